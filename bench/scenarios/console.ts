@@ -24,8 +24,8 @@ export const consoleQueries: Scenario = {
   name: 'console',
   title: 'The console during load',
   about:
-    `One event to one receiver, on SQLite, while ${people} people look at lists and figures, each twice a second, ` +
-    'and while nobody does.',
+    `One event to one receiver, on SQLite, while ${people} people use lists and statistics, each twice a ` +
+    'second, compared with no console users.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

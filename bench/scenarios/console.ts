@@ -8,7 +8,7 @@ import { measure, openStage } from '../harness/stage.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
-const [alone, watched] = ['nobody looks', 'four people look'];
+const [alone, watched] = ['no console users', 'four console users'];
 const people = 4;
 /** Each asks for these in turn, with a moment to look at it. */
 const looks = [
@@ -58,7 +58,7 @@ export const consoleQueries: Scenario = {
         name,
         cells: [
           { column: 'events/s', value: spreadOf(rates(name)) },
-          { column: 'of nobody', value: ratiosOf(rates(name), rates(alone)) },
+          { column: 'of none', value: ratiosOf(rates(name), rates(alone)) },
           ...(name === watched
             ? [{ column: 'look p95 ms', value: spreadOf([quantile(waits, 0.95)]) }]
             : []),

@@ -220,7 +220,8 @@ function words(name: string): string {
   if (!/^[a-z][A-Za-z]*$/.test(name)) return name;
   return name
     .replace(/Ms$/, '')
-    .replaceAll(/MiB|[A-Z]/g, (part) => ` ${part === 'MiB' ? part : part.toLowerCase()}`);
+    .replaceAll(/MiB|[A-Z]/g, (part) => ` ${part === 'MiB' ? part : part.toLowerCase()}`)
+    .replace('under way', 'in flight');
 }
 
 function say(figure: number | string, name = ''): string {

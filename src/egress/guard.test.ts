@@ -341,7 +341,7 @@ describe('judgeAddress', () => {
   });
 });
 
-// RELIABILITY §2: each advisory with the spellings that went through elsewhere.
+// Published advisories about SSRF filters, each with the spellings that got through there.
 describe('known bypasses', () => {
   const ipAddress = 'CVE-2026-54272, -69192, -69198 ip-address';
   const webhookGuards =

@@ -175,6 +175,7 @@ describe('documentsNotThere', () => {
     assert.equal(found('As DESIGN.md says.'), 1);
     assert.equal(found('See ../shared/states.md.'), 1);
     assert.equal(found('See docs/state.md.'), 1);
+    assert.equal(found('As DESIGN §4 asks, and RFC §2.'), 1);
   });
 });
 

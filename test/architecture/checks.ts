@@ -111,16 +111,20 @@ export function errorsNotDocumented(
 
 /**
  * Mentions of documents that do not exist, such as a design that was never part of the repository. A mention is a path
- * from the root or from the file that mentions it, a link to a page of its own, or a bare name such as `README.md`.
+ * from the root or from the file that mentions it, or a bare name such as `README.md`. A section of a document without
+ * its path, such as `DESIGN §4`, leads nowhere either.
  */
 export function documentsNotThere(tree: Tree, documents: ReadonlySet<string>): string[] {
   const names = new Set([...documents].map((path) => path.slice(path.lastIndexOf('/') + 1)));
-  return [...tree].flatMap(([path, text]) =>
-    [...text.matchAll(/(?<![\w./*-])[\w./-]*\w\.md\b(?!\.\w)/g)]
+  return [...tree].flatMap(([path, text]) => {
+    const files = [...text.matchAll(/(?<![\w./*-])[\w./-]*\w\.md\b(?!\.\w)/g)]
       .map(([mention]) => mention)
-      .filter((mention) => !isThere(mention, { path, documents, names }))
-      .map((mention) => `${path} mentions ${mention}, which is not there`),
-  );
+      .filter((mention) => !isThere(mention, { path, documents, names }));
+    const sections = [...text.matchAll(/\b(?!RFC\b)[A-Z]{3,} ?§ ?\d+/g)].map(
+      ([mention]) => mention,
+    );
+    return [...files, ...sections].map((one) => `${path} mentions ${one}, which is not there`);
+  });
 }
 
 function isThere(

@@ -2,6 +2,7 @@
 import type { LookResult } from '../controls/look.ts';
 import { simulated, type Finding } from '../finding.ts';
 import { found } from './found.ts';
+import { invariants } from './invariants.ts';
 import { notTried } from './not-tried.ts';
 import { mutationSection, type MutationRun } from './mutation.ts';
 import { plain, sayCommit } from './say.ts';
@@ -109,6 +110,14 @@ it breaks Ringback on purpose, in ${tried} ways, and must detect each: a check t
 To repeat it, run \`npm ci && npm run proof\`; with another seed, \`npm run proof -- --seed 7\`; for one part,
 \`npm run proof -- --only ${run.parts[0]?.name ?? 'power'}\`. \`npm run sim -- --seed N\` replays a failed seed of the simulation step by step.
 ${failures.length === 0 ? '' : `\n## Violations\n\n${failures.map((one) => `- ${plain(one)}`).join('\n')}\n`}
+## Invariants
+
+| | must hold |
+|---|---|
+${Object.entries(invariants)
+  .map(([name, meaning]) => `| ${name} | ${meaning} |`)
+  .join('\n')}
+
 ## What was tested
 
 ${run.parts.map(partSection).join('\n')}
@@ -221,7 +230,7 @@ function words(name: string): string {
   return name
     .replace(/Ms$/, '')
     .replaceAll(/MiB|[A-Z]/g, (part) => ` ${part === 'MiB' ? part : part.toLowerCase()}`)
-    .replace('under way', 'in flight');
+    .replace('under way', 'with work in flight');
 }
 
 function say(figure: number | string, name = ''): string {

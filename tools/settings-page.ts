@@ -1,4 +1,4 @@
-// docs/settings.md, generated from the table in src/config/settings.ts.
+// Generates docs/settings.md from the table in src/config/settings.ts.
 import { settings } from '../src/config/settings.ts';
 
 interface Row {

@@ -1,4 +1,4 @@
-// docs/benchmarks.md, generated from the figures of a run: only sentences are written by hand.
+// Generates docs/benchmarks.md from the figures of a run.
 import { isHeld, type Check, type Outcome } from '../harness/outcome.ts';
 import { printNumber, printSpread } from '../harness/print.ts';
 

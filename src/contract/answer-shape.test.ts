@@ -34,7 +34,7 @@ function json(schema: string): string {
 }
 
 describe('compileAnswer', () => {
-  it('answers with the lowest declared 2xx', () => {
+  it('responds with the lowest declared 2xx', () => {
     assert.equal(shape('responses: { 202: {}, 201: {}, 400: {} }').status, 201);
     assert.equal(shape('responses: { 2XX: {} }').status, 200);
     assert.equal(shape('responses: { 2xx: {}, 201: {} }').status, 200);
@@ -60,7 +60,7 @@ responses: { 201: {} }`);
     ]);
   });
 
-  it('echoes what the schema declares, through references and combinations (rule 30)', () => {
+  it('echoes what the schema declares, through references and combinations', () => {
     const schema = `{ allOf: [{ properties: { a: {}, w: { writeOnly: true } } }, { oneOf: [{ properties: { b: {} } }, { anyOf: [{ properties: { c: {}, a: {} } }] }] }] }`;
     assert.deepEqual(shape(`responses: { 201: ${json(schema)} }`).echoes, ['a', 'b', 'c']);
     const circular = `responses: { 201: ${json("{ $ref: '#/paths/~1hooks/post/x-s' }")} }
@@ -113,7 +113,7 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
     };
     const more = `x-s: { properties: { p: { writeOnly: true }, q: {}, next: { $ref: '#/paths/~1hooks/post/x-s' } } }`;
     for (const [name, [properties, body, wanted]] of Object.entries(places)) {
-      it(`echoes none that stands ${name}, whether the answer or the request declares it`, () => {
+      it(`echoes none ${name}, whether the response or the request declares it`, () => {
         const marked = json(`{ properties: ${properties} }`);
         const plain = json('{ properties: { a: {}, q: {} } }');
         const answers = `responses: { 201: ${marked} }\n${more}`;
@@ -124,7 +124,7 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
     }
   });
 
-  it('puts the id where a link reads it, that to the unsubscribe operation first', () => {
+  it('puts the id where a link reads it, preferring the link to the unsubscribe operation', () => {
     const links = `responses:
   201:
     links:
@@ -139,7 +139,7 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
     assert.deepEqual(shape(only, rest).idPointers, [['data', 'self']]);
   });
 
-  it('puts the id into subscriberId where no link reads it, and where the schema has it', () => {
+  it('puts the id into subscriberId if no link reads it, and into the id property of the schema', () => {
     assert.deepEqual(shape('').idPointers, [['subscriberId']]);
     const of = (names: string): unknown =>
       shape(`responses: { 201: ${json(`{ properties: { ${names} } }`)} }`).idPointers;
@@ -154,7 +154,7 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
     );
   });
 
-  it('finds the place of the secret', () => {
+  it('finds the property for the secret', () => {
     const secret = '{ x-ringback: secret }';
     const of = (schema: string): unknown =>
       shape(`responses: { 201: ${json(schema)} }`).secretPointer;
@@ -166,7 +166,7 @@ x-s: { properties: { a: { $ref: '#/paths/~1hooks/post/x-s' } } }`;
     assert.equal(shape(circular).secretPointer, undefined);
   });
 
-  it('knows the path of the created resource, below the one of the server', () => {
+  it('knows the path of the created resource, below the path of the server', () => {
     assert.equal(shape('').location, undefined);
     assert.deepEqual(shape('', '/hooks/{id}: { get: {} }').location, {
       path: '/v1/hooks/{id}',

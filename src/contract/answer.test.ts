@@ -25,7 +25,7 @@ function compose(shape: Partial<AnswerShape>, body?: unknown, path: object = {})
 }
 
 describe('composeAnswer', () => {
-  it('answers with the id, and with the secret where it has a place (rule 30)', () => {
+  it('contains the id, and the secret if the response declares a property for it', () => {
     assert.deepEqual(compose({}), { status: 201, headers: {}, body: { subscriberId: 'sub_1' } });
     assert.deepEqual(compose({ secretPointer: ['secret'] }).body, {
       subscriberId: 'sub_1',
@@ -33,7 +33,7 @@ describe('composeAnswer', () => {
     });
   });
 
-  it('echoes the fields that the response declares (rule 30)', () => {
+  it('echoes the fields that the response declares', () => {
     const body = { url: 'x', token: 't', list: [1] };
     assert.deepEqual(compose({ echoes: ['url', 'list', 'absent'] }, body).body, {
       url: 'x',
@@ -44,7 +44,7 @@ describe('composeAnswer', () => {
     assert.deepEqual(compose({ echoes: ['url'] }, null).body, { subscriberId: 'sub_1' });
   });
 
-  it('puts the id where the pointer says, beside what is echoed', () => {
+  it('puts the id where the pointer says, beside the echoed fields', () => {
     const body = { data: { type: 'hook', id: 'mine' } };
     assert.deepEqual(compose({ echoes: ['data'], idPointers: [['data', 'id']] }, body).body, {
       data: { type: 'hook', id: 'sub_1' },
@@ -52,7 +52,7 @@ describe('composeAnswer', () => {
     assert.deepEqual(body, { data: { type: 'hook', id: 'mine' } });
   });
 
-  it('makes objects only, never lists', () => {
+  it('creates objects only, never lists', () => {
     assert.deepEqual(compose({ idPointers: [['ids', '0']] }).body, { ids: { '0': 'sub_1' } });
     assert.deepEqual(
       compose({ echoes: ['ids'], idPointers: [['ids', '0']] }, { ids: ['x'] }).body,
@@ -63,7 +63,7 @@ describe('composeAnswer', () => {
     assert.deepEqual(compose({ idPointers: [[]] }).body, {});
   });
 
-  it('touches no prototype', () => {
+  it('never touches a prototype', () => {
     const { body } = compose({
       idPointers: [
         ['__proto__', 'polluted'],

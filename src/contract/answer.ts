@@ -1,6 +1,6 @@
-// Composes the answer to a subscribe call from its shape. It comes before the targets are made,
-// since expressions may read it (docs/openapi-semantics.md rule 15). Pointers make objects only,
-// never lists, never prototypes.
+// Composes the response to a subscribe request from its shape. It is composed before the targets
+// are evaluated, since expressions may read it. Pointers create objects only, never lists or
+// prototypes.
 import type { AnswerShape, Location } from './contract.ts';
 import { isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
@@ -11,7 +11,7 @@ export interface Answer {
   status: number;
   /** Names in lower case. */
   headers: Readonly<Record<string, string>>;
-  /** JSON; undefined where the status allows no body. */
+  /** JSON; undefined if the status allows no body. */
   body: JsonObject | undefined;
 }
 
@@ -34,8 +34,9 @@ export function composeAnswer(
 }
 
 /**
- * The answer as expressions see it. `Location` is sent as a path, which holds behind any proxy; what
- * reads it wants the URL that a client makes of it, as the examples of OpenAPI do.
+ * The response as expressions see it. `Location` is sent as a path, which is valid behind any
+ * proxy. Expressions see the absolute URL that a client resolves it to, as in the examples of
+ * OpenAPI.
  */
 export function messageOf({ headers, body }: Answer, url: string): Message {
   const header = Object.entries(headers).map(([name, value]): [string, string] => [
@@ -45,7 +46,7 @@ export function messageOf({ headers, body }: Answer, url: string): Message {
   return { header: new Map(header), query: new Map(), path: new Map(), body };
 }
 
-/** A copy of the object with the value at the pointer. `fromEntries` never calls a setter. */
+/** Copies the object with the value at the pointer. `fromEntries` never calls a setter. */
 function withValue(object: JsonObject, pointer: readonly string[], value: unknown): JsonObject {
   const [token, ...rest] = pointer;
   if (token === undefined) return object;
@@ -55,7 +56,7 @@ function withValue(object: JsonObject, pointer: readonly string[], value: unknow
   return Object.fromEntries([...others, [token, inside]]);
 }
 
-/** Undefined when a parameter of the path is neither the id nor in the request. */
+/** Undefined when a path parameter is neither the id nor in the request. */
 function fill(
   location: Location,
   { id, values }: { id: string; values: ReadonlyMap<string, unknown> },

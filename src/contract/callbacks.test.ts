@@ -15,7 +15,7 @@ interface Compiled {
   warnings: string[];
 }
 
-/** Of the first operation of `POST /s` with this `callbacks` and these other properties. */
+/** Compiles the callbacks of `POST /s` with this `callbacks` and these other properties. */
 function compile(callbacks: string, rest = '', document = ''): Compiled {
   const root = load(`
 openapi: 3.0.4
@@ -91,7 +91,7 @@ onB:
     assert.equal(callbacks[1]?.payload, undefined);
   });
 
-  it('makes one callback of each method under a key (rule 19)', () => {
+  it('creates one callback per method under a key', () => {
     const { callbacks } = compile(
       `a: { '{$request.body#/url}': { delete: {}, get: {}, put: {} } }`,
       body,
@@ -116,7 +116,7 @@ onB:
     assert.deepEqual(warnings, []);
   });
 
-  it('follows references to other files, and says in which file something is wrong', async () => {
+  it('follows references to other files, and names the file of a fault', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'ringback-callbacks-'));
     try {
       writeFileSync(
@@ -155,7 +155,7 @@ onB:
     assert.match(warnings[0] ?? '', /the callback is inactive: Cannot accept/);
   });
 
-  it('refuses an expression that names a credential (rule 4)', () => {
+  it('refuses an expression that names a credential', () => {
     const schemes = `components:
   securitySchemes: { H: { type: apiKey, in: header, name: X-API-Key }, Q: { type: apiKey, in: query, name: api_key } }`;
     for (const expression of [
@@ -184,7 +184,7 @@ onB:
     }
   });
 
-  it('warns about what never resolves (rules 7, 8)', () => {
+  it('warns about expressions that never resolve', () => {
     const { warnings } = compile(`
 a: { 'https://x.example/{$response.query.a}/{$response.path.b}': { post: {} } }
 b: { 'https://x.example/{$request.query.a}/{$request.header.b}/{$request.path.c}': { post: {} } }
@@ -202,7 +202,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     );
   });
 
-  it('is content with what is declared or always there (rules 6, 8)', () => {
+  it('accepts values that are declared or always present', () => {
     const { warnings } = compile(
       `a: { '{$request.query.u}/{$request.header.x-a}/{$request.header.accept}/{$request.path.eventType}/{$response.body#/id}/{$response.header.l}/{$statusCode}': { post: {} } }`,
       'parameters: [{ name: u, in: query }, { name: X-A, in: header }]',
@@ -210,7 +210,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.deepEqual(warnings, []);
   });
 
-  it('loads nested callbacks, and does not execute them (rule 21)', () => {
+  it('loads nested callbacks, and does not execute them', () => {
     const { callbacks, warnings } = compile(
       `a: { '{$request.body#/url}': { post: { callbacks: { b: { '{$request.body#/x}': { post: {} } } } } } }`,
       body,
@@ -219,7 +219,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.match(warnings[0] ?? '', /has callbacks of its own; they are not executed/);
   });
 
-  it('does not apply the security of the document to callbacks (rule 20)', () => {
+  it('does not apply the security of the document to callbacks', () => {
     const { callbacks, warnings } = compile(
       `a: { '{$request.body#/url}': { post: { security: [{ Unknown: [] }] } } }`,
       body,
@@ -228,7 +228,7 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.deepEqual(warnings, []);
   });
 
-  it('ends subscriptions by 410, or by the nearest status that is named (rule 17)', () => {
+  it('ends subscriptions with 410, or with the nearest declared status', () => {
     const status = 'x-ringback-unsubscribe-status';
     const { callbacks } = compile(
       `
@@ -272,7 +272,7 @@ b: { '{$request.body#/url}': { post: {} } }`,
     assert.throws(() => event('5'), /Cannot read the event/);
   });
 
-  it('makes an event name of a label that is none', () => {
+  it('derives an event name from an invalid label', () => {
     const { callbacks, warnings } = compile(
       `'..order is paid..now.': { '{$request.body#/url}': { post: {} } }`,
       body,
@@ -284,7 +284,7 @@ b: { '{$request.body#/url}': { post: {} } }`,
     );
   });
 
-  it('prefers JSON, types built on it included, and says when there is none', () => {
+  it('prefers JSON and types built on it, and warns when there is none', () => {
     const media = (content: string): Compiled =>
       compile(
         `a: { '{$request.body#/url}': { post: { requestBody: { content: ${content} } } } }`,
@@ -304,7 +304,7 @@ b: { '{$request.body#/url}': { post: {} } }`,
     );
   });
 
-  it('passes over what is no callback, and says so', () => {
+  it('skips entries that are not callbacks, with a warning', () => {
     const { callbacks, warnings } = compile(
       `
 x-note: hi
@@ -328,7 +328,7 @@ b: { '{$request.body#/url}': { post: text, trace: {}, additionalOperations: {}, 
     );
   });
 
-  it('reads the schemas of payloads at load, so that warnings are told then', () => {
+  it('compiles the schemas of payloads at load, so that warnings appear then', () => {
     const { warnings } = compile(
       `a: { '{$request.body#/url}': { post: { requestBody: { content: { application/json: { schema: { type: any } } } } } } }`,
       body,

@@ -1,5 +1,5 @@
-// The callbacks that an operation declares, made executable. A key that is broken is repaired where
-// that is unambiguous; one that cannot be used leaves an inactive callback that says why.
+// Compiles the callbacks that an operation declares. A broken key is repaired if the repair is
+// unambiguous. One that cannot be used leaves an inactive callback with the reason.
 import { isEventPattern } from '../core/pattern.ts';
 import type { CallbackDefinition } from './contract.ts';
 import { methodsOf } from './draft.ts';
@@ -105,19 +105,21 @@ function compileEvent(label: string, item: Place, draft: Draft): Template {
   return parsed.template;
 }
 
-/** It is one once its expressions, if there are any, are names. */
+/** Whether it is a pattern if its expressions resolve to names. */
 function canBePattern(template: Template): boolean {
   return isEventPattern(template.map((one) => (one.kind === 'text' ? one.text : 'x')).join(''));
 }
 
-/** Labels may hold any character, event names may not: nobody could publish such an event. */
+/**
+ * Labels may contain any character, but event names may not: such an event could not be published.
+ */
 function nameFrom(label: string, item: Place): string {
   const name = label.replaceAll(/[^A-Za-z0-9_.-]+/gu, '_').replaceAll(/^\.+|\.+$|\.(?=\.)/gu, '');
   if (name !== label) warn(item, `label ${JSON.stringify(label)} hears the event "${name}"`);
   return name;
 }
 
-/** Methods whose requests have no body, unless the document gives them one. */
+/** Methods whose requests have no body, unless the document declares one. */
 const bodiless: readonly string[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
 
 function compilePayload(
@@ -143,7 +145,7 @@ function statusName(status: string): string {
 
 const goneStatus = 410;
 
-/** The nearest place that names one wins (docs/openapi-semantics.md rule 17). */
+/** The nearest place that declares one wins. */
 function unsubscribeStatus(places: readonly Place[]): number {
   for (const holder of places) {
     const place = child(holder, 'x-ringback-unsubscribe-status');

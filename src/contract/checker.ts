@@ -1,5 +1,5 @@
-// Compiles a bundle into a check that is bounded, whatever schema and value were made for. A value that
-// fits costs one pass that stops at nothing; only for one that does not fit all faults are looked for.
+// Compiles a bundle into a check with bounded cost, for any schema and value. A value that fits
+// costs one fast pass; only one that does not is searched for all faults.
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
@@ -15,7 +15,7 @@ import { meteredSchemas, nameIn } from './metered.ts';
 import { readRegex } from './regex.ts';
 import { shapeOf } from './shape.ts';
 
-/** Throws when the value cannot be checked: too much work, or a bug of the checker. */
+/** The check throws when the value cannot be checked: too much work, or a bug of the checker. */
 export function makeCheck(bundle: Bundle, meter = makeMeter()): (value: unknown) => Fault[] {
   const schemas = meteredSchemas(bundle);
   const root = nameIn(bundle.$ref);
@@ -37,7 +37,7 @@ export function makeCheck(bundle: Bundle, meter = makeMeter()): (value: unknown)
 /** The compiled schema of that name. */
 type Find = (name: string) => ValidateFunction | undefined;
 
-/** Undefined when there is too much to say. */
+/** Undefined when it exceeds the step limit. */
 function explainBy(
   find: Find,
   { bundle, root, meter }: { bundle: Bundle; root: string; meter: Meter },
@@ -69,7 +69,9 @@ function explainBy(
   }
 }
 
-/** How much is found out about a value that does not fit. Faults take memory: `nothing` is lean. */
+/**
+ * How much to find out about a value that does not fit. Faults take memory; `nothing` keeps none.
+ */
 type Finds = 'nothing' | 'first' | 'all';
 
 interface CompileOptions {
@@ -88,17 +90,16 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
     validateSchema: false,
     ownProperties: [...schemas.values()].some(namesInherited),
     logger: false,
-    // Larger schemas are called, not copied to every place that refers to them.
+    // Larger schemas become functions instead of being copied to every reference.
     inlineRefs: 8,
-    // Passes over the code take time in the square of its length, and gain nothing measurable.
+    // Optimization passes over the code take quadratic time, and gain nothing measurable.
     code: { optimize: false, regExp: Object.assign(regExpFor(meter), { code: 'regExp' }) },
   });
-  // Keeping track of what was evaluated crashes on some schemas (ajv 8.20; the test has one): it is
-  // done only where a keyword asks for it.
+  // Tracking evaluated members crashes on some schemas (ajv 8.20; a test has one), so it is enabled
+  // only if a keyword needs it.
   ajv.opts.unevaluated = [...schemas.values()].some(asksForUnevaluated);
   addFormats(ajv);
-  // A bad URL is judged by the guard, with a better answer than a schema can give
-  // (docs/openapi-semantics.md rule 14).
+  // The guard judges a bad URL, with a better message than a schema can give.
   for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
   ajv.removeKeyword('enum').removeKeyword('uniqueItems');
   for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));
@@ -109,7 +110,7 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
   return (name) => ajv.getSchema(name);
 }
 
-/** The engine for `pattern` and `patternProperties`; bundle.ts lets no other expression pass. */
+/** The engine for `pattern` and `patternProperties`; bundle.ts lets no other expression through. */
 function regExpFor(meter: Meter): (source: string) => { test: (text: string) => boolean } {
   return (source) => {
     const reading = readRegex(source);
@@ -121,7 +122,7 @@ function regExpFor(meter: Meter): (source: string) => { test: (text: string) => 
   };
 }
 
-/** Values are plain objects: what they inherit matters only if a schema asks for such a name. */
+/** Values are plain objects, so inherited members matter only if a schema uses such a name. */
 function namesInherited(schema: Schema): boolean {
   const text = JSON.stringify(schema);
   return inherited.some((name) => text.includes(`"${name}"`));

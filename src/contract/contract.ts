@@ -1,5 +1,5 @@
-// An executable contract: what an OpenAPI document says, compiled into values that the engine and
-// the API can run. Nothing here knows an HTTP server.
+// An executable contract: an OpenAPI document compiled into values that the engine and the API can
+// run. Nothing here depends on an HTTP server.
 import type { Scope } from '../core/key.ts';
 import type { Expression } from './expression.ts';
 import type { Validator } from './schema.ts';
@@ -13,24 +13,24 @@ export interface Contract {
   /** The document as it is served. */
   document: Readonly<Record<string, unknown>>;
   operations: readonly Operation[];
-  /** What was repaired, ignored or cannot run; the contract runs all the same. */
+  /** What was repaired, ignored or cannot run. The rest of the contract runs. */
   warnings: readonly Warning[];
 }
 
 export interface Operation {
-  /** As in the document; where it has none: `POST /streams`, without the path of the server. */
+  /** As in the document; by default `POST /streams`, without the path of the server. */
   operationId: string;
   /** Upper case. */
   method: string;
-  /** As in the document, `{id}` included, behind the path of the first server. */
+  /** As in the document, including `{id}`, after the path of the first server. */
   path: string;
   parameters: readonly Parameter[];
   body: RequestBody | undefined;
-  /** One alternative is enough; an empty list needs no key at all. */
+  /** One alternative is enough; with an empty list no key is needed. */
   security: readonly Alternative[];
-  /** All security schemes of the document, whether the operation asks for them or not. */
+  /** All security schemes of the document, whether the operation requires them or not. */
   schemes: readonly Scheme[];
-  /** `x-ringback-strict-query`: a query parameter that is not declared is refused. */
+  /** `x-ringback-strict-query`: undeclared query parameters are refused. */
   hasStrictQuery: boolean;
   scope: Scope | undefined;
   role: Role;
@@ -39,22 +39,22 @@ export interface Operation {
 /** What the engine does for an operation. Managed ones have a handler of their own. */
 export type Role =
   | { kind: 'managed' }
-  /** `takesControls`: its body may hold what the subscription chooses for itself, as `x-ringback`. */
+  /** `takesControls`: its body may contain the subscription's own settings, as `x-ringback`. */
   | { kind: 'subscribe'; variants: readonly Variant[]; takesControls: boolean }
   /** `id` is the parameter that takes the subscriber id. */
   | { kind: 'unsubscribe'; id: Parameter; status: number };
 
 export interface Parameter {
-  /** As in the document; the case of a header's name means nothing. */
+  /** As in the document; header names are case-insensitive. */
   name: string;
   in: 'path' | 'query' | 'header' | 'cookie';
   required: boolean;
   /** `json`: the text is a JSON document (`content` instead of `schema`). */
   style: Style;
   explode: boolean;
-  /** `?flag=` stands for no value. */
+  /** `?flag=` means an empty value. */
   mayBeEmpty: boolean;
-  /** The type that text is read as, and what the value must then fulfil. */
+  /** The type that the text is parsed as, and the schema that the value must match. */
   schema: Validator | undefined;
 }
 
@@ -73,32 +73,32 @@ export type Style = (typeof styles)[number];
 export interface RequestBody {
   required: boolean;
   /**
-   * By media type, lower case; may hold ranges such as `application/*`. Empty: anything goes. Of
-   * `multipart/related` it is the schema of the JSON part.
+   * By media type, lower case; may contain ranges such as `application/*`. Empty: anything is
+   * accepted. For `multipart/related` it is the schema of the JSON part.
    */
   content: ReadonlyMap<string, Validator | undefined>;
-  /** How fields and parts are written that make up the body, by media type and property. */
+  /** How the fields or parts of the body are encoded, by media type and property. */
   encodings: ReadonlyMap<string, ReadonlyMap<string, Encoding>>;
-  /** `x-ringback-opaque`: members of this name are kept byte for byte, wherever they stand. */
+  /** `x-ringback-opaque`: members of this name are kept byte for byte, wherever they are. */
   opaque: string | undefined;
 }
 
-/** What is undefined is as the style says. */
+/** Undefined members have the default of the style. */
 export interface Encoding {
   contentType: string | undefined;
   style: Style | undefined;
   explode: boolean | undefined;
 }
 
-/** All schemes must hold. No scheme at all: anonymous. */
+/** All schemes must be satisfied. No scheme: anonymous access. */
 export interface Alternative {
   schemes: readonly Scheme[];
 }
 
 export interface Scheme {
   name: string;
-  /** Whether the API key itself is expected there, or the id of the app it belongs to. */
-  /** `session`: of the console; it is bound to a key, and so to an app. */
+  /** What is expected there: the API key itself, or the id of the app it belongs to. */
+  /** `session`: a console session, which is bound to a key and so to an app. */
   credential: 'key' | 'app_id' | 'session';
   carrier: Carrier;
 }
@@ -107,8 +107,7 @@ export type Carrier =
   | { in: 'header' | 'query' | 'cookie'; name: string }
   | { in: 'bearer' }
   | { in: 'basic' }
-  /** No request can carry it, so the scheme never holds. Keeps an operation shut
-   * (docs/openapi-semantics.md rule 23). */
+  /** No request can carry it, so the scheme is never satisfied and the operation stays closed. */
   | { in: 'nowhere' };
 
 /** One way to use a subscribe operation. An operation without variants has one, named ''. */
@@ -123,17 +122,17 @@ export interface Variant {
 }
 
 export interface CallbackDefinition {
-  /** Stays the same while label, key and method do: `myEvent {$request.body#/url} POST`. */
+  /** Stays the same as long as label, key and method do: `myEvent {$request.body#/url} POST`. */
   id: string;
   label: string;
-  /** The key as repaired; undefined when it can never resolve, and why. */
+  /** The key as repaired; undefined when it can never resolve, with the reason in `inactive`. */
   target: Template | undefined;
   inactive: string | undefined;
-  /** What was wrong with the key, and what it was read as. */
+  /** What was wrong with the key, and how it was read instead. */
   repairs: readonly string[];
   /** Upper case. */
   method: string;
-  /** The event it hears; may hold expressions. */
+  /** The event it is subscribed to; may contain expressions. */
   event: Template;
   /** Undefined: a request without a body, such as a GET. */
   mediaType: string | undefined;
@@ -148,27 +147,27 @@ export interface AnswerShape {
   status: number;
   /** Top-level properties that the response schema declares: those in the request are echoed. */
   echoes: readonly string[];
-  /** What may not be echoed, at any depth; undefined: nothing is `writeOnly`. */
+  /** What must not be echoed, at any depth; undefined: nothing is `writeOnly`. */
   writeOnly: WriteOnly | undefined;
   /** Where the subscriber id goes in the body, as pointer tokens. */
   idPointers: readonly (readonly string[])[];
   /** Where the signing secret goes: the property marked `x-ringback: secret`. */
   secretPointer: readonly string[] | undefined;
-  /** Path of the created resource, where the document has one. */
+  /** Path of the created resource, if the document has one. */
   location: Location | undefined;
   links: readonly Link[];
 }
 
 export interface Location {
-  /** Behind the path of the first server. Other parameters are those of the subscribe path. */
+  /** After the path of the first server. Other parameters are those of the subscribe path. */
   path: string;
-  /** The parameter of the path that takes the subscriber id. */
+  /** The path parameter that takes the subscriber id. */
   id: string;
 }
 
 export interface Link {
   name: string;
   operationId: string;
-  /** Parameter name, without a leading `path.` or the like → where its value comes from. */
+  /** Parameter name, without a prefix such as `path.` → where its value comes from. */
   parameters: ReadonlyMap<string, Expression | { kind: 'constant'; value: unknown }>;
 }

@@ -1,5 +1,5 @@
-// Bodies that came as bytes and are made of parts. Which of them are read at all is for the operation to
-// say, so this comes after it has been asked.
+// Decodes bodies made of parts, which arrive as bytes. The operation decides which media types it
+// accepts, so this runs after it was found.
 import { jsonBudget, readJson, type JsonBudget } from '../core/json.ts';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
@@ -9,7 +9,10 @@ import type { Part } from './multipart.ts';
 
 export type Decoding = { kind: 'value'; value: unknown } | { kind: 'faults'; faults: Fault[] };
 
-/** Fields of multipart/form-data, or the JSON part of multipart/related; anything else as it is. */
+/**
+ * Decodes the fields of multipart/form-data, or the JSON part of multipart/related; returns
+ * anything else unchanged.
+ */
 export function decodeBody(value: unknown, contentType: string): Decoding {
   if (!(value instanceof Uint8Array)) return { kind: 'value', value };
   const essence = essenceOf(contentType);
@@ -24,7 +27,7 @@ export function decodeBody(value: unknown, contentType: string): Decoding {
   return isRelated ? decodeRoot(multipart.parts, contentType) : decodeFields(multipart.parts);
 }
 
-/** A field that is given several times becomes a list. */
+/** A repeated field becomes a list. */
 function decodeFields(parts: readonly Part[]): Decoding {
   const values = new Map<string, unknown[]>();
   const budget = jsonBudget();
@@ -34,7 +37,7 @@ function decodeFields(parts: readonly Part[]): Decoding {
       return fault('body', 'has a part without a name, expected Content-Disposition: form-data');
     }
     const { name, file } = disposition;
-    // Of a file only the name is taken: no expression can read more of it.
+    // Of a file only the name is kept: no expression can read more.
     const field = file === undefined ? decodePart(part, { field: `body#/${name}`, budget }) : file;
     if (typeof field !== 'string' && field.kind === 'faults') return field;
     const list = values.get(name) ?? [];
@@ -58,7 +61,7 @@ function decodePart(
   }
 }
 
-/** The part that `start` names, else the first (docs/openapi-semantics.md rule 9). */
+/** The part that `start` names, else the first. */
 function decodeRoot(parts: readonly Part[], contentType: string): Decoding {
   const start = mediaTypeParameter(contentType, 'start');
   const root =

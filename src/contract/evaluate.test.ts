@@ -74,12 +74,12 @@ describe('evaluate', () => {
     ['$response.body#/subscriberId', 'sub_1'],
   ];
   for (const [text, value] of forms) {
-    it(`gives the value of ${text}`, () => {
+    it(`returns the value of ${text}`, () => {
       assert.deepEqual(run(text), { kind: 'value', text: value });
     });
   }
 
-  it('gives the whole body when it is text itself', () => {
+  it('returns the whole body when it is text', () => {
     const request = message({ body: 'https://h/' });
     assert.deepEqual(run('$request.body', { ...exchange, request }), {
       kind: 'value',
@@ -87,7 +87,7 @@ describe('evaluate', () => {
     });
   });
 
-  it('counts array elements from 0; "-" and leading zeros resolve to nothing (rule 2)', () => {
+  it('counts array elements from 0; "-" and leading zeros resolve to nothing', () => {
     assert.deepEqual(run('$request.body#/urls/2'), { kind: 'value', text: 'https://c' });
     for (const index of ['3', '-', '00', '01', '-1', '1.0', '1e0', ' 1', 'length', '']) {
       const reason = reasonOf(run(`$request.body#/urls/${index}`));
@@ -95,14 +95,14 @@ describe('evaluate', () => {
     }
   });
 
-  it('makes numbers and booleans strings (rule 12)', () => {
+  it('converts numbers and booleans to strings', () => {
     assert.deepEqual(run('$request.body#/count'), { kind: 'value', text: '3' });
     assert.deepEqual(run('$request.body#/on'), { kind: 'value', text: 'true' });
     assert.deepEqual(run('$request.body#/off'), { kind: 'value', text: 'false' });
     assert.deepEqual(run('$request.query.n'), { kind: 'value', text: '7' });
   });
 
-  it('gives an array of strings as several values (rule 12)', () => {
+  it('returns an array of strings as several values', () => {
     assert.deepEqual(run('$request.body#/urls'), {
       kind: 'values',
       texts: ['https://a', 'https://b', 'https://c'],
@@ -110,7 +110,7 @@ describe('evaluate', () => {
     assert.deepEqual(run('$request.query.list'), { kind: 'values', texts: ['a', 'b'] });
   });
 
-  it('leaves null, objects and other arrays unresolved (rule 12)', () => {
+  it('leaves null, objects and other arrays unresolved', () => {
     const expected = 'expected a string, a number, a boolean or a list of strings';
     const cases: readonly [string, string][] = [
       ['$request.body#/nothing', 'null'],
@@ -125,7 +125,7 @@ describe('evaluate', () => {
     }
   });
 
-  it('names what is missing (rule 13)', () => {
+  it('names the missing part', () => {
     const cases: readonly [string, string][] = [
       ['$request.body#/callback', 'the request body has nothing at "/callback"'],
       ['$request.body#/callbackUrl/0', 'the request body has nothing at "/callbackUrl/0"'],
@@ -157,7 +157,7 @@ describe('evaluate', () => {
     );
   });
 
-  it('leaves $request.path.eventType to the delivery, unless it is a parameter (rule 6)', () => {
+  it('leaves $request.path.eventType to the delivery, unless the path has such a parameter', () => {
     assert.deepEqual(run('$request.path.eventType'), { kind: 'event' });
     const request = message({ path: new Map([['eventType', 'mine']]) });
     assert.deepEqual(run('$request.path.eventType', { ...exchange, request }), {
@@ -167,26 +167,26 @@ describe('evaluate', () => {
     assert.equal(run('$request.query.eventType').kind, 'unresolved');
   });
 
-  it('never resolves $response.query and $response.path (rule 7)', () => {
+  it('never resolves $response.query and $response.path', () => {
     assert.equal(reasonOf(run('$response.query.q')), 'a response has no query parameters');
     assert.equal(reasonOf(run('$response.path.eventType')), 'a response has no path parameters');
   });
 
-  it('sees no parameter or header that the caller left out as undeclared (rule 8)', () => {
+  it('does not see parameters or headers that the caller left out as undeclared', () => {
     const request = message({ header: new Map([['accept', 'text/plain']]) });
     const on = { ...exchange, request };
     assert.deepEqual(run('$request.header.Accept', on), { kind: 'value', text: 'text/plain' });
     assert.equal(run('$request.query.url', on).kind, 'unresolved');
   });
 
-  it('points into a decoded form as into JSON (rule 9)', () => {
+  it('resolves pointers into a decoded form as into JSON', () => {
     const form: unknown = Object.assign(Object.create(null), { url: 'https://form/' });
     const on = { ...exchange, request: message({ body: form }) };
     assert.deepEqual(run('$request.body#/url', on), { kind: 'value', text: 'https://form/' });
     assert.equal(run('$request.body#/toString', on).kind, 'unresolved');
   });
 
-  it('reaches own properties only', () => {
+  it('sees own properties only', () => {
     const inherited = [
       '/constructor',
       '/constructor/name',
@@ -210,7 +210,7 @@ describe('evaluate', () => {
 });
 
 describe('resolve', () => {
-  it('gives any JSON value as it is, for links', () => {
+  it('returns any JSON value unchanged, for links', () => {
     const values: readonly [string, unknown][] = [
       ['$request.body', body],
       ['$request.body#/deep/x', [{ y: 'z' }]],
@@ -224,7 +224,7 @@ describe('resolve', () => {
     }
   });
 
-  it('says when there is none', () => {
+  it('reports that there is none', () => {
     const result = resolve(expressionOf('$response.body#/id'), exchange);
     assert.equal(reasonOf(result), 'the response body has nothing at "/id"');
   });

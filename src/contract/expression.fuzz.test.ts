@@ -1,5 +1,5 @@
-// 100,000 random strings through everything that reads or fills expressions: nothing may throw or
-// hang or move a callback to another host. A failure prints its seed; SEED=… sets one.
+// Feeds 100,000 random strings to everything that parses or fills expressions: nothing may throw,
+// hang, or move a callback to another host. A failure prints its seed; SEED=… sets one.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
@@ -27,7 +27,7 @@ const fragments = [
   ['\u0000', '\ud800', '\udc00', 'é', '／', '。', '\u{1f600}', '\ufeff', '\u00ad'],
 ].flat();
 
-/** Every UTF-16 unit, so that lone surrogates are among them. */
+/** Every UTF-16 code unit, including lone surrogates. */
 const unicode = fc
   .array(fc.oneof(fc.nat(0xff_ff), fc.nat(0x7f)), { maxLength: 40 })
   .map((units) => String.fromCharCode(...units));
@@ -77,7 +77,7 @@ const exchange: fc.Arbitrary<Exchange> = fc
     return { url: own, method: text, statusCode: 201, request: message, response: message };
   });
 
-/** Making an exchange takes ten times as long as what is tested, so that each is met by ten strings. */
+/** Creating an exchange takes ten times as long as the test itself, so ten strings share each. */
 const together = 10;
 
 function ten<T>(one: fc.Arbitrary<T>): fc.Arbitrary<T[]> {
@@ -92,7 +92,7 @@ function surviveAll(texts: readonly string[], on: Exchange): void {
   for (const text of texts) survive(text, on);
 }
 
-/** What no string may break, whatever the exchange. */
+/** What must hold for every string and exchange. */
 function survive(text: string, on: Exchange): void {
   const expression = parseExpression(text);
   if (expression.kind === 'parsed') {
@@ -151,7 +151,7 @@ describe('parseExpression, parseTemplate, repairKey and buildTargets', () => {
 });
 
 describe('buildTargets', () => {
-  it('never changes scheme, userinfo, host or port of the value (rule 10)', { timeout }, () => {
+  it('never changes scheme, userinfo, host or port of the value', { timeout }, () => {
     let made = 0;
     const keep = (value: string, tail: string, on: Exchange): void => {
       const parsed = parseTemplate(`{$request.query.value}${tail}`);
@@ -172,7 +172,7 @@ describe('buildTargets', () => {
     assert(made > runs.value / 20, `only ${made} targets were made`);
   });
 
-  it('takes the authority of a static URL from no expression (rule 10)', { timeout }, () => {
+  it('takes the authority of a static URL from no expression', { timeout }, () => {
     let made = 0;
     const start = fc.constantFrom('http://', 'http://h', 'https://u@h:81/', 'http://h?', 'https:');
     const stay = (text: string, exchanges: readonly Exchange[]): void => {

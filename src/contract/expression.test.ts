@@ -31,12 +31,12 @@ describe('parseExpression', () => {
     });
   }
 
-  it('reads $response.query and $response.path (rule 7)', () => {
+  it('reads $response.query and $response.path', () => {
     assert.deepEqual(parse('$response.query.a'), { kind: 'query', from: 'response', name: 'a' });
     assert.deepEqual(parse('$response.path.a'), { kind: 'path', from: 'response', name: 'a' });
   });
 
-  it('never splits a name or token on dots (rule 2)', () => {
+  it('never splits a name or token on dots', () => {
     assert.deepEqual(parse('$request.query.a.b.c'), {
       kind: 'query',
       from: 'request',
@@ -59,13 +59,13 @@ describe('parseExpression', () => {
     });
   });
 
-  it('lowers the case of header names only', () => {
+  it('lowercases header names only', () => {
     assert.deepEqual(parse('$request.header.X-URL'), parse('$request.header.x-url'));
     assert.notDeepEqual(parse('$request.query.URL'), parse('$request.query.url'));
     assert.notDeepEqual(parse('$request.path.ID'), parse('$request.path.id'));
   });
 
-  it('takes every character of a header token and an empty query name', () => {
+  it('accepts every character of a header token, and an empty query name', () => {
     const token = "!#$%&'*+-.^_`|~09az";
     assert.deepEqual(parse(`$request.header.${token}`), {
       kind: 'header',
@@ -75,7 +75,7 @@ describe('parseExpression', () => {
     assert.deepEqual(parse('$request.query.'), { kind: 'query', from: 'request', name: '' });
   });
 
-  it('decodes pointer escapes and nothing else (rule 2)', () => {
+  it('decodes pointer escapes and nothing else', () => {
     const pointerOf = (text: string): readonly string[] => {
       const expression = parse(`$request.body#${text}`);
       return expression.kind === 'body' ? expression.pointer : [];

@@ -52,7 +52,7 @@ describe('compileLinks', () => {
     assert.deepEqual(warnings, []);
   });
 
-  it('leaves out links that lead nowhere, and says so', () => {
+  it('drops links that lead nowhere, with a warning', () => {
     const { links, warnings } = compile(`{
       a: { operationId: gone },
       b: { operationRef: '#/paths/~1gone/get' },
@@ -72,7 +72,7 @@ describe('compileLinks', () => {
     );
   });
 
-  it('takes a broken expression literally, and says so', () => {
+  it('treats a malformed expression as literal text, with a warning', () => {
     const { links, warnings } = compile(
       "{ a: { operationId: end, parameters: { id: '$response.oops' } } }",
     );
@@ -83,7 +83,7 @@ describe('compileLinks', () => {
     );
   });
 
-  it('refuses to hand over a credential (rule 4)', () => {
+  it('refuses to pass on a credential', () => {
     assert.throws(
       () =>
         compile("{ a: { operationId: end, parameters: { id: '$request.header.authorization' } } }"),
@@ -93,7 +93,7 @@ describe('compileLinks', () => {
 });
 
 describe('evaluateLink', () => {
-  it('gives the values that resolve', () => {
+  it('returns the values that resolve', () => {
     const [link] = compile(`{ a: { operationId: end, parameters: {
       id: $response.body#/id, gone: $response.body#/gone, q: $request.query.q, n: 5 } } }`).links;
     assert.ok(link);

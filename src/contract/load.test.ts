@@ -10,7 +10,7 @@ describe('loadContract', () => {
     await assert.rejects(loadContract('/gone/api.yaml'), { name: 'ContractError' });
   });
 
-  it('asks for the app id everywhere, if told so, and the document shows it (rule 29)', async () => {
+  it('requires the app id everywhere if configured, and the served document shows it', async () => {
     const { operations, document, warnings } = await loadContract(ours, { requireAppId: true });
     assert.deepEqual(warnings, []);
     assert.deepEqual(document['security'], [

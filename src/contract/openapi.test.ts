@@ -1,4 +1,4 @@
-// Our own contract, openapi.yaml, compiled and looked at in detail.
+// Compiles Ringback's own contract, openapi.yaml, and checks it in detail.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ function isKey({ credential }: { credential: string }): boolean {
 }
 
 describe('openapi.yaml', () => {
-  it('compiles without a warning, every schema of it', () => {
+  it('compiles without a warning, including every schema', () => {
     assert.equal(contract.title, 'Ringback');
     for (const { parameters, body } of contract.operations) {
       for (const { schema } of parameters) schema?.check('');
@@ -71,7 +71,7 @@ describe('openapi.yaml', () => {
     assert.deepEqual([role.id.in, role.id.name, role.status], ['query', 'Id', 200]);
   });
 
-  it('offers three variants, with what they need and answer (rule 27)', () => {
+  it('offers three variants, with their needs and responses', () => {
     assert.deepEqual(
       variants.map(({ name, needs, needsAny, answer }) => ({
         name,
@@ -135,7 +135,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('answers every variant with id and secret, linked to unsubscribe (rule 30)', () => {
+  it('responds to every variant with id and secret, linked to unsubscribe', () => {
     for (const { answer } of variants) {
       const request = { header: new Map(), query: new Map(), path: new Map(), body: { x: 1 } };
       const composed = composeAnswer(answer, { request, id: 'sub_1', secret: 'whsec_1' });
@@ -153,7 +153,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('chooses the variant by what the request carries', () => {
+  it('chooses the variant by the fields of the request', () => {
     const cases: [string, unknown, string][] = [
       ['', { callbackUrl: 'https://x.example' }, 'body'],
       ['callbackUrl=https://x.example&event=order.created', undefined, 'query'],
@@ -166,7 +166,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('says what is wrong with a subscribe request', () => {
+  it('explains the faults of a subscribe request', () => {
     assert.deepEqual(faults(post('subscribeOperation', '', { callbackUrl: 5 })), [
       'body#/callbackUrl must be a string, is a number',
     ]);
@@ -183,11 +183,11 @@ describe('openapi.yaml', () => {
     assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x')), [
       'query.event is missing for variant "query"',
     ]);
-    // A bad URL is no business of the schema (docs/openapi-semantics.md rule 14).
+    // URLs are checked by the guard, not by the schema.
     assert.deepEqual(faults(post('subscribeOperation', '', { callbackUrl: 'no url' })), ['valid']);
   });
 
-  it('says what is wrong with other requests', () => {
+  it('explains the faults of other requests', () => {
     assert.deepEqual(faults(post('unsubscribeOperation', '')), ['query.Id is required']);
     assert.deepEqual(faults(post('listSubscriptions', 'limit=501&state=odd')), [
       'query.state must be one of "active", "paused", "disabled", "ended", is "odd"',
@@ -201,8 +201,8 @@ describe('openapi.yaml', () => {
     assert.deepEqual(faults(post('editSubscription', '')), ['body is required']);
   });
 
-  it('declares of every operation what any problem looks like', () => {
-    // A query that cannot be read is refused wherever it comes, and a service may be overloaded.
+  it('declares the problem response of every operation', () => {
+    // Any operation may refuse an invalid query or be overloaded.
     const text = readFileSync(join(import.meta.dirname, '..', '..', 'openapi.yaml'), 'utf8');
     const paths = text.split(/^components:/m, 1)[0] ?? '';
     const blocks = paths.split(/^ {6}operationId: /m).slice(1);
@@ -221,7 +221,7 @@ describe('openapi.yaml', () => {
     assert.equal(reading.message.query.get('limit'), 50);
   });
 
-  it('asks for a key in header, query or cookie, but for what is public (rules 22, 28)', () => {
+  it('requires a key in header, query or cookie, except for public operations', () => {
     const documents = [
       'getOpenapiJson',
       'getOpenapiYaml',
@@ -250,7 +250,7 @@ describe('openapi.yaml', () => {
     }
   });
 
-  it('names a scope for every operation that asks for a key (rule 28)', () => {
+  it('names a scope for every operation that needs a key', () => {
     for (const { operationId, scope, security } of contract.operations) {
       const asksForKey = security.flatMap(({ schemes }) => schemes).some(isKey);
       assert.equal(scope !== undefined, asksForKey, operationId);

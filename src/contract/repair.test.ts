@@ -36,7 +36,7 @@ describe('repairKey', () => {
     'https://h.example/{$request.path.eventType}',
   ];
   for (const text of correct) {
-    it(`leaves ${text} as it is`, () => {
+    it(`keeps ${text} unchanged`, () => {
       const result = repair(text);
       assert.equal(result.text, text);
       assert.deepEqual(result.repairs, []);
@@ -107,7 +107,7 @@ describe('repairKey', () => {
     });
   }
 
-  it('makes several repairs in one key and reports each', () => {
+  it('applies several repairs to one key and reports each', () => {
     const result = repair('{ request.body#url }?e={$request.query.e');
     assert.equal(result.text, '{$request.body#/url}?e={$request.query.e}');
     assert.equal(result.repairs.length, 4);
@@ -118,7 +118,7 @@ describe('repairKey', () => {
     assert.equal(repair('{request.id}').text, '{$request.body#/request.id}');
   });
 
-  it('is done after one pass', () => {
+  it('is idempotent', () => {
     for (const [text] of broken) {
       const again = repair(repair(text).text);
       assert.deepEqual(again.repairs, []);
@@ -136,13 +136,13 @@ describe('repairKey', () => {
     assert.deepEqual(repair('{$request.body#/.url}').suggestions, []);
   });
 
-  it('suggests braces for an expression in the middle of text (rule 1)', () => {
+  it('suggests braces for an expression in the middle of text', () => {
     assert.deepEqual(repair('http://$request.query.url').suggestions, [
       'found "$request." outside braces, read as plain text: an expression needs braces here',
     ]);
   });
 
-  it('says why a key cannot be used', () => {
+  it('explains why a key cannot be used', () => {
     const start = '"$url", "$method", "$statusCode", "$request." or "$response."';
     assert.equal(
       reasonOf('{unknown}'),
@@ -170,7 +170,7 @@ describe('repairKey', () => {
     assert.match(reasonOf('https://{$request.query.host}/x'), /it would change the host/u);
   });
 
-  it('repairs nothing that has more than one meaning', () => {
+  it('repairs nothing that is ambiguous', () => {
     const keys = [
       '',
       'callbackUrl',

@@ -1,6 +1,5 @@
-// Reads callback keys of real, sloppy documents. Only a mistake with one possible meaning is
-// repaired (docs/openapi-semantics.md rule 32), and each repair says what was found and what it was
-// read as.
+// Repairs callback keys of real documents. Only a mistake with exactly one possible meaning is
+// repaired, and each repair reports what was found and how it was read.
 import { printPointer } from '../core/pointer.ts';
 import { parseExpression, printExpression } from './expression.ts';
 import type { Expression, Malformed } from './expression.ts';
@@ -8,7 +7,7 @@ import { templateFault } from './target.ts';
 import { expressionsOf, parseTemplate } from './template.ts';
 import type { Template } from './template.ts';
 
-/** Suggestions are not applied: the key can run as it stands, but may be meant in another way. */
+/** Suggestions are not applied: the key can run as written, but may be meant differently. */
 export type RepairedKey =
   | {
       kind: 'usable';
@@ -29,7 +28,7 @@ export function repairKey(text: string, declaredBodyProperties: ReadonlySet<stri
   return judge(repaired, { declaredBodyProperties, repairs });
 }
 
-/** What a repair may know, and where it reports. */
+/** The input of a repair, and where it reports. */
 interface Bench {
   declaredBodyProperties: ReadonlySet<string>;
   repairs: string[];
@@ -42,7 +41,7 @@ interface Fix {
 
 const spaces = 'spaces around it were trimmed';
 
-/** In this order: each one sees what the ones before have made of the text. */
+/** In this order: each one sees the result of those before it. */
 const fixes: readonly Fix[] = [
   { why: spaces, apply: (text) => text.trim() },
   { why: 'the request body declares a property of that name', apply: nameToPointer },
@@ -61,7 +60,7 @@ function nameToPointer(text: string, declared: ReadonlySet<string>): string {
   return printExpression({ kind: 'body', from: 'request', pointer: [text] });
 }
 
-/** An expression that stands alone, without braces. */
+/** An expression on its own, without braces. */
 function isBare(text: string): boolean {
   return /^\$[^{}]*$/u.test(text);
 }

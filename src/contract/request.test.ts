@@ -67,7 +67,7 @@ function bodyFaults(made: Operation, given: Given): string[] {
 }
 
 describe('readRequest: query parameters', () => {
-  it('reads text as the schema says', () => {
+  it('converts text to the type in the schema', () => {
     assert.equal(value('schema: { type: string }', { query: 'a=5' }), '5');
     assert.equal(value('schema: { type: integer }', { query: 'a=5' }), 5);
     assert.equal(value('schema: { type: number }', { query: 'a=-1.5e3' }), -1500);
@@ -82,7 +82,7 @@ describe('readRequest: query parameters', () => {
     assert.equal(value('required: false', { query: 'a=5' }), '5');
   });
 
-  it('says what text cannot be read', () => {
+  it('explains which text cannot be converted', () => {
     for (const [type, text, expected] of [
       ['integer', 'five', 'must be an integer, is "five"'],
       ['integer', '', 'must be an integer, is ""'],
@@ -105,7 +105,7 @@ describe('readRequest: query parameters', () => {
     assert.equal(value(limit, {}), 50);
   });
 
-  it('asks for what is required, and takes an empty text as the schema does', () => {
+  it('requires required parameters, and treats an empty text as the schema does', () => {
     const required = 'required: true, schema: { type: string }';
     assert.deepEqual(value(required, {}), ['query.a is required']);
     assert.equal(value(required, { query: 'a=' }), '');
@@ -118,7 +118,7 @@ describe('readRequest: query parameters', () => {
     assert.equal(value(flag, { query: 'a=false' }), false);
   });
 
-  it('refuses a scalar that is given twice', () => {
+  it('refuses a repeated scalar', () => {
     assert.deepEqual(value('schema: { type: string }', { query: 'a=1&a=1' }), [
       'query.a is given 2 times, expected once',
     ]);
@@ -173,7 +173,7 @@ describe('readRequest: query parameters', () => {
     ]);
   });
 
-  it('bounds deep objects and touches no prototype', () => {
+  it('bounds deep objects and never touches a prototype', () => {
     const deep = 'style: deepObject, schema: { type: object }';
     assert.equal(value(deep, { query: 'a[1][2][3][4][5][6]=x' }), undefined);
     assert.equal(value(deep, { query: 'a[__proto__][x]=1' }), undefined);
@@ -192,7 +192,7 @@ describe('readRequest: query parameters', () => {
     assert.match(String(value(json, { query: `a=${deep}` })), /nested deeper than 64 levels/);
   });
 
-  it('does not show what is not declared (rule 8)', () => {
+  it('does not expose undeclared parameters', () => {
     const reading = read(operation('parameters: []'), {
       query: 'x=1',
       header: { 'x-a': '1', accept: 'text/plain', 'content-type': 'application/json' },
@@ -240,7 +240,7 @@ describe('readRequest: path, header and cookie parameters', () => {
     assert.deepEqual(pathValue('schema: { type: integer }', ''), ['path.p is required']);
   });
 
-  it('checks headers, and shows them as they came', () => {
+  it('checks headers, and exposes them as received', () => {
     const made = operation(`
 parameters:
   - { name: X-Count, in: header, schema: { type: integer, maximum: 9 } }
@@ -261,7 +261,7 @@ parameters:
     ]);
   });
 
-  it('checks cookies, and shows them to nobody', () => {
+  it('checks cookies, and never exposes them', () => {
     const made = operation(
       'parameters: [{ name: s, in: cookie, required: true, schema: { maxLength: 2 } }]',
     );
@@ -322,7 +322,7 @@ describe('readRequest: body', () => {
     ]);
   });
 
-  it('refuses a text that is too many items or members', () => {
+  it('refuses a text with too many items or members', () => {
     const schema = '{ properties: { a: { type: array }, b: { type: object } } }';
     const encoding = '{ a: { explode: false }, b: { explode: false } }';
     const mediaType = 'application/x-www-form-urlencoded';
@@ -336,7 +336,7 @@ describe('readRequest: body', () => {
     assert.deepEqual(faults('b', bounds.itemsMax + 1), ['body#/b has more than 10000 parts']);
   });
 
-  it('asks for a body that is required', () => {
+  it('requires a required body', () => {
     assert.deepEqual(bodyFaults(operation(json('{}')), {}), ['body is required']);
     assert.deepEqual(bodyFaults(operation(json('{}', false)), {}), ['valid']);
   });
@@ -351,7 +351,7 @@ describe('readRequest: body', () => {
     ]);
   });
 
-  it('says which media types are offered', () => {
+  it('lists the accepted media types', () => {
     assert.deepEqual(read(operation(json('{}')), { body: 'x', mediaType: 'text/plain' }), {
       kind: 'unsupported',
       mediaType: 'text/plain',
@@ -359,7 +359,7 @@ describe('readRequest: body', () => {
     });
   });
 
-  it('takes types built on JSON, ranges, and anything where nothing is declared', () => {
+  it('accepts types built on JSON, ranges, and any type if none is declared', () => {
     assert.deepEqual(
       bodyFaults(operation(json('{ type: string }')), { body: 1, mediaType: 'application/a+json' }),
       ['body must be a string, is a number'],
@@ -374,7 +374,7 @@ describe('readRequest: body', () => {
     );
   });
 
-  it('reads the texts of a form as its schema says (rule 9)', () => {
+  it('converts the texts of a form to the types in its schema', () => {
     const made = operation(`
 requestBody:
   content:
@@ -392,7 +392,7 @@ requestBody:
     ]);
   });
 
-  it('leaves a body alone that the operation does not declare', () => {
+  it('ignores a body that the operation does not declare', () => {
     const reading = read(operation('parameters: []'), { body: { a: 1 } });
     assert.ok(reading.kind === 'valid');
     assert.equal(reading.message.body, undefined);
@@ -415,7 +415,7 @@ callbacks:
   a: { '{$request.body#/url}': { x-ringback-variant: body, post: {} } }
   b: { '{$request.query.url}': { x-ringback-variant: query, x-ringback-event: x, post: {} } }`);
 
-  it('says which one it is', () => {
+  it('returns the chosen variant', () => {
     const reading = read(made, { body: { url: 'x' } });
     assert.ok(reading.kind === 'valid');
     assert.equal(reading.variant?.name, 'body');
@@ -439,7 +439,7 @@ callbacks:
     assert.equal(several.faults.length, 3);
   });
 
-  it('does not check a body that the variant does not look at', () => {
+  it('does not check a body that the variant does not read', () => {
     for (const body of [{}, null, 'text', { other: 1 }]) {
       const reading = read(made, { query: 'url=x&event=e', body });
       assert.ok(reading.kind === 'valid', JSON.stringify(body));

@@ -29,7 +29,7 @@ function document(securitySchemes: object, rest: object = {}): Record<string, un
 }
 
 describe('requireAppId', () => {
-  it('adds the app id to every requirement that asks for something (rule 29)', () => {
+  it('adds the app id to every requirement that is not empty', () => {
     const rewritten = requireAppId(document({ ...schemes, AppId: appId }));
     assert.deepEqual(rewritten['security'], [
       { Header: [], AppId: [] },
@@ -43,21 +43,21 @@ describe('requireAppId', () => {
     assert.deepEqual(names, [['Header+AppId', 'Query+AppId', ''], [], ['Header+AppId'], ['']]);
   });
 
-  it('leaves a session of the console alone, which knows its app', () => {
+  it('does not change the requirement of a console session, which belongs to one app', () => {
     const Console = { type: 'apiKey', in: 'cookie', name: 'c', 'x-ringback': 'session' };
     const security = [{ Header: [] }, { Console: [] }];
     const rewritten = requireAppId(document({ ...schemes, Console }, { security }));
     assert.deepEqual(rewritten['security'], [{ Header: [], AppId: [] }, { Console: [] }]);
   });
 
-  it('leaves the given document as it is', () => {
+  it('does not change the given document', () => {
     const given = document(schemes);
     const before = structuredClone(given);
     requireAppId(given);
     assert.deepEqual(given, before);
   });
 
-  it('declares the scheme where it is missing, under a free name', () => {
+  it('declares the scheme if it is missing, under a free name', () => {
     const added = requireAppId(document(schemes));
     assert.deepEqual(added['components'], { securitySchemes: { ...schemes, AppId: appId } });
     const taken = requireAppId(document({ ...schemes, AppId: { type: 'http', scheme: 'basic' } }));
@@ -84,7 +84,7 @@ describe('requireAppId', () => {
     assert.deepEqual(requireAppId(given)['security'], [{ Header: [], Tenant: [] }]);
   });
 
-  it('passes over what it cannot read', () => {
+  it('skips what it cannot read', () => {
     const odd = { paths: { '/a': null, '/b': { get: null, post: { security: 'x' } } } };
     assert.deepEqual(requireAppId(odd)['paths'], odd.paths);
     assert.deepEqual(requireAppId({ security: ['x'] })['security'], ['x']);

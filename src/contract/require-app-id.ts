@@ -1,6 +1,6 @@
-// RINGBACK_REQUIRE_APP_ID: a copy of a document in which every requirement also asks for the id of
-// the app (docs/openapi-semantics.md rule 29). Public operations stay public, and a session of the
-// console knows its app; the document that is given is never changed.
+// RINGBACK_REQUIRE_APP_ID: copies a document so that every requirement also needs the app id.
+// Public operations stay public, and a console session already belongs to one app. The given
+// document is never changed.
 import { isList, isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
 import { isAppIdScheme, isSessionScheme } from './security.ts';

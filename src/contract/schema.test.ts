@@ -66,7 +66,7 @@ describe('makeValidator: messages', () => {
     });
   }
 
-  it('says what 3.1 keywords find', () => {
+  it('reports faults of 3.1 keywords', () => {
     const all: [string, unknown, string[]][] = [
       ['S: { const: 1 }', 2, [' must be 1, is 2']],
       ['S: { type: [string, "null"] }', 1, [' must be a string or null, is a number']],
@@ -97,13 +97,13 @@ describe('makeValidator: messages', () => {
     assert.equal(list.length, bounds.faultsMax);
   });
 
-  it('says nothing twice', () => {
+  it('reports nothing twice', () => {
     const yaml = 'S: { allOf: [{ required: [a] }, { required: [a] }] }';
     assert.deepEqual(faults(yaml, {}), ['/a is required']);
   });
 });
 
-describe('makeValidator: the branch that was meant', () => {
+describe('makeValidator: the intended branch', () => {
   const subscribe = `
 S: { oneOf: [{ $ref: '#/Body' }, { $ref: '#/Multi' }] }
 Body: { type: object, required: [callbackUrl], properties: { callbackUrl: { type: string } } }
@@ -113,7 +113,7 @@ Multi:
   properties: { inProgressUrl: { type: string }, failedUrl: { type: string } }
 `;
 
-  it('is the one that knows the properties of the value', () => {
+  it('is the one that declares the properties of the value', () => {
     assert.deepEqual(faults(subscribe, { callbackUrl: 5 }), [
       '/callbackUrl must be a string, is a number',
     ]);
@@ -123,12 +123,12 @@ Multi:
     ]);
   });
 
-  it('is the first one when nothing tells them apart', () => {
+  it('is the first one when they are equally likely', () => {
     assert.deepEqual(faults(subscribe, {}), ['/callbackUrl is required']);
     assert.deepEqual(faults(subscribe, 5), [' must be an object, is a number']);
   });
 
-  it('is never one for values of another kind', () => {
+  it('is never one for values of another type', () => {
     const yaml = `
 S: { anyOf: [{ type: string }, { type: object, required: [a, b] }] }`;
     assert.deepEqual(faults(yaml, {}), ['/a is required', '/b is required']);
@@ -137,7 +137,7 @@ S: { anyOf: [{ type: string }, { type: object, required: [a, b] }] }`;
     assert.deepEqual(faults(nullable, null), []);
   });
 
-  it('is the one with few faults, then the one with deep ones', () => {
+  it('is the one with fewer faults, then the one with deeper ones', () => {
     const few = 'S: { oneOf: [{ required: [a, b] }, { required: [c] }] }';
     assert.deepEqual(faults(few, {}), ['/c is required']);
     const deep = `
@@ -148,7 +148,7 @@ S:
     assert.deepEqual(faults(deep, { x: { y: 1 } }), ['/x/y must be a string, is a number']);
   });
 
-  it('is none when several fit', () => {
+  it('is none when several match', () => {
     const yaml =
       'S: { oneOf: [{ type: number }, { type: string }, { minimum: 1 }, { maximum: 0 }] }';
     assert.deepEqual(faults(yaml, 5), [
@@ -187,7 +187,7 @@ Tree: { type: object, properties: { children: { type: array, items: { $ref: '#/T
     ]);
   });
 
-  it('does not go in circles where a parent is one of its children', () => {
+  it('does not loop if a parent is defined as one of its children', () => {
     const yaml = `
 S: { $ref: '#/Cat' }
 Pet: { oneOf: [{ $ref: '#/Cat' }, { $ref: '#/Dog' }], required: [kind] }
@@ -204,20 +204,20 @@ Dog: { allOf: [{ $ref: '#/Pet' }, { required: [barks] }] }`;
     assert.deepEqual(faults('S: { not: { $ref: "#/S" } }', 1), []);
   });
 
-  it('ignores what stands beside a reference in 3.0, all but nullable, and heeds it in 3.1', () => {
+  it('ignores siblings of a reference in 3.0, except nullable, and applies them in 3.1', () => {
     const yaml = 'S: { $ref: "#/T", minLength: 3, nullable: true }\nT: { type: string }';
     assert.deepEqual(faults(yaml, 'x'), []);
     assert.deepEqual(faults(yaml, null), []);
     assert.deepEqual(faults(yaml, 'x', '3.1.0'), [' must have at least 3 characters, has 1']);
   });
 
-  it('accepts anything where a reference leads nowhere, and says so', () => {
+  it('accepts anything where a reference leads nowhere, with a warning', () => {
     const { check, warnings } = validator('S: { $ref: "#/gone" }');
     assert.deepEqual(check({ a: 1 }), []);
     assert.match(warnings[0] ?? '', /^#\/S Cannot follow \$ref "#\/gone"/);
   });
 
-  it('ignores keywords that cannot be read, and says so', () => {
+  it('ignores keywords that cannot be read, with a warning', () => {
     const yaml = `
 S:
   type: any
@@ -245,13 +245,13 @@ S:
     assert.equal(warnings[0], '#/S/type is a string, expected a JSON type; it is ignored');
   });
 
-  it('leaves URLs to the guard (rule 14)', () => {
+  it('leaves URLs to the guard', () => {
     for (const format of ['uri', 'url', 'uri-reference']) {
       assert.deepEqual(faults(`S: { type: string, format: ${format} }`, 'not a url'), []);
     }
   });
 
-  it('does not ask for read-only properties', () => {
+  it('does not require read-only properties', () => {
     const yaml = `
 S: { required: [id, name], properties: { id: { $ref: '#/Id' }, name: { type: string } } }
 Id: { type: string, readOnly: true }`;
@@ -267,7 +267,7 @@ Id: { type: string, readOnly: true }`;
     assert.deepEqual(faults('S: { required: [constructor] }', {}), ['/constructor is required']);
   });
 
-  it('refuses a schema that is nested without end or reaches too much', () => {
+  it('refuses a schema that is nested too deeply or reaches too much', () => {
     const loop: Record<string, unknown> = {};
     loop['not'] = loop;
     const root = openSource({ path: 'api.yaml', root: { S: loop } });
@@ -306,8 +306,8 @@ S:
   });
 });
 
-describe('makeValidator: schemas that make no sense', () => {
-  /** Keywords with values of any kind, right ones among them. */
+describe('makeValidator: nonsensical schemas', () => {
+  /** Keywords with values of any type, valid ones among them. */
   const schema = fc.letrec((tie) => ({
     schema: fc.dictionary(
       fc.constantFrom(...keywords.keys(), '$ref', 'nullable', 'readOnly', 'discriminator', '$id'),
@@ -340,7 +340,7 @@ S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, 
     assert.match(values[0] ?? '', /^ cannot be checked against #\/S: /);
   });
 
-  it('never throw: what cannot be read is left out', () => {
+  it('never throw: unreadable parts are dropped', () => {
     fc.assert(
       fc.property(
         schema,
@@ -353,7 +353,7 @@ S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, 
           for (const one of [value, { a: value, b: value }, [value], 'a', null]) {
             const unchecked = check(one).find(({ message }) => message.startsWith('cannot be'));
             const mayFail = /unevaluated|valueOf|toString/.test(JSON.stringify([S, one]));
-            // What takes too long is refused on purpose.
+            // A check that takes too long is refused on purpose.
             const isTooMuch = unchecked?.message.includes('steps') === true;
             assert.ok(unchecked === undefined || mayFail || isTooMuch, unchecked?.message ?? '');
           }
@@ -366,7 +366,7 @@ S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, 
 });
 
 describe('makeValidator: large values', () => {
-  it('explains tens of thousands of errors without choking on them', () => {
+  it('explains tens of thousands of errors within its limits', () => {
     const yaml = `
 S: { anyOf: [{ type: array, items: { anyOf: [{ type: object, required: [a, b, c] }, { type: 'null' }] } }, { type: string }] }`;
     const list = Array.from({ length: 50_000 }, () => ({}));
@@ -375,7 +375,7 @@ S: { anyOf: [{ type: array, items: { anyOf: [{ type: object, required: [a, b, c]
 });
 
 describe('shape', () => {
-  it('knows types, properties, items and defaults through references and combinations', () => {
+  it('finds types, properties, items and defaults through references and combinations', () => {
     const { shape } = validator(`
 S: { allOf: [{ $ref: '#/A' }, { anyOf: [{ type: 'string' }, { enum: [1, true, null, [], {}] }] }], default: 7 }
 A: { type: object, properties: { x: { type: integer } }, additionalProperties: { type: boolean }, items: { type: number } }`);
@@ -400,8 +400,8 @@ A: { type: object, properties: { x: { type: integer } }, additionalProperties: {
   });
 });
 
-describe('makeValidator: properties that are called like keywords', () => {
-  it('have their references followed, whatever the keyword takes', () => {
+describe('makeValidator: properties named like keywords', () => {
+  it('have their references followed, whatever the keyword expects', () => {
     for (const name of [...keywords.keys(), '$ref', 'discriminator', 'x-y']) {
       const property = JSON.stringify(name);
       const yaml = `S: { allOf: [{ properties: { ${property}: { $ref: '#/S2' } } }] }\nS2: { enum: [1] }`;

@@ -29,7 +29,7 @@ components:
     Odd: { type: odd }
 `;
 
-/** An operation with this security, below a document with that. */
+/** An operation with this security, in a document with that. */
 function operation(own: string | undefined, global?: string): Place {
   const yaml = `${components}
 ${global === undefined ? '' : `security: ${global}`}
@@ -53,14 +53,14 @@ function print({ schemes }: Alternative): string {
 }
 
 describe('compileSecurity', () => {
-  it('reads AND within one entry and OR between entries (rule 22)', () => {
+  it('reads AND within one entry and OR between entries', () => {
     assert.deepEqual(alternatives('[{ Header: [], AppId: [] }, { Query: [] }]'), [
       'Header: key in header X-API-Key AND AppId: app_id in header x-App-Id',
       'Query: key in query api_key',
     ]);
   });
 
-  it('takes the list of the document where the operation has none (rule 22)', () => {
+  it('uses the list of the document if the operation has none', () => {
     assert.deepEqual(alternatives(undefined, '[{ Header: [] }]'), [
       'Header: key in header X-API-Key',
     ]);
@@ -69,13 +69,13 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('reads {} as anonymous and [] as no requirement at all (rule 22)', () => {
+  it('reads {} as anonymous and [] as no requirement at all', () => {
     assert.deepEqual(compileSecurity(operation('[{}, { Header: [] }]'))[0], { schemes: [] });
     assert.deepEqual(alternatives('[]', '[{ Header: [] }]'), []);
     assert.deepEqual(alternatives(undefined), []);
   });
 
-  it('carries the key of foreign schemes as bearer or basic (rule 23)', () => {
+  it('carries the key of foreign schemes as bearer or basic', () => {
     assert.deepEqual(
       alternatives('[{ Bearer: [] }, { Basic: [] }, { OAuth: [x] }, { OpenId: [] }]'),
       [
@@ -87,26 +87,26 @@ describe('compileSecurity', () => {
     );
   });
 
-  it('follows a reference to a scheme, and knows cookies', () => {
+  it('follows a reference to a scheme, and supports cookies', () => {
     assert.deepEqual(alternatives('[{ Ref: [], Cookie: [] }]'), [
       'Ref: key in header X-API-Key AND Cookie: key in cookie X-API-KEY',
     ]);
   });
 
-  it('knows a session of the console by x-ringback alone (rule 29)', () => {
+  it('recognises a console session by x-ringback alone', () => {
     assert.deepEqual(alternatives('[{ Cookie: [] }, { Session: [] }]'), [
       'Cookie: key in cookie X-API-KEY',
       'Session: session in cookie session',
     ]);
   });
 
-  it('knows the app id by its header or by x-ringback (rule 29)', () => {
+  it('recognises the app id by its header or by x-ringback', () => {
     assert.deepEqual(alternatives('[{ Header: [], Tenant: [] }]'), [
       'Header: key in header X-API-Key AND Tenant: app_id in query tenant',
     ]);
   });
 
-  it('shuts the alternative of a scheme that is not declared or makes no sense (rule 23)', () => {
+  it('closes the alternative of a scheme that is undeclared or invalid', () => {
     const cases: [string, RegExp][] = [
       ['Unknown', /it is not declared, expected Header or /],
       ['Dangling', /it is not declared, expected Header or /],
@@ -133,7 +133,7 @@ describe('compileSecurity', () => {
     assert.throws(() => alternatives('[null]'), /expected an object, found null/);
   });
 
-  it('leaves an alternative out that cannot run, and says so (rule 23)', () => {
+  it('drops an alternative that cannot run, with a warning', () => {
     const place = operation('[{ Mtls: [] }, { Header: [], Digest: [] }, { Query: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['Query: key in query api_key']);
     assert.deepEqual(place.source.warnings, [
@@ -150,7 +150,7 @@ describe('compileSecurity', () => {
     ]);
   });
 
-  it('keeps an operation shut when no alternative can run (rule 23)', () => {
+  it('keeps an operation closed when no alternative can run', () => {
     for (const security of ['[{ Mtls: [] }]', '[{ Mtls: [], Header: [] }, { Digest: [] }]']) {
       const place = operation(security);
       const compiled = compileSecurity(place);
@@ -159,7 +159,7 @@ describe('compileSecurity', () => {
     }
   });
 
-  it('takes the id of an app for no key: anybody may know it', () => {
+  it('does not accept an app id as a key, since it is not secret', () => {
     const place = operation('[{ AppId: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['none: key in nowhere']);
     assert.match(
@@ -176,12 +176,12 @@ describe('compileScope', () => {
     return compileScope(place);
   }
 
-  it('reads x-ringback-scope (rule 28)', () => {
+  it('reads x-ringback-scope', () => {
     assert.equal(scope('x-ringback-scope: publish'), 'publish');
     assert.equal(scope(''), undefined);
   });
 
-  it('refuses a scope that does not exist (rule 28)', () => {
+  it('refuses a scope that does not exist', () => {
     assert.throws(() => scope('x-ringback-scope: write'), {
       name: 'ContractError',
       pointer: '#/op/x-ringback-scope',
@@ -192,7 +192,7 @@ describe('compileScope', () => {
 });
 
 describe('credentialTest', () => {
-  it('knows every place where a credential travels (rule 4)', () => {
+  it('recognises every carrier of a credential', () => {
     const isCredential = credentialTest(operation('[]'));
     const test = (text: string): boolean => {
       const parsed = parseExpression(text);

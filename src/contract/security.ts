@@ -1,5 +1,5 @@
-// Security requirements compiled to alternatives (docs/openapi-semantics.md rules 22, 23, 28).
-// Whatever cannot be understood or cannot run must shut a door, never open one.
+// Compiles security requirements to alternatives. A requirement that is not understood or cannot
+// run must close an operation, never open it.
 import { scopes } from '../core/key.ts';
 import type { Scope } from '../core/key.ts';
 import { bounds } from './bounds.ts';
@@ -9,7 +9,7 @@ import type { Expression } from './expression.ts';
 import { at, child, describe, entries, errorAt, items, rootOf, text, warn } from './place.ts';
 import type { Place } from './place.ts';
 
-/** The alternatives of an operation: its own list, else the one of the document. */
+/** The alternatives of an operation: its own list, else that of the document. */
 export function compileSecurity(operation: Place): readonly Alternative[] {
   const root = rootOf(operation);
   const list = child(operation, 'security') ?? child(root, 'security');
@@ -26,12 +26,15 @@ export function compileSecurity(operation: Place): readonly Alternative[] {
   return alternatives;
 }
 
-/** Every scheme that the document declares: what a request carries there is a credential or an app id. */
+/**
+ * Every scheme that the document declares: what a request carries there is a credential or an app
+ * id.
+ */
 export function declaredSchemes(place: Place): readonly Scheme[] {
   return entries(schemesIn(place)).map(([name, scheme]) => schemeOf(name, propertiesOf(scheme)));
 }
 
-/** `x-ringback-scope`: what a key must be allowed to do. */
+/** `x-ringback-scope`: the scope that a key must have. */
 export function compileScope(operation: Place): Scope | undefined {
   const place = child(operation, 'x-ringback-scope');
   if (place === undefined) return undefined;
@@ -47,14 +50,13 @@ export function isAppIdScheme(scheme: Readonly<Record<string, unknown>>): boolea
   return scheme['in'] === 'header' && lowerCase(scheme['name']) === 'x-app-id';
 }
 
-/** Of the console. It knows its app, and needs no id of it beside it. */
+/** The scheme of the console's sessions. A session belongs to one app and needs no app id. */
 export function isSessionScheme(scheme: Readonly<Record<string, unknown>>): boolean {
   return scheme['x-ringback'] === 'session';
 }
 
 /**
- * Where credentials travel in this contract: no expression may read them
- * (docs/openapi-semantics.md rule 4).
+ * Whether an expression names a carrier of credentials: such an expression must never be evaluated.
  */
 export function credentialTest(place: Place): (expression: Expression) => boolean {
   const headers = new Set(['authorization', 'proxy-authorization', 'cookie']);

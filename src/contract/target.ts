@@ -1,6 +1,5 @@
-// Makes callback URLs out of a template and an exchange (docs/openapi-semantics.md rules 10 to 15).
-// Scheme, userinfo, host and port come from the value at position 0 or from the contract's own
-// text, never from a mix.
+// Builds callback URLs from a template and an exchange. Scheme, userinfo, host and port come from
+// the value at position 0 or from the contract's own text, never from a mixture.
 import assert from 'node:assert/strict';
 import { showUrl } from '../core/redact.ts';
 import { limits } from '../core/limits.ts';
@@ -10,7 +9,7 @@ import { printExpression } from './expression.ts';
 import type { Expression } from './expression.ts';
 import type { Part, Template } from './template.ts';
 
-/** `url` may hold the placeholder `{eventType}`, and holds no other brace. */
+/** `url` may contain the placeholder `{eventType}`, and no other braces. */
 export type Target = { kind: 'url'; url: string } | Unresolved | Refused;
 
 interface Unresolved {
@@ -25,7 +24,9 @@ interface Refused {
 
 const placeholder = '{eventType}';
 
-/** One target; of a template that is one expression over a list, one target per element. */
+/**
+ * One target; for a template that is a single expression with a list value, one target per element.
+ */
 export function buildTargets(template: Template, exchange: Exchange): readonly Target[] {
   const fault = templateFault(template);
   if (fault !== undefined) return [{ kind: 'refused', reason: fault }];
@@ -42,12 +43,12 @@ export function buildTargets(template: Template, exchange: Exchange): readonly T
   return [assemble(pieces)];
 }
 
-/** Puts the event name of one delivery into a target. */
+/** Inserts the event name of one delivery into a target. */
 export function fillEvent(url: string, eventName: string): string {
   return url.replaceAll(placeholder, () => encodeComponent(eventName));
 }
 
-/** Why no exchange can ever make a target of this template; undefined when one can. */
+/** Why no exchange can ever produce a target from this template; undefined when one can. */
 export function templateFault(template: Template): string | undefined {
   const [first, second] = template;
   if (first?.kind === 'expression') return undefined;
@@ -59,7 +60,7 @@ export function templateFault(template: Template): string | undefined {
   return base.kind === 'refused' ? base.reason : undefined;
 }
 
-/** What stands at one place of the result: the contract's text, a value, or the event name. */
+/** A piece of the result: the contract's text, a value, or the event name. */
 type Piece =
   | { kind: 'text'; text: string }
   | { kind: 'value'; text: string; source: string }
@@ -107,13 +108,13 @@ function assemble(pieces: readonly Piece[]): Target {
   );
 }
 
-/** The contract's own text at position 0, cut where its authority ends. */
+/** The contract's own text at position 0, split where its authority ends. */
 function splitStatic(text: string): { authority: string; rest: string } {
   const authority = /^[^:/?#]+:\/\/[^/?#]*/u.exec(text)?.[0] ?? text;
   return { authority, rest: text.slice(authority.length) };
 }
 
-/** An absolute URL in pieces that can be joined. The fragment is dropped, braces are encoded. */
+/** An absolute URL split for joining. The fragment is dropped, braces are encoded. */
 interface Base {
   kind: 'base';
   /** Scheme and authority: `https://user@host:8443`. */
@@ -138,7 +139,7 @@ function urlFault(text: string): string | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):/iu.exec(text)?.[1];
   if (scheme === undefined) return 'it has no scheme, expected http:// or https:// and a host';
   if (!/^https?$/iu.test(scheme)) return `scheme is "${scheme}", expected http or https`;
-  // Spaces, control and invisible characters and backslashes: readers of URLs disagree about them.
+  // Spaces, control and invisible characters and backslashes: URL parsers disagree about them.
   const bad = /[\p{Z}\p{Cc}\p{Cf}\p{Cs}\\]/u.exec(text);
   if (bad !== null) {
     return `character ${bad.index + 1} is ${quote(bad[0])}, expected it percent-encoded`;
@@ -174,9 +175,9 @@ function join(base: Base | Refused, tail: readonly Piece[]): Target {
 }
 
 /**
- * A tail that starts with "/" continues the path, also where the base has a query. The first "?" of
- * its text starts the query or continues the one of the base; later ones are data. Any other tail
- * continues whatever the base ends in. A fragment is never sent, so it is dropped here too.
+ * A tail that starts with "/" continues the path, even if the base has a query. The first "?" in
+ * its text starts the query or continues that of the base; later ones are data. Any other tail
+ * continues whatever the base ends with. A fragment is never sent, so it is dropped here too.
  */
 function joinTail(base: Base, tail: readonly Piece[]): Pick<Base, 'path' | 'query'> {
   const added = { end: '', path: '', query: '' };
@@ -208,12 +209,12 @@ function joinQueries(first: string, second: string): string {
   return `${first}${bare ? '' : '&'}${second}`;
 }
 
-/** Encoding a dot would not help: readers of URLs take "%2e" for a dot. */
+/** Encoding a dot would not help: URL parsers read "%2e" as a dot. */
 function hasDotSegment(path: string): boolean {
   return /\/(?:\.|%2e){1,2}(?:\/|$)/iu.test(path);
 }
 
-/** The last line of defence, by another reader of URLs than the code above. */
+/** The last line of defence, with a URL parser independent of the code above. */
 function sameAuthority(...urls: readonly string[]): boolean {
   const authorities = urls.map((url) => {
     const { protocol, username, password, host } = new URL(url);
@@ -231,12 +232,12 @@ function sizeFault(bytes: number): string {
   return `it has ${bytes} bytes, expected at most ${limits.urlBytesMax}`;
 }
 
-/** All but the unreserved characters of RFC 3986. */
+/** Encodes all but the unreserved characters of RFC 3986. */
 function encodeComponent(text: string): string {
   return encodeURIComponent(text.toWellFormed()).replaceAll(/[!'()*]/gu, encodeByte);
 }
 
-/** The contract's own text: only what may not stand in a URL at all. */
+/** For the contract's own text: encodes only characters that are invalid in a URL. */
 function encodeText(text: string): string {
   return text.toWellFormed().replaceAll(/[^!#-;=?-[\]_a-z~]/gu, (char) => encodeURIComponent(char));
 }
@@ -249,7 +250,7 @@ function encodeByte(char: string): string {
   return `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** For messages: escaped, and short enough to read. */
+/** For messages: escaped, and shortened to a readable length. */
 function quote(text: string): string {
   return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
 }

@@ -18,12 +18,12 @@ function plain(content: string): Part {
 }
 
 describe('parseTemplate', () => {
-  it('reads one expression with and without braces alike (rule 1)', () => {
+  it('parses one expression with and without braces alike', () => {
     assert.deepEqual(parse('{$request.query.url}'), [query('url')]);
     assert.deepEqual(parse('$request.query.url'), [query('url')]);
   });
 
-  it('reads expressions among static text (rule 1)', () => {
+  it('parses expressions within static text', () => {
     assert.deepEqual(parse('{$request.query.url}?event={$request.query.event}'), [
       query('url'),
       plain('?event='),
@@ -37,22 +37,22 @@ describe('parseTemplate', () => {
     ]);
   });
 
-  it('takes text outside braces literally (rule 1)', () => {
+  it('treats text outside braces literally', () => {
     assert.deepEqual(parse('https://h/$url'), [plain('https://h/$url')]);
     assert.deepEqual(parse('$request.cookie.a'), [plain('$request.cookie.a')]);
     assert.deepEqual(parse('a}b'), [plain('a}b')]);
     assert.deepEqual(parse(''), []);
   });
 
-  it('closes an expression at the first brace (rule 1)', () => {
+  it('closes an expression at the first brace', () => {
     assert.deepEqual(parse('{$request.query.a}}'), [query('a'), plain('}')]);
   });
 
-  it('takes the slash of a bare query name as part of the name (rule 2)', () => {
+  it('treats the slash of a bare query name as part of the name', () => {
     assert.deepEqual(parse('$request.query.url/data'), [query('url/data')]);
   });
 
-  it('says where a template is malformed', () => {
+  it('reports where a template is malformed', () => {
     const cases: readonly [string, number][] = [
       ['{$request.query.a', 17],
       ['x{', 2],
@@ -73,7 +73,7 @@ describe('parseTemplate', () => {
 });
 
 describe('expressionsOf', () => {
-  it('lists the expressions in order, repeated ones included', () => {
+  it('lists the expressions in order, including repeated ones', () => {
     const template = parse('{$url}/{$request.query.a}/b/{$url}');
     assert.deepEqual(expressionsOf(template), [
       { kind: 'url' },
@@ -85,7 +85,7 @@ describe('expressionsOf', () => {
 });
 
 describe('printTemplate', () => {
-  it('prints what parses to the same template, always with braces', () => {
+  it('prints text that parses to the same template, always with braces', () => {
     assert.equal(printTemplate(parse('$request.body#/url')), '{$request.body#/url}');
     const mixed = '{$request.body#/url}/x?y={$request.header.z}';
     assert.equal(printTemplate(parse(mixed)), mixed);

@@ -1,6 +1,5 @@
 // Text with runtime expressions in braces, such as `{$request.body#/url}?event={$request.query.e}`.
-// The first "}" closes (docs/openapi-semantics.md rule 1); outside braces every character stands
-// for itself.
+// The first "}" closes an expression; outside braces every character is literal.
 import { parseExpression, printExpression } from './expression.ts';
 import type { Expression, Malformed } from './expression.ts';
 
@@ -30,7 +29,7 @@ export function parseTemplate(text: string): ParsedTemplate {
   return { kind: 'parsed', template };
 }
 
-/** In order, repeated ones included: for checks such as which credential carriers are named. */
+/** In order, including repeated ones: for checks such as which credential carriers are named. */
 export function expressionsOf(template: Template): readonly Expression[] {
   return template.flatMap((part) => (part.kind === 'expression' ? [part.expression] : []));
 }

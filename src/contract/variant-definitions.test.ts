@@ -31,7 +31,7 @@ const callbacks = `{
 const plain = `{ all: { '{$request.query.url}': { post: {} } } }`;
 
 describe('compileVariants', () => {
-  it('deals the callbacks out to their variants (rule 27)', () => {
+  it('assigns the callbacks to their variants', () => {
     const variants = compile(
       `{ a: { needs: [$request.query.url], status: 202 }, b: { needsAny: [$request.body#/x, $request.body] } }`,
       callbacks,
@@ -57,7 +57,7 @@ describe('compileVariants', () => {
     );
   });
 
-  it('makes one nameless variant of all callbacks without the extension (rule 27)', () => {
+  it('creates one unnamed variant with all callbacks without the extension', () => {
     const [only, ...others] = compile('', plain);
     assert.deepEqual(others, []);
     assert.deepEqual([only?.name, only?.needs, only?.needsAny], ['', [], []]);

@@ -1,6 +1,5 @@
-// Reads `x-ringback-variants` of an operation and deals its callbacks out to them
-// (docs/openapi-semantics.md rule 27). The extension is ours, so mistakes in it are errors, not
-// something to be guessed at.
+// Compiles `x-ringback-variants` of an operation and assigns its callbacks to them. The extension
+// is Ringback's own, so mistakes in it are errors, never guessed at.
 import type { CompiledCallback } from './callbacks.ts';
 import type { AnswerShape, Variant } from './contract.ts';
 import { isList, isObject } from './document.ts';
@@ -11,7 +10,7 @@ import { child, describe, entries, errorAt, items } from './place.ts';
 import type { Place } from './place.ts';
 import { checkVisible } from './visible.ts';
 
-/** `answer` makes the shape for the status that a variant names, or for none. */
+/** `answer` creates the shape for the status that a variant names, or for none. */
 export function compileVariants(
   draft: Draft,
   callbacks: readonly CompiledCallback[],

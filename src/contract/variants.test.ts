@@ -58,25 +58,25 @@ function detail(query: object, body: unknown): string {
 }
 
 describe('chooseVariant', () => {
-  it('takes the one variant that has what it needs (rule 27)', () => {
+  it('chooses the one variant whose needs are met', () => {
     assert.equal(chosen({}, { callbackUrl: 'x' }), 'body');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, undefined), 'query');
     assert.equal(chosen({}, { failedUrl: 'x' }), 'multi');
     assert.equal(chosen({}, { inProgressUrl: 'x', failedUrl: 'y' }), 'multi');
   });
 
-  it('ignores what no variant asks for (rule 27)', () => {
+  it('ignores fields that no variant needs', () => {
     assert.equal(chosen({ other: 1 }, { callbackUrl: 'x', other: 1 }), 'body');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, {}), 'query');
     assert.equal(chosen({ callbackUrl: 'x', event: 'e' }, 'text'), 'query');
   });
 
-  it('counts null as present: the schema complains about it', () => {
+  it('counts null as present, so that the schema reports it', () => {
     assert.equal(chosen({}, { callbackUrl: null }), 'body');
     assert.equal(chosen({}, { callbackUrl: 'x', failedUrl: null }), 'several');
   });
 
-  it('says what is missing', () => {
+  it('names the missing fields', () => {
     assert.deepEqual(choose({ callbackUrl: 'x' }, undefined), {
       kind: 'none',
       detail:
@@ -86,7 +86,7 @@ describe('chooseVariant', () => {
     });
   });
 
-  it('lists what each variant needs when there is nothing at all', () => {
+  it('lists the needs of each variant when nothing is present', () => {
     assert.equal(
       detail({}, undefined),
       'POST /subscribe fits no variant: found nothing that a variant needs; ' +
@@ -98,7 +98,7 @@ describe('chooseVariant', () => {
     assert.equal(detail({}, null), detail({}, undefined));
   });
 
-  it('names what belongs to several variants (rule 27)', () => {
+  it('names fields that belong to different variants', () => {
     assert.deepEqual(choose({ event: 'e' }, { callbackUrl: 'x' }), {
       kind: 'several',
       detail:
@@ -133,7 +133,7 @@ describe('chooseVariant', () => {
     assert.match(choice.detail, /found query\.url \(variant "one", "two" or "three"\)/);
   });
 
-  it('asks for needs and for one of needsAny', () => {
+  it('requires all of needs and one of needsAny', () => {
     const both = [variant('v', ['$request.query.a'], ['$request.query.b', '$request.query.c'])];
     assert.equal(chosen({ a: 1, c: 1 }, undefined, both), 'v');
     const choice = choose({}, undefined, both);
@@ -142,13 +142,13 @@ describe('chooseVariant', () => {
     assert.equal(choice.faults.length, 3);
   });
 
-  it('takes the only variant of an operation without the extension', () => {
+  it('chooses the only variant of an operation without the extension', () => {
     assert.equal(chosen({}, undefined, [variant('', [])]), '');
   });
 });
 
 describe('fieldOf', () => {
-  it('names the place as faults do', () => {
+  it('names the field as faults do', () => {
     assert.equal(fieldOf(expression('$request.header.X-Url')), 'header.x-url');
     assert.equal(fieldOf(expression('$request.body')), 'body');
     assert.equal(fieldOf(expression('$url')), 'url');

@@ -1,6 +1,6 @@
-// Variants of a subscribe operation (docs/openapi-semantics.md rule 27): exactly one must have what
-// it needs, and nothing of another's. A request that fits none or several is told what was found
-// and what was missing.
+// Chooses the variant of a subscribe request: the needs of exactly one variant must be met, without
+// fields of another. A request that matches none or several gets a message with the fields that
+// were found and missing.
 import type { Fault } from '../core/problem.ts';
 import type { Operation, Variant } from './contract.ts';
 import { resolve } from './evaluate.ts';
@@ -35,7 +35,7 @@ export function chooseVariant(
   return noneFits(`${method} ${path}`, { variants: fitting, found });
 }
 
-/** How an expression over the request is called in faults: `query.event`, `body#/callbackUrl`. */
+/** The name of an expression in faults: `query.event`, `body#/callbackUrl`. */
 export function fieldOf(expression: Expression): string {
   return printExpression(expression).replace(/^\$(?:request\.)?/u, '');
 }
@@ -47,7 +47,7 @@ interface Wanted {
 
 interface Found {
   variants: readonly Variant[];
-  /** Fields of the request that some variant asks for. */
+  /** Fields of the request that some variant needs. */
   found: ReadonlySet<string>;
 }
 
@@ -59,7 +59,7 @@ function nameOf({ field }: Wanted): string {
   return field;
 }
 
-/** Null counts as present: the schema then says what it should have been. */
+/** Null counts as present: the schema then reports what was expected. */
 function isPresent(expression: Expression, request: Message): boolean {
   return resolve(expression, { url: '', method: '', request }).kind === 'found';
 }
@@ -69,7 +69,7 @@ function ownsAll(variant: Variant, found: ReadonlySet<string>): boolean {
   return [...found].every((field) => owned.has(field));
 }
 
-/** What the variant still lacks, in words, and as fields; undefined when it is complete. */
+/** What the variant still lacks, in words and as fields; undefined when it is complete. */
 function missing(
   variant: Variant,
   found: ReadonlySet<string>,

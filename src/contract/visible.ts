@@ -1,6 +1,5 @@
-// Which expressions a contract may use, told at load: credentials are taboo
-// (docs/openapi-semantics.md rule 4), and what can never resolve is worth a warning
-// (docs/openapi-semantics.md rules 7, 8).
+// Checks at load which expressions a contract uses: credentials are forbidden, and expressions that
+// can never resolve get a warning.
 import type { Parameter } from './contract.ts';
 import type { Draft } from './draft.ts';
 import { printExpression } from './expression.ts';
@@ -9,7 +8,9 @@ import { errorAt, warn } from './place.ts';
 import type { Place } from './place.ts';
 import { credentialTest } from './security.ts';
 
-/** Throws for a credential; warns, at the place, about what the operation does not declare. */
+/**
+ * Throws for a credential; warns, at the place, about anything that the operation does not declare.
+ */
 export function checkVisible(
   expressions: readonly Expression[],
   place: Place,
@@ -50,5 +51,5 @@ function nameIn({ in: kind, name }: Parameter): string {
 
 function isAlwaysThere({ kind, name }: ParameterExpression): boolean {
   if (kind === 'header') return name === 'accept' || name === 'content-type';
-  return kind === 'path' && name === 'eventType'; // docs/openapi-semantics.md rule 6.
+  return kind === 'path' && name === 'eventType'; // Filled in at delivery.
 }

@@ -21,7 +21,7 @@ import type { Resolution, Resolver } from './resolve.ts';
 
 const publicAddress = '93.184.215.14';
 
-/** Answers from a table; what it was asked is in `asked`. */
+/** Answers from a table; `asked` records the queries. */
 function fakeResolver(table: Record<string, readonly string[] | Resolution>): Resolver & {
   asked: string[];
 } {
@@ -71,7 +71,7 @@ async function vet(guard: Guard, raw: string): Promise<VetResult> {
 describe('read', () => {
   const strict = guardOf();
 
-  it('gives the canonical URL', () => {
+  it('returns the canonical URL', () => {
     const rows = [
       ['HTTPS://Example.COM', 'https://example.com/'],
       ['https://example.com:443/a/../b?x=1', 'https://example.com/b?x=1'],
@@ -139,7 +139,7 @@ describe('read', () => {
     assert.equal(reasonOf(guard, 'https://example.com/'), 'accepted');
   });
 
-  it('says action, value, actual and expected', () => {
+  it('states action, value, actual and expected', () => {
     assert.equal(
       messageOf(strict, 'ftp://x'),
       'Cannot accept callback URL "ftp://x": scheme is "ftp", expected http or https',
@@ -151,7 +151,7 @@ describe('read', () => {
     );
   });
 
-  it('allows what the allow list names, with its ports', () => {
+  it('allows addresses on the allow list, with their ports', () => {
     const guard = guardOf({ allow: 'loopback,10.0.0.0/8' });
     const fine = ['http://127.0.0.1:81/', 'http://[::1]:3000/', 'http://localhost:5432/'];
     fine.push('http://10.1.2.3:6379/', 'http://[::ffff:10.1.2.3]/', 'http://web:81/');
@@ -191,7 +191,7 @@ describe('read', () => {
 });
 
 describe('showUrl', () => {
-  it('shows no userinfo, query, control characters, or endless text', () => {
+  it('shows no userinfo, query, control characters or overlong text', () => {
     const rows = [
       ['http://user:CANARY@a.com/x', 'http://***@a.com/x'],
       ['http://user:CAN/ARY@a.com/x', 'http://***@a.com/x'],
@@ -208,7 +208,7 @@ describe('showUrl', () => {
     assert(showUrl(`http://a.com/${'😀'.repeat(500)}`).length < 130);
   });
 
-  it('hides the secrets in every message of the guard', () => {
+  it('hides secrets in every message of the guard', () => {
     const bad = ['http://u:CANARY@127.0.0.1/', 'http://127.0.0.1/?CANARY', 'x://u:CANARY@h'];
     bad.push('http://127.0.0.1/?to=a@b&CANARY', 'https://a.com/#CANARY', 'http://u:p?CANARY@h/');
     for (const url of bad) assert.doesNotMatch(messageOf(guardOf(), url), /CANARY/);
@@ -223,7 +223,7 @@ describe('vet', () => {
     assert.deepEqual(result.addresses, [publicAddress, '2606:4700::1111']);
   });
 
-  it('refuses the whole answer when one address is forbidden, without naming it', async () => {
+  it('refuses all addresses when one is forbidden, without naming it', async () => {
     const resolver = fakeResolver({ 'example.com': [publicAddress, '10.11.12.13'] });
     const result = await vet(guardOf({ resolver }), 'https://example.com/');
     assert(result.kind === 'refused');
@@ -232,7 +232,7 @@ describe('vet', () => {
     assert.doesNotMatch(result.message, /10\.11|private/);
   });
 
-  it('refuses an answer of too many addresses, or of none that can be read', async () => {
+  it('refuses too many addresses, or none that can be parsed', async () => {
     const many = Array.from({ length: limits.dnsAddressesMax + 1 }, (_, i) => `8.8.8.${i}`);
     const table = { 'many.com': many, 'max.com': many.slice(1), 'odd.com': ['example.com'] };
     const guard = guardOf({ resolver: fakeResolver(table) });
@@ -241,7 +241,7 @@ describe('vet', () => {
     assert.equal((await vet(guard, 'https://odd.com/')).kind, 'refused');
   });
 
-  it('tells a missing name from a failing look-up', async () => {
+  it('distinguishes a missing name from a failed lookup', async () => {
     const resolver = fakeResolver({
       'slow.com': { kind: 'failed', reason: 'timeout' },
       'none.com': [],
@@ -270,7 +270,7 @@ describe('vet', () => {
     assert.deepEqual(kinds, ['vetted', 'refused', 'refused', 'vetted']);
   });
 
-  it('takes localhost for the listed loopback addresses and never looks it up', async () => {
+  it('resolves localhost to the listed loopback addresses without a lookup', async () => {
     const resolver = fakeResolver({});
     const rows = [
       ['loopback', ['127.0.0.1', '::1']],
@@ -308,7 +308,7 @@ describe('vet', () => {
     assert.equal(resolver.asked.length, asked, 'without an allow list nothing is looked up');
   });
 
-  it('holds a name to the public ports unless all its addresses are listed', async () => {
+  it('restricts a name to the public ports unless all its addresses are listed', async () => {
     const table = { 'in.corp.com': ['10.0.0.5'], 'mix.corp.com': ['10.0.0.5', publicAddress] };
     const guard = guardOf({ allow: '10.0.0.0/8', resolver: fakeResolver(table) });
     assert.equal((await vet(guard, 'http://in.corp.com:6379/')).kind, 'vetted');
@@ -332,7 +332,7 @@ describe('vet', () => {
 });
 
 describe('judgeAddress', () => {
-  it('forbids what it cannot read', () => {
+  it('forbids text that it cannot parse', () => {
     const guard = guardOf({ allow: 'loopback' });
     assert.deepEqual(guard.judgeAddress(undefined), { kind: 'forbidden', class: 'unreadable' });
     assert.deepEqual(guard.judgeAddress('example.com'), { kind: 'forbidden', class: 'unreadable' });
@@ -341,7 +341,7 @@ describe('judgeAddress', () => {
   });
 });
 
-// Published advisories about SSRF filters, each with the spellings that got through there.
+// Each advisory with the spellings that passed other guards.
 describe('known bypasses', () => {
   const ipAddress = 'CVE-2026-54272, -69192, -69198 ip-address';
   const webhookGuards =
@@ -408,13 +408,16 @@ describe('known bypasses', () => {
   });
 
   it('reads a redirect target of CVE-2023-28155 like any other URL', () => {
-    // Nothing follows redirects; were one read, it would pass no easier than the first URL.
+    // Redirects are never followed; if one were, it would be judged like the first URL.
     assert.equal(reasonOf(guardOf(), 'https://127.0.0.1/'), 'address');
     assert.equal(reasonOf(guardOf(), 'http://127.0.0.1/'), 'address');
   });
 });
 
-/** The corpus hides `target` behind each name, except for the decoy that really is public. */
+/**
+ * Resolves each name of the corpus to its hidden target, except for the decoy that is really
+ * public.
+ */
 function corpusResolver(row: CorpusRow): Resolver {
   const hidden = hiddenAddress(row);
   return {
@@ -425,7 +428,7 @@ function corpusResolver(row: CorpusRow): Resolver {
   };
 }
 
-/** Reads, vets and dials; the connector only notes where it was sent. */
+/** Reads, vets and dials; the connector only records where it was sent. */
 async function deliver(guard: Guard, url: string, dials: string[]): Promise<string> {
   const connector: Connector = {
     async connect({ address }): Promise<Socket> {

@@ -1,11 +1,11 @@
-# The image: the package with the dependencies of the lock file, and nothing that builds or tests it.
-# No engine was at hand when this was written: test/package/docker.test.ts executes its RUN, CMD and HEALTHCHECK lines
-# on a machine that has Node, but has never built an image.
+# The image contains the package and the dependencies of the lock file, but no build or test tools.
+# test/package/docker.test.ts executes the RUN, CMD and HEALTHCHECK lines with Node, without a container engine: no image
+# has been built from this file yet.
 
 FROM node:26-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
-# Building needs no script of any dependency.
+# The build needs no install script of any dependency.
 RUN npm ci --ignore-scripts
 COPY . .
 RUN npm pack
@@ -16,14 +16,14 @@ FROM node:26-slim
 ENV NODE_ENV=production RINGBACK_HOST=0.0.0.0 RINGBACK_DATA=/data
 RUN install -d -o node -g node /data
 WORKDIR /app
-# Owned by root: the service cannot change its own program.
+# Owned by root, so that the service cannot modify its own program.
 COPY --from=build /build/package ./
 COPY docker/healthy.js docker/
 USER node
 VOLUME /data
 EXPOSE 8080
-# Alive, not ready: a database that is away for a while is no reason to start a node anew.
+# Checks that the process is alive, not that it is ready: restarting does not help while the database is down.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "docker/healthy.js"]
-# No shell and no npm in between: signals reach the process.
+# No shell and no npm in between, so that signals reach the process.
 ENTRYPOINT ["node", "bin/ringback.js"]
 CMD ["serve"]

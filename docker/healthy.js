@@ -1,10 +1,10 @@
-// Asks the service in this container whether it is alive, for the HEALTHCHECK of the image: exit code 0 or 1.
+// The HEALTHCHECK of the image: exits with 0 if the service in this container is alive, otherwise with 1.
 import { get as getPlain } from 'node:http';
 import { get as getSecure } from 'node:https';
 
 const { RINGBACK_PORT: port, RINGBACK_TLS_CERT: certificate } = process.env;
 
-// The certificate is for the name that others use, and this does not leave the container.
+// The certificate is for the public host name, and this request does not leave the container.
 const request = {
   host: '127.0.0.1',
   port: port || 8080,

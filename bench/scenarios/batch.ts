@@ -13,7 +13,7 @@ export const batch: Scenario = {
   name: 'batch',
   title: 'Publishing in batches',
   about:
-    'The same service on SQLite, one event to one receiver: published a hundred at a time, and one at a time. ' +
+    'The same service on SQLite, one event to one receiver, published in batches of 100 and one at a time. ' +
     'Events per second from the first request to the last arrival.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();

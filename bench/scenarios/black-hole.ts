@@ -25,8 +25,8 @@ export const blackHole: Scenario = {
   name: 'black-hole',
   title: 'One black hole among a hundred receivers',
   about:
-    `Events to 99 receivers, on SQLite, while ${hole.perSecond} a second go to one more: it answers, or it takes ` +
-    'the request and says nothing until the timeout. What arrives at the 99.',
+    `Events to 99 receivers, on SQLite, while ${hole.perSecond} events per second go to one more receiver, ` +
+    'which either responds or accepts the request and never responds. Measured is what arrives at the 99.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

@@ -8,7 +8,7 @@ import { measure, openStage } from '../harness/stage.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
-const [alone, watched] = ['nobody looks', 'four people look'];
+const [alone, watched] = ['no console users', 'four console users'];
 const people = 4;
 /** Each user requests these in turn, with a pause in between. */
 const looks = [
@@ -24,8 +24,8 @@ export const consoleQueries: Scenario = {
   name: 'console',
   title: 'The console during load',
   about:
-    `One event to one receiver, on SQLite, while ${people} people look at lists and figures, each twice a second, ` +
-    'and while nobody does.',
+    `One event to one receiver, on SQLite, while ${people} people use lists and statistics, each twice a ` +
+    'second, compared with no console users.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
@@ -58,7 +58,7 @@ export const consoleQueries: Scenario = {
         name,
         cells: [
           { column: 'events/s', value: spreadOf(rates(name)) },
-          { column: 'of nobody', value: ratiosOf(rates(name), rates(alone)) },
+          { column: 'of none', value: ratiosOf(rates(name), rates(alone)) },
           ...(name === watched
             ? [{ column: 'look p95 ms', value: spreadOf([quantile(waits, 0.95)]) }]
             : []),

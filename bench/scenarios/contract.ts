@@ -19,8 +19,8 @@ export const contract: Scenario = {
   name: 'contract',
   title: 'Payloads checked against the contract',
   about:
-    'Publishes of an order of 800 bytes that nobody hears, on SQLite: with a document that describes it (nested, ' +
-    'with formats, patterns and alternatives), and with one that says nothing about it.',
+    'Publishes of an order of 800 bytes without subscribers, on SQLite: with a document that describes the ' +
+    'order (nested, with formats, patterns and alternatives), and with one that accepts anything.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(1));

@@ -26,9 +26,10 @@ export const fanOut: Scenario = {
   name: 'fan-out',
   title: 'Fan-out',
   about:
-    `${smallEvents} events to ${small} subscribers each, and one to ${large}, on SQLite. Callbacks per second, ` +
-    `beside undici alone with ${atOnce} requests at a time from one process to the same receivers. Once more with ` +
-    `${others.requests} publishes of others, ${others.perSecond} a second: what they wait for their answers, and what it costs.`,
+    `${smallEvents} events to ${small} subscribers each, and one event to ${large}, on SQLite. Callbacks ` +
+    `per second, compared with undici alone, which sends ${atOnce} concurrent requests from one process to ` +
+    `the same receivers. The large fan-out is repeated with ${others.requests} publishes of other events, ` +
+    `${others.perSecond} per second, to measure their latency and the cost for the fan-out.`,
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

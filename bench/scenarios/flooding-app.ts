@@ -16,11 +16,12 @@ const flood = { requests: 5_000, connections: 512, perSecond: undefined };
 
 export const floodingApp: Scenario = {
   name: 'flooding-app',
-  title: 'An app beside one that floods the service',
+  title: 'One app while another floods the service',
   about:
-    `${sending.perSecond} events a second of one app to ${receivers} receivers, while another app publishes batches ` +
-    `of 100 over ${flood.connections} connections without a pause, ten times what the service can take and more; ` +
-    'against a service without the other app. A publish that is turned away fails the run.',
+    `${sending.perSecond} events per second of one app to ${receivers} receivers, while another app ` +
+    `publishes batches of 100 over ${flood.connections} connections without a pause, more than ten times ` +
+    'the capacity of the service; compared with a service without the other app. A refused publish of the ' +
+    'first app fails the run.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

@@ -30,11 +30,12 @@ const [fresh, grown] = ['an empty store', 'a grown one'];
 
 export const growth: Scenario = {
   name: 'growth',
-  title: 'A backlog and a log of a million',
+  title: 'A backlog and a history of a million',
   about:
-    'Two services on SQLite, one with a million deliveries due (ten with --large), one with none but those of the ' +
-    'round. How fast they are delivered, and what publishes wait for meanwhile; a kill -9 and how long the next ' +
-    'start takes to deliver; and, when all has ended and is in the log, one event to one receiver.',
+    'Two services on SQLite, one with a million due deliveries (ten million with --large), one with only ' +
+    'those of the round. Measured are the delivery rate and the latency of publishes meanwhile; the time ' +
+    'from a start after kill -9 to the first delivery; and, when all deliveries are in the history, one ' +
+    'event to one receiver.',
   run: async ({ rounds, isLarge }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

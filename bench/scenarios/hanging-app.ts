@@ -18,10 +18,11 @@ const sending = { requests: 20_000, connections: 64 };
 
 export const hangingApp: Scenario = {
   name: 'hanging-app',
-  title: 'An app beside one whose 640 receivers hang',
+  title: 'One app while 640 receivers of another hang',
   about:
-    `Events of one app to ${receivers} receivers, while another app has ${holes} that take the request and say ` +
-    'nothing until the timeout, with more waiting for all of them; against a service without the other app.',
+    `Events of one app to ${receivers} receivers, while another app has ${holes} receivers that accept the ` +
+    'request and never respond, with further deliveries pending for all of them; compared with a service ' +
+    'without the other app.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

@@ -17,8 +17,9 @@ export const idle: Scenario = {
   name: 'idle',
   title: 'Idle cost',
   about:
-    'A service on SQLite that has delivered some thousand events, stopped and started again on its data: how long ' +
-    `the start took until it was ready, and what it uses in ${restMs / 1_000} seconds in which nothing happens.`,
+    'A service on SQLite that has delivered some thousand events is stopped and started again on its data. ' +
+    `Measured are the time from start to ready, and the resources used in ${restMs / 1_000} seconds without ` +
+    'traffic.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

@@ -29,9 +29,9 @@ export const latency: Scenario = {
   name: 'latency',
   title: 'Latency at half load',
   about:
-    'Events at half the rate that the same service took just before, one to one, at times that do not wait for ' +
-    'answers. Milliseconds from the request to its answer, and from the answer to the receiver; beside them a ' +
-    'bare request from the load to the same receivers and back, at the same rate.',
+    'Events at half the rate that the same service handled just before, one to one, sent at fixed times ' +
+    'regardless of responses. Milliseconds from the request to its response, and from the response to the ' +
+    'arrival at the receiver, compared with bare requests to the same receivers at the same rate.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

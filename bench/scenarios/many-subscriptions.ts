@@ -16,8 +16,8 @@ export const manySubscriptions: Scenario = {
   name: 'many-subscriptions',
   title: 'Many subscriptions, one match',
   about:
-    'One event to one receiver, on SQLite, beside a hundred thousand subscriptions (a million with --large) that ' +
-    'hear something else, and beside none.',
+    'One event to one receiver, on SQLite, next to a hundred thousand subscriptions (a million with ' +
+    '--large) that match other events, and next to none.',
   run: async ({ rounds, isLarge }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

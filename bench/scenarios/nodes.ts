@@ -15,8 +15,8 @@ export const nodes: Scenario = {
   name: 'nodes',
   title: 'One, two and three nodes',
   about:
-    'One event to one receiver on PostgreSQL, published to one node and delivered by all, each with a database of ' +
-    'its own. All of it on the same machine.',
+    'One event to one receiver on PostgreSQL, published to one node and delivered by all. Each number of ' +
+    'nodes has its own database. Everything runs on the same machine.',
   run: async ({ rounds }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

@@ -23,9 +23,9 @@ export const oneToOne: Scenario = {
   name: 'one-to-one',
   title: 'End to end, one to one',
   about:
-    `${sending.requests} events of 500 bytes, each published by a request of its own over ` +
-    `${sending.connections} connections and heard by one of ${receivers} receivers. Events per second from the ` +
-    `first request to the last arrival, of a new process in each round, after ${warmUp.requests} events.`,
+    `${sending.requests} events of 500 bytes, each published by its own request over ${sending.connections} ` +
+    `connections and delivered to one of ${receivers} receivers. Events per second from the first request ` +
+    `to the last arrival, with a new process in each round, after a warm-up of ${warmUp.requests} events.`,
   run: async ({ rounds, against }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

@@ -18,8 +18,9 @@ export const retryStorm: Scenario = {
   name: 'retry-storm',
   title: 'Retry storm',
   about:
-    `${deliveries} deliveries are due when all ${receivers} receivers answer with 503 for ${outageMs / 1_000} s; then ` +
-    'all of them are well at once. How long until everything has arrived, and what publishes wait for meanwhile.',
+    `${deliveries} deliveries are due while all ${receivers} receivers answer 503 for ${outageMs / 1_000} ` +
+    's; then all receivers recover at once. Measured are the time until everything has arrived, and the ' +
+    'latency of publishes meanwhile.',
   run: async () => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));

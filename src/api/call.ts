@@ -15,7 +15,10 @@ export interface Call {
   key: Key | undefined;
   /** Set for users signed in to the console; `key` is then the session's key. */
   session: OpenSession | undefined;
-  /** Why a page of another origin may have sent this (RULINGS 26); asked where a cookie is given. */
+  /**
+   * Why a page of another origin may have sent this; asked where a cookie is given
+   * (docs/openapi-semantics.md rule 26).
+   */
   crossOriginFault: () => string | undefined;
   /** Whether it arrived over https, at this server or at a trusted proxy. */
   isSecure: boolean;

@@ -4,7 +4,9 @@
 import { isJson } from '../contract/media.ts';
 import { readMediaType, type RawHead } from './raw-request.ts';
 
-/** Why the request is refused, or undefined when it may pass (RULINGS 26). */
+/**
+ * Why the request is refused, or undefined when it may pass (docs/openapi-semantics.md rule 26).
+ */
 export function crossOriginFault(
   { method, head }: { method: string; head: RawHead },
   publicOrigin: string,

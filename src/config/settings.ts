@@ -35,56 +35,56 @@ export const settings = {
   port: {
     env: 'RINGBACK_PORT',
     fallback: '8080',
-    meaning: 'port to listen on; 0 takes a free one',
+    meaning: 'port to listen on; 0 selects a free one',
     read: readPort,
   },
   databaseUrl: {
     env: 'DATABASE_URL',
     fallback: undefined,
     fallbackText: 'SQLite in `RINGBACK_DATA`',
-    meaning: '`postgres://…`: makes this process a node of a cluster over that PostgreSQL database',
+    meaning: '`postgres://…`: makes this process a node of a cluster on that PostgreSQL database',
     isSecret: true,
     read: readDatabaseUrl,
   },
   data: {
     env: 'RINGBACK_DATA',
     fallback: './data',
-    meaning: 'folder of the SQLite file and of the encryption key; unused with `DATABASE_URL`',
+    meaning: 'folder of the SQLite file and the encryption key; unused with `DATABASE_URL`',
     read: readText,
   },
   role: {
     env: 'RINGBACK_ROLE',
     fallback: 'all',
     meaning:
-      'what a node of a cluster does: `api` serves requests, `worker` delivers, `all` does both',
+      'role of a node in a cluster: `api` serves requests, `worker` delivers, `all` does both',
     read: readRole,
   },
   nodeName: {
     env: 'RINGBACK_NODE_NAME',
     fallback: undefined,
     fallbackText: 'the host name',
-    meaning: 'how this node is called in `GET /nodes`',
+    meaning: 'name of this node in `GET /nodes`',
     read: readNodeName,
   },
   apiKey: {
     env: 'RINGBACK_API_KEY',
     fallback: undefined,
-    fallbackText: 'made and printed once at first start',
-    meaning: 'the first key of the app `default`, with every scope: 32 characters or more',
+    fallbackText: 'created and printed once, at the first start',
+    meaning: 'first key of the app `default`, with all scopes; at least 32 characters',
     isSecret: true,
     read: readApiKey,
   },
   publicUrl: {
     env: 'RINGBACK_PUBLIC_URL',
     fallback: undefined,
-    fallbackText: 'from host and port',
-    meaning: 'how clients reach the service: used by `$url`, links and the origin check',
+    fallbackText: 'derived from host and port',
+    meaning: 'URL at which clients reach the service; used by `$url`, links and the origin check',
     read: readPublicUrl,
   },
   tlsCert: {
     env: 'RINGBACK_TLS_CERT',
     fallback: undefined,
-    meaning: 'certificate file (PEM); with the key, the service speaks https',
+    meaning: 'certificate file (PEM); together with the key, enables https',
     read: readText,
   },
   tlsKey: {
@@ -96,24 +96,22 @@ export const settings = {
   trustProxy: {
     env: 'RINGBACK_TRUST_PROXY',
     fallback: 'off',
-    meaning: 'believe the forwarded headers of a proxy in front',
+    meaning: 'trust the `X-Forwarded-*` headers of a proxy in front',
     read: readSwitch,
   },
   fastPath: {
     env: 'RINGBACK_FAST_PATH',
     fallback: 'on',
     meaning:
-      'read plain publishes by our own HTTP parser; `off`: every request goes through Node’s. ' +
-      'Unused with TLS',
+      'parse plain publish requests with Ringback’s own HTTP parser; `off` uses Node’s parser for all ' +
+      'requests. Unused with TLS',
     read: readSwitch,
   },
   contract: {
     env: 'RINGBACK_CONTRACT',
     fallback: undefined,
     fallbackText: 'the built-in `openapi.yaml`',
-    meaning:
-      'OpenAPI documents whose callbacks are executed, separated by commas; ' +
-      'the flag may be given several times',
+    meaning: 'OpenAPI documents to execute, separated by commas; the flag can be repeated',
     read: readFiles,
   },
   contractRoot: {
@@ -121,82 +119,81 @@ export const settings = {
     fallback: undefined,
     fallbackText: "each document's own folder",
     meaning:
-      'folder that `$ref`s of contracts may lead to, besides the folder of the document; links are followed first',
+      'additional folder that `$ref`s of contracts may lead to; symbolic links are resolved first',
     read: readText,
   },
   lenient: {
     env: 'RINGBACK_LENIENT',
     fallback: 'off',
-    meaning: 'accept payloads that break their contract, with a warning',
+    meaning: 'accept payloads that violate their contract, with a warning',
     read: readSwitch,
   },
   requireAppId: {
     env: 'RINGBACK_REQUIRE_APP_ID',
     fallback: 'off',
-    meaning: 'every requirement of the built-in contract becomes key AND `X-APP-ID`',
+    meaning: 'require `X-APP-ID` in addition to the key, for the built-in contract',
     read: readSwitch,
   },
   allowTargets: {
     env: 'RINGBACK_ALLOW_TARGETS',
     fallback: undefined,
-    fallbackText: '`loopback` while only this machine reaches the service, else `none`',
+    fallbackText: '`loopback` while only this machine can reach the service, otherwise `none`',
     meaning:
-      'what callbacks may reach besides public addresses: `none`, `loopback`, CIDR list. Other machines ' +
-      'reach the service if it listens beyond loopback, `RINGBACK_PUBLIC_URL` names another host, ' +
-      '`RINGBACK_TRUST_PROXY` is on, or it is a `worker`',
+      'addresses that callbacks may reach in addition to public ones: `none`, `loopback`, or a list of CIDR ranges. ' +
+      'Other machines can reach the service if it listens beyond loopback, `RINGBACK_PUBLIC_URL` names another ' +
+      'host, `RINGBACK_TRUST_PROXY` is on, or it is a `worker`',
     read: readAllowTargets,
   },
   requireHttps: {
     env: 'RINGBACK_REQUIRE_HTTPS',
     fallback: 'off',
-    meaning: 'refuse http callback URLs',
+    meaning: 'refuse callback URLs without https',
     read: readSwitch,
   },
   retry: {
     env: 'RINGBACK_RETRY',
     fallback: '5s,5m,30m,2h,5h,10h,10h',
-    meaning: 'waits between the attempts of a delivery; the last one is followed by `dead`',
+    meaning: 'waits between the attempts of a delivery; after the last attempt it is `dead`',
     read: readDurations,
   },
   timeout: {
     env: 'RINGBACK_TIMEOUT',
     fallback: '15s',
-    meaning: 'how long a whole attempt may take, from 100ms to 60s',
+    meaning: 'time limit of a whole attempt, from 100ms to 60s',
     read: readTimeout,
   },
   retention: {
     env: 'RINGBACK_RETENTION',
     fallback: '30d',
     meaning:
-      'how long events, deliveries and attempts are kept, 1h or more; what still waits then is `dead`',
+      'how long events, deliveries and attempts are kept, at least 1h; deliveries still pending then become `dead`',
     read: readRetention,
   },
   quotaSubscriptions: {
     env: 'RINGBACK_QUOTA_SUBSCRIPTIONS',
     fallback: 'none',
     meaning:
-      'how many subscriptions an app may have that has no quota of its own; `none`: any number',
+      'maximum number of subscriptions of an app without a quota of its own; `none` means unlimited',
     read: readQuota,
   },
   quotaEventsPerSecond: {
     env: 'RINGBACK_QUOTA_EVENTS_PER_SECOND',
     fallback: 'none',
-    meaning: 'how many events a second such an app may publish, over all nodes together',
+    meaning: 'maximum events per second of such an app, over all nodes together',
     read: readRate,
   },
   quotaPayload: {
     env: 'RINGBACK_QUOTA_PAYLOAD',
     fallback: 'none',
-    meaning:
-      'how large a payload of such an app may be, such as 64KiB; 1 MiB is the most in any case',
+    meaning: 'maximum payload size of such an app, for example 64KiB; never more than 1 MiB',
     read: readPayloadQuota,
   },
   encryptionKey: {
     env: 'RINGBACK_ENCRYPTION_KEY',
     fallback: undefined,
-    fallbackText: 'made in the data folder; required with `DATABASE_URL`',
+    fallbackText: 'created in the data folder; required with `DATABASE_URL`',
     meaning:
-      'wraps signing secrets: 32 bytes in base64 or hex; after a comma, older keys that still open',
+      'encrypts signing secrets: 32 bytes in base64 or hex; older keys for decryption may follow, separated by commas',
     isSecret: true,
     read: readKeyRing,
   },
@@ -204,7 +201,7 @@ export const settings = {
     env: 'RINGBACK_METRICS',
     fallback: 'key',
     meaning:
-      'who may read `/metrics`: `key` asks for a key with the scope `operator`, `open` for nothing',
+      'access to `/metrics`: `key` requires a key with the scope `operator`, `open` requires none',
     read: readMetricsAccess,
   },
   log: {
@@ -216,7 +213,7 @@ export const settings = {
   logFormat: {
     env: 'RINGBACK_LOG_FORMAT',
     fallback: 'auto',
-    meaning: 'how log lines look: `json`, `pretty`, or `auto`: pretty on a terminal',
+    meaning: 'format of log lines: `json`, `pretty`, or `auto` (pretty on a terminal)',
     read: readLogFormat,
   },
 } as const satisfies Record<string, Setting<unknown>>;

@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     'body#/failedUrl',
   ],
 
-  // Subscribe: URLs that are none, or none of ours (RULINGS 14).
+  // Subscribe: URLs that are none, or none of ours (docs/openapi-semantics.md rule 14).
   ...(
     [
       ['an empty text', '', /no scheme/],

@@ -263,7 +263,7 @@ describe('a multipart body', () => {
     }
   });
 
-  it('with a JSON root part is that part (ruling 9)', async () => {
+  it('with a JSON root part is that part (rule 9)', async () => {
     const json: readonly [string[], string] = [
       ['Content-Type: application/json', 'Content-ID: <j>'],
       '{"url":"u","count":1}',
@@ -346,7 +346,7 @@ describe('a callback target', () => {
   });
 });
 
-describe('a key in a cookie (ruling 26)', () => {
+describe('a key in a cookie (rule 26)', () => {
   it('is taken with JSON only', async () => {
     const cookie: [string, string] = ['Cookie', `X-API-KEY=${on.key}`];
     const cases: [string, string, string, number][] = [

@@ -1,5 +1,6 @@
-// A key in a cookie is sent by browsers on their own (RULINGS 26): every combination of what a
-// browser may say about a request, on real routes, against a model of the ruling.
+// A key in a cookie is sent by browsers on their own (docs/openapi-semantics.md rule 26): every
+// combination of what a browser may say about a request, on real routes, against a model of the
+// rule.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { start, type Running } from './harness.ts';
@@ -72,7 +73,7 @@ describe('a key in a cookie', () => {
     return routes[method] ?? { path: '/thing', body: '{}' };
   };
 
-  it(`obeys ruling 26 in all ${cases.length} cases (26)`, async () => {
+  it(`obeys OpenAPI semantics, rule 26, in all ${cases.length} cases`, async () => {
     await using put = await mountContract(putDocument, { publicUrl });
     using putClient = rawClient(put.url);
     const ended = await service.call({
@@ -131,7 +132,7 @@ describe('a key in a cookie', () => {
     return (await client.send({ method: 'PATCH', path, headers: all, body })).status;
   };
 
-  it('is not looked at when the same request has a key in the header or the query (24)', async () => {
+  it('is not looked at when the same request has a key in the header or the query', async () => {
     const { key } = service;
     const evil: Lines = [
       ['Cookie', `X-API-KEY=${key}`],
@@ -147,12 +148,12 @@ describe('a key in a cookie', () => {
     assert.equal((await client.send({ method: 'PATCH', path, headers, body })).status, 200);
   });
 
-  it('answers 401 to a wrong key from anywhere: the origin is no way to try keys (25)', async () => {
+  it('answers 401 to a wrong key from anywhere: the origin is no way to try keys', async () => {
     const evil: Lines = [['Sec-Fetch-Site', 'cross-site']];
     assert.equal(await patch([...evil, ['Cookie', 'X-API-KEY=wrong']]), 401);
   });
 
-  it('is refused from origins that only look like ours (26)', async () => {
+  it('is refused from origins that only look like ours', async () => {
     const near = [
       'https://hooks.example.',
       'https://hooks.example/',
@@ -178,7 +179,7 @@ describe('a key in a cookie', () => {
     assert.equal(await patch([...cookie, ...twice]), 403);
   });
 
-  it('is refused when Sec-Fetch-Site is odd or given twice (26)', async () => {
+  it('is refused when Sec-Fetch-Site is odd or given twice', async () => {
     const cookie: Lines = [
       ['Cookie', `X-API-KEY=${service.key}`],
       ['Origin', publicUrl],
@@ -193,7 +194,7 @@ describe('a key in a cookie', () => {
     assert.equal(await patch([...cookie, ...twice]), 403);
   });
 
-  it('is refused with a body in chunks that is no JSON (26)', async () => {
+  it('is refused with a body in chunks that is no JSON', async () => {
     const headers: Lines = [
       ['Cookie', `X-API-KEY=${service.key}`],
       ['Content-Type', 'text/plain'],
@@ -203,7 +204,7 @@ describe('a key in a cookie', () => {
     assert.equal(status, 403);
   });
 
-  it('knows its origin from host and port where no public URL is set (26)', async () => {
+  it('knows its origin from host and port where no public URL is set', async () => {
     await using local = await start();
     using there = rawClient(local.url);
     const ask = async (origin: string): Promise<number> => {
@@ -218,7 +219,7 @@ describe('a key in a cookie', () => {
     assert.equal(await ask('http://localhost'), 403);
   });
 
-  it('offers no method override (26)', async () => {
+  it('offers no method override', async () => {
     const headers: Lines = [
       ['Cookie', `X-API-KEY=${service.key}`],
       ['Sec-Fetch-Site', 'cross-site'],

@@ -1,5 +1,5 @@
-// The interface that must work exactly: one row per clause of the design's table of it, as far as no
-// callback has to be sent. Every row is checked over real sockets against the running service.
+// The interface that must work exactly: one row per clause, for everything that needs no
+// callback to be sent. Every row is checked over real sockets against the running service.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { load } from 'js-yaml';
@@ -83,13 +83,13 @@ const rows: readonly Row[] = [
     says(`${operation}/callbacks/myEvent/${token(inQuery)}/x-ringback-event`, /query\.event/),
   ],
   [
-    'query: a target that has a query already keeps it (RULINGS 11)',
+    'query: a target that has a query already keeps it (rule 11)',
     registers(post(`/subscribe?callbackUrl=${encodeURIComponent(`${hook}/a?b=c`)}&event=e`), [
       ['myEvent', 'e', `${hook}/a?b=c&event=e`],
     ]),
   ],
   [
-    'query: the event is a literal name, a wildcard in it is 400 (RULINGS 30)',
+    'query: the event is a literal name, a wildcard in it is 400 (rule 30)',
     refuses(post(`/subscribe?callbackUrl=${hook}&event=*`), '400 invalid_request', /query\.event/),
     refuses(
       post(`/subscribe?callbackUrl=${hook}&event=a.*`),
@@ -145,7 +145,7 @@ const rows: readonly Row[] = [
     ),
   ]),
   [
-    'multi: what cannot be sent is listed with the reason (RULINGS 13)',
+    'multi: what cannot be sent is listed with the reason (rule 13)',
     async () => {
       const id = idIn(await plain.call(post('/subscribe', { failedUrl: hook })));
       const { json } = await plain.call({ path: `/subscriptions/${id}` });
@@ -198,7 +198,7 @@ const rows: readonly Row[] = [
     ...variants.map((call) => answersWithSecret(call)),
   ],
   [
-    'how the one operation is written down: RULINGS 27',
+    'how the one operation is written down: OpenAPI semantics, rule 27',
     says(`${operation}/parameters/0/required`, false),
     says(`${operation}/parameters/1/required`, false),
     says(`${operation}/requestBody/required`, false),
@@ -230,7 +230,7 @@ const rows: readonly Row[] = [
     refuses({ ...query, body: { failedUrl: hook } }, '400 no_variant', /"query".*"multi"/),
   ],
   [
-    'a refused target gets 422 naming the field, in every variant (RULINGS 14)',
+    'a refused target gets 422 naming the field, in every variant (rule 14)',
     refuses(
       post('/subscribe', { callbackUrl: 'http://inside.example/' }),
       '422 target_refused',
@@ -250,7 +250,7 @@ const rows: readonly Row[] = [
       { field: 'body#/failedUrl' },
     ),
   ],
-  ['a refused request registers nothing (RULINGS 15)', registersNothing],
+  ['a refused request registers nothing (rule 15)', registersNothing],
 
   // The callback request, as the document promises it.
   [
@@ -292,7 +292,7 @@ const rows: readonly Row[] = [
     ...variants.map((call) => accepts(inPlace(call, 'cookie'))),
   ],
   [
-    'header names are case-insensitive, query and cookie names are not (RULINGS 23)',
+    'header names are case-insensitive, query and cookie names are not (rule 23)',
     accepts({ ...body, key: null, headers: { 'x-ApI-kEy': plain.key } }),
     refuses({ ...body, key: null, path: `/subscribe?API_KEY=${plain.key}` }, '401 unauthorized'),
     refuses(
@@ -318,7 +318,7 @@ const rows: readonly Row[] = [
     ),
   ],
   [
-    'AND: X-APP-ID is valid when it equals the id of the key’s app (RULINGS 29)',
+    'AND: X-APP-ID is valid when it equals the id of the key’s app (rule 29)',
     ...[`app_${'0'.repeat(26)}`, both.appId.toUpperCase(), both.appId.slice(4), ''].map((id) =>
       refuses({ ...body, headers: { 'x-app-id': id } }, '401 unauthorized', /key/, { on: both }),
     ),

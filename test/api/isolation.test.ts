@@ -1,5 +1,5 @@
 // Nothing crosses apps: another app's id looks exactly like one that was never given out, for every
-// operation of the contract that takes an id (RELIABILITY §6). A new operation is tested by being there.
+// operation of the contract that takes an id. A new operation is tested by being there.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';

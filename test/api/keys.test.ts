@@ -125,7 +125,7 @@ describe('createKey', () => {
     assert.equal((await on.list()).items.length, 1);
   });
 
-  it('gives only scopes that the calling key holds (28)', async () => {
+  it('gives only scopes that the calling key holds', async () => {
     await using on = await stage();
     const { key: admin } = await on.make({ scopes: ['read', 'admin'] });
     for (const scopes of [['read', 'operator'], ['publish'], ['subscribe', 'admin']]) {
@@ -297,7 +297,7 @@ describe('rotateKey', () => {
     assertProblem(await rotate(id), 409, 'conflict');
   });
 
-  it('gives no new operator key to a key that is none (28)', async () => {
+  it('gives no new operator key to a key that is none', async () => {
     await using on = await stage();
     const { key: admin } = await on.make({ scopes: ['read', 'admin'] });
     const path = `/keys/${on.service.key.slice(0, 12)}/rotate`;

@@ -1,5 +1,5 @@
-// What a browser may say about a request that carries somebody's cookie, in every combination, and the
-// ruling on it (RULINGS 26) as a model of a few lines.
+// What a browser may say about a request that carries somebody's cookie, in every combination, and
+// the rule about it (docs/openapi-semantics.md rule 26) as a model of a few lines.
 
 /** How the service is reached in these cases. */
 export const publicUrl = 'https://hooks.example';
@@ -38,7 +38,7 @@ export const cases: Case[] = carriers.flatMap((carrier) =>
   ),
 );
 
-/** The model: ruling 26. */
+/** The model: docs/openapi-semantics.md rule 26. */
 export function isRefused({ carrier, method, site, origin, type }: Case): boolean {
   if (carrier !== 'cookie' || method === 'GET') return false;
   if (type !== 'none' && type !== 'json') return true;

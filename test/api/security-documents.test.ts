@@ -1,4 +1,5 @@
-// Requirements of other documents than our own, executed over real sockets (RULINGS 4, 22–25, 28).
+// Requirements of other documents than our own, executed over real sockets
+// (docs/openapi-semantics.md rules 4, 22–25, 28).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { ContractError } from '../../src/contract/document.ts';
@@ -89,7 +90,10 @@ const combinations: Sent[] = tries.flatMap((H) =>
   ),
 );
 
-/** The model: what rulings 22 and 23 say, in a few lines; and an app id beside a key must be that of the key. */
+/**
+ * The model: what docs/openapi-semantics.md rules 22 and 23 say, in a few lines; and an app id
+ * beside a key must be that of the key.
+ */
 function statusFor(list: readonly Requirement[], sent: Sent): number {
   const holds: Record<string, boolean> = {
     ...Object.fromEntries((['H', 'Q', 'C', 'A'] as const).map((at) => [at, sent[at] === 'right'])),
@@ -131,7 +135,7 @@ describe('the security requirements of any document', () => {
   };
 
   for (const [name, list = global] of Object.entries(requirements)) {
-    it(`"${name}" holds for all ${combinations.length} ways to ask (22, 23, 24)`, async () => {
+    it(`"${name}" holds for all ${combinations.length} ways to ask`, async () => {
       const wrong = await Promise.all(
         combinations.map(async (sent) => {
           const { status } = await client.send(callOf(name, sent));
@@ -143,7 +147,7 @@ describe('the security requirements of any document', () => {
     });
   }
 
-  it('knows who calls where a key was given, also where none is needed (22)', async () => {
+  it('knows who calls where a key was given, also where none is needed', async () => {
     const who = async (path: string, headers: Lines): Promise<unknown> =>
       (await client.send({ path, headers })).json['key'];
     const key = on.key.slice(0, 12);
@@ -153,7 +157,7 @@ describe('the security requirements of any document', () => {
     assert.equal(await who('/header-and-app', [...app(on.appId), ['X-API-Key', on.key]]), key);
   });
 
-  it('asks that two keys of one alternative belong to one app (22)', async () => {
+  it('asks that two keys of one alternative belong to one app', async () => {
     const other = await on.newApp('two keys');
     const path = `/header-and-query?api_key=${other.key}`;
     assert.equal((await client.send({ path, headers: [['X-API-Key', on.key]] })).status, 401);
@@ -166,7 +170,7 @@ describe('the security requirements of any document', () => {
     assert.equal(right.status, 200);
   });
 
-  it('takes the key as a bearer token whatever the case of the scheme (23)', async () => {
+  it('takes the key as a bearer token whatever the case of the scheme', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const headers: Lines = [['Authorization', `${scheme} ${on.key}`]];
       assert.equal((await client.send({ path: '/bearer', headers })).status, 200, scheme);
@@ -182,7 +186,7 @@ describe('the security requirements of any document', () => {
     assert.equal((await client.send({ path: '/bearer', headers: twice })).status, 401, 'twice');
   });
 
-  it('takes the key as the password of basic, whoever the user is (23)', async () => {
+  it('takes the key as the password of basic, whoever the user is', async () => {
     for (const user of ['', 'anyone', 'ü']) {
       const headers: Lines = [['Authorization', basic(on.key, user)]];
       assert.equal((await client.send({ path: '/basic', headers })).status, 200, user);
@@ -193,7 +197,7 @@ describe('the security requirements of any document', () => {
     assert.equal((await client.send({ path: '/basic', headers: bare })).status, 401);
   });
 
-  it('gives one challenge for each alternative that can run (25)', async () => {
+  it('gives one challenge for each alternative that can run', async () => {
     const wanted = {
       'header-or-query':
         'ApiKey realm="ringback", in="header", name="X-API-Key", ' +
@@ -213,7 +217,7 @@ describe('the security requirements of any document', () => {
     }
   });
 
-  it('says at load which alternatives cannot run (23)', () => {
+  it('says at load which alternatives cannot run', () => {
     const pointers = on.contract.warnings.map(({ pointer }) => pointer);
     for (const name of ['mtls', 'mtls-or-header', 'digest', 'app-alone']) {
       assert.ok(
@@ -225,7 +229,7 @@ describe('the security requirements of any document', () => {
 });
 
 describe('a document that cannot be trusted', () => {
-  it('shuts what asks for an unknown scheme, global or of an operation (23)', async () => {
+  it('shuts what asks for an unknown scheme, global or of an operation', async () => {
     const document = documentOf(
       { open: [{ H: [] }, { Ghost: [] }], both: [{ H: [], Ghost: [] }], outer: undefined },
       { security: [{ Ghost: [] }] },
@@ -243,7 +247,7 @@ describe('a document that cannot be trusted', () => {
     }
   });
 
-  it('shuts what asks for an unknown kind of scheme, or one without a place (23)', async () => {
+  it('shuts what asks for an unknown kind of scheme, or one without a place', async () => {
     for (const scheme of [
       { type: 'magic' },
       { type: 'apiKey', name: 'k' },
@@ -260,14 +264,14 @@ describe('a document that cannot be trusted', () => {
     }
   });
 
-  it('does not load with a list or a requirement that is none (23)', async () => {
+  it('does not load with a list or a requirement that is none', async () => {
     for (const security of [{ H: [] }, 'H', null, [[]], ['H'], [null]]) {
       const document = documentOf({ a: undefined }, { security });
       await assert.rejects(loadDocument(document), ContractError, JSON.stringify(security));
     }
   });
 
-  it('does not load with an expression that reads a credential (4)', async () => {
+  it('does not load with an expression that reads a credential', async () => {
     const carriers = ['header.x-api-key', 'header.authorization', 'header.cookie', 'query.api_key'];
     for (const carrier of carriers) {
       const document = subscribing(`{$request.query.url}?x={$request.${carrier}}`);
@@ -287,7 +291,7 @@ describe('a document that cannot be trusted', () => {
 });
 
 describe('a challenge', () => {
-  it('is a legal header whatever a parameter is called (25)', async () => {
+  it('is a legal header whatever a parameter is called', async () => {
     const components = {
       securitySchemes: { Odd: { type: 'apiKey', in: 'query', name: 'ключ "1"\\\r\nX: y' } },
     };
@@ -303,7 +307,7 @@ describe('a challenge', () => {
 });
 
 describe('$url', () => {
-  it('has lost every key, however it was spelled, and kept the rest (4, 26)', async () => {
+  it('has lost every key, however it was spelled, and kept the rest', async () => {
     await using on = await mountContract(subscribing('{$request.query.url}?from={$url}'));
     using client = rawClient(on.url);
     const target = 'url=http://127.0.0.1:9000/cb';
@@ -377,7 +381,7 @@ describe('$url', () => {
 });
 
 describe('the scope of a foreign subscribe operation', () => {
-  it('is "subscribe" where the document names none (28)', async () => {
+  it('is "subscribe" where the document names none', async () => {
     await using on = await mountContract(subscribing('{$request.query.url}'));
     using client = rawClient(on.url);
     const ask = async (key: string): Promise<number> => {

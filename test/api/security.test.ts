@@ -1,5 +1,5 @@
-// Who may call what, over real sockets, by our own document (RULINGS 22–25, 28, 29, 31). Other
-// documents' requirements are in security-documents.test.ts.
+// Who may call what, over real sockets, by our own document (docs/openapi-semantics.md rules 22–25,
+// 28, 29, 31). Other documents' requirements are in security-documents.test.ts.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -76,11 +76,11 @@ describe('the places of a key', () => {
     (await on.client.send({ path, headers })).status;
 
   for (const [name, place] of Object.entries(places)) {
-    it(`takes a key from the ${name} alone (22)`, async () => {
+    it(`takes a key from the ${name} alone`, async () => {
       assert.equal((await on.client.send(place(on.service.key))).status, 200);
     });
 
-    it(`refuses a key that stands twice in the ${name}, equal or not (24)`, async () => {
+    it(`refuses a key that stands twice in the ${name}, equal or not`, async () => {
       const { key } = on.service;
       const twice: Record<string, [string, Lines][]> = {
         header: [['/subscriptions', [...header(key), ...header(key)]]],
@@ -100,11 +100,11 @@ describe('the places of a key', () => {
       }
     });
 
-    it(`takes an empty ${name} for a missing one (24)`, async () => {
+    it(`takes an empty ${name} for a missing one`, async () => {
       assert.equal((await on.client.send(place(''))).status, 401);
     });
 
-    it(`lets a wrong key elsewhere not spoil the one in the ${name} (24)`, async () => {
+    it(`lets a wrong key elsewhere not spoil the one in the ${name}`, async () => {
       const { key } = on.service;
       const right = place(key);
       for (const [other, wrongPlace] of Object.entries(places)) {
@@ -119,19 +119,19 @@ describe('the places of a key', () => {
     });
   }
 
-  it('takes all three at once, as swagger-client sends them (24)', async () => {
+  it('takes all three at once, as swagger-client sends them', async () => {
     const { key } = on.service;
     const path = `/subscriptions?api_key=${key}`;
     assert.equal(await status(path, [...header(key), ...cookie(key)]), 200);
   });
 
-  it('does not care about the case of a header name (23)', async () => {
+  it('does not care about the case of a header name', async () => {
     for (const name of ['x-api-key', 'X-API-KEY', 'x-Api-kEy']) {
       assert.equal(await status('/subscriptions', [[name, on.service.key]]), 200, name);
     }
   });
 
-  it('cares about the case of query and cookie names (23)', async () => {
+  it('cares about the case of query and cookie names', async () => {
     const { key } = on.service;
     assert.equal(await status(`/subscriptions?API_KEY=${key}`, []), 401);
     assert.equal(await status(`/subscriptions?Api_Key=${key}`, []), 401);
@@ -157,7 +157,7 @@ describe('the places of a key', () => {
 });
 
 describe('a refused key', () => {
-  it('looks the same whatever is wrong with it, in every place (25)', async () => {
+  it('looks the same whatever is wrong with it, in every place', async () => {
     await using on = await stage();
     const { id, key: right } = await on.makeKey({});
     const { key: expired } = await on.makeKey({ expiresAt: '2026-03-01T12:01:00Z' });
@@ -207,13 +207,13 @@ describe('a refused key', () => {
     assert.equal((await on.client.send(places['header']?.(right) ?? { path: '' })).status, 200);
   });
 
-  it('gets one challenge for each alternative (25)', async () => {
+  it('gets one challenge for each alternative', async () => {
     await using on = await stage();
     const { headers } = await on.client.send({ path: '/keys' });
     assert.equal(headers['www-authenticate'], challenges.join(', '));
   });
 
-  it('is always 401, never 429, and harms nobody beside it (31)', async () => {
+  it('is always 401, never 429, and harms nobody beside it', async () => {
     await using on = await stage();
     const guesses = Array.from({ length: 600 }, (_, index) => [
       index % 2 === 0 ? makeKey(on.world).key : `guess-number-${index}-of-a-chosen-key`,
@@ -248,7 +248,8 @@ describe('the scopes of openapi.yaml', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  /** RULINGS 28, said a second time; nodes and metrics are of all apps: see docs/decisions/0015. */
+  /** The model of docs/openapi-semantics.md rule 28; nodes and metrics belong to all apps: see
+   * docs/decisions/0015-metrics-are-an-operators.md. */
   const expectedScope = ({ path, method }: Operation): string => {
     if (path.startsWith('/apps') || path === '/nodes' || path === '/metrics') return 'operator';
     if (path.startsWith('/keys') || path.endsWith('/retry')) return 'admin';
@@ -257,7 +258,7 @@ describe('the scopes of openapi.yaml', () => {
     return path.startsWith('/events') ? 'publish' : 'subscribe';
   };
 
-  it('are what ruling 28 says', () => {
+  it('are those of OpenAPI semantics, rule 28', () => {
     assert.ok(guarded.length >= 16);
     for (const one of guarded) assert.equal(one.scope, expectedScope(one), one.operationId);
   });
@@ -266,7 +267,7 @@ describe('the scopes of openapi.yaml', () => {
     const { operationId, method, scope: needed } = operation;
     for (const scope of scopes) {
       const may = scope === needed;
-      it(`${operationId} ${may ? 'lets' : 'does not let'} "${scope}" in (28)`, async () => {
+      it(`${operationId} ${may ? 'lets' : 'does not let'} "${scope}" in`, async () => {
         const key = keys.get(scope) ?? '';
         const call = { method, path: pathOf(operation), headers: header(key) };
         const { status, json } = await on.client.send(call);
@@ -280,7 +281,7 @@ describe('the scopes of openapi.yaml', () => {
       });
     }
 
-    it(`${operationId} answers 401 without a key, also to HEAD (22)`, async () => {
+    it(`${operationId} answers 401 without a key, also to HEAD`, async () => {
       for (const verb of method === 'GET' ? ['GET', 'HEAD'] : [method]) {
         const { status, headers } = await on.client.send({
           method: verb,
@@ -293,7 +294,7 @@ describe('the scopes of openapi.yaml', () => {
   }
 
   for (const operation of open) {
-    it(`${operation.operationId} needs no key and minds no wrong one (22, 28)`, async () => {
+    it(`${operation.operationId} needs no key and minds no wrong one`, async () => {
       const { method } = operation;
       const path = pathOf(operation);
       const expected = method === 'POST' ? 400 : path.endsWith('/none') ? 404 : 200;
@@ -303,7 +304,7 @@ describe('the scopes of openapi.yaml', () => {
     });
   }
 
-  it('leave open only what ruling 28 names', () => {
+  it('leave open only the operations without security', () => {
     const contracts = ['/contracts', '/contracts/{title}', '/contracts/{title}/report'];
     const documents = ['/openapi.json', '/openapi.yaml', ...contracts];
     const console = ['/console', '/console/{page}', '/console/assets/{file}', '/console/session'];
@@ -314,7 +315,7 @@ describe('the scopes of openapi.yaml', () => {
     );
   });
 
-  it('lets only keys of the app default hold "operator" (28)', async () => {
+  it('lets only keys of the app default hold "operator"', async () => {
     const made = await on.service.call({ method: 'POST', path: '/apps', body: { name: 'other' } });
     const key = String(made.json['key']);
     const list = await on.service.call({ path: '/keys', key });
@@ -329,7 +330,7 @@ describe('the scopes of openapi.yaml', () => {
 });
 
 describe('RINGBACK_REQUIRE_APP_ID', () => {
-  it('asks for the key and the id of its app, in every place of the key (29)', async () => {
+  it('asks for the key and the id of its app, in every place of the key', async () => {
     await using on = await stage({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const { key, appId } = on.service;
     const headers = { 'X-APP-ID': appId };
@@ -374,7 +375,7 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
     assert.equal(mixed.status, 401, "another app's key with our id");
   });
 
-  it('looks like any other 401, and its challenges say what else is needed (25, 29)', async () => {
+  it('looks like any other 401, and its challenges say what else is needed', async () => {
     await using on = await stage({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const fixed: Lines = [['X-Request-Id', 'fixed']];
     const path = '/subscriptions';
@@ -385,7 +386,7 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
     assert.equal(idless.headers['www-authenticate'], wanted);
   });
 
-  it('shows in the served document, and leaves open what was open (29)', async () => {
+  it('shows in the served document, and leaves open what was open', async () => {
     await using on = await stage({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const { status, json } = await on.client.send({ path: '/openapi.json' });
     assert.equal(status, 200);
@@ -416,7 +417,7 @@ describe('RINGBACK_API_KEY', () => {
     'of 1,000 characters': 'x'.repeat(1000),
   };
   for (const [name, key] of Object.entries(chosen)) {
-    it(`opens every door with a key ${name}, without a checksum of ours (31)`, async () => {
+    it(`opens every door with a key ${name}, without a checksum of ours`, async () => {
       await using on = await stage({ RINGBACK_API_KEY: key });
       for (const [at, place] of Object.entries(places)) {
         assert.equal((await on.client.send(place(key))).status, 200, at);
@@ -429,7 +430,7 @@ describe('RINGBACK_API_KEY', () => {
 });
 
 describe('a key in the query', () => {
-  it('stands in no log line, whatever becomes of the request (26)', async () => {
+  it('stands in no log line, whatever becomes of the request', async () => {
     await using on = await stage();
     const { key } = on.service;
     const wrong = makeKey(on.world).key;

@@ -149,7 +149,7 @@ describe('signIn', () => {
     }
   });
 
-  it('lets no page of another origin sign anybody in (26)', async () => {
+  it('lets no page of another origin sign anybody in', async () => {
     const cases: [Record<string, string>, number][] = [
       [{ 'sec-fetch-site': 'cross-site' }, 403],
       [{ 'sec-fetch-site': 'same-site' }, 403],
@@ -293,7 +293,7 @@ describe('a session', () => {
     assert.equal((await by(operator, on, { method: 'POST', path: '/keys', body })).status, 201);
   });
 
-  it('obeys the rules of a cookie (26)', async () => {
+  it('obeys the rules of a cookie', async () => {
     await using on = await start();
     const cookie = await signedIn(on);
     const publish = {

@@ -345,7 +345,7 @@ describe('editSubscription', () => {
 });
 
 describe('deleteSubscription', () => {
-  it('ends it like unsubscribeOperation does, and again with the same answer (30)', async () => {
+  it('ends it like unsubscribeOperation does, and again with the same answer', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const path = `/subscriptions/${id}`;
@@ -383,7 +383,7 @@ describe('deleteSubscription', () => {
     assert.equal((await on.get(id)).state, 'ended');
   });
 
-  it('answers 404 to an unknown id, both ways (30)', async () => {
+  it('answers 404 to an unknown id, both ways', async () => {
     await using on = await stage();
     const id = 'sub_00000000000000000000000000';
     const calls = [
@@ -395,7 +395,7 @@ describe('deleteSubscription', () => {
 });
 
 describe('the signing secret', () => {
-  it('is shown again as the subscribe call gave it (30)', async () => {
+  it('is shown again as the subscribe call gave it', async () => {
     await using on = await stage();
     const { id, secret } = await on.subscribe();
     assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);

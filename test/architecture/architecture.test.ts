@@ -7,6 +7,7 @@ import { loadContract } from '../../src/contract/load.ts';
 import { problems } from '../../src/core/problem.ts';
 import {
   consoleImportsTooMuch,
+  documentsNotThere,
   errorsNotDocumented,
   filesTooLong,
   importCycles,
@@ -17,6 +18,9 @@ import {
 } from './checks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
+
+/** These tests name documents that must not be found. */
+const here = 'test/architecture/';
 
 function read(pattern: string): Tree {
   const paths = globSync(pattern, { cwd: root });
@@ -144,6 +148,34 @@ describe('errorsNotDocumented', () => {
     assert.deepEqual(errorsNotDocumented(fewer, page), ['conflict is in docs/errors.md only']);
     const other = { ...problems, conflict: { ...problems.conflict, status: 410 } };
     assert.equal(errorsNotDocumented(other, page).length, 1);
+  });
+});
+
+describe('documentsNotThere', () => {
+  const documents = new Set(
+    ['*.md', '{console,docs,examples,src,test,tools,bench}/**/*.md'].flatMap((pattern) =>
+      globSync(pattern, { cwd: root, exclude: (name) => name.includes('node_modules') }),
+    ),
+  );
+
+  it('finds nothing in the repository', () => {
+    const mentioning: Tree = new Map(
+      ['*.md', '{docs,examples}/**/*.md', '{src,test,tools,bench}/**/*.ts', 'openapi.yaml']
+        .flatMap((pattern) => [...read(pattern)])
+        .filter(([path]) => !path.includes('node_modules') && !path.startsWith(here))
+        .concat([...consoleSource]),
+    );
+    assert.deepEqual(documentsNotThere(mentioning, documents), []);
+  });
+
+  it('finds a document of another repository, by name and by path', () => {
+    const found = (text: string): number =>
+      documentsNotThere(new Map([['src/core/id.ts', text]]), documents).length;
+    assert.equal(found('See docs/states.md, README.md and ../../docs/guide/01-start.md.'), 0);
+    assert.equal(found('As DESIGN.md says.'), 1);
+    assert.equal(found('See ../shared/states.md.'), 1);
+    assert.equal(found('See docs/state.md.'), 1);
+    assert.equal(found('As DESIGN §4 asks, and RFC §2.'), 1);
   });
 });
 

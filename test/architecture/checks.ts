@@ -109,6 +109,32 @@ export function errorsNotDocumented(
   return [...missing, ...strangers.map((code) => `${code} is in docs/errors.md only`)];
 }
 
+/**
+ * Mentions of documents that do not exist, such as a design that was never part of the repository. A mention is a path
+ * from the root or from the file that mentions it, or a bare name such as `README.md`. A section of a document without
+ * its path, such as `DESIGN §4`, leads nowhere either.
+ */
+export function documentsNotThere(tree: Tree, documents: ReadonlySet<string>): string[] {
+  const names = new Set([...documents].map((path) => path.slice(path.lastIndexOf('/') + 1)));
+  return [...tree].flatMap(([path, text]) => {
+    const files = [...text.matchAll(/(?<![\w./*-])[\w./-]*\w\.md\b(?!\.\w)/g)]
+      .map(([mention]) => mention)
+      .filter((mention) => !isThere(mention, { path, documents, names }));
+    const sections = [...text.matchAll(/\b(?!RFC\b)[A-Z]{3,} ?§ ?\d+/g)].map(
+      ([mention]) => mention,
+    );
+    return [...files, ...sections].map((one) => `${path} mentions ${one}, which is not there`);
+  });
+}
+
+function isThere(
+  mention: string,
+  { path, documents, names }: Record<'documents' | 'names', ReadonlySet<string>> & { path: string },
+): boolean {
+  if (!mention.includes('/')) return names.has(mention);
+  return documents.has(resolve('root', mention)) || documents.has(resolve(path, mention));
+}
+
 export interface OperationLike {
   operationId: string;
   role: { kind: string };

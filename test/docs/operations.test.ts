@@ -88,25 +88,25 @@ describe('docs/operations.md', () => {
   });
 
   it('finds with its queries what they are for', async () => {
-    assert.deepEqual(await database.query(queryWith('Must give no row')), []);
+    assert.deepEqual(await database.query(queryWith('must return no row')), []);
     await database.query(stuckLane);
-    const stuck = await database.query(queryWith('Must give no row'));
+    const stuck = await database.query(queryWith('must return no row'));
     assert.deepEqual(stuck, [{ no: '7' }]);
     const [backlog] = await database.query(queryWith('The backlog by lane'));
     assert.equal(backlog?.['lane'], '7');
     assert.equal(backlog?.['waiting'], '1');
-    const nodes = await database.query(queryWith('Who is there'));
+    const nodes = await database.query(queryWith('Live nodes, and'));
     assert.deepEqual(
       nodes.map(({ name, running }) => [name, running]),
       [['busy', '1']],
     );
     await database.query('update ringback.lane set ordered = 1');
-    assert.deepEqual(await database.query(queryWith('Must give no row')), [], 'its head runs');
+    assert.deepEqual(await database.query(queryWith('must return no row')), [], 'its head runs');
   });
 
   it('repairs the spans of slices that nobody wrote down, and narrows none', async () => {
     await database.query(unknownSlices);
-    await database.query(queryWith('may stay invisible in lists'));
+    await database.query(queryWith('may be missing from lists'));
     const rows = await database.query(`
       select slice::int, right(first_event, 1) as first, right(last_event, 1) as last
       from ringback.slice_span where slice > 900 order by slice`);

@@ -95,7 +95,7 @@ describe('docs/proof.md', () => {
     };
     assert.deepEqual(failuresOf(broken), [
       'power, x: I1: lost',
-      'power: nobody noticed the control "lazy"',
+      'power: control "lazy" was not detected',
     ]);
     assert.match(proofPage(broken, undefined), /## Violations\n\n- power, x: I1: lost/);
     assert.deepEqual(failuresOf(run), []);
@@ -166,7 +166,7 @@ describe('assemble', () => {
   });
 
   it('fails when the job of controls died, or wrote no result', () => {
-    const unnoticed = 'power: nobody noticed the control "lazy": no result';
+    const unnoticed = 'power: control "lazy" was not detected: no result';
     const name = 'power, broken on purpose';
     const died = resultOf(name, { out: '', failed: 'ended with SIGKILL' });
     assert.deepEqual(failures({ ...died, tookMs: 1 }), [
@@ -178,7 +178,7 @@ describe('assemble', () => {
   });
 
   it('fails when a control, a job or a finding is missing', () => {
-    const unnoticed = 'power: nobody noticed the control "lazy": no result';
+    const unnoticed = 'power: control "lazy" was not detected: no result';
     assert.deepEqual(failures({ findings: [], controls: [], tookMs: 1 }), [unnoticed]);
     assert.deepEqual(failures(undefined), [unnoticed]);
     const nothing = assemble(jobs.slice(0, 1), [{ ...well, findings: [] }]);
@@ -197,7 +197,7 @@ describe('runLookControl', () => {
     assert.deepEqual(thrown, { name: 'lazy', seen: undefined, failed: 'Error: no port' });
     const controls = [{ name: 'lazy', seen: undefined, failed: 'Error: no port', tookMs: 1 }];
     assert.deepEqual(failures({ findings: [], controls, tookMs: 1 }), [
-      'power: nobody noticed the control "lazy": Error: no port',
+      'power: control "lazy" was not detected: Error: no port',
     ]);
   });
 

@@ -22,10 +22,11 @@ import { timeKeys } from './timing.ts';
 export const clients: Part = {
   name: 'clients',
   about:
-    'Clients that mean harm: slow, idle, deaf, pipelining, smuggling; with bodies that are too large, too deep ' +
-    'or packed, or expensive to check; from foreign sites; with texts that end lines, with things said twice, with ' +
-    'ids of another app; that call the machine itself back, and manage keys of others. ' +
-    'Everybody else is served meanwhile, nothing is done that nobody may do, and nothing is held afterwards.',
+    'Malicious clients: slow, idle, not reading, pipelining, smuggling; with bodies that are too large, too ' +
+    'deep or compressed, or expensive to validate; from foreign sites; with text that ends lines, with ' +
+    'duplicated values, with ids of another app; with callbacks to the service itself, and attempts to ' +
+    'manage keys of others. All other clients are served meanwhile, nothing forbidden is done, and nothing ' +
+    'is held afterwards.',
   prove: async ({ scale, say }) => {
     const findings: Finding[] = [];
     for (const [name, prove] of Object.entries(scale === 'full' ? full : small)) {

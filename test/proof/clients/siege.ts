@@ -3,7 +3,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { descriptors, peakMiB, residentMiB, type Attempt, type Target } from './target.ts';
 
-/** As RELIABILITY §7 asks (I11). */
+/** Invariant I11: the service may keep no more than this after an attack. */
 const driftMiBMax = 64;
 /** Ours: files of the store and of the log that are opened now and then. */
 const descriptorsMore = 8;

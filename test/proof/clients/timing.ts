@@ -44,7 +44,7 @@ export async function timeKeys({ rounds, samples }: TimingOptions): Promise<Find
   const kinds: Record<string, string> = {
     'wrong from the first character': makeKey(realWorld(), idOf(key)).key,
     'wrong in the last one only': nearly(key),
-    'of nobody': makeKey(realWorld()).key,
+    unknown: makeKey(realWorld()).key,
     revoked,
     'another app’s, and wrong': makeKey(realWorld(), idOf(foreign)).key,
   };

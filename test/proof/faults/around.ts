@@ -1,5 +1,5 @@
 // What else happens around a node: a second one on its folder, a copy of the folder, a backup while it works,
-// a log that nobody reads, a storm of scrapes, a clock that is set, signals while work is under way.
+// a log without a reader, a storm of scrapes, a clock that is set, signals while work is under way.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -119,7 +119,7 @@ export async function liveBackup(changes: Changes = []): Promise<Finding> {
 
 /** Log and greeting go into a pipe that nobody reads, and that is full soon. */
 export async function blockedLog(changes: Changes = []): Promise<Finding> {
-  return onNode({ part: 'a log that nobody reads', changes }, async (node) => {
+  return onNode({ part: 'a log without a reader', changes }, async (node) => {
     const events = 1_500;
     await using serving = await node.start({ RINGBACK_LOG: 'trace', RINGBACK_LOG_FORMAT: 'json' });
     await subscribe(serving, node.receiver);
@@ -128,8 +128,8 @@ export async function blockedLog(changes: Changes = []): Promise<Finding> {
       for (let sent = 0; sent < events / 5; sent += 1) await node.accept(serving);
     };
     await Promise.all(Array.from({ length: 5 }, one));
-    await node.undelivered('while nobody reads the log');
-    duplicates(node, 'while nobody reads the log');
+    await node.undelivered('while the log has no reader');
+    duplicates(node, 'while the log has no reader');
     serving.signal('SIGTERM');
     const code = await Promise.race([ended, wait(60_000, 'nothing: it does not end')]);
     if (code !== 0) node.violations.push(`I11: with a full pipe a stop ended with ${code}`);
@@ -289,9 +289,9 @@ async function triedAgain(failing: Receiver, { isBroken }: Node): Promise<boolea
   return failing.requests.length > 1;
 }
 
-/** SIGTERM with work under way repeats nothing; a second one ends it at once, and nothing is lost. */
+/** SIGTERM with work in flight repeats nothing; a second one ends it at once, and nothing is lost. */
 export async function stopSignals(changes: Changes = []): Promise<Finding> {
-  return onNode({ part: 'SIGTERM with work under way', changes }, async (node) => {
+  return onNode({ part: 'SIGTERM with work in flight', changes }, async (node) => {
     node.receiver.script = async () => {
       await wait(30);
       return 200;
@@ -304,7 +304,7 @@ export async function stopSignals(changes: Changes = []): Promise<Finding> {
       const code = await serving.ended;
       if (code !== 0) node.violations.push(`I5: SIGTERM ended it with ${code}`);
     }
-    duplicates(node, 'SIGTERM with work under way');
+    duplicates(node, 'SIGTERM with work in flight');
     const held = Promise.withResolvers<200>();
     const came = Promise.withResolvers<true>();
     node.receiver.script = async () => {

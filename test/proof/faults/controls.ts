@@ -113,7 +113,7 @@ export const faultsControls: readonly LookControl[] = [
         replace: '      await dispatcher.stop(() => 0 * graceMs());',
       },
     ],
-    breaks: /^I5: SIGTERM with work under way: \d+ came twice/,
+    breaks: /^I5: SIGTERM with work in flight: \d+ came twice/,
     look: async (changes) => stopSignals(changes),
   },
   {

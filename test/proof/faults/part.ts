@@ -36,8 +36,9 @@ const few: Readonly<Record<string, Fault>> = {
 export const faults: Part = {
   name: 'faults',
   about:
-    'The disk, the files, the clock, the log, neighbours and rows that nobody can read, under a real node ' +
-    'on SQLite: nothing that was accepted is lost, nothing is accepted that could be, and all goes on by itself.',
+    'Faults of the disk, the files, the clock, the log, other processes and unreadable rows, under a real ' +
+    'node on SQLite. No accepted event is lost, nothing is accepted that cannot be kept, and everything ' +
+    'recovers by itself.',
   prove: async ({ scale, say }) => {
     const found: Finding[] = [];
     for (const [name, fault] of Object.entries(scale === 'full' ? all : few)) {

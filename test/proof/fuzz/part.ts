@@ -13,13 +13,13 @@ import { runLife, type LifeResult } from './life.ts';
 export const fuzz: Part = {
   name: 'fuzz',
   about:
-    'Requests drawn by seed from openapi.yaml alone, over real sockets: valid ones, ones that break one ' +
-    'rule of one schema, and wild ones, by callers with keys of every kind, with the ids, cursors and keys ' +
-    'that earlier answers gave. No answer may be a 5xx, undeclared, unlike its schema (a judge that shares ' +
-    'nothing with the product), hold a secret or name what is of another app; what is valid is not refused ' +
-    'as malformed, what is broken is not accepted. Afterwards the books must balance, also after a restart. ' +
-    'Besides: requests and answers that are nearly right, read by our own parsers of HTTP. Whatever they ' +
-    'accept, Node’s parser must read alike.',
+    'Requests are drawn by seed from openapi.yaml alone and sent over real sockets: valid ones, ones that ' +
+    'break one rule of one schema, and wild ones, by callers with every kind of key, using ids, cursors and ' +
+    'keys from earlier responses. No response may be a 5xx, undeclared or different from its schema ' +
+    '(checked by an independent validator), contain a secret, or name data of another app. Valid requests ' +
+    'are not refused as malformed, and broken ones are not accepted. Afterwards all counts must agree, also ' +
+    'after a restart. In addition, requests and responses that are nearly valid are read by Ringback’s own ' +
+    'HTTP parsers. Whatever these accept, Node’s parser must read in the same way.',
   prove: async ({ scale, seed, say }) => {
     const sizes = scale === 'small' ? small : full;
     const own = await fuzzOwn(sizes, { seed, say });

@@ -10,9 +10,10 @@ const mostMs = 8 * 60_000;
 export const kills: Part = {
   name: 'kills',
   about:
-    'Three hundred thousand events, published in batches with idempotency keys and delivered to four receivers, through ' +
-    'one service on SQLite and a real disk. Again and again it is killed or stopped, also before it ' +
-    'listens and while a publish waits for its answer; clients repeat what was not answered. Every byte is compared.',
+    'Three hundred thousand events are published in batches with idempotency keys and delivered to four ' +
+    'receivers, through one service on SQLite and a real disk. The service is killed or stopped again and ' +
+    'again, also before it listens and while a publish waits for its response. Clients repeat requests that ' +
+    'were not answered. Every byte is compared.',
   prove: async ({ scale, seed, say }) => {
     const isFull = scale === 'full';
     const events = isFull ? fullEvents : smallEvents;

@@ -133,12 +133,12 @@ export const postgresControls: readonly LookControl[] = [
     look: claimSideBySide,
   },
   {
-    name: 'postgres: nobody hears that a connection broke',
+    name: 'postgres: a broken connection goes unnoticed',
     changes: [
       {
         file: 'src/store/postgres/connect.ts',
         find: "  client.on('error', (error) => {",
-        replace: "  client.on('nobody says this', (error) => {",
+        replace: "  client.on('never emitted', (error) => {",
       },
     ],
     breaks: /^I12: .* ended by itself/,

@@ -14,9 +14,9 @@ import { claimSideBySide } from './side-by-side.ts';
 export const postgres: Part = {
   name: 'postgres',
   about:
-    'Real nodes over a real PostgreSQL that is killed, frozen, restarted, cut off, made read-only and ' +
-    'replaced by its standby, under load; nodes that are killed; the connection cut at each message of ' +
-    'each path. Nothing that was answered is lost or becomes two events, and all heals by itself.',
+    'Real nodes on a real PostgreSQL under load. The database is killed, frozen, restarted, cut off, made ' +
+    'read-only and replaced by its standby; nodes are killed; the connection is cut at each message of each ' +
+    'path. No acknowledged event is lost or duplicated, and everything recovers by itself.',
   prove: async (options) => (options.scale === 'small' ? proveSmall() : proveFull(options)),
 };
 

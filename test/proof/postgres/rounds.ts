@@ -90,7 +90,7 @@ async function roundsOf(
   refused = load.refusals - refused;
   const figures = {
     rounds: fault.rounds,
-    'publishes under way': underWay,
+    'publishes in flight': underWay,
     refused,
     'first callback, worst ms': worst.firstMs,
     'all due work, worst ms': worst.allMs,

@@ -15,8 +15,8 @@ export const crashes: Part = {
   name: 'crashes',
   about:
     'The process is killed at every statement of publish, claim, settle, unsubscribe, retry, migrate and ' +
-    'upgrade, and at calls to the disk; then the database is opened again, and everything that was ' +
-    'acknowledged must be there and go on.',
+    'upgrade, and at disk calls. Then the database is opened again: everything that was acknowledged must ' +
+    'be there and continue.',
   prove: async ({ scale }) => [
     await killAtStatements({ pointsMax: statementsOfPath[scale] }),
     await killAtCalls({ pointsMax: callsOfPath[scale] }),
@@ -27,7 +27,7 @@ export const power: Part = {
   name: 'power',
   about:
     'Every write and sync of the SQLite file is recorded, and the disk is rebuilt as a power cut could have ' +
-    'left it: what was synced, and any part of the rest. Nothing that was acknowledged may be missing.',
+    'left it: what was synced, plus any part of the rest. Nothing that was acknowledged may be missing.',
   prove: async ({ scale, seed, say }) => {
     let [calls, images] = [0, 0];
     const violations: string[] = [];
@@ -51,9 +51,9 @@ export const power: Part = {
 export const disk: Part = {
   name: 'disk',
   about:
-    'Each sync of each path fails once, and the disk is full from calls on that are spread over all of them. ' +
-    'Under the real service all syncs fail while one event is published. What was acknowledged stays, nothing ' +
-    'is acknowledged that was not written, and a failed sync of a file ends the process.',
+    'Each sync of each path fails once, and the disk is full from calls on that are spread over all paths. ' +
+    'Under the real service, all syncs fail while one event is published. What was acknowledged stays, ' +
+    'nothing is acknowledged that was not written, and a failed sync of a file ends the process.',
   prove: async ({ scale }) => [
     await failSyncs(),
     await fillDisk({ pointsMax: callsOfPath[scale] }),

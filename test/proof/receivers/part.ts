@@ -43,12 +43,12 @@ const anyTime: Bounds = {
 export const receivers: Part = {
   name: 'receivers',
   about:
-    'The service as a process of its own, with a timeout of 1 s, meets every hostile receiver of the ' +
-    'catalogue (test/egress/behaviours.ts, secure-behaviours.ts) hundreds or thousands of times. Each attempt ' +
-    'must end as the catalogue says and on record, none may hold its slot for longer than the deadline and ' +
-    'half a second, and nothing may be left of them: no memory, no socket, no flood of log lines. No connection ' +
-    'is used again after an unusual answer, and none for the request of another app. While 640 receivers of one ' +
-    'app hang, every delivery of another app must come.',
+    'The service runs in its own process with a timeout of 1 s and meets every hostile receiver of the ' +
+    'catalogue (test/egress/behaviours.ts, secure-behaviours.ts) hundreds or thousands of times. Each ' +
+    'attempt must end and be recorded as the catalogue says. None may hold its slot for longer than the ' +
+    'deadline plus half a second, and nothing may be left over: no memory, no socket, no flood of log ' +
+    'lines. No connection is reused after an unusual response, or for a request of another app. While 640 ' +
+    'receivers of one app hang, every delivery of another app must arrive.',
   prove: async ({ scale, say }) => {
     if (scale === 'full')
       return [

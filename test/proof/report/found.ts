@@ -1,4 +1,4 @@
-// What the proof has found so far: each is mended, and held by a test of its own.
+// What the proof has found so far. Each fault is fixed and has a test.
 
 export interface Found {
   /** A sentence. */
@@ -8,51 +8,51 @@ export interface Found {
 
 export const found: readonly Found[] = [
   {
-    what: "A step of a node's clock, while an outcome waited to be written, moved the next attempt by as much.",
+    what: 'A clock step on a node while an outcome was waiting to be written moved the next attempt by the same amount.',
     test: 'test/engine/retry.test.ts',
   },
   {
-    what: 'The names of a new data folder and of its encryption key were not synced: a power cut could take them, and with them everything.',
+    what: 'The directory entries of a new data folder and of its encryption key were not synced, so a power cut could lose them and thereby all data.',
     test: 'test/proof/power/images.test.ts',
   },
   {
-    what: 'A crash while the encryption key was written left a file that no start got past.',
+    what: 'A crash while the encryption key was being written left a file that made every further start fail.',
     test: 'src/store/key-file.test.ts',
   },
   {
-    what: 'A commit that was made while its synchronous standby was away was taken for done when its server was asked afterwards; a failover could undo it.',
+    what: 'A commit made while its synchronous standby was down was reported as done when the server was queried afterwards, although a failover could undo it.',
     test: 'test/store/postgres-failover.test.ts',
   },
   {
-    what: 'An outcome that a failover undid left its delivery with a node that had forgotten it, for ever.',
+    what: 'An outcome that a failover undid left its delivery leased forever to a node that no longer knew it.',
     test: 'test/store/postgres-failover.test.ts',
   },
   {
-    what: 'PostgreSQL may choose a bounded number of rows again for each row below `in (…)`: more went at once than the limit, and tidying up stopped early.',
+    what: 'PostgreSQL may evaluate a limited subquery again for each row of `in (…)`: more rows were processed at once than the limit, and cleanup stopped early.',
     test: 'test/store/postgres-plans.test.ts',
   },
   {
-    what: 'A node whose disk was full or read-only said that it was ready.',
+    what: 'A node with a full or read-only disk reported that it was ready.',
     test: 'test/engine/readiness.test.ts',
   },
   {
-    what: 'After its database file or its log was deleted or moved, a service on SQLite went on answering 202 into a file that the next start would not find.',
+    what: 'After its database file or log was deleted or moved, a service on SQLite kept answering 202 and wrote to a file that the next start would not find.',
     test: 'test/store/sqlite-files.test.ts',
   },
   {
-    what: 'One fan-out that could not be read ended a service on SQLite at each start.',
+    what: 'A single unreadable fan-out ended a service on SQLite at each start.',
     test: 'test/store/sqlite-poison.test.ts',
   },
   {
-    what: 'One filter that could not be read refused every publish that its subscription would hear.',
+    what: 'A single unreadable filter caused every publish that matched its subscription to be refused.',
     test: 'test/store/sqlite-poison.test.ts',
   },
   {
-    what: 'A process whose log was a full pipe that nobody reads did not end on SIGTERM.',
+    what: 'A process whose log was a full pipe without a reader did not end on SIGTERM.',
     test: 'test/cli/log.test.ts',
   },
   {
-    what: 'A receiver that never ends its headers took up to 105 ms of computing for one attempt.',
+    what: 'A receiver that never ends its headers cost up to 105 ms of CPU for one attempt.',
     test: 'src/egress/answer-reader.test.ts',
   },
   {
@@ -60,55 +60,55 @@ export const found: readonly Found[] = [
     test: 'src/egress/hostile.test.ts',
   },
   {
-    what: 'A refusal of broken bytes overtook the answers to requests before them on the same connection: an event was accepted, and its publisher heard 400.',
+    what: 'A refusal of malformed bytes overtook the responses to earlier requests on the same connection: an event was accepted, but its publisher received 400.',
     test: 'test/api/connections.test.ts',
   },
   {
-    what: 'After 1,000 requests on one connection came empty 503s, and the connection stayed open.',
+    what: 'After 1,000 requests on one connection, empty 503 responses were sent and the connection stayed open.',
     test: 'test/api/connections.test.ts',
   },
   {
-    what: 'On PostgreSQL one fan-out that cannot be read was tried for ever, without a pause, and no other was made.',
+    what: 'On PostgreSQL, an unreadable fan-out was retried forever without a pause, and no other fan-out proceeded.',
     test: 'test/store/postgres-poison.test.ts',
   },
   {
-    what: 'More than a hundred fan-outs that cannot be read ended a service on SQLite at each start, and kept a node on PostgreSQL busy without a word.',
+    what: 'More than a hundred unreadable fan-outs ended a service on SQLite at each start, and kept a node on PostgreSQL busy without a log line.',
     test: 'test/store/sqlite-poison.test.ts',
   },
   {
-    what: 'One fan-out that cannot be read stopped retention for good.',
+    what: 'An unreadable fan-out stopped retention permanently.',
     test: 'test/store/postgres-poison.test.ts',
   },
   {
-    what: 'A success whose body began with hundreds of empty lines was taken for a head without end, and sent again and again.',
+    what: 'A success whose body began with hundreds of empty lines was read as an endless head, and its delivery was repeated.',
     test: 'src/egress/send.test.ts',
   },
   {
-    what: 'The thousandth request of a connection, if it was broken, was answered with nothing for 15 seconds; and answers under way could be cut off with a connection that went on sending.',
+    what: 'The thousandth request of a connection, if malformed, got no response for 15 seconds; and responses in progress could be cut off on a connection that kept sending.',
     test: 'test/api/connections.test.ts',
   },
   {
-    what: 'An error of the disk at the wrong moment ended a service on SQLite instead of making it wait.',
+    what: 'A disk error at the wrong moment ended a service on SQLite instead of making it wait.',
     test: 'test/store/sqlite-files.test.ts',
   },
   {
-    what: 'Slow requests were looked for every 30 seconds only, so that the limits of 10 and 15 seconds became up to 45; and whoever went on sending after a refusal was never cut off.',
+    what: 'Slow requests were checked only every 30 seconds, so that the limits of 10 and 15 seconds became up to 45; and a client that kept sending after a refusal was never disconnected.',
     test: 'test/api/connections.test.ts',
   },
   {
-    what: '2,048 connections that ask nothing kept everybody else out.',
+    what: '2,048 idle connections kept all other clients out.',
     test: 'test/proof/clients/clients.test.ts',
   },
   {
-    what: "Somebody without a key could have everybody's reads refused, by asking for public pages and not reading them.",
+    what: 'A client without a key could cause all reads to be refused, by requesting public pages without reading the responses.',
     test: 'test/engine/admission.test.ts',
   },
   {
-    what: 'Public pages were encoded anew for everybody who asked, and waited as many times in memory for those who do not read.',
+    what: 'Public pages were encoded again for each request, and one copy per client stayed in memory for clients that do not read.',
     test: 'test/api/public-pages.test.ts',
   },
   {
-    what: 'A request line with an origin, as proxies send it, was answered with 500 when it had an `Idempotency-Key`.',
+    what: 'A request line with an origin, as proxies send it, was answered with 500 if it had an `Idempotency-Key`.',
     test: 'test/api/subscriptions.test.ts',
   },
   {
@@ -116,11 +116,11 @@ export const found: readonly Found[] = [
     test: 'test/api/events.test.ts',
   },
   {
-    what: 'A time with an offset that leads out of the year 9999 was accepted, and then shown as no time at all.',
+    what: 'A time whose offset leads beyond the year 9999 was accepted, and then shown as an invalid time.',
     test: 'src/core/instant.test.ts',
   },
   {
-    what: 'Operations that need no key did not declare all problems that they answer with.',
+    what: 'Operations that need no key did not declare all of their error responses.',
     test: 'src/contract/openapi.test.ts',
   },
 ];

@@ -31,9 +31,9 @@ export function mutationSection(run: MutationRun): string {
   const survivors = run.scores.flatMap(({ survived }) => survived);
   return `## Mutants
 
-\`npm run mutate\` makes one small mistake in the source at a time (a comparison turned round or off by one, a condition
-negated, a call or a return left out, a number one larger) and runs the quick tests of that file. A mutant that no test
-notices has survived. A sample, drawn with seed ${run.seed} on ${run.date}, commit ${sayCommit(run)}.
+\`npm run mutate\` makes one small change to the source at a time (a comparison inverted or off by one, a condition
+negated, a call or a return removed, a number increased by one) and runs the quick tests of that file. A mutant survives
+if no test detects it. A sample, drawn with seed ${run.seed} on ${run.date}, commit ${sayCommit(run)}.
 
 | source | mutants | tried | killed | |
 |---|---|---|---|---|

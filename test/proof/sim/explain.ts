@@ -1,5 +1,6 @@
 // A violation as text, for a person who has never seen the simulation.
 import type { Flaw } from '../invariants/history.ts';
+import { invariants } from '../report/invariants.ts';
 import type { Plan } from './plan.ts';
 import type { Run } from './run.ts';
 
@@ -8,22 +9,11 @@ const linesAboutMax = 150;
 const lastLines = 200;
 
 const meanings: Readonly<Record<string, string>> = {
-  I1: 'what was acknowledged is there, and everybody who was promised it gets it',
-  I2: 'nothing comes that was not published, and no byte is another',
-  I3: 'what is called delivered was taken by its receiver',
-  I4: 'what has ended stays so, unless it is sent again on purpose',
-  I5: 'nothing comes twice without a reason: a lost answer, or a node that died or was given up',
-  I6: 'every attempt has the same id and body, the time of the moment, and a signature that holds',
-  I7: 'retries come neither sooner nor later than their schedule says',
-  I8: 'after an unsubscribe, a pause or a move was answered nothing starts any more',
-  I9: 'an ordered subscription gets one after the other, in order',
-  I13: 'one idempotency key makes one event, whatever goes wrong',
-  I14: 'the books are right at every moment, and nothing is given up without a reason',
-  I18: 'what a dead node had under way is free again within two leases',
+  ...invariants,
   rate: 'a rate limit holds over every span of time and all nodes',
-  concurrency: 'no more are under way at a time than a subscription allows on a node',
-  liveness: 'after everything is healed, everything ends',
-  error: 'no node fails in a way that nobody expected',
+  concurrency: 'no more attempts are in flight than a subscription allows on a node',
+  liveness: 'after all faults have ended, everything finishes',
+  error: 'no node fails in an unexpected way',
 };
 
 export interface Explained {
@@ -48,7 +38,7 @@ export function explain({ plan, run, commit, replay }: Explained): string {
     `What is wrong${flaws.length > flawsMax ? `, the first ${flawsMax} of ${flaws.length}` : ''}:`,
     ...flaws.slice(0, flawsMax).map(({ invariant, what }) => `  ${invariant}: ${what}`),
     'What should be:',
-    ...names.map((name) => `  ${name}: ${meanings[name] ?? 'see RELIABILITY.md'}`),
+    ...names.map((name) => `  ${name}: ${meanings[name] ?? 'see docs/proof.md'}`),
     '',
     `What was simulated: ${summary(plan)}`,
     '',

@@ -11,11 +11,11 @@ const apart = 100_000;
 export const simulation: Part = {
   name: 'simulation',
   about:
-    'The real engine and the real SQL of SQLite, 1 to 5 nodes on one database, on a virtual clock: nodes die, ' +
-    'stand still and are stopped, clocks are set, the store fails before and after it has written, ' +
-    'receivers fail, hang, die and lose their answers, at rates that every seed draws anew. Then all ' +
-    'is healed, everything must end, and I1 to I9, I13, I14 and I18 must hold, and no rate, no cap and no ' +
-    'replay may be what it was not promised to be. A batch that never met a fault is void.',
+    'The real engine and the real SQL of SQLite, with 1 to 5 nodes on one database, run on a virtual clock. ' +
+    'Nodes die, freeze and are stopped; clocks are set; the store fails before and after it has written; ' +
+    'receivers fail, hang, die and lose their responses. Each seed draws the rates. Then all faults end, ' +
+    'everything must finish, and invariants I1 to I9, I13, I14 and I18 must hold; rates, concurrency limits ' +
+    'and replays must be exact. A batch that never met a fault counts as void.',
   prove: async ({ scale, seed, say }) => {
     const from = 1 + (seed - 1) * apart;
     const count = seeds[scale];

@@ -42,7 +42,7 @@ describe('the simulation', () => {
     assert.notEqual(run.print, (await runPlan(drawn)).print);
   });
 
-  it('explains a violation to a stranger', async () => {
+  it('explains a violation', async () => {
     const plan = drawPlan(4);
     const run = await runPlan(plan, Infinity);
     const sent = run.lines.find((line) => line.includes(' sends dlv_'));
@@ -50,7 +50,7 @@ describe('the simulation', () => {
     const flaws = [{ invariant: 'I3', what: `${delivery} is delivered, but nobody took it` }];
     const text = explain({ plan, run: { ...run, flaws }, commit: 'c0ffee', replay: 'npm run x' });
     assert.match(text, /^VIOLATION at seed 4, commit c0ffee/);
-    assert.match(text, /I3: what is called delivered was taken by its receiver/);
+    assert.match(text, /I3: a delivery marked as delivered was accepted by its receiver/);
     assert.ok(sent !== undefined && text.includes(`  ${sent}`));
     assert.match(text, /The last \d+ steps/);
     assert.match(text, /npm run x$/);
@@ -61,7 +61,7 @@ describe('the simulation', () => {
       const control = simulationControls.find(({ name }) => name === wanted);
       assert.ok(control, wanted);
       const { seen, failed } = await runLookControl(control);
-      assert.ok(seen, `nobody noticed "${wanted}": ${failed}`);
+      assert.ok(seen, `"${wanted}" was not detected: ${failed}`);
     }
   });
 });

@@ -32,10 +32,10 @@ const sizes = {
 export const targets: Part = {
   name: 'targets',
   about:
-    'Every URL of the corpus is given to a service in every way that takes one, and written to its ' +
-    'database past all of them; names are public when they subscribe and lead elsewhere when they are ' +
-    'called back; receivers redirect. Every dial is written down, or meets a canary in a network of its ' +
-    'own: none may go to a forbidden address.',
+    'Every URL of the corpus is given to a service in every way that accepts one, and written to its ' +
+    'database directly. Names resolve to public addresses at subscribe and elsewhere at the callback; ' +
+    'receivers redirect. Every connection attempt is recorded, or meets a canary in a separate network: ' +
+    'none may go to a forbidden address.',
   prove: async ({ scale, seed, say }) => {
     const findings: Finding[] = [];
     for (const [what, prove] of Object.entries(stepsOf(scale, seed))) {

@@ -1,7 +1,7 @@
 // Doing something once: a second click while the first is under way does nothing.
 import { useSignal } from '@preact/signals';
 import { problemOf, type ApiProblem } from './api.ts';
-import { sayFailed } from './toasts.ts';
+import { toastError } from './toasts.ts';
 
 export type Action = {
   readonly isBusy: boolean;
@@ -30,7 +30,7 @@ export function useAction(
       await act();
     } catch (error) {
       problem.value = problemOf(error);
-      if (!quiet) sayFailed(error);
+      if (!quiet) toastError(error);
     } finally {
       isBusy.value = false;
     }

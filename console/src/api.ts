@@ -50,7 +50,7 @@ export async function getText(path: string, stop?: AbortSignal): Promise<string>
   return await read(() => response.text());
 }
 
-export type Sending = {
+export type SendOptions = {
   readonly body?: unknown;
   /** Instead of a body: JSON that is already written, and must stay so. */
   readonly json?: string;
@@ -64,7 +64,7 @@ export type Sending = {
 export async function send<T>(
   method: 'POST' | 'PATCH' | 'DELETE',
   path: string,
-  { body, json, query = {}, idempotencyKey, signal: stop }: Sending = {},
+  { body, json, query = {}, idempotencyKey, signal: stop }: SendOptions = {},
 ): Promise<T> {
   const text = json ?? (body === undefined ? undefined : JSON.stringify(body));
   const headers = {

@@ -8,7 +8,7 @@ import { PageHeader } from './components/page.tsx';
 import { ToastList } from './components/toast-list.tsx';
 import { pages } from './pages.ts';
 import { SignInPage } from './pages/sign-in.tsx';
-import { place } from './router.ts';
+import { route } from './router.ts';
 import { can, readSession, sessionState } from './session.ts';
 
 export function App(): JSX.Element {
@@ -43,7 +43,7 @@ function Shown(): JSX.Element | null {
 }
 
 function CurrentPage(): JSX.Element {
-  const { path } = place.value;
+  const { path } = route.value;
   useHeadingFocus(path);
   const page = pages.find((one) => one.path === path);
   if (page === undefined) return <NoPage />;

@@ -29,7 +29,7 @@ export const limits = {
   /** Reading the session prolongs it: so often while somebody uses the page. It lasts 12 hours. */
   renewEveryMs: 3_600_000,
   /** Between two readings of a list while frames say that it changes. */
-  newsEveryMs: 1_000,
+  refreshMs: 1_000,
   /** Deliveries of one event shown beside it. */
   fanOutItems: 20,
   recentItems: 5,

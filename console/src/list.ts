@@ -5,16 +5,16 @@ import { joinItems } from './join-items.ts';
 import { limits } from './limits.ts';
 import { useLoad, type Loaded } from './load.ts';
 import type { Page } from './shapes.ts';
-import { sayFailed } from './toasts.ts';
+import { toastError } from './toasts.ts';
 
 export type List<T> = {
   readonly state: Loaded<Page<T>>;
   readonly items: readonly T[];
-  readonly isReading: boolean;
+  readonly isLoading: boolean;
   /** Why what is shown could not be read again. It stays, and may be old. */
   readonly staleProblem: ApiProblem | undefined;
   readonly hasMore: boolean;
-  readonly isReadingMore: boolean;
+  readonly isLoadingMore: boolean;
   readonly loadMore: () => void;
   readonly reload: () => void;
   readonly change: (next: (items: readonly T[]) => readonly T[]) => void;
@@ -27,13 +27,13 @@ export function useList<T extends { readonly id: string }>(
   readPage: ReadPage<T>,
 ): List<T> {
   const load = useLoad(key, (signal) => readOn((cursor) => readPage(cursor, signal), undefined));
-  const isReadingMore = useSignal(false);
+  const isLoadingMore = useSignal(false);
   const page = load.value;
 
   const loadMore = async (): Promise<void> => {
     const cursor = page?.nextCursor;
-    if (isReadingMore.value || cursor === null || cursor === undefined) return;
-    isReadingMore.value = true;
+    if (isLoadingMore.value || cursor === null || cursor === undefined) return;
+    isLoadingMore.value = true;
     try {
       const next = await readOn(readPage, cursor);
       // Overtaken by another filter meanwhile: this page belongs to a list that is gone.
@@ -41,19 +41,19 @@ export function useList<T extends { readonly id: string }>(
         now.nextCursor === cursor ? { ...next, items: joinItems(now.items, next.items) } : now,
       );
     } catch (error) {
-      if (!isAborted(error)) sayFailed(error);
+      if (!isAborted(error)) toastError(error);
     } finally {
-      isReadingMore.value = false;
+      isLoadingMore.value = false;
     }
   };
 
   return {
     state: load.state,
     items: page?.items ?? [],
-    isReading: load.isReading,
+    isLoading: load.isLoading,
     staleProblem: load.staleProblem,
     hasMore: typeof page?.nextCursor === 'string',
-    isReadingMore: isReadingMore.value,
+    isLoadingMore: isLoadingMore.value,
     loadMore: () => void loadMore(),
     reload: load.reload,
     change: (next) => load.change((now) => ({ ...now, items: next(now.items) })),

@@ -24,7 +24,7 @@ export function endMs({ steps, stepSeconds }: Stats): number {
   return last === undefined ? Number.POSITIVE_INFINITY : Date.parse(last.at) + stepSeconds * 1_000;
 }
 
-export function hasNews({ counts }: Frame): boolean {
+export function hasActivity({ counts }: Frame): boolean {
   return names.some((name) => counts[name] > 0);
 }
 

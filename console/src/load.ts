@@ -12,7 +12,7 @@ export type Load<T> = {
   readonly state: Loaded<T>;
   /** The value, also an older one while a newer is read. */
   readonly value: T | undefined;
-  readonly isReading: boolean;
+  readonly isLoading: boolean;
   /** Why what is shown could not be read again. It stays, and may be old. */
   readonly staleProblem: ApiProblem | undefined;
   /** Reads again; what is shown stays until the answer is there. */
@@ -24,7 +24,7 @@ export type Load<T> = {
 /** Reads at first and whenever the key changes. A reading that is overtaken is given up. */
 export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T>): Load<T> {
   const state = useSignal<Loaded<T>>({ kind: 'loading' });
-  const isReading = useSignal(true);
+  const isLoading = useSignal(true);
   const staleProblem = useSignal<ApiProblem | undefined>(undefined);
   const shownKey = useRef<string | undefined>(undefined);
   const wanted = useRef({ key, read });
@@ -35,7 +35,7 @@ export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T
     abort.current?.abort();
     const mine = new AbortController();
     abort.current = mine;
-    isReading.value = true;
+    isLoading.value = true;
     const { key: asked, read: readIt } = wanted.current;
     try {
       const value = await readIt(mine.signal);
@@ -49,7 +49,7 @@ export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T
       if (shownKey.current === asked) staleProblem.value = problem;
       else state.value = { kind: 'failed', problem };
     }
-    if (abort.current === mine) isReading.value = false;
+    if (abort.current === mine) isLoading.value = false;
   }).current;
 
   useEffect(() => {
@@ -61,7 +61,7 @@ export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T
   return {
     state: now,
     value: now.kind === 'ready' ? now.value : undefined,
-    isReading: isReading.value,
+    isLoading: isLoading.value,
     staleProblem: staleProblem.value,
     reload: () => void start(),
     change: (next) => {

@@ -3,23 +3,23 @@
 import { signal } from '@preact/signals';
 import { withQuery, type Query } from './api.ts';
 
-export type Place = { readonly path: string; readonly query: URLSearchParams };
+export type Route = { readonly path: string; readonly query: URLSearchParams };
 
-export const place = signal<Place>(placeNow());
+export const route = signal<Route>(currentRoute());
 
 /** One parameter of the query; undefined if it is absent or empty. */
 export function param(name: string): string | undefined {
-  const value = place.value.query.get(name);
+  const value = route.value.query.get(name);
   return value === null || value === '' ? undefined : value;
 }
 
 /** An address on the same page with some parameters changed; undefined takes one away. */
 export function hrefWith(changes: Query): string {
   const all: Record<string, string | number | undefined> = {
-    ...Object.fromEntries(place.value.query),
+    ...Object.fromEntries(route.value.query),
     ...changes,
   };
-  return withQuery(place.value.path, all);
+  return withQuery(route.value.path, all);
 }
 
 export function navigate(href: string, { replace = false }: { replace?: boolean } = {}): void {
@@ -45,12 +45,12 @@ export function startRouter(): void {
 }
 
 function arrive(): void {
-  const before = place.value.path;
-  place.value = placeNow();
-  if (before !== place.value.path) scrollTo(0, 0);
+  const before = route.value.path;
+  route.value = currentRoute();
+  if (before !== route.value.path) scrollTo(0, 0);
 }
 
-function placeNow(): Place {
+function currentRoute(): Route {
   const path = location.pathname.replace(/\/+$/u, '');
   return { path: path === '' ? '/console' : path, query: new URLSearchParams(location.search) };
 }
@@ -64,7 +64,7 @@ function hrefOf(event: MouseEvent): string | undefined {
   if (link.origin !== location.origin || !/^\/console(?:\/|$)/u.test(link.pathname)) {
     return undefined;
   }
-  const samePlace = link.pathname === location.pathname && link.search === location.search;
-  if (link.hash !== '' && samePlace) return undefined;
+  const isSameRoute = link.pathname === location.pathname && link.search === location.search;
+  if (link.hash !== '' && isSameRoute) return undefined;
   return link.pathname + link.search;
 }

@@ -2,9 +2,9 @@
 import { computed, effect, signal } from '@preact/signals';
 import { ApiProblem, get, send, signedOutCount } from './api.ts';
 import { limits } from './limits.ts';
-import { follow, nobody } from './other-tab.ts';
-import { navigate, param, place } from './router.ts';
-import { onStored, readStored, writeStored } from './stored.ts';
+import { follow, signedOut } from './other-tab.ts';
+import { navigate, param, route } from './router.ts';
+import { onStored, readStored, writeStored } from './local-storage.ts';
 import type { Scope, Session } from './shapes.ts';
 
 export type SessionState =
@@ -31,15 +31,15 @@ export async function startSession(): Promise<void> {
   effect(() => {
     if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') leave();
   });
-  onStored('session', hearOtherTab);
+  onStored('session', onOtherTab);
   for (const use of ['pointerdown', 'keydown']) addEventListener(use, renew, { capture: true });
   const ticket = takeTicket();
   if (ticket !== undefined) return await signInByLink(ticket);
   const stored = readStored('session');
   // Asking while signed out only leaves a failed request in the browser's log.
-  if (stored === nobody) leave();
+  if (stored === signedOut) leave();
   // Nothing is known of this browser, so nothing is noted either: a session may be there.
-  else if (stored === undefined && place.value.path === signInPath) {
+  else if (stored === undefined && route.value.path === signInPath) {
     sessionState.value = { kind: 'out' };
   } else await readSession();
 }
@@ -82,7 +82,7 @@ export async function signOut(): Promise<void> {
 }
 
 /** The session has ended with its key: there is nothing left to ask the service. */
-export function leaveForGood(): void {
+export function endSession(): void {
   forget();
   navigate(signInPath);
 }
@@ -114,10 +114,10 @@ function enter(entered: Session): void {
   sessionState.value = { kind: 'in', session: entered };
   linkProblem.value = undefined;
   writeStored('session', entered.keyId);
-  if (place.value.path === signInPath) navigate(wayBack(), { replace: true });
+  if (route.value.path === signInPath) navigate(wayBack(), { replace: true });
 }
 
-function hearOtherTab(stored: string | undefined): void {
+function onOtherTab(stored: string | undefined): void {
   switch (follow(sessionState.peek(), stored)) {
     case 'stay':
       return;
@@ -131,15 +131,15 @@ function hearOtherTab(stored: string | undefined): void {
 /** Signed out without having wished it: whoever signs in again comes back here. */
 function leave(): void {
   forget();
-  if (place.value.path === signInPath) return;
-  const from = place.value.path + location.search;
+  if (route.value.path === signInPath) return;
+  const from = route.value.path + location.search;
   const href = from === '/console' ? signInPath : `${signInPath}?to=${encodeURIComponent(from)}`;
   navigate(href, { replace: true });
 }
 
 function forget(): void {
   sessionState.value = { kind: 'out' };
-  writeStored('session', nobody);
+  writeStored('session', signedOut);
 }
 
 /** Only pages of the console: a link must not lead elsewhere through the sign-in. */

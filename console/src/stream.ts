@@ -1,5 +1,5 @@
 // The live view: one EventSource on /stream for the whole page, as signals and listeners. It never queues:
-// a page that was not looking is told to read its lists again.
+// a page that was not looking is shown to read its lists again.
 import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { limits } from './limits.ts';
@@ -75,8 +75,8 @@ function open(): void {
   clearTimeout(retryTimer);
   connection.value = connection.peek() === 'off' ? 'connecting' : 'reconnecting';
   source = new EventSource('/stream');
-  source.addEventListener('changes', hear);
-  source.addEventListener('error', stumble);
+  source.addEventListener('changes', onFrame);
+  source.addEventListener('error', onError);
 }
 
 function close(): void {
@@ -87,18 +87,18 @@ function close(): void {
   connection.value = 'off';
 }
 
-function hear(event: MessageEvent<string>): void {
+function onFrame(event: MessageEvent<string>): void {
   const frame: Frame = JSON.parse(event.data);
-  const told = hasMissed ? { ...frame, isReset: true } : frame;
+  const shown = hasMissed ? { ...frame, isReset: true } : frame;
   hasMissed = false;
   retryMs = limits.streamRetryMinMs;
   connection.value = 'live';
-  newestFrame.value = told;
-  for (const listener of listeners) listener(told);
+  newestFrame.value = shown;
+  for (const listener of listeners) listener(shown);
 }
 
 /** The browser reconnects by itself, and says where it was; only a refusal is left to us. */
-function stumble(): void {
+function onError(): void {
   connection.value = 'reconnecting';
   if (source?.readyState !== EventSource.CLOSED) return;
   source.close();

@@ -1,6 +1,6 @@
 // Light or dark: as the system says, unless the reader chose.
 import { effect, signal } from '@preact/signals';
-import { readStored, writeStored } from './stored.ts';
+import { readStored, writeStored } from './local-storage.ts';
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];

@@ -14,12 +14,12 @@ export const toasts = signal<readonly Toast[]>([]);
 
 let lastId = 0;
 
-export function sayDone(text: string, link?: Toast['link']): void {
+export function toastSuccess(text: string, link?: Toast['link']): void {
   const id = show({ tone: 'good', text, ...(link === undefined ? {} : { link }) });
   setTimeout(dismiss, limits.toastMs, id);
 }
 
-export function sayFailed(error: unknown): void {
+export function toastError(error: unknown): void {
   const { title, detail } = problemOf(error);
   show({ tone: 'bad', text: `${title}. ${detail}`.slice(0, limits.toastCharsMax) });
 }

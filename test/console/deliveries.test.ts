@@ -1,11 +1,11 @@
 // What belongs into a filtered list, and what people type to filter it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failureOf, sentenceOf } from '../../console/src/deliveries/failure-text.ts';
-import { filterOf, fits, type DeliveryFilter } from '../../console/src/deliveries/filter.ts';
+import { failureOf, failureSentence } from '../../console/src/deliveries/failure-text.ts';
+import { filterOf, matches, type DeliveryFilter } from '../../console/src/deliveries/filter.ts';
 import { fromField, toField } from '../../console/src/local-time.ts';
 import { mediaTypeOf } from '../../console/src/deliveries/media-type.ts';
-import { readResult } from '../../console/src/deliveries/result-text.ts';
+import { readResult } from '../../console/src/deliveries/result-filter.ts';
 import { mergeDeliveries } from '../../console/src/live-deliveries.ts';
 import type { Delivery, DeliveryWithAttempts } from '../../console/src/shapes.ts';
 
@@ -22,7 +22,7 @@ const delivery: Delivery = {
   createdAt: '2026-11-02T10:00:00.000Z',
 };
 
-describe('fits', () => {
+describe('matches', () => {
   const fitting: readonly DeliveryFilter[] = [
     {},
     { state: 'pending' },
@@ -54,15 +54,15 @@ describe('fits', () => {
     { until: '2026-11-02T10:00:00Z' },
   ];
   it('lets through what matches every part', () => {
-    for (const filter of fitting) assert.ok(fits(delivery, filter), JSON.stringify(filter));
+    for (const filter of fitting) assert.ok(matches(delivery, filter), JSON.stringify(filter));
   });
   it('keeps out what misses one', () => {
-    for (const filter of other) assert.ok(!fits(delivery, filter), JSON.stringify(filter));
+    for (const filter of other) assert.ok(!matches(delivery, filter), JSON.stringify(filter));
   });
   it('takes a first attempt for no retry, and the end of the schedule for a reason', () => {
-    assert.ok(!fits({ ...delivery, attemptCount: 0 }, { state: 'retrying' }));
-    assert.ok(fits({ ...delivery, state: 'dead' }, { error: 'exhausted' }));
-    assert.ok(!fits({ ...delivery, state: 'dead', error: 'expired' }, { error: 'exhausted' }));
+    assert.ok(!matches({ ...delivery, attemptCount: 0 }, { state: 'retrying' }));
+    assert.ok(matches({ ...delivery, state: 'dead' }, { error: 'exhausted' }));
+    assert.ok(!matches({ ...delivery, state: 'dead', error: 'expired' }, { error: 'exhausted' }));
   });
 });
 
@@ -149,7 +149,7 @@ describe('failureOf', () => {
       failureOf({ ...failed, attempts: [own] })?.happened,
       'a.example refused the connection.',
     );
-    assert.match(sentenceOf({ error: 'status', status: 404 }), /nothing at this path\.$/);
+    assert.match(failureSentence({ error: 'status', status: 404 }), /nothing at this path\.$/);
   });
   it('does not promise another attempt of a dead one', () => {
     const dead = { ...failed, state: 'dead', error: 'status', status: 500 } as const;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { joinItems } from '../../console/src/join-items.ts';
 import { isInReach, mergeDeliveries } from '../../console/src/live-deliveries.ts';
-import { endMs, hasNews, withFrame } from '../../console/src/live-stats.ts';
+import { endMs, hasActivity, withFrame } from '../../console/src/live-stats.ts';
 import type { Delivery, Frame, Stats } from '../../console/src/shapes.ts';
 
 const none = { published: 0, delivered: 0, retried: 0, dead: 0, cancelled: 0 };
@@ -52,8 +52,8 @@ describe('withFrame', () => {
   });
   it('knows when the running step is over, and which frames are news', () => {
     assert.equal(endMs(stats), Date.parse('2026-11-02T10:01:00Z'));
-    assert.equal(hasNews(frame({}, 5)), false);
-    assert.equal(hasNews(frame({ published: 1 }, 5)), true);
+    assert.equal(hasActivity(frame({}, 5)), false);
+    assert.equal(hasActivity(frame({ published: 1 }, 5)), true);
   });
 });
 

@@ -1,7 +1,7 @@
 // Tabs share one cookie: none of them may go on as somebody who is not signed in any more.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { follow, nobody } from '../../console/src/other-tab.ts';
+import { follow, signedOut } from '../../console/src/other-tab.ts';
 
 const signedIn = { kind: 'in', session: { keyId: 'key_1' } } as const;
 
@@ -11,8 +11,8 @@ describe('follow', () => {
     assert.equal(follow(signedIn, 'key_1'), 'stay');
   });
   it('asks the service before it believes that the session is over', () => {
-    assert.equal(follow(signedIn, nobody), 'read');
-    assert.equal(follow({ kind: 'out' }, nobody), 'stay');
+    assert.equal(follow(signedIn, signedOut), 'read');
+    assert.equal(follow({ kind: 'out' }, signedOut), 'stay');
   });
   it('enters when another tab has', () => {
     assert.equal(follow({ kind: 'out' }, 'key_1'), 'read');

@@ -5,8 +5,13 @@ import { expiresAt } from '../../console/src/api-keys/expiry.ts';
 import { scopesInOrder } from '../../console/src/api-keys/scopes.ts';
 import { templateParts, waysOf } from '../../console/src/contract/template-parts.ts';
 import { mergeReplays } from '../../console/src/replays/live-replays.ts';
-import { leftWords, ratePerSecond, rateWords } from '../../console/src/replays/pace.ts';
-import { rateFault, requestOf, wishFor, wishOf } from '../../console/src/replays/wish.ts';
+import { timeLeft, ratePerSecond, rateText } from '../../console/src/replays/estimate.ts';
+import {
+  rateError,
+  requestOf,
+  paramsFor,
+  valuesIn,
+} from '../../console/src/replays/form-values.ts';
 import type { Replay } from '../../console/src/shapes.ts';
 
 const beganMs = Date.parse('2026-11-02T10:00:00Z');
@@ -29,23 +34,23 @@ function replay(changes: Partial<Replay> = {}): Replay {
 describe('the pace of a replay', () => {
   it('says nothing before there is something to go by', () => {
     assert.equal(ratePerSecond(replay(), beganMs + 500), undefined);
-    assert.equal(leftWords(replay(), beganMs + 500), undefined);
-    assert.equal(leftWords(replay({ progress: 0.001 }), beganMs + 60_000), undefined);
+    assert.equal(timeLeft(replay(), beganMs + 500), undefined);
+    assert.equal(timeLeft(replay({ progress: 0.001 }), beganMs + 60_000), undefined);
   });
 
   it('is what was sent in the time it took, and what is left by that', () => {
     assert.equal(ratePerSecond(replay(), beganMs + 10_000), 10);
-    assert.equal(leftWords(replay(), beganMs + 10_000), 'about 30 s left');
-    assert.equal(leftWords(replay({ progress: 0.99 }), beganMs + 10_000), 'nearly done');
-    assert.equal(rateWords(0.52), '0.5 per second');
-    assert.equal(rateWords(48.4), '48 per second');
+    assert.equal(timeLeft(replay(), beganMs + 10_000), 'about 30 s left');
+    assert.equal(timeLeft(replay({ progress: 0.99 }), beganMs + 10_000), 'nearly done');
+    assert.equal(rateText(0.52), '0.5 per second');
+    assert.equal(rateText(48.4), '48 per second');
   });
 
   it('stands still once it has ended', () => {
     const endedAt = new Date(beganMs + 10_000).toISOString();
     const done = replay({ state: 'done', progress: 1, endedAt });
     assert.equal(ratePerSecond(done, beganMs + 99_000), 10);
-    assert.equal(leftWords(done, beganMs + 99_000), undefined);
+    assert.equal(timeLeft(done, beganMs + 99_000), undefined);
   });
 });
 
@@ -73,23 +78,23 @@ describe('mergeReplays', () => {
   });
 });
 
-describe('the wish for a replay', () => {
+describe('the values for a replay', () => {
   it('goes from the address to the request, with what is left out as the service has it', () => {
-    const wish = wishOf(new URLSearchParams('new=1&event=order.*&status=&rate=5&other=x'));
-    assert.deepEqual(wish, { event: 'order.*', rate: '5' });
+    const values = valuesIn(new URLSearchParams('new=1&event=order.*&status=&rate=5&other=x'));
+    assert.deepEqual(values, { event: 'order.*', rate: '5' });
     const filter = { state: 'dead', event: 'order.*' };
-    assert.deepEqual(requestOf(wish), { filter, ratePerSecond: 5 });
+    assert.deepEqual(requestOf(values), { filter, ratePerSecond: 5 });
     assert.equal(requestOf({}).ratePerSecond, 50);
   });
 
   it('knows which rates there are', () => {
-    for (const rate of ['0', '1001', '1.5', 'x', '-3']) assert.ok(rateFault(rate), rate);
-    for (const rate of [undefined, '1', '1000']) assert.equal(rateFault(rate), undefined);
+    for (const rate of ['0', '1001', '1.5', 'x', '-3']) assert.ok(rateError(rate), rate);
+    for (const rate of [undefined, '1', '1000']) assert.equal(rateError(rate), undefined);
   });
 
   it('can be made of a replay, until now instead of until then', () => {
     const filter = { state: 'dead', event: 'a', until: '2026-11-02T10:00:00Z' } as const;
-    assert.deepEqual(wishFor(filter, 7), { new: '1', state: 'dead', event: 'a', rate: '7' });
+    assert.deepEqual(paramsFor(filter, 7), { new: '1', state: 'dead', event: 'a', rate: '7' });
   });
 });
 

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Badge, StateBadge } from '../components/badge.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { hrefWith } from '../router.ts';
@@ -32,7 +32,7 @@ function Name(key: Key): JSX.Element {
   return (
     <span class="key-name">
       <a href={keyHref(key)} data-row>
-        <Outside text={key.name} clip />
+        <UntrustedText text={key.name} clip />
       </a>
       {isOwn(key) ? <Badge tone="info" icon="key" text="You" /> : null}
     </span>

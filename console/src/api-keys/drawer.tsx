@@ -6,8 +6,8 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
@@ -63,7 +63,7 @@ function Shown({
           <RevokeButton apiKey={apiKey} onChange={onChange} />
         </div>
       )}
-      <Part title="What it may do">
+      <DrawerSection title="What it may do">
         <Facts>
           {scopesInOrder(apiKey.scopes).map((scope) => (
             <Fact key={scope} name={scope}>
@@ -71,7 +71,7 @@ function Shown({
             </Fact>
           ))}
         </Facts>
-      </Part>
+      </DrawerSection>
     </>
   );
 }
@@ -82,7 +82,7 @@ function KeyFacts({ apiKey }: { apiKey: Key }): JSX.Element {
     <Facts>
       <Fact name="Name">
         <span class="cluster">
-          <Outside text={name} />
+          <UntrustedText text={name} />
           {isOwn(apiKey) ? <Badge tone="info" icon="key" text="You" /> : null}
         </span>
       </Fact>

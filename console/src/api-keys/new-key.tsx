@@ -43,11 +43,11 @@ function Form({
   readonly onMade: (key: KeyOnce) => void;
   readonly onClose: () => void;
 }): JSX.Element {
-  const wish = useSignal<Wish>(firstWish);
-  const faults = useSignal<Faults>({});
+  const values = useSignal<FormValues>(initialValues);
+  const errors = useSignal<FormErrors>({});
   const act = useAction(
     async () => {
-      const { name, scopes, expiry, at } = wish.value;
+      const { name, scopes, expiry, at } = values.value;
       const until = expiresAt(expiry, at, nowMs());
       const rest = until === undefined ? {} : { expiresAt: until };
       const body = { name: name.trim(), scopes: scopesInOrder(scopes), ...rest };
@@ -56,11 +56,11 @@ function Form({
     { quiet: true },
   );
   const submit = (): void => {
-    faults.value = faultsOf(wish.value);
-    if (Object.keys(faults.value).length === 0) act.run();
+    errors.value = errorsIn(values.value);
+    if (Object.keys(errors.value).length === 0) act.run();
   };
   const isAtRefused = act.problem?.of('body#/expiresAt') !== undefined;
-  const shown = { ...(isAtRefused ? { at: 'Choose a time to come.' } : {}), ...faults.value };
+  const shown = { ...(isAtRefused ? { at: 'Choose a time to come.' } : {}), ...errors.value };
   return (
     <Dialog
       title="New key"
@@ -82,9 +82,9 @@ function Form({
         }}
       >
         <Fields
-          wish={wish.value}
-          faults={shown}
-          onChange={(changes) => (wish.value = { ...wish.value, ...changes })}
+          values={values.value}
+          errors={shown}
+          onChange={(changes) => (values.value = { ...values.value, ...changes })}
         />
       </form>
       {act.problem === undefined || isAtRefused ? null : <ProblemNotice problem={act.problem} />}
@@ -92,7 +92,7 @@ function Form({
   );
 }
 
-type Wish = {
+type FormValues = {
   readonly name: string;
   readonly scopes: readonly Scope[];
   /** One of the choices, and the time of the last of them. */
@@ -100,11 +100,16 @@ type Wish = {
   readonly at: string;
 };
 
-type Faults = { readonly name?: string; readonly scopes?: string; readonly at?: string };
+type FormErrors = { readonly name?: string; readonly scopes?: string; readonly at?: string };
 
-const firstWish: Wish = { name: '', scopes: ['publish', 'read'], expiry: 'never', at: '' };
+const initialValues: FormValues = {
+  name: '',
+  scopes: ['publish', 'read'],
+  expiry: 'never',
+  at: '',
+};
 
-function faultsOf({ name, scopes, expiry, at }: Wish): Faults {
+function errorsIn({ name, scopes, expiry, at }: FormValues): FormErrors {
   return {
     ...(name.trim() === '' ? { name: 'Give it a name, so that you know it later.' } : {}),
     ...(scopes.length === 0 ? { scopes: 'Choose at least one.' } : {}),
@@ -113,43 +118,43 @@ function faultsOf({ name, scopes, expiry, at }: Wish): Faults {
 }
 
 function Fields({
-  wish,
-  faults,
+  values,
+  errors,
   onChange,
 }: {
-  readonly wish: Wish;
-  readonly faults: Faults;
-  readonly onChange: (changes: Partial<Wish>) => void;
+  readonly values: FormValues;
+  readonly errors: FormErrors;
+  readonly onChange: (changes: Partial<FormValues>) => void;
 }): JSX.Element {
   return (
     <>
       <TextField
         label="Name"
         hint="Who or what uses it."
-        value={wish.name}
+        value={values.name}
         placeholder="Shop, production"
         maxLength={128}
         isFocused
-        error={faults.name}
+        error={errors.name}
         onInput={(name) => onChange({ name })}
       />
       <ScopeBoxes
-        chosen={wish.scopes}
-        fault={faults.scopes}
+        chosen={values.scopes}
+        error={errors.scopes}
         onChange={(scopes) => onChange({ scopes })}
       />
       <Select
         label="Expires"
-        value={wish.expiry}
+        value={values.expiry}
         options={expiries}
         onChange={(expiry) => onChange({ expiry })}
       />
-      {wish.expiry === 'at' ? (
+      {values.expiry === 'at' ? (
         <TimeField
           label="Expires at"
           hint="Your own time."
-          value={wish.at}
-          error={faults.at}
+          value={values.at}
+          error={errors.at}
           onInput={(at) => onChange({ at })}
         />
       ) : null}
@@ -159,11 +164,11 @@ function Fields({
 
 function ScopeBoxes({
   chosen,
-  fault,
+  error,
   onChange,
 }: {
   readonly chosen: readonly Scope[];
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
   readonly onChange: (chosen: readonly Scope[]) => void;
 }): JSX.Element {
   // A key can only give scopes that it holds itself.
@@ -182,9 +187,9 @@ function ScopeBoxes({
           }
         />
       ))}
-      {fault === undefined ? null : (
+      {error === undefined ? null : (
         <p class="field-error" role="alert">
-          {fault}
+          {error}
         </p>
       )}
       {chosen.includes('admin') ? (

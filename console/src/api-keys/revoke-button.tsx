@@ -6,10 +6,10 @@ import { get, send } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/dialog.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { leaveForGood } from '../session.ts';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { endSession } from '../session.ts';
 import type { Key } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
+import { toastSuccess } from '../toasts.ts';
 import { isOwn } from './columns.tsx';
 import { keyPath } from './key-path.ts';
 
@@ -26,8 +26,8 @@ export function RevokeButton({
     async () => {
       await send<void>('DELETE', keyPath(apiKey.id));
       isAsking.value = false;
-      sayDone(isMine ? 'The key is revoked, and you are signed out.' : 'The key is revoked.');
-      if (isMine) leaveForGood();
+      toastSuccess(isMine ? 'The key is revoked, and you are signed out.' : 'The key is revoked.');
+      if (isMine) endSession();
       else onChange(await get<Key>(keyPath(apiKey.id)));
     },
     { quiet: true },
@@ -47,7 +47,8 @@ export function RevokeButton({
         >
           <p>
             Whoever uses “
-            <Outside text={apiKey.name} />” is refused from that moment. This cannot be undone.
+            <UntrustedText text={apiKey.name} />” is refused from that moment. This cannot be
+            undone.
           </p>
           {isMine ? (
             <Notice tone="warn" title="You are signed in with this key">

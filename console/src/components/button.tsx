@@ -54,16 +54,21 @@ export function Button(props: ButtonProps): JSX.Element {
 export function LinkButton({
   href,
   children,
-  isOutside = false,
+  isExternal = false,
   ...look
 }: Look & {
   readonly href: string;
   /** Opens beside the console, as for the reference. */
-  readonly isOutside?: boolean;
+  readonly isExternal?: boolean;
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
-    <a class={classOf(look)} href={href} target={isOutside ? '_blank' : undefined} rel="noreferrer">
+    <a
+      class={classOf(look)}
+      href={href}
+      target={isExternal ? '_blank' : undefined}
+      rel="noreferrer"
+    >
       {look.icon === undefined ? null : <Icon name={look.icon} />}
       <span>{children}</span>
     </a>

@@ -9,7 +9,7 @@ import { indented, jsonPieces } from '../json-text.ts';
 import { limits } from '../limits.ts';
 import { Button } from './button.tsx';
 import { CopyButton } from './copy-button.tsx';
-import { Pieces } from './outside.tsx';
+import { Pieces } from './untrusted-text.tsx';
 
 export function Code({
   text,

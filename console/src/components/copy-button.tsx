@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { copyText } from '../clipboard.ts';
-import { sayDone } from '../toasts.ts';
+import { toastSuccess } from '../toasts.ts';
 import { Button } from './button.tsx';
 
 export function CopyButton({
@@ -25,7 +25,7 @@ export function CopyButton({
   const isCopied = useSignal(false);
   const copy = async (): Promise<void> => {
     isCopied.value = await copyText(typeof text === 'string' ? text : text());
-    sayDone(
+    toastSuccess(
       isCopied.value
         ? `Copied ${what}. ${note}`.trim()
         : 'This browser does not let the page copy.',

@@ -1,13 +1,13 @@
-// Some deliveries in a small place, one line each: where to, how it stands, and what comes next.
+// Some deliveries in a small route, one line each: where to, how it stands, and what comes next.
 import './delivery-list.css';
 import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
-import { outcomeWords } from '../failure-words.ts';
+import { outcomeLabel } from '../outcome-label.ts';
 import { plural } from '../format.ts';
-import { hrefWith, place } from '../router.ts';
+import { hrefWith, route } from '../router.ts';
 import type { Delivery } from '../shapes.ts';
 import { shownState, StateBadge } from './badge.tsx';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 import { Time } from './time.tsx';
 
 export function DeliveryList({
@@ -26,10 +26,14 @@ export function DeliveryList({
         <li key={delivery.id}>
           <StateBadge state={shownState(delivery)} />
           <a href={deliveryHref(delivery.id)}>
-            <Outside text={shows === 'url' ? delivery.callback.url : delivery.event} clip mono />
+            <UntrustedText
+              text={shows === 'url' ? delivery.callback.url : delivery.event}
+              clip
+              mono
+            />
           </a>
-          <span class="delivery-fate soft">
-            <Fate delivery={delivery} />
+          <span class="delivery-outcome soft">
+            <Outcome delivery={delivery} />
           </span>
         </li>
       ))}
@@ -40,14 +44,14 @@ export function DeliveryList({
 /** On the page of deliveries itself the list behind stays as it is. */
 export function deliveryHref(id: string): string {
   const page = '/console/deliveries';
-  if (place.value.path !== page) return withQuery(page, { delivery: id });
+  if (route.value.path !== page) return withQuery(page, { delivery: id });
   return hrefWith({ delivery: id, attempt: undefined });
 }
 
-function Fate({ delivery }: { delivery: Delivery }): JSX.Element {
+function Outcome({ delivery }: { delivery: Delivery }): JSX.Element {
   const { attemptCount, nextAttemptAt, createdAt, endedAt } = delivery;
   const tries = attemptCount > 1 ? plural(attemptCount, 'attempt') : undefined;
-  const facts = [outcomeWords(delivery), tries].filter((fact) => fact !== undefined).join(', ');
+  const facts = [outcomeLabel(delivery), tries].filter((fact) => fact !== undefined).join(', ');
   const isNext = endedAt === undefined && nextAttemptAt !== undefined && attemptCount > 0;
   return (
     <>

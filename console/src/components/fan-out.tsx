@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
 import { plural } from '../format.ts';
 import { limits } from '../limits.ts';
-import { useDeliveriesOf } from '../deliveries-of.ts';
+import { useRelatedDeliveries } from '../related-deliveries.ts';
 import type { Delivery } from '../shapes.ts';
 import { LinkButton } from './button.tsx';
 import { countStates } from '../count-states.ts';
@@ -20,13 +20,13 @@ export function FanOut({
   /** How many there should be; null while that is not known. */
   readonly expected: number | null;
 }): JSX.Element {
-  const list = useDeliveriesOf({ eventId, limit: limits.fanOutItems });
+  const list = useRelatedDeliveries({ eventId, limit: limits.fanOutItems });
   if (list.state.kind === 'loading') return <Skeleton rows={2} />;
   if (list.state.kind === 'failed') {
     return <Failed problem={list.state.problem} onRetry={list.reload} />;
   }
   const { items } = list;
-  if (items.length === 0) return expected === 0 ? <NobodyHears /> : <BeingMade />;
+  if (items.length === 0) return expected === 0 ? <NoSubscribers /> : <DeliveriesPending />;
   const isPart = list.hasMore || items.length < (expected ?? 0);
   return (
     <div class="stack">
@@ -54,7 +54,7 @@ function StateCounts({ items }: { items: readonly Delivery[] }): JSX.Element {
   );
 }
 
-function BeingMade(): JSX.Element {
+function DeliveriesPending(): JSX.Element {
   return (
     <p class="soft" role="status">
       Its deliveries are being made. They appear here by themselves.
@@ -62,7 +62,7 @@ function BeingMade(): JSX.Element {
   );
 }
 
-function NobodyHears(): JSX.Element {
+function NoSubscribers(): JSX.Element {
   return (
     <Notice tone="warn" title="Nobody hears this event">
       <p>

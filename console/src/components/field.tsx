@@ -3,7 +3,7 @@ import './field.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
 type FieldProps = {
   readonly label: string;
@@ -208,7 +208,7 @@ function Field({
       )}
       {error === undefined ? null : (
         <p id={`${id}-error`} class="field-error" role="alert">
-          <Outside text={error} />
+          <UntrustedText text={error} />
         </p>
       )}
     </div>

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { placeOfId } from '../id-place.ts';
+import { pathOfId } from '../path-of-id.ts';
 import { useShortcuts } from '../keys.ts';
 import { navigate } from '../router.ts';
 import { Icon } from './icon.tsx';
@@ -14,7 +14,7 @@ export function IdSearch(): JSX.Element {
   useShortcuts([{ keys: '/', does: 'Search by id', run: () => input.current?.select() }]);
   const find = (event: Event): void => {
     event.preventDefault();
-    const href = placeOfId(text.value);
+    const href = pathOfId(text.value);
     isWrong.value = href === undefined && text.value.trim() !== '';
     if (href === undefined) return;
     text.value = '';

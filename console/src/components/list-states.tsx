@@ -72,13 +72,13 @@ export function Empty({
 /** The foot of a list that is read page by page. */
 export function LoadMore({
   hasMore,
-  isReading,
+  isLoading,
   shown,
   what,
   onMore,
 }: {
   hasMore: boolean;
-  isReading: boolean;
+  isLoading: boolean;
   shown: number;
   what: string;
   onMore: () => void;
@@ -89,7 +89,7 @@ export function LoadMore({
         {shown} {what} shown{hasMore ? '' : ', that is all'}
       </span>
       {hasMore ? (
-        <Button isBusy={isReading} onClick={onMore}>
+        <Button isBusy={isLoading} onClick={onMore}>
           Load more
         </Button>
       ) : null}

@@ -4,7 +4,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
 import type { Tone } from './badge.tsx';
 import { Icon, type IconName } from './icon.tsx';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
 const icons: Readonly<Record<Tone, IconName>> = {
   good: 'check',
@@ -45,13 +45,13 @@ export function ProblemNotice({
   return (
     <Notice tone="bad" title={problem.title}>
       <p>
-        <Outside text={problem.detail} />
+        <UntrustedText text={problem.detail} />
       </p>
       {problem.errors.length === 0 ? null : (
         <ul class="notice-list">
           {problem.errors.map(({ field, message }) => (
             <li key={field + message}>
-              <Outside text={field} mono /> <Outside text={message} />
+              <UntrustedText text={field} mono /> <UntrustedText text={message} />
             </li>
           ))}
         </ul>

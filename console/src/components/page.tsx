@@ -31,12 +31,12 @@ export function PageHeader({
 export function Section({
   title,
   children,
-  aside,
+  actions,
   isFlush = false,
 }: {
   readonly title: string;
   readonly children: ComponentChildren;
-  readonly aside?: ComponentChildren;
+  readonly actions?: ComponentChildren;
   /** The content goes to the edges, as tables do. */
   readonly isFlush?: boolean;
 }): JSX.Element {
@@ -45,7 +45,7 @@ export function Section({
     <section class={`section${isFlush ? ' flush' : ''}`} aria-labelledby={id}>
       <header class="section-head">
         <h2 id={id}>{title}</h2>
-        {aside}
+        {actions}
       </header>
       <div class="section-body">{children}</div>
     </section>

@@ -18,7 +18,7 @@ export function chosenRange(): Range {
 }
 
 /** `the last 24 hours` */
-export function rangeWords(range: Range): string {
+export function rangeLabel(range: Range): string {
   return `the last ${words[range].replace(/^1 /u, '')}`;
 }
 

@@ -6,10 +6,10 @@ import { useRef } from 'preact/hooks';
 import { compactCount, count, dateTime, stepTime } from '../format.ts';
 import type { Step } from '../shapes.ts';
 import { Bars, chartHeights } from './chart-bars.tsx';
-import { useStepChoice } from './chart-choice.ts';
+import { useStepSelection } from './chart-selection.ts';
 import { series } from './chart-series.ts';
 import { FiguresTable } from './figures-table.tsx';
-import { useWidth } from './width.ts';
+import { useWidth } from './use-width.ts';
 
 export type TimeRange = { readonly from: string; readonly until: string };
 
@@ -26,7 +26,7 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
   const { steps, stepSeconds, label, onSelect, size = 'normal' } = props;
   const field = useRef<HTMLDivElement>(null);
   const width = useWidth(field);
-  const { chosen, handlers } = useStepChoice(field, {
+  const { chosen, handlers } = useStepSelection(field, {
     size: steps.length,
     onSelect: onSelect === undefined ? undefined : (between) => onSelect(rangeOf(props, between)),
   });

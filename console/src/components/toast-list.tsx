@@ -5,7 +5,7 @@ import { openModals } from '../modals.ts';
 import { dismiss, toasts } from '../toasts.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
 /** There is one in every dialog; only that of the topmost shows anything. */
 export function ToastList({ modal }: { modal?: string }): JSX.Element {
@@ -16,7 +16,7 @@ export function ToastList({ modal }: { modal?: string }): JSX.Element {
         <div key={id} class={`toast ${tone}`}>
           <Icon name={tone === 'good' ? 'check' : 'alert'} />
           <p>
-            <Outside text={text} />{' '}
+            <UntrustedText text={text} />{' '}
             {link === undefined ? null : <a href={link.href}>{link.text}</a>}
           </p>
           <Button

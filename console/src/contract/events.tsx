@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Empty } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
-import { visible } from '../visible.ts';
+import { visible } from '../hidden-characters.ts';
 import type { EventReport } from './report.ts';
 
 export function EventsSection({ events }: { events: readonly EventReport[] }): JSX.Element {
@@ -33,10 +33,10 @@ function OneEvent({ event }: { event: EventReport }): JSX.Element {
     <>
       <div class="contract-event">
         <b>
-          <Outside text={event.event} mono />
+          <UntrustedText text={event.event} mono />
         </b>
         <p class="soft">
-          {words(event.event)} Heard by <Outside text={callbacks.join(', ')} />.
+          {words(event.event)} Heard by <UntrustedText text={callbacks.join(', ')} />.
         </p>
       </div>
       {payload.kind === 'sample' ? (
@@ -46,7 +46,7 @@ function OneEvent({ event }: { event: EventReport }): JSX.Element {
         />
       ) : (
         <p class="soft">
-          There is no example: <Outside text={payload.why} />
+          There is no example: <UntrustedText text={payload.why} />
         </p>
       )}
     </>

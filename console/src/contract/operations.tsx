@@ -2,9 +2,9 @@
 import type { JSX } from 'preact';
 import { Badge } from '../components/badge.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
-import { Fact, Facts } from '../components/part.tsx';
+import { Fact, Facts } from '../components/drawer-section.tsx';
 import type {
   CallbackReport,
   SubscribeReport,
@@ -16,7 +16,7 @@ import { templateParts, waysOf } from './template-parts.ts';
 export function SubscribeSection({ operation }: { operation: SubscribeReport }): JSX.Element {
   const { variants } = operation;
   return (
-    <Section title="Subscribe" aside={<Call {...operation} />}>
+    <Section title="Subscribe" actions={<Call {...operation} />}>
       <div class="stack">
         <OperationFacts {...operation} />
         <p class="soft">
@@ -34,12 +34,12 @@ export function SubscribeSection({ operation }: { operation: SubscribeReport }):
 export function UnsubscribeSection({ operation }: { operation: UnsubscribeReport }): JSX.Element {
   const { takes, status } = operation;
   return (
-    <Section title="Unsubscribe" aside={<Call {...operation} />}>
+    <Section title="Unsubscribe" actions={<Call {...operation} />}>
       <div class="stack">
         <OperationFacts {...operation} />
         <Facts>
           <Fact name="Takes">
-            the subscriber id in <Outside text={takes} />
+            the subscriber id in <UntrustedText text={takes} />
           </Fact>
           <Fact name="Answers">{status}</Fact>
         </Facts>
@@ -53,7 +53,7 @@ type Called = Pick<SubscribeReport, 'method' | 'path' | 'operationId' | 'securit
 function Call({ method, path }: Called): JSX.Element {
   return (
     <code class="contract-call">
-      <b>{method.toUpperCase()}</b> <Outside text={path} />
+      <b>{method.toUpperCase()}</b> <UntrustedText text={path} />
     </code>
   );
 }
@@ -63,20 +63,20 @@ function OperationFacts({ operationId, security, scope }: Called): JSX.Element {
   return (
     <Facts>
       <Fact name="Operation">
-        <Outside text={operationId} mono />
+        <UntrustedText text={operationId} mono />
       </Fact>
       <Fact name={ways.length > 1 ? 'Asks for one of' : 'Asks for'}>
         <ul class="contract-ways">
           {ways.map((way) => (
             <li key={way}>
-              <Outside text={way} />
+              <UntrustedText text={way} />
             </li>
           ))}
         </ul>
       </Fact>
       {scope === undefined ? null : (
         <Fact name="Scope">
-          <Outside text={scope} mono />
+          <UntrustedText text={scope} mono />
         </Fact>
       )}
     </Facts>
@@ -92,19 +92,19 @@ function Variant({ variant }: { variant: VariantReport }): JSX.Element {
           'Callbacks'
         ) : (
           <>
-            Variant <Outside text={name} mono />
+            Variant <UntrustedText text={name} mono />
           </>
         )}
       </h3>
       <p class="soft">
         {needs.length === 0 ? null : (
           <>
-            Needs <Outside text={needs.join(' and ')} />.{' '}
+            Needs <UntrustedText text={needs.join(' and ')} />.{' '}
           </>
         )}
         {needsAny.length === 0 ? null : (
           <>
-            Needs at least one of <Outside text={needsAny.join(', ')} />.{' '}
+            Needs at least one of <UntrustedText text={needsAny.join(', ')} />.{' '}
           </>
         )}
         Answers {status}.
@@ -126,7 +126,7 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
     <>
       <p class="cluster">
         <b>
-          <Outside text={label} />
+          <UntrustedText text={label} />
         </b>
         {inactive === undefined ? null : <Badge tone="warn" icon="pause" text="Never made" />}
         {repairs.length === 0 ? null : <Badge tone="info" icon="check" text="Repaired" />}
@@ -138,7 +138,7 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
         </p>
       )}
       <p>
-        On <Outside text={hears} />: <Outside text={does} />.
+        On <UntrustedText text={hears} />: <UntrustedText text={does} />.
       </p>
       {unsubscribeStatus === 410 ? null : (
         <p class="soft">A receiver that answers {unsubscribeStatus} ends the subscription.</p>
@@ -146,7 +146,7 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
       {inactive === undefined ? null : (
         <Notice tone="warn">
           <p>
-            <Outside text={inactive} />
+            <UntrustedText text={inactive} />
           </p>
         </Notice>
       )}
@@ -165,10 +165,10 @@ function Template({
     <>
       {templateParts(template, reads).map((part, at) =>
         part.kind === 'text' ? (
-          <Outside key={at} text={part.text} />
+          <UntrustedText key={at} text={part.text} />
         ) : (
           <mark key={at} class="expression" title={part.place}>
-            <Outside text={part.text} />
+            <UntrustedText text={part.text} />
           </mark>
         ),
       )}

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
 import type { ContractReport } from './report.ts';
 
@@ -14,7 +14,7 @@ export function CannotRun({ reasons }: { reasons: readonly string[] }): JSX.Elem
       <ul class="notice-list">
         {reasons.map((reason) => (
           <li key={reason}>
-            <Outside text={reason} />
+            <UntrustedText text={reason} />
           </li>
         ))}
       </ul>
@@ -43,9 +43,9 @@ export function WarningsSection({
                 <Badge tone="warn" icon="alert" text="Warning" />
               )}
               <div>
-                <Outside text={message} />
+                <UntrustedText text={message} />
                 <p class="soft">
-                  <Outside text={`${file ?? ''}${pointer}`} mono />
+                  <UntrustedText text={`${file ?? ''}${pointer}`} mono />
                 </p>
               </div>
             </li>

@@ -2,11 +2,11 @@
 import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { count } from '../format.ts';
-import { outcomeWords } from '../failure-words.ts';
+import { outcomeLabel } from '../outcome-label.ts';
 import type { Delivery } from '../shapes.ts';
 import { NextAttempt } from './next-attempt.tsx';
 
@@ -24,7 +24,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
     isHead: true,
     cell: ({ id, event }) => (
       <a data-row href={deliveryHref(id)}>
-        <Outside text={event} clip />
+        <UntrustedText text={event} clip />
       </a>
     ),
   },
@@ -32,7 +32,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
     name: 'target',
     title: 'Subscription',
     isWide: true,
-    cell: ({ callback }) => <Outside text={callback.url} clip mono />,
+    cell: ({ callback }) => <UntrustedText text={callback.url} clip mono />,
   },
   { name: 'result', title: 'Result', cell: (delivery) => <Result delivery={delivery} /> },
   {
@@ -46,7 +46,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
 ];
 
 function Result({ delivery }: { delivery: Delivery }): JSX.Element {
-  const words = outcomeWords(delivery);
+  const words = outcomeLabel(delivery);
   if (words === undefined) return <None />;
   return <span class={delivery.error === undefined ? undefined : 'result-failed'}>{words}</span>;
 }

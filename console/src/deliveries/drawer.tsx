@@ -5,7 +5,7 @@ import type { JSX } from 'preact';
 import { get } from '../api.ts';
 import { Drawer } from '../components/dialog.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
-import { Id, Outside } from '../components/outside.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import { useShortcuts } from '../keys.ts';
 import { limits } from '../limits.ts';
 import { useLoad, type Load } from '../load.ts';
@@ -61,8 +61,8 @@ function Unknown({ id }: { id: string }): JSX.Element {
   return (
     <Empty icon="search" title="There is no such delivery">
       <p>
-        Nothing is known by the id <Outside text={id} mono />. It is mistyped, belongs to another
-        app, or is older than what is kept.
+        Nothing is known by the id <UntrustedText text={id} mono />. It is mistyped, belongs to
+        another app, or is older than what is kept.
       </p>
     </Empty>
   );
@@ -72,11 +72,11 @@ function useDelivery(id: string): Load<DeliveryWithAttempts> {
   const load = useLoad(id, (signal) =>
     get<DeliveryWithAttempts>(`/deliveries/${encodeURIComponent(id)}`, { signal }),
   );
-  const readSoon = useThrottled(load.reload, limits.detailEveryMs);
+  const scheduleReload = useThrottled(load.reload, limits.detailEveryMs);
   useFrames((frame) => {
     const isPending = load.value?.state === 'due' || load.value?.state === 'running';
     const mayHaveMoved = frame.isReset || (isPending && frame.more > 0);
-    if (mayHaveMoved || frame.deliveries.some((one) => one.id === id)) readSoon();
+    if (mayHaveMoved || frame.deliveries.some((one) => one.id === id)) scheduleReload();
   });
   return load;
 }

@@ -1,7 +1,7 @@
 // The failure of a delivery as a sentence with a fix, above everything else.
 import type { JSX } from 'preact';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { plural } from '../format.ts';
 import type { DeliveryWithAttempts, Subscription } from '../shapes.ts';
 import { failureOf } from './failure-text.ts';
@@ -28,16 +28,16 @@ export function FailureNotice({
       {failure === undefined ? null : (
         <Notice tone={tones[delivery.state]} title={failure.title}>
           <p>
-            <Outside text={failure.happened} />
+            <UntrustedText text={failure.happened} />
           </p>
           <dl class="fixes">
             <Fix who="At the receiver" text={failure.receiver} />
             <Fix who="Here" text={failure.operator} />
           </dl>
-          <Outlook delivery={delivery} />
+          <RetryStatus delivery={delivery} />
         </Notice>
       )}
-      {isPending(delivery) ? <Held subscription={subscription} /> : null}
+      {isPending(delivery) ? <PausedNotice subscription={subscription} /> : null}
     </>
   );
 }
@@ -53,7 +53,7 @@ function Fix({ who, text }: { who: string; text: string }): JSX.Element {
   );
 }
 
-function Outlook({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element | null {
+function RetryStatus({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element | null {
   const { state, attempts, nextAttemptAt } = delivery;
   const tries = plural(attempts.length, 'attempt');
   switch (state) {
@@ -79,7 +79,11 @@ function isPending({ state }: DeliveryWithAttempts): boolean {
 }
 
 /** Waiting is no failure, but somebody should know what it waits for. */
-function Held({ subscription }: { subscription: Subscription | undefined }): JSX.Element | null {
+function PausedNotice({
+  subscription,
+}: {
+  subscription: Subscription | undefined;
+}): JSX.Element | null {
   if (subscription?.state !== 'paused' && subscription?.state !== 'disabled') return null;
   return (
     <Notice tone="info" title={`The subscription is ${subscription.state}`}>

@@ -6,7 +6,7 @@ import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
 type Failed = Pick<Attempt, 'error' | 'status' | 'message'>;
 
 /** What happened: `hooks.example.com refused the connection.` */
-export function sentenceOf({ error, status, message }: Failed): string {
+export function failureSentence({ error, status, message }: Failed): string {
   return ended(message ?? explain({ error, status })?.happened ?? 'It failed');
 }
 

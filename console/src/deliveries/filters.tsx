@@ -6,13 +6,13 @@ import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import { ClearFilters, TimeFilters } from '../components/filter-bar.tsx';
-import { patternFlaw } from '../event-name.ts';
-import { isNarrow } from '../is-narrow.ts';
+import { patternError } from '../event-name.ts';
+import { isFiltered } from '../is-filtered.ts';
 import { useLoad } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
 import type { EventType } from '../shapes.ts';
 import { noFilter, type DeliveryFilter } from './filter.ts';
-import { readResult, resultSuggestions, resultText } from './result-text.ts';
+import { readResult, resultSuggestions, resultText } from './result-filter.ts';
 
 const states = [
   { value: '', text: 'Any state' },
@@ -45,7 +45,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         isMono
         maxLength={128}
         options={names}
-        error={patternFlaw(filter.event)}
+        error={patternError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <p class="filters-fold">
@@ -69,7 +69,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         <ResultField filter={filter} />
         <TimeFilters from={filter.from} until={filter.until} />
       </div>
-      {isNarrow(filter) ? (
+      {isFiltered(filter) ? (
         <p class="cluster">
           {filter.eventId === undefined ? null : (
             <LinkButton size="small" icon="close" href={hrefWith({ eventId: undefined })}>

@@ -6,10 +6,10 @@ import { clock } from '../clock.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Section } from '../components/page.tsx';
-import { chosenRange, RangeLinks, rangeWords } from '../components/range-links.tsx';
+import { chosenRange, RangeLinks, rangeLabel } from '../components/range-links.tsx';
 import { rangeText, StackedBars } from '../components/stacked-bars.tsx';
 import { limits } from '../limits.ts';
-import { endMs, hasNews, withFrame } from '../live-stats.ts';
+import { endMs, hasActivity, withFrame } from '../live-stats.ts';
 import { useLoad, type Load } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
 import type { Stats } from '../shapes.ts';
@@ -20,7 +20,7 @@ import type { DeliveryFilter } from './filter.ts';
 export function Histogram({ filter }: { filter: DeliveryFilter }): JSX.Element {
   const stats = useStats(filter);
   const isNarrowed = filter.from !== undefined || filter.until !== undefined;
-  const when = isNarrowed ? chosenTime(filter) : `in ${rangeWords(chosenRange())}`;
+  const when = isNarrowed ? chosenTime(filter) : `in ${rangeLabel(chosenRange())}`;
   const aside = isNarrowed ? (
     <LinkButton size="small" icon="close" href={hrefWith({ from: undefined, until: undefined })}>
       Any time
@@ -29,7 +29,7 @@ export function Histogram({ filter }: { filter: DeliveryFilter }): JSX.Element {
     <RangeLinks />
   );
   return (
-    <Section title={`Attempts ${when}`} aside={aside}>
+    <Section title={`Attempts ${when}`} actions={aside}>
       <Chart stats={stats} when={when} />
       {hasOtherFilters(filter) ? (
         <p class="soft histogram-note">
@@ -61,20 +61,20 @@ function Chart({ stats, when }: { stats: Load<Stats>; when: string }): JSX.Eleme
 function useStats(filter: DeliveryFilter): Load<Stats> {
   const query = queryOf(filter);
   const stats = useLoad(withQuery('', query), (signal) => get<Stats>('/stats', { query, signal }));
-  const readSoon = useThrottled(stats.reload, limits.statsEveryMs);
+  const scheduleReload = useThrottled(stats.reload, limits.statsEveryMs);
   const isOver = filter.until !== undefined && Date.parse(filter.until) < clock.peek();
   useFrames((frame) => {
-    if (isOver || (!frame.isReset && !hasNews(frame))) return;
+    if (isOver || (!frame.isReset && !hasActivity(frame))) return;
     // Frames count for the whole app, and for now.
     const isAll = filter.subscriberId === undefined && query.range !== undefined;
     if (isAll && !frame.isReset) stats.change((value) => withFrame(value, frame));
-    readSoon();
+    scheduleReload();
   });
   const end = useSignal(Number.POSITIVE_INFINITY);
   const isMoving = stats.value !== undefined && query.range !== undefined;
   end.value = isMoving && stats.value !== undefined ? endMs(stats.value) : Number.POSITIVE_INFINITY;
   useSignalEffect(() => {
-    if (clock.value > end.value) readSoon();
+    if (clock.value > end.value) scheduleReload();
   });
   return stats;
 }

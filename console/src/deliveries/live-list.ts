@@ -6,19 +6,19 @@ import { get, withQuery } from '../api.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
 import { isInReach, mergeDeliveries, replaceDeliveries } from '../live-deliveries.ts';
-import type { ShownNews } from '../news.ts';
+import type { NewRows } from '../list-updates.ts';
 import type { Delivery, Frame, Page } from '../shapes.ts';
 import { connection, useFrames } from '../stream.ts';
-import { useIsStale } from '../stale.ts';
+import { useIsStale } from '../use-is-stale.ts';
 import { useThrottled } from '../throttle.ts';
-import { keepTold } from '../told.ts';
-import { fits, type DeliveryFilter } from './filter.ts';
+import { trackChanges } from '../changes-during-read.ts';
+import { matches, type DeliveryFilter } from './filter.ts';
 
 export type LiveList = {
   readonly list: List<Delivery>;
   /** What is shown was read for other filters. */
   readonly isStale: boolean;
-  readonly news: ShownNews;
+  readonly newRows: NewRows;
 };
 
 /** What came while somebody read. */
@@ -33,11 +33,14 @@ const rowsMax = limits.liveRowsMax + limits.waitingRowsMax;
 
 const none: Waiting = { fresh: new Map(), isMore: false };
 
-export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<boolean>): LiveList {
+export function useLiveList(
+  filter: DeliveryFilter,
+  isInteracting: ReadonlySignal<boolean>,
+): LiveList {
   const key = withQuery('', filter);
   const waiting = useSignal<Waiting>(none);
   const wasLive = useRef(false);
-  const told = useMemo(keepTold, []);
+  const tracker = useMemo(trackChanges, []);
   const list = useList(key, (cursor, signal) => {
     // What comes from here on waits; what came before is in the answer.
     if (cursor === undefined) {
@@ -45,9 +48,9 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
       wasLive.current = connection.peek() === 'live';
     }
     const query = { ...filter, limit: limits.pageItems, cursor };
-    return told.over(
+    return tracker.read(
       () => get<Page<Delivery>>('/deliveries', { query, ...(signal ? { signal } : {}) }),
-      (page, changed) => ({ ...page, items: withTold(page, changed, { cursor, filter }) }),
+      (page, changed) => ({ ...page, items: withChanges(page, changed, { cursor, filter }) }),
     );
   });
   const readAgain = useThrottled(list.reload, limits.listEveryMs);
@@ -60,18 +63,18 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
   };
   const known = new Set(list.items.map(({ id }) => id));
   useFrames((frame) => {
-    told.note(frame.deliveries);
+    tracker.record(frame.deliveries);
     list.change((items) => replaceDeliveries(items, frame.deliveries));
-    const isNews = (one: Delivery): boolean =>
-      !known.has(one.id) && fits(one, filter) && isInReach(one, list);
-    waiting.value = withNews(waiting.peek(), frame, {
-      fresh: frame.deliveries.filter(isNews),
+    const isNew = (one: Delivery): boolean =>
+      !known.has(one.id) && matches(one, filter) && isInReach(one, list);
+    waiting.value = withFresh(waiting.peek(), frame, {
+      fresh: frame.deliveries.filter(isNew),
       // What happened between the reading of the list and the beginning of the stream is not told.
       isBlind: frame.isReset || !wasLive.current,
     });
-    if (!isReading.peek()) showWaiting();
+    if (!isInteracting.peek()) showWaiting();
   });
-  const isIdle = useComputed(() => !isReading.value);
+  const isIdle = useComputed(() => !isInteracting.value);
   useSignalEffect(() => {
     if (isIdle.value) showWaiting();
   });
@@ -79,7 +82,7 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
   return {
     list,
     isStale: useIsStale(key, list),
-    news: {
+    newRows: {
       count: [...fresh.keys()].filter((id) => !known.has(id)).length,
       isMore,
       show: showWaiting,
@@ -88,7 +91,7 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
 }
 
 /** The first page with what is new on top; a further one with what changed in it. */
-function withTold(
+function withChanges(
   { items, nextCursor }: Page<Delivery>,
   told: readonly Delivery[],
   { cursor, filter }: { cursor: string | undefined; filter: DeliveryFilter },
@@ -96,11 +99,11 @@ function withTold(
   const changed = replaceDeliveries(items, told);
   if (cursor !== undefined) return changed;
   const reach = { items, hasMore: nextCursor !== null };
-  const fresh = told.filter((one) => fits(one, filter) && isInReach(one, reach));
+  const fresh = told.filter((one) => matches(one, filter) && isInReach(one, reach));
   return mergeDeliveries(changed, fresh, { max: rowsMax });
 }
 
-function withNews(
+function withFresh(
   waiting: Waiting,
   frame: Frame,
   { fresh, isBlind }: { fresh: readonly Delivery[]; isBlind: boolean },

@@ -2,10 +2,10 @@
 import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { duration } from '../format.ts';
-import { outcomeWords } from '../failure-words.ts';
+import { outcomeLabel } from '../outcome-label.ts';
 import type { Attempt, Delivery } from '../shapes.ts';
 import { HeadersTable } from './headers-table.tsx';
 
@@ -21,19 +21,19 @@ export function ResponseTab({
   return (
     <>
       <p class="request-line">
-        <strong>{outcomeWords(attempt) ?? 'No answer'}</strong>{' '}
+        <strong>{outcomeLabel(attempt) ?? 'No answer'}</strong>{' '}
         <span class="soft">after {duration(attempt.tookMs)}</span>
       </p>
       {warning === undefined ? null : (
         <Notice tone="warn" title="Not as the contract says">
           <p>
-            <Outside text={warning} />
+            <UntrustedText text={warning} />
           </p>
         </Notice>
       )}
       {response === undefined ? (
         <p>
-          No answer came: <Outside text={attempt.message ?? 'the request failed'} />.
+          No answer came: <UntrustedText text={attempt.message ?? 'the request failed'} />.
         </p>
       ) : (
         <Answer response={response} />
@@ -46,10 +46,10 @@ function Answer({ response }: { response: NonNullable<Attempt['response']> }): J
   const { headers, body, isCut } = response;
   return (
     <>
-      <Part title="Headers">
+      <DrawerSection title="Headers">
         <HeadersTable label="Response headers" headers={Object.entries(headers)} />
-      </Part>
-      <Part title="Body">
+      </DrawerSection>
+      <DrawerSection title="Body">
         {body === '' ? (
           <p class="soft">{isCut ? 'None of the body was kept.' : 'The answer has no body.'}</p>
         ) : (
@@ -64,7 +64,7 @@ function Answer({ response }: { response: NonNullable<Attempt['response']> }): J
         {body.includes('\ufffd') ? (
           <p class="soft">Bytes that are no UTF-8 text are shown as {'\ufffd'}.</p>
         ) : null}
-      </Part>
+      </DrawerSection>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { send } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { setParams } from '../router.ts';
 import type { Delivery, Subscription } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
+import { toastSuccess } from '../toasts.ts';
 
 export function RetryButton({
   delivery: { id, state },
@@ -19,7 +19,7 @@ export function RetryButton({
 }): JSX.Element | null {
   const retry = useAction(async () => {
     const again = await send<{ id: string }>('POST', `/deliveries/${id}/retry`);
-    sayDone('It is being sent again.');
+    toastSuccess('It is being sent again.');
     if (again.id === id) onDone();
     else setParams({ delivery: again.id, attempt: undefined, tab: undefined });
   });

@@ -1,7 +1,7 @@
 // The columns of the list of events.
 import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
-import { Id, Outside } from '../components/outside.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { countStates } from '../count-states.ts';
@@ -24,7 +24,7 @@ export function eventColumns(
       isHead: true,
       cell: (event) => (
         <a href={eventHref(event)} data-row>
-          <Outside text={event.event} clip />
+          <UntrustedText text={event.event} clip />
         </a>
       ),
     },

@@ -7,8 +7,8 @@ import { FanOut } from '../components/fan-out.tsx';
 import { IdFact } from '../components/id-fact.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
 import { useLoad } from '../load.ts';
@@ -44,7 +44,7 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
     <>
       <Facts>
         <Fact name="Name">
-          <Outside text={name} mono />
+          <UntrustedText text={name} mono />
         </Fact>
         <IdFact id={id} />
         <Fact name="Published">
@@ -54,18 +54,18 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
       {rejected === undefined ? null : (
         <Notice tone="bad" title="Rejected: it goes to nobody">
           <p>
-            <Outside text={rejected} />
+            <UntrustedText text={rejected} />
           </p>
         </Notice>
       )}
       {rejected === undefined ? (
-        <Part title="Where it went">
+        <DrawerSection title="Where it went">
           <FanOut eventId={id} expected={deliveries} />
-        </Part>
+        </DrawerSection>
       ) : null}
-      <Part title="Payload">
+      <DrawerSection title="Payload">
         <Code text={payload} label="payload" />
-      </Part>
+      </DrawerSection>
     </>
   );
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { TextField } from '../components/field.tsx';
 import { FilterBar, TimeFilters } from '../components/filter-bar.tsx';
-import { patternFlaw } from '../event-name.ts';
+import { patternError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 export type EventFilter = {
@@ -20,20 +20,20 @@ export function readFilter(): EventFilter {
 
 export function EventFilters({
   filter,
-  isNarrow,
+  isFiltered,
 }: {
   readonly filter: EventFilter;
-  readonly isNarrow: boolean;
+  readonly isFiltered: boolean;
 }): JSX.Element {
   return (
-    <FilterBar what="events" cleared={isNarrow ? noFilter : undefined}>
+    <FilterBar what="events" cleared={isFiltered ? noFilter : undefined}>
       <TextField
         label="Name or pattern"
         value={filter.event ?? ''}
         placeholder="order.*"
         isMono
         maxLength={128}
-        error={patternFlaw(filter.event)}
+        error={patternError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { TextArea } from '../components/field.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { indented } from '../json-text.ts';
 import { limits } from '../limits.ts';
 import type { FieldError } from '../shapes.ts';
@@ -41,7 +41,7 @@ export function PayloadField({
         <ul class="payload-flaws">
           {flaws.slice(1, limits.flawsMax).map((flaw) => (
             <li key={flaw.message + flaw.pointer} class="field-error">
-              <Outside text={sentence(flaw)} />
+              <UntrustedText text={sentence(flaw)} />
             </li>
           ))}
         </ul>

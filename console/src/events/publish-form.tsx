@@ -4,11 +4,11 @@ import type { ApiProblem } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { limits } from '../limits.ts';
 import type { EventType, FieldError } from '../shapes.ts';
-import { sentenceOf } from '../subscriptions/sentence.ts';
+import { messageFor } from '../subscriptions/problem-message.ts';
 import { contractsOf, namesOf, schemasOf } from './event-types.ts';
 import { PayloadField } from './payload-field.tsx';
 import { usePublishing, type Sent } from './publishing.ts';
@@ -51,7 +51,7 @@ export function PublishForm({
         isMono
         maxLength={64}
         placeholder="sub_… (optional)"
-        error={fieldError(act.problem, 'body#/subscriberId', sentenceOf)}
+        error={fieldError(act.problem, 'body#/subscriberId', messageFor)}
         onInput={(value) => set({ to: value })}
       />
       {contracts.length < 2 ? null : (
@@ -83,7 +83,7 @@ export function PublishForm({
 
 function Schemas({ types, name }: { types: readonly EventType[]; name: string }): JSX.Element {
   return (
-    <Part title="What the payload must be">
+    <DrawerSection title="What the payload must be">
       {types.length === 0 ? (
         <p class="soft">
           {name === ''
@@ -94,12 +94,12 @@ function Schemas({ types, name }: { types: readonly EventType[]; name: string })
       {types.map(({ callback, contract, schema }) => (
         <div key={`${contract} ${callback}`} class="schema-of">
           <p class="soft">
-            Asked for by <Outside text={callback} mono /> of <Outside text={contract} />
+            Asked for by <UntrustedText text={callback} mono /> of <UntrustedText text={contract} />
           </p>
           {schema === undefined ? null : <SchemaView schema={schema} />}
         </div>
       ))}
-    </Part>
+    </DrawerSection>
   );
 }
 

@@ -8,8 +8,8 @@ import { Drawer } from '../components/dialog.tsx';
 import { FanOut } from '../components/fan-out.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Id, Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { useLoad } from '../load.ts';
 import { hrefWith } from '../router.ts';
 import type { EventType } from '../shapes.ts';
@@ -46,9 +46,9 @@ function Result({ sent }: { sent: Sent }): JSX.Element {
   useEffect(() => part.current?.focus(), [eventId]);
   return (
     <div ref={part} tabIndex={-1} class="published">
-      <Part
+      <DrawerSection
         title="Published"
-        aside={
+        actions={
           <a href={hrefWith({ publish: undefined, to: undefined, eventId })}>
             <Id id={eventId} />
           </a>
@@ -59,17 +59,17 @@ function Result({ sent }: { sent: Sent }): JSX.Element {
             <ul class="notice-list">
               {warnings.map(({ field, message }) => (
                 <li key={field + message}>
-                  <Outside text={field} mono /> <Outside text={message} />
+                  <UntrustedText text={field} mono /> <UntrustedText text={message} />
                 </li>
               ))}
             </ul>
           </Notice>
         )}
         <p class="soft" role="status">
-          <Outside text={event} mono /> is on stable storage.
+          <UntrustedText text={event} mono /> is on stable storage.
         </p>
         <FanOut key={eventId} eventId={eventId} expected={deliveries} />
-      </Part>
+      </DrawerSection>
     </div>
   );
 }

@@ -1,7 +1,7 @@
 // What a payload must look like, beside the place where it is written.
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { limits } from '../limits.ts';
 import type { EventType } from '../shapes.ts';
 import { schemaRows, type SchemaRow } from './schema-rows.ts';
@@ -37,20 +37,20 @@ function Row({ row }: { row: SchemaRow }): JSX.Element {
   return (
     <li class={`schema-depth-${Math.min(depth, limits.schemaDepthMax)}`}>
       <p class="cluster">
-        <Outside text={name} mono />
+        <UntrustedText text={name} mono />
         <span class="soft">
-          <Outside text={kind} />
+          <UntrustedText text={kind} />
         </span>
         {isRequired ? <span class="schema-required">required</span> : null}
       </p>
       {rules.map((rule) => (
         <p key={rule} class="schema-rule">
-          <Outside text={rule} />
+          <UntrustedText text={rule} />
         </p>
       ))}
       {description === undefined ? null : (
         <p class="soft">
-          <Outside text={description} />
+          <UntrustedText text={description} />
         </p>
       )}
     </li>

@@ -2,10 +2,10 @@
 import type { JSX } from 'preact';
 import { StateBadge, type StateName } from '../components/badge.tsx';
 import { Empty, Skeleton } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
 import { Time } from '../components/time.tsx';
-import { outcomeWords } from '../failure-words.ts';
+import { outcomeLabel } from '../outcome-label.ts';
 import { plural } from '../format.ts';
 import type { Load } from '../load.ts';
 import type { Attention, Stats } from '../shapes.ts';
@@ -32,7 +32,7 @@ export function AttentionList({ load }: { load: Load<Stats> }): JSX.Element | nu
             <StateBadge state={badges[item.kind]} />
             <div>
               <a href={`/console/subscriptions?subscription=${item.subscriberId}`}>
-                <Outside text={item.url} clip mono />
+                <UntrustedText text={item.url} clip mono />
               </a>
               <p class="soft">
                 <Sentence item={item} />
@@ -46,7 +46,7 @@ export function AttentionList({ load }: { load: Load<Stats> }): JSX.Element | nu
 }
 
 function Sentence({ item }: { item: Attention }): JSX.Element {
-  const outcome = outcomeWords(item);
+  const outcome = outcomeLabel(item);
   const last = outcome === undefined ? '' : `, last: ${outcome}`;
   const since = item.since === null ? null : <Time at={item.since} />;
   switch (item.kind) {

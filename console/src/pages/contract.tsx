@@ -6,7 +6,7 @@ import { get, withQuery } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { EventsSection } from '../contract/events.tsx';
 import { SubscribeSection, UnsubscribeSection } from '../contract/operations.tsx';
@@ -27,10 +27,10 @@ export function ContractPage(): JSX.Element {
   return (
     <>
       <PageHeader title="Contract" note="What this service does with the OpenAPI document">
-        <LinkButton href={withQuery('/docs', { contract: chosen })} isOutside>
+        <LinkButton href={withQuery('/docs', { contract: chosen })} isExternal>
           Reference
         </LinkButton>
-        <LinkButton href="/openapi.yaml" isOutside>
+        <LinkButton href="/openapi.yaml" isExternal>
           openapi.yaml
         </LinkButton>
       </PageHeader>
@@ -70,8 +70,8 @@ function Report({ title }: { title: string }): JSX.Element {
   return (
     <>
       <p class="soft">
-        <Outside text={value.title} /> <Outside text={value.version} />, OpenAPI{' '}
-        <Outside text={value.openapi} />
+        <UntrustedText text={value.title} /> <UntrustedText text={value.version} />, OpenAPI{' '}
+        <UntrustedText text={value.openapi} />
         {value.otherOperations === 0
           ? ''
           : `, and ${plural(value.otherOperations, 'operation')} without callbacks`}

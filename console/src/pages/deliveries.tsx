@@ -7,28 +7,28 @@ import { useEffect, useRef } from 'preact/hooks';
 import { LinkButton } from '../components/button.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
 import { Empty, NoMatch } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { deliveryColumns } from '../deliveries/columns.tsx';
 import { DeliveryDrawer } from '../deliveries/drawer.tsx';
 import { filterOf, noFilter, type DeliveryFilter } from '../deliveries/filter.ts';
 import { Filters } from '../deliveries/filters.tsx';
 import { Histogram } from '../deliveries/histogram.tsx';
 import { useLiveList, type LiveList } from '../deliveries/live-list.ts';
-import { isNarrow } from '../is-narrow.ts';
-import { useReading } from '../reading.ts';
-import { hrefWith, param, place, setParams } from '../router.ts';
+import { isFiltered } from '../is-filtered.ts';
+import { useIsInteracting } from '../interaction.ts';
+import { hrefWith, param, route, setParams } from '../router.ts';
 
 export function DeliveriesPage(): JSX.Element {
-  const filter = filterOf(place.value.query);
+  const filter = filterOf(route.value.query);
   const opened = param('delivery');
-  const part = useRef<HTMLDivElement>(null);
-  const isReadingRows = useReading(part);
+  const rows = useRef<HTMLDivElement>(null);
+  const isInteractingWithRows = useIsInteracting(rows);
   const isOpen = useSignal(false);
   isOpen.value = opened !== undefined;
-  const isReading = useComputed(() => isOpen.value || isReadingRows.value);
-  const live = useLiveList(filter, isReading);
+  const isInteracting = useComputed(() => isOpen.value || isInteractingWithRows.value);
+  const live = useLiveList(filter, isInteracting);
   useFocusOnRow(opened);
   return (
     <>
@@ -36,12 +36,12 @@ export function DeliveriesPage(): JSX.Element {
       <Histogram filter={filter} />
       <Filters filter={filter} />
       <Section
-        title={isNarrow(filter) ? 'Deliveries that match' : 'Newest deliveries'}
-        aside={<NewItems news={live.news} />}
+        title={isFiltered(filter) ? 'Deliveries that match' : 'Newest deliveries'}
+        actions={<NewRowsButton rows={live.newRows} />}
         isFlush
       >
-        <div ref={part} class="delivery-rows">
-          <Rows
+        <div ref={rows} class="delivery-rows">
+          <ListTable
             list={live.list}
             nouns={['delivery', 'deliveries']}
             columns={deliveryColumns}
@@ -64,7 +64,7 @@ export function DeliveriesPage(): JSX.Element {
 }
 
 function NoRows({ filter }: { filter: DeliveryFilter }): JSX.Element {
-  if (isNarrow(filter)) return <NoMatch what="deliveries" clearHref={hrefWith(noFilter)} />;
+  if (isFiltered(filter)) return <NoMatch what="deliveries" clearHref={hrefWith(noFilter)} />;
   return (
     <Empty icon="delivery" title="Nothing was sent yet">
       <p>A delivery appears here as soon as an event is published that a subscription hears.</p>

@@ -5,23 +5,23 @@ import { useRef } from 'preact/hooks';
 import { get } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Empty, NoMatch } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { eventColumns, eventHref } from '../events/columns.tsx';
 import { EventDrawer } from '../events/drawer.tsx';
 import { EventFilters, noFilter, readFilter, type EventFilter } from '../events/filters.tsx';
 import { Publish } from '../events/publish.tsx';
-import { useStates } from '../events/states.ts';
-import { isNarrow } from '../is-narrow.ts';
+import { useStates } from '../events/delivery-states.ts';
+import { isFiltered } from '../is-filtered.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { useNews } from '../news.ts';
-import { useReading } from '../reading.ts';
+import { useListUpdates } from '../list-updates.ts';
+import { useIsInteracting } from '../interaction.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
 import type { Page, PublishedEvent } from '../shapes.ts';
-import { useIsStale } from '../stale.ts';
+import { useIsStale } from '../use-is-stale.ts';
 import { useFrames } from '../stream.ts';
 
 export function EventsPage(): JSX.Element {
@@ -30,23 +30,23 @@ export function EventsPage(): JSX.Element {
     const query = { ...filter, cursor, limit: limits.pageItems };
     return get<Page<PublishedEvent>>('/events', { query, ...(signal ? { signal } : {}) });
   });
-  const place = useRef<HTMLDivElement>(null);
-  const news = useNews(useReading(place), list.reload);
+  const rows = useRef<HTMLDivElement>(null);
+  const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ counts, isReset }) => {
     // Which of them fit the filters is not told.
-    if (counts.published > 0 || isReset) news.note(isNarrow(filter) ? 0 : counts.published);
+    if (counts.published > 0 || isReset) updates.note(isFiltered(filter) ? 0 : counts.published);
   });
   const openId = param('eventId');
   return (
     <>
       <PageHeader title="Events">{can('publish') ? <PublishLink /> : null}</PageHeader>
-      <EventFilters filter={filter} isNarrow={isNarrow(filter)} />
+      <EventFilters filter={filter} isFiltered={isFiltered(filter)} />
       <Section
-        title={isNarrow(filter) ? 'Events that match' : 'Newest events'}
-        aside={<NewItems news={news} />}
+        title={isFiltered(filter) ? 'Events that match' : 'Newest events'}
+        actions={<NewRowsButton rows={updates} />}
         isFlush
       >
-        <div ref={place} class="event-rows">
+        <div ref={rows} class="event-rows">
           <EventRows list={list} filter={filter} />
         </div>
       </Section>
@@ -79,9 +79,9 @@ function EventRows({
 }): JSX.Element {
   const isStale = useIsStale(JSON.stringify(filter), list);
   const states = useStates(list.items, filter.event);
-  const cleared = isNarrow(filter) ? hrefWith(noFilter) : undefined;
+  const cleared = isFiltered(filter) ? hrefWith(noFilter) : undefined;
   return (
-    <Rows
+    <ListTable
       list={list}
       nouns={['event', 'events']}
       columns={eventColumns(states)}

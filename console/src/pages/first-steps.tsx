@@ -15,30 +15,30 @@ import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
 import type { Accepted, Contract, Delivery, EventType, Page, Subscription } from '../shapes.ts';
 import { testEvent } from '../test-event.ts';
-import { SubscribeForm } from './subscribe-form.tsx';
+import { SubscribeForm } from './first-subscription.tsx';
 
-type Ground = {
+type SetupState = {
   readonly subscription: Subscription | undefined;
   readonly contracts: readonly Contract[];
   readonly types: readonly EventType[];
 };
 
 export function FirstSteps({ latest }: { latest: readonly Delivery[] }): JSX.Element {
-  const ground = useLoad('ground', readGround);
+  const setup = useLoad('setup', readSetup);
   const sentId = useSignal<string | undefined>(undefined);
-  const { state } = ground;
+  const { state } = setup;
   if (state.kind === 'loading') return <Skeleton rows={4} />;
-  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={ground.reload} />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={setup.reload} />;
   const { subscription, contracts } = state.value;
   return (
     <Section title="Get your first delivery">
       <ol class="steps">
         <OneStep number={1} title="Subscribe" isDone={subscription !== undefined}>
-          <SubscribeStep subscription={subscription} contracts={contracts} onDone={ground.reload} />
+          <SubscribeStep subscription={subscription} contracts={contracts} onDone={setup.reload} />
         </OneStep>
         <OneStep number={2} title="Send" isDone={sentId.value !== undefined}>
           <SendStep
-            ground={state.value}
+            setup={state.value}
             isSent={sentId.value !== undefined}
             onSent={(id) => (sentId.value = id)}
           />
@@ -78,21 +78,21 @@ function SubscribeStep({
   subscription,
   contracts,
   onDone,
-}: Omit<Ground, 'types'> & { onDone: () => void }): JSX.Element {
+}: Omit<SetupState, 'types'> & { onDone: () => void }): JSX.Element {
   if (!can('subscribe')) return <NeedsScope scope="subscribe" />;
   return <SubscribeForm subscription={subscription} contracts={contracts} onDone={onDone} />;
 }
 
 function SendStep({
-  ground,
+  setup,
   isSent,
   onSent,
 }: {
-  ground: Ground;
+  setup: SetupState;
   isSent: boolean;
   onSent: (eventId: string) => void;
 }): JSX.Element {
-  const test = testEvent(ground.types, ground.subscription);
+  const test = testEvent(setup.types, setup.subscription);
   // A lost answer is asked for again with the same key; the next event gets its own.
   const key = useRef(newIdempotencyKey());
   const publish = useAction(
@@ -114,9 +114,9 @@ function SendStep({
         only.
       </p>
       <Button
-        kind={ground.subscription === undefined || isSent ? 'plain' : 'primary'}
+        kind={setup.subscription === undefined || isSent ? 'plain' : 'primary'}
         icon="event"
-        isDisabled={ground.subscription === undefined}
+        isDisabled={setup.subscription === undefined}
         isBusy={publish.isBusy}
         onClick={publish.run}
       >
@@ -166,7 +166,7 @@ function NeedsScope({ scope }: { scope: string }): JSX.Element {
   );
 }
 
-async function readGround(signal: AbortSignal): Promise<Ground> {
+async function readSetup(signal: AbortSignal): Promise<SetupState> {
   const [subscriptions, contracts, types] = await Promise.all([
     get<Page<Subscription>>('/subscriptions', { query: { state: 'active', limit: 1 }, signal }),
     get<{ items: readonly Contract[] }>('/contracts', { signal }),

@@ -8,7 +8,7 @@ import { NewKey } from '../api-keys/new-key.tsx';
 import { LinkButton } from '../components/button.tsx';
 import { Empty } from '../components/list-states.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { limits } from '../limits.ts';
 import { useList } from '../list.ts';
 import { hrefWith, param, setParams } from '../router.ts';
@@ -28,7 +28,7 @@ export function KeysPage(): JSX.Element {
         </LinkButton>
       </PageHeader>
       <Section title="Newest keys" isFlush>
-        <Rows
+        <ListTable
           list={list}
           nouns={['key', 'keys']}
           columns={keyColumns}

@@ -5,7 +5,7 @@ import { useEffect } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Badge } from '../components/badge.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
 import { Time } from '../components/time.tsx';
 import { limits } from '../limits.ts';
@@ -34,12 +34,12 @@ export function NodeList(): JSX.Element {
         {load.value?.items.map((node) => (
           <li key={node.name + node.startedAt}>
             <span class="cluster">
-              <Outside text={node.name} mono />
+              <UntrustedText text={node.name} mono />
               {node.self ? <Badge tone="quiet" text="this one" /> : null}
             </span>
             <span class="soft">{roles[node.role]}</span>
             <span class="soft">
-              version <Outside text={node.version} />
+              version <UntrustedText text={node.version} />
             </span>
             <span class="soft">
               started <Time at={node.startedAt} />, seen <Time at={node.lastSeenAt} />

@@ -5,18 +5,18 @@ import { useRef } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Empty } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { useNews } from '../news.ts';
-import { useReading } from '../reading.ts';
+import { useListUpdates } from '../list-updates.ts';
+import { useIsInteracting } from '../interaction.ts';
 import { replayColumns, replayHref } from '../replays/columns.tsx';
 import { ReplayDrawer } from '../replays/drawer.tsx';
 import { ReplayForm } from '../replays/form.tsx';
 import { mergeReplays } from '../replays/live-replays.ts';
-import { noWish } from '../replays/wish.ts';
+import { noValues } from '../replays/form-values.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
 import type { Page, Replay } from '../shapes.ts';
@@ -25,7 +25,7 @@ import { useFrames, usePolling } from '../stream.ts';
 export function ReplaysPage(): JSX.Element {
   const list = useReplays();
   const rows = useRef<HTMLDivElement>(null);
-  const news = useNews(useReading(rows), list.reload);
+  const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ replays, isReset }) => {
     const shown = new Set(list.items.map(({ id }) => id));
     // What is shown moves on in its place, also under the reader's eyes; rows do not.
@@ -37,7 +37,7 @@ export function ReplaysPage(): JSX.Element {
     );
     const newest = list.items[0]?.id ?? '';
     const fresh = replays.filter(({ id }) => id > newest).length;
-    if (fresh > 0 || isReset) news.note(fresh);
+    if (fresh > 0 || isReset) updates.note(fresh);
   });
   usePolling(list.reload);
   const openId = param('replay');
@@ -51,9 +51,9 @@ export function ReplaysPage(): JSX.Element {
           </LinkButton>
         ) : null}
       </PageHeader>
-      <Section title="Newest replays" aside={<NewItems news={news} />} isFlush>
+      <Section title="Newest replays" actions={<NewRowsButton rows={updates} />} isFlush>
         <div ref={rows} class="replay-rows">
-          <Rows
+          <ListTable
             list={list}
             nouns={['replay', 'replays']}
             columns={replayColumns}
@@ -67,9 +67,9 @@ export function ReplaysPage(): JSX.Element {
         <ReplayForm
           onStarted={(replay) => {
             change(replay);
-            setParams({ ...noWish, replay: replay.id }, { replace: true });
+            setParams({ ...noValues, replay: replay.id }, { replace: true });
           }}
-          onClose={() => setParams(noWish)}
+          onClose={() => setParams(noValues)}
         />
       )}
       {openId === undefined || param('new') !== undefined ? null : (

@@ -7,9 +7,9 @@ import { useAction } from '../action.ts';
 import type { ApiProblem } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { SecretField } from '../components/field.tsx';
-import { Mark } from '../components/mark.tsx';
+import { Logo } from '../components/logo.tsx';
 import { Notice } from '../components/notice.tsx';
-import { ThemeButton } from '../components/reader-buttons.tsx';
+import { ThemeButton } from '../components/user-buttons.tsx';
 import { linkProblem, signIn } from '../session.ts';
 
 export function SignInPage(): JSX.Element {
@@ -26,7 +26,7 @@ export function SignInPage(): JSX.Element {
     <main class="sign-in">
       <form class="sign-in-box" onSubmit={submit}>
         <p class="brand">
-          <Mark />
+          <Logo />
           <span>Ringback</span>
         </p>
         <h1>Sign in</h1>

@@ -5,19 +5,19 @@ import { useRef } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Empty, NoMatch } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { Notice } from '../components/notice.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
-import { isNarrow } from '../is-narrow.ts';
+import { ListTable } from '../components/list-table.tsx';
+import { isFiltered } from '../is-filtered.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { useNews } from '../news.ts';
-import { useReading } from '../reading.ts';
+import { useListUpdates } from '../list-updates.ts';
+import { useIsInteracting } from '../interaction.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
 import type { Page, Subscription } from '../shapes.ts';
-import { useIsStale } from '../stale.ts';
+import { useIsStale } from '../use-is-stale.ts';
 import { useFrames } from '../stream.ts';
 import { subscriptionColumns, subscriptionHref } from '../subscriptions/columns.tsx';
 import { SubscriptionDrawer } from '../subscriptions/drawer.tsx';
@@ -34,15 +34,15 @@ export function SubscriptionsPage(): JSX.Element {
   const filter = readFilter();
   const list = useSubscriptions(filter);
   const figures = useFigures(list.items.map(({ id }) => id));
-  const place = useRef<HTMLDivElement>(null);
-  const news = useNews(useReading(place), list.reload);
+  const rows = useRef<HTMLDivElement>(null);
+  const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ subscriptions, isReset }) => {
     const newest = list.items[0]?.id ?? '';
     // Ids grow with time: a larger one was made later than all that are shown.
     const fresh = subscriptions.filter((id) => id > newest).length;
     const shown = list.items.filter(({ id }) => subscriptions.includes(id));
     for (const { id } of shown) void readAgain(id, list);
-    if (fresh > 0 || isReset) news.note(isNarrow(filter) ? 0 : fresh);
+    if (fresh > 0 || isReset) updates.note(isFiltered(filter) ? 0 : fresh);
   });
   const openId = param('subscription');
   return (
@@ -54,13 +54,13 @@ export function SubscriptionsPage(): JSX.Element {
           </LinkButton>
         ) : null}
       </PageHeader>
-      <SubscriptionFilters filter={filter} isNarrow={isNarrow(filter)} />
+      <SubscriptionFilters filter={filter} isFiltered={isFiltered(filter)} />
       <Section
-        title={isNarrow(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
-        aside={<NewItems news={news} />}
+        title={isFiltered(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
+        actions={<NewRowsButton rows={updates} />}
         isFlush
       >
-        <div ref={place} class="subscription-rows">
+        <div ref={rows} class="subscription-rows">
           <SubscriptionRows list={list} figures={figures} filter={filter} />
         </div>
       </Section>
@@ -109,11 +109,11 @@ function SubscriptionRows({
   readonly filter: SubscriptionFilter;
 }): JSX.Element {
   const isStale = useIsStale(JSON.stringify(filter), list);
-  const cleared = isNarrow(filter) ? hrefWith(noFilter) : undefined;
+  const cleared = isFiltered(filter) ? hrefWith(noFilter) : undefined;
   return (
     <>
       {figures.problem === undefined ? null : <NoFigures figures={figures} />}
-      <Rows
+      <ListTable
         list={list}
         nouns={['subscription', 'subscriptions']}
         columns={subscriptionColumns(figures.byId)}

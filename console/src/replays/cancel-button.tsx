@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../components/dialog.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
 import { plural } from '../format.ts';
 import type { Replay } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
+import { toastSuccess } from '../toasts.ts';
 
 export function CancelButton({
   replay,
@@ -24,7 +24,7 @@ export function CancelButton({
       isAsking.value = false;
       onChange(changed);
       const sent = plural(changed.replayed, 'delivery', 'deliveries');
-      sayDone(
+      toastSuccess(
         changed.state === 'cancelled'
           ? `Cancelled after ${sent}.`
           : `It was done already: ${sent} sent again.`,

@@ -5,15 +5,15 @@ import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { hrefWith } from '../router.ts';
 import type { Replay } from '../shapes.ts';
-import { FilterWords } from './filter-words.tsx';
-import { ReplayProgress } from './progress-words.tsx';
+import { FilterSummary } from './filter-summary.tsx';
+import { ReplayProgress } from './replay-progress.tsx';
 
 export function replayHref({ id }: Replay): string {
   return hrefWith({ replay: id });
 }
 
 export const replayColumns: readonly Column<Replay>[] = [
-  { name: 'what', title: 'What', cell: What, isWide: true, isHead: true },
+  { name: 'what', title: 'What', cell: FilterCell, isWide: true, isHead: true },
   { name: 'state', title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
   { name: 'progress', title: 'Progress', cell: (replay) => <ReplayProgress replay={replay} /> },
   {
@@ -25,10 +25,10 @@ export const replayColumns: readonly Column<Replay>[] = [
   { name: 'age', title: 'Started', cell: ({ createdAt }) => <Time at={createdAt} />, align: 'end' },
 ];
 
-function What(replay: Replay): JSX.Element {
+function FilterCell(replay: Replay): JSX.Element {
   return (
     <a class="clip" href={replayHref(replay)} data-row>
-      <FilterWords filter={replay.filter} />
+      <FilterSummary filter={replay.filter} />
     </a>
   );
 }

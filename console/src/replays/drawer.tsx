@@ -7,8 +7,8 @@ import { LinkButton } from '../components/button.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { IdFact } from '../components/id-fact.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Id, Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Progress } from '../components/progress.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Time } from '../components/time.tsx';
@@ -18,10 +18,10 @@ import { can } from '../session.ts';
 import type { Replay } from '../shapes.ts';
 import { useFrames, usePolling } from '../stream.ts';
 import { CancelButton } from './cancel-button.tsx';
-import { RangeWords, resultWords } from './filter-words.tsx';
+import { TimeRangeText, resultLabel } from './filter-summary.tsx';
 import { newer } from './live-replays.ts';
-import { leftWords, ratePerSecond, rateWords } from './pace.ts';
-import { stateSentence, wishFor } from './wish.ts';
+import { timeLeft, ratePerSecond, rateText } from './estimate.ts';
+import { stateLabel, paramsFor } from './form-values.ts';
 
 export function ReplayDrawer({
   id,
@@ -83,7 +83,7 @@ function Shown({
           </Fact>
         )}
       </Facts>
-      <HowFar replay={replay} />
+      <ProgressSection replay={replay} />
       {can('admin') ? (
         <div class="cluster">
           {state === 'running' ? (
@@ -91,30 +91,30 @@ function Shown({
           ) : (
             <LinkButton
               icon="replay"
-              href={withQuery('/console/replays', wishFor(filter, replay.ratePerSecond))}
+              href={withQuery('/console/replays', paramsFor(filter, replay.ratePerSecond))}
             >
               New replay like this
             </LinkButton>
           )}
         </div>
       ) : null}
-      <What replay={replay} />
+      <FilterSection replay={replay} />
     </>
   );
 }
 
-function HowFar({ replay }: { replay: Replay }): JSX.Element {
+function ProgressSection({ replay }: { replay: Replay }): JSX.Element {
   const { state, progress, matched, replayed, skipped } = replay;
   const rate = ratePerSecond(replay, clock.value);
-  const left = leftWords(replay, clock.value);
-  const tempo = rate === undefined ? 'as fast as it may' : rateWords(rate);
+  const left = timeLeft(replay, clock.value);
+  const pace = rate === undefined ? 'as fast as it may' : rateText(rate);
   return (
-    <Part title="Progress">
+    <DrawerSection title="Progress">
       <Progress value={progress} label="Replay" tone={state === 'cancelled' ? 'quiet' : 'accent'} />
       <p class="replay-line">
         <span>{percent(progress)} of the time range</span>
         <span class="soft">
-          {state === 'running' ? `${tempo}${left === undefined ? '' : `, ${left}`}` : tempo}
+          {state === 'running' ? `${pace}${left === undefined ? '' : `, ${left}`}` : pace}
         </span>
       </p>
       <Stats>
@@ -126,29 +126,29 @@ function HowFar({ replay }: { replay: Replay }): JSX.Element {
           note={skipped === 0 ? undefined : 'waiting already, or its subscription ended'}
         />
       </Stats>
-    </Part>
+    </DrawerSection>
   );
 }
 
-function What({ replay }: { replay: Replay }): JSX.Element {
+function FilterSection({ replay }: { replay: Replay }): JSX.Element {
   const { filter, ratePerSecond: limit } = replay;
   const { event, subscriberId, from, until } = filter;
-  const result = resultWords(filter);
+  const result = resultLabel(filter);
   const seen = { event, subscriberId, from, until };
   return (
-    <Part
+    <DrawerSection
       title="What it sends again"
-      aside={
+      actions={
         <LinkButton size="small" href={withQuery('/console/deliveries', seen)}>
           Their deliveries
         </LinkButton>
       }
     >
       <Facts>
-        <Fact name="Deliveries">{stateSentence(filter.state)}</Fact>
+        <Fact name="Deliveries">{stateLabel(filter.state)}</Fact>
         <Fact name="Events">
-          {event === undefined ? 'All' : <Outside text={event} mono />}, published{' '}
-          <RangeWords filter={filter} />
+          {event === undefined ? 'All' : <UntrustedText text={event} mono />}, published{' '}
+          <TimeRangeText filter={filter} />
         </Fact>
         <Fact name="Subscription">
           {subscriberId === undefined ? (
@@ -162,6 +162,6 @@ function What({ replay }: { replay: Replay }): JSX.Element {
         {result === undefined ? null : <Fact name="Result">{result}</Fact>}
         <Fact name="Limit">{limit} per second</Fact>
       </Facts>
-    </Part>
+    </DrawerSection>
   );
 }

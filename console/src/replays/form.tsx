@@ -9,11 +9,11 @@ import { Button } from '../components/button.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { count, duration, plural } from '../format.ts';
-import { place } from '../router.ts';
+import { route } from '../router.ts';
 import type { Replay } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
-import { WishFields } from './wish-fields.tsx';
-import { rateFault, requestOf, wishOf, type ReplayRequest } from './wish.ts';
+import { toastSuccess } from '../toasts.ts';
+import { FormFields } from './form-fields.tsx';
+import { rateError, requestOf, valuesIn, type ReplayRequest } from './form-values.ts';
 
 type Counted = { readonly matched: number; readonly isCapped: boolean };
 
@@ -27,12 +27,12 @@ export function ReplayForm({
   readonly onStarted: (replay: Replay) => void;
   readonly onClose: () => void;
 }): JSX.Element {
-  const wish = wishOf(place.value.query);
-  const request = requestOf(wish);
+  const values = valuesIn(route.value.query);
+  const request = requestOf(values);
   const asked = JSON.stringify(request.filter);
   const answer = useSignal<Answer | undefined>(undefined);
   const counted = answer.value?.asked === asked ? answer.value.counted : undefined;
-  const isFine = rateFault(wish.rate) === undefined;
+  const isFine = rateError(values.rate) === undefined;
 
   const look = useAction(
     async () => {
@@ -77,7 +77,7 @@ export function ReplayForm({
           look.run();
         }}
       >
-        <WishFields wish={wish} problem={problem} />
+        <FormFields values={values} problem={problem} />
         <button type="submit" class="off-screen" tabIndex={-1} aria-hidden="true" />
       </form>
       <div role="status">
@@ -98,7 +98,7 @@ function CountButton({ look, isCounted }: { look: Action; isCounted: boolean }):
   );
 }
 
-/** A lost answer is asked for again with the same key; another wish gets its own. */
+/** A lost answer is asked for again with the same key; another values gets its own. */
 function useStart(request: ReplayRequest, onStarted: (replay: Replay) => void): Action {
   const key = useRef({ of: '', key: '' });
   return useAction(
@@ -107,7 +107,7 @@ function useStart(request: ReplayRequest, onStarted: (replay: Replay) => void): 
       if (key.current.of !== json) key.current = { of: json, key: newIdempotencyKey() };
       const idempotencyKey = key.current.key;
       const replay = await send<Replay>('POST', '/replays', { json, idempotencyKey });
-      sayDone('The replay has begun.');
+      toastSuccess('The replay has begun.');
       onStarted(replay);
     },
     { quiet: true },

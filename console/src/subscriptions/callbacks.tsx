@@ -8,16 +8,16 @@ import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { TextField } from '../components/field.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { count, plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
 import type { Callback, Subscription } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
-import { subscriptionPath } from './acts.tsx';
-import { eventWords } from './event-words.ts';
-import { sentenceOf } from './sentence.ts';
+import { toastSuccess } from '../toasts.ts';
+import { subscriptionPath } from './actions.tsx';
+import { eventSummary } from './event-summary.ts';
+import { messageFor } from './problem-message.ts';
 
 type CallbacksProps = {
   readonly subscription: Subscription;
@@ -29,7 +29,7 @@ export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Eleme
   const changing = useSignal<Callback | undefined>(undefined);
   const mayChange = can('subscribe') && state !== 'ended';
   return (
-    <Part title={plural(callbacks.length, 'callback')}>
+    <DrawerSection title={plural(callbacks.length, 'callback')}>
       <ul class="callbacks">
         {callbacks.map((callback) => (
           <li key={callback.position}>
@@ -54,36 +54,36 @@ export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Eleme
           onClose={() => (changing.value = undefined)}
         />
       )}
-    </Part>
+    </DrawerSection>
   );
 }
 
 function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
   const { label, events, method, url, inactive } = callback;
   const isEvery = events.includes('*');
-  const heard = eventWords([callback], 'every event');
+  const heard = eventSummary([callback], 'every event');
   return (
     <div class="callback">
       <p class="cluster">
         <b>
-          <Outside text={label} />
+          <UntrustedText text={label} />
         </b>
         <span class="soft">
-          hears <Outside text={heard} mono={!isEvery} />
+          hears <UntrustedText text={heard} mono={!isEvery} />
         </span>
         {inactive === undefined ? null : <StateBadge state="inactive" />}
       </p>
       {url === undefined ? null : (
         <p class="callback-url">
           <span>
-            <span class="mono soft">{method}</span> <Outside text={beginning(url)} mono />
+            <span class="mono soft">{method}</span> <UntrustedText text={beginning(url)} mono />
           </span>
           <CopyButton text={url} what="URL" isBare />
         </p>
       )}
       {inactive === undefined ? null : (
         <p class="callback-reason">
-          Nothing is sent: <Outside text={inactive} />
+          Nothing is sent: <UntrustedText text={inactive} />
         </p>
       )}
     </div>
@@ -107,7 +107,7 @@ function ChangeUrl({
     async () => {
       const body = { callbacks: [{ position: callback.position, url: url.value.trim() }] };
       onChange(await send<Subscription>('PATCH', subscriptionPath(subscription.id), { body }));
-      sayDone('Changed. The next attempts go to the new URL.');
+      toastSuccess('Changed. The next attempts go to the new URL.');
       onClose();
     },
     { quiet: true },
@@ -126,7 +126,7 @@ function ChangeUrl({
           isRequired
           isFocused
           hint="Attempts that still wait go there too."
-          error={act.problem === undefined ? undefined : sentenceOf(act.problem)}
+          error={act.problem === undefined ? undefined : messageFor(act.problem)}
           onInput={(value) => (url.value = value)}
         />
         <div class="form-actions">

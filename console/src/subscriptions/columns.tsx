@@ -1,13 +1,13 @@
 // The columns of the list of subscriptions.
 import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Sparkline } from '../components/sparkline.tsx';
 import type { Column } from '../components/table.tsx';
 import { compactCount, count, duration, percent } from '../format.ts';
 import { hrefWith } from '../router.ts';
 import type { Subscription } from '../shapes.ts';
-import { eventWords } from './event-words.ts';
+import { eventSummary } from './event-summary.ts';
 import type { Figures } from './figures.ts';
 
 export function subscriptionHref({ id }: Subscription): string {
@@ -24,7 +24,7 @@ export function subscriptionColumns(
       name: 'events',
       title: 'Events',
       isWide: true,
-      cell: ({ callbacks }) => <Outside text={eventWords(callbacks)} clip />,
+      cell: ({ callbacks }) => <UntrustedText text={eventSummary(callbacks)} clip />,
     },
     { name: 'state', title: 'State', cell: (one) => <StateBadge state={shownState(one)} /> },
     { name: 'spark', title: 'Last 24 h', cell: (one) => <Spark figures={of(one)} /> },
@@ -56,7 +56,7 @@ function urlCell(subscription: Subscription): JSX.Element {
   return (
     <span class="subscription-url">
       <a href={subscriptionHref(subscription)} data-row>
-        <Outside text={urls[0] ?? `${id} (no callback can be reached)`} clip mono />
+        <UntrustedText text={urls[0] ?? `${id} (no callback can be reached)`} clip mono />
       </a>
       {urls.length > 1 ? <span class="soft">+{urls.length - 1}</span> : null}
     </span>

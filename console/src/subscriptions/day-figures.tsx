@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
 import { Failed, Skeleton } from '../components/list-states.tsx';
-import { Part } from '../components/part.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { StackedBars } from '../components/stacked-bars.tsx';
 import { Stat, Stats as StatRow } from '../components/stat.tsx';
 import { compactCount, duration, percent } from '../format.ts';
@@ -16,17 +16,17 @@ export function DayFigures({ id }: { id: string }): JSX.Element {
   const load = useLoad(id, (signal) =>
     get<Stats>('/stats', { query: { subscriberId: id, range: '24h' }, signal }),
   );
-  const readSoon = useThrottled(load.reload, limits.statsEveryMs);
+  const scheduleReload = useThrottled(load.reload, limits.statsEveryMs);
   useFrames(({ deliveries, more, isReset }) => {
-    if (isReset || more > 0 || deliveries.some((one) => one.subscriberId === id)) readSoon();
+    if (isReset || more > 0 || deliveries.some((one) => one.subscriberId === id)) scheduleReload();
   });
   const { state } = load;
   return (
-    <Part title="Last 24 hours">
+    <DrawerSection title="Last 24 hours">
       {state.kind === 'loading' ? <Skeleton rows={4} /> : null}
       {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
       {state.kind === 'ready' ? <Figures stats={state.value} /> : null}
-    </Part>
+    </DrawerSection>
   );
 }
 

@@ -11,17 +11,17 @@ import { IdFact } from '../components/id-fact.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
-import { useDeliveriesOf } from '../deliveries-of.ts';
+import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
 import type { Accepted, Subscription } from '../shapes.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
-import { Acts } from './acts.tsx';
+import { SubscriptionActions } from './actions.tsx';
 import { Callbacks } from './callbacks.tsx';
 import { DayFigures } from './day-figures.tsx';
 import { HealthNotice } from './health.tsx';
@@ -40,9 +40,9 @@ export function SubscriptionDrawer({
   const load = useLoad(id, (signal) =>
     get<Subscription>(`/subscriptions/${encodeURIComponent(id)}`, { signal }),
   );
-  const readSoon = useThrottled(load.reload, limits.newsEveryMs);
+  const scheduleReload = useThrottled(load.reload, limits.refreshMs);
   useFrames(({ subscriptions, isReset }) => {
-    if (isReset || subscriptions.includes(id)) readSoon();
+    if (isReset || subscriptions.includes(id)) scheduleReload();
   });
   const change = (changed: Subscription): void => {
     load.change(() => changed);
@@ -72,10 +72,10 @@ function Shown({
       <Head subscription={subscription} />
       <StateNotice subscription={subscription} />
       <HealthNotice subscription={subscription} />
-      <Acts
+      <SubscriptionActions
         subscription={subscription}
         onChange={onChange}
-        onPing={(accepted) => (ping.value = { accepted, isHeld: state !== 'active' })}
+        onPing={(accepted) => (ping.value = { accepted, wasInactive: state !== 'active' })}
       />
       {ping.value === undefined ? null : <Ping ping={ping.value} state={state} />}
       <Callbacks subscription={subscription} onChange={onChange} />
@@ -96,7 +96,7 @@ function Head({ subscription }: { subscription: Subscription }): JSX.Element {
       </Fact>
       <IdFact id={id} />
       <Fact name="Contract">
-        <Outside text={contract} />, <Outside text={operation} mono />
+        <UntrustedText text={contract} />, <UntrustedText text={operation} mono />
       </Fact>
       <Fact name="Subscribed">
         <Time at={createdAt} />
@@ -136,22 +136,22 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
 }
 
 /** What was sent while it was not active waits. */
-type Pinged = { readonly accepted: Accepted; readonly isHeld: boolean };
+type Pinged = { readonly accepted: Accepted; readonly wasInactive: boolean };
 
 function Ping({ ping, state }: { ping: Pinged; state: Subscription['state'] }): JSX.Element {
   const { eventId, deliveries } = ping.accepted;
   return (
-    <Part title="Ping">
-      {ping.isHeld && state !== 'active' ? (
+    <DrawerSection title="Ping">
+      {ping.wasInactive && state !== 'active' ? (
         <p class="soft">The subscription is {state}: the ping waits until it is resumed.</p>
       ) : null}
       <FanOut key={eventId} eventId={eventId} expected={deliveries} />
-    </Part>
+    </DrawerSection>
   );
 }
 
 function Recent({ id }: { id: string }): JSX.Element {
-  const list = useDeliveriesOf({ subscriberId: id, limit: limits.recentItems });
+  const list = useRelatedDeliveries({ subscriberId: id, limit: limits.recentItems });
   const all = (
     <LinkButton size="small" href={withQuery('/console/deliveries', { subscriberId: id })}>
       All its deliveries
@@ -159,7 +159,7 @@ function Recent({ id }: { id: string }): JSX.Element {
   );
   const { state } = list;
   return (
-    <Part title="Newest deliveries" aside={all}>
+    <DrawerSection title="Newest deliveries" actions={all}>
       {state.kind === 'loading' ? <Skeleton rows={3} /> : null}
       {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={list.reload} /> : null}
       {state.kind === 'ready' && list.items.length === 0 ? (
@@ -168,6 +168,6 @@ function Recent({ id }: { id: string }): JSX.Element {
       {list.items.length === 0 ? null : (
         <DeliveryList items={list.items} label="Newest deliveries" shows="event" />
       )}
-    </Part>
+    </DrawerSection>
   );
 }

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { Select, TextField } from '../components/field.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
-import { nameFlaw } from '../event-name.ts';
+import { nameError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 const states = [
@@ -28,13 +28,13 @@ export function readFilter(): SubscriptionFilter {
 
 export function SubscriptionFilters({
   filter,
-  isNarrow,
+  isFiltered,
 }: {
   readonly filter: SubscriptionFilter;
-  readonly isNarrow: boolean;
+  readonly isFiltered: boolean;
 }): JSX.Element {
   return (
-    <FilterBar what="subscriptions" cleared={isNarrow ? noFilter : undefined}>
+    <FilterBar what="subscriptions" cleared={isFiltered ? noFilter : undefined}>
       <Select
         label="State"
         value={filter.state ?? ''}
@@ -47,7 +47,7 @@ export function SubscriptionFilters({
         placeholder="order.created"
         isMono
         maxLength={128}
-        error={nameFlaw(filter.event)}
+        error={nameError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField

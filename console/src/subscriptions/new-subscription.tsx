@@ -8,8 +8,8 @@ import { Code } from '../components/code.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { useLoad } from '../load.ts';
 import type { Contract, Subscribed } from '../shapes.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
@@ -26,13 +26,14 @@ export function NewSubscription({
     get<{ items: readonly Contract[] }>('/contracts', { signal }),
   );
   const { state } = load;
-  if (made.value !== undefined) return <Made subscribed={made.value} onClose={onClose} />;
+  if (made.value !== undefined)
+    return <SubscribedDialog subscribed={made.value} onClose={onClose} />;
   return (
     <Dialog title="New subscription" onClose={onClose}>
       {state.kind === 'loading' ? <Skeleton /> : null}
       {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
       {state.kind === 'ready' ? (
-        <Ways
+        <SubscribeOptions
           contracts={state.value.items}
           onClose={onClose}
           onMade={(subscribed) => {
@@ -45,7 +46,7 @@ export function NewSubscription({
   );
 }
 
-function Ways({
+function SubscribeOptions({
   contracts,
   onMade,
   onClose,
@@ -60,7 +61,7 @@ function Ways({
     <>
       {own.length === 0 ? null : <SubscribeForm onMade={onMade} onClose={onClose} />}
       {others.map((contract) => (
-        <ForeignContract key={contract.title} contract={contract} />
+        <OtherContract key={contract.title} contract={contract} />
       ))}
       {contracts.length === 0 ? <p>No contract is loaded, so there is nothing to call.</p> : null}
     </>
@@ -73,10 +74,10 @@ function isBuiltIn({ operations }: Contract): boolean {
   );
 }
 
-function ForeignContract({ contract }: { contract: Contract }): JSX.Element {
+function OtherContract({ contract }: { contract: Contract }): JSX.Element {
   const operations = contract.operations.filter(({ does }) => does === 'subscribe');
   return (
-    <Part title={`By the contract “${contract.title}”`}>
+    <DrawerSection title={`By the contract “${contract.title}”`}>
       {operations.length === 0 ? (
         <p>It has no operation that subscribes.</p>
       ) : (
@@ -85,9 +86,9 @@ function ForeignContract({ contract }: { contract: Contract }): JSX.Element {
           <ul class="operations">
             {operations.map(({ operationId, method, path }) => (
               <li key={`${method} ${path}`}>
-                <Outside text={`${method.toUpperCase()} ${path}`} mono />
+                <UntrustedText text={`${method.toUpperCase()} ${path}`} mono />
                 <span class="soft">
-                  <Outside text={operationId} />
+                  <UntrustedText text={operationId} />
                 </span>
               </li>
             ))}
@@ -95,15 +96,15 @@ function ForeignContract({ contract }: { contract: Contract }): JSX.Element {
         </>
       )}
       <p>
-        <LinkButton href="/docs" icon="contract" isOutside>
+        <LinkButton href="/docs" icon="contract" isExternal>
           Open the reference
         </LinkButton>
       </p>
-    </Part>
+    </DrawerSection>
   );
 }
 
-function Made({
+function SubscribedDialog({
   subscribed,
   onClose,
 }: {
@@ -127,17 +128,17 @@ function Made({
       <Notice tone="good">
         <p>It hears events from now on. Open it and send a ping to see one arrive.</p>
       </Notice>
-      <Part title="Subscriber id">
+      <DrawerSection title="Subscriber id">
         <Code text={subscriberId} label="subscriber id" />
         <p class="soft">Unsubscribing takes this id.</p>
-      </Part>
-      <Part title="Signing secret">
+      </DrawerSection>
+      <DrawerSection title="Signing secret">
         <Code text={secret} label="signing secret" />
         <p class="soft">
           Give it to the receiver, which verifies callbacks with it. It is hidden again when you
           leave.
         </p>
-      </Part>
+      </DrawerSection>
     </Dialog>
   );
 }

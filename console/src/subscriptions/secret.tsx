@@ -10,10 +10,10 @@ import { Code } from '../components/code.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Select } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
-import { Part } from '../components/part.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import type { SecretPair, ShownSecret, Subscription } from '../shapes.ts';
-import { subscriptionPath } from './acts.tsx';
+import { subscriptionPath } from './actions.tsx';
 
 type Words = { readonly title: string; readonly noun: string; readonly shown: string };
 
@@ -29,9 +29,9 @@ export function SecretPart({ subscription }: { subscription: Subscription }): JS
     pair.value = await get<SecretPair>(`${subscriptionPath(id)}/secret`);
   });
   return (
-    <Part
+    <DrawerSection
       title={words.title}
-      aside={
+      actions={
         <span class="cluster">
           {pair.value === undefined ? (
             <Button size="small" isBusy={read.isBusy} onClick={read.run}>
@@ -65,7 +65,7 @@ export function SecretPart({ subscription }: { subscription: Subscription }): JS
           onClose={() => (isRotating.value = false)}
         />
       ) : null}
-    </Part>
+    </DrawerSection>
   );
 }
 

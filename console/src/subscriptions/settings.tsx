@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { Button } from '../components/button.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { plural } from '../format.ts';
 import { limits } from '../limits.ts';
@@ -22,9 +22,9 @@ export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Ele
   const mayChange = can('subscribe') && subscription.state !== 'ended';
   const rows = rowsOf(subscription);
   return (
-    <Part
+    <DrawerSection
       title="Settings"
-      aside={
+      actions={
         mayChange ? (
           <Button size="small" onClick={() => (isChanging.value = true)}>
             Change settings
@@ -50,7 +50,7 @@ export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Ele
           onClose={() => (isChanging.value = false)}
         />
       ) : null}
-    </Part>
+    </DrawerSection>
   );
 }
 
@@ -59,10 +59,10 @@ type Row = readonly [name: string, value: ComponentChildren];
 function rowsOf(subscription: Subscription): readonly Row[] {
   const { description, filter, headerNames, expiresAt, metadata, state } = subscription;
   return [
-    ...row('Description', description, (text) => <Outside text={text} />),
+    ...row('Description', description, (text) => <UntrustedText text={text} />),
     ...row('Filter', filter, (rules) => <FilterLines filter={rules} />),
     ...paceRows(subscription),
-    ...row('Headers', headerNames, (names) => <Outside text={names.join(', ')} mono />),
+    ...row('Headers', headerNames, (names) => <UntrustedText text={names.join(', ')} mono />),
     ...row('Signing', subscription.signing, (signing) =>
       signing === 'ed25519' ? 'Ed25519: receivers verify with a public key' : 'HMAC',
     ),
@@ -121,7 +121,7 @@ function FilterLines({ filter }: { filter: NonNullable<Subscription['filter']> }
       {Object.entries(filter).map(([pointer, values], at) => (
         <p key={pointer}>
           {at === 0 ? '' : 'and '}
-          {pointer === '' ? 'the payload' : <Outside text={pointer} mono />} is{' '}
+          {pointer === '' ? 'the payload' : <UntrustedText text={pointer} mono />} is{' '}
           <Values values={values} />
         </p>
       ))}
@@ -137,7 +137,7 @@ function Values({ values }: { values: readonly FilterValue[] }): JSX.Element {
       {shown.map((value, at) => (
         <span key={at}>
           {at === 0 ? '' : ' or '}
-          <Outside text={valueText(value)} mono />
+          <UntrustedText text={valueText(value)} mono />
         </span>
       ))}
       {more === 0 ? null : <span class="soft"> or one of {more} more</span>}
@@ -155,9 +155,9 @@ function MetadataLines({
       {Object.entries(metadata).map(([name, text]) => (
         <p key={name}>
           <span class="soft">
-            <Outside text={name} mono />:
+            <UntrustedText text={name} mono />:
           </span>{' '}
-          <Outside text={text} />
+          <UntrustedText text={text} />
         </p>
       ))}
     </>

@@ -3,17 +3,17 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useAction } from '../action.ts';
-import { newIdempotencyKey, send, type ApiProblem, type Sending } from '../api.ts';
+import { newIdempotencyKey, send, type ApiProblem, type SendOptions } from '../api.ts';
 import { Button } from '../components/button.tsx';
-import { Choice, type Way } from '../components/choice.tsx';
+import { RadioGroup, type RadioOption } from '../components/radio-group.tsx';
 import { TextField } from '../components/field.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
 import type { Subscribed } from '../shapes.ts';
-import { sentenceOf } from './sentence.ts';
+import { messageFor } from './problem-message.ts';
 
 type Variant = 'body' | 'query' | 'multi';
 
-const ways: readonly Way<Variant>[] = [
+const ways: readonly RadioOption<Variant>[] = [
   { value: 'body', text: 'One URL for every event', hint: 'Whatever is published goes there.' },
   { value: 'query', text: 'One URL for one event', hint: 'Hears one name only.' },
   {
@@ -57,9 +57,9 @@ export function SubscribeForm({
   const rows = fieldsOf[variant.value];
   const act = useAction(
     async () => {
-      const sending = sendingOf(variant.value, values.value);
+      const options = sendOptions(variant.value, values.value);
       const idempotencyKey = key.current;
-      onMade(await send<Subscribed>('POST', '/subscribe', { ...sending, idempotencyKey }));
+      onMade(await send<Subscribed>('POST', '/subscribe', { ...options, idempotencyKey }));
     },
     { quiet: true },
   );
@@ -74,7 +74,7 @@ export function SubscribeForm({
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <Choice
+      <RadioGroup
         label="What it hears"
         ways={ways}
         chosen={variant.value}
@@ -91,7 +91,7 @@ export function SubscribeForm({
           isMono
           isRequired={variant.value !== 'multi'}
           placeholder={placeholder}
-          error={act.problem?.of(field) === undefined ? undefined : sentenceOf(act.problem, field)}
+          error={act.problem?.of(field) === undefined ? undefined : messageFor(act.problem, field)}
           onInput={(value) => set(name, value)}
         />
       ))}
@@ -120,7 +120,7 @@ function Rest({
   return <ProblemNotice problem={problem} />;
 }
 
-function sendingOf(variant: Variant, values: Readonly<Record<string, string>>): Sending {
+function sendOptions(variant: Variant, values: Readonly<Record<string, string>>): SendOptions {
   const given = fieldsOf[variant].flatMap(({ name }): [string, string][] => {
     const value = values[name]?.trim() ?? '';
     return value === '' ? [] : [[name, value]];

@@ -1,0 +1,57 @@
+// What a replay sends again, in words.
+import type { JSX } from 'preact';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
+import { Time } from '../components/time.tsx';
+import { outcomeLabel } from '../outcome-label.ts';
+import type { ReplayFilter } from '../shapes.ts';
+import { stateLabel } from './form-values.ts';
+
+/** On one line: `Dead deliveries of order.* · HTTP 5xx`. */
+export function FilterSummary({ filter }: { filter: ReplayFilter }): JSX.Element {
+  const { event, subscriberId } = filter;
+  const result = resultLabel(filter);
+  return (
+    <>
+      {stateLabel(filter.state)}
+      {event === undefined ? null : (
+        <>
+          {' of '}
+          <UntrustedText text={event} mono />
+        </>
+      )}
+      {subscriberId === undefined ? null : (
+        <>
+          {' to '}
+          <Id id={subscriberId} />
+        </>
+      )}
+      {result === undefined ? null : ` · ${result}`}
+    </>
+  );
+}
+
+export function resultLabel({ status, error }: ReplayFilter): string | undefined {
+  const words = [
+    status === undefined ? undefined : `HTTP ${status}`,
+    error === undefined ? undefined : outcomeLabel({ error }),
+  ].filter((one) => one !== undefined);
+  return words.length === 0 ? undefined : words.join(', ');
+}
+
+export function TimeRangeText({ filter }: { filter: ReplayFilter }): JSX.Element {
+  const { from, until } = filter;
+  return (
+    <>
+      {from === undefined ? null : (
+        <>
+          from <Time at={from} as="exact" />{' '}
+        </>
+      )}
+      {until === undefined ? null : (
+        <>
+          before <Time at={until} as="exact" />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,122 @@
+// The fields of a new replay. Each is a parameter of the address.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { get, type ApiProblem } from '../api.ts';
+import { NumberField, Select, SuggestField, TextField, TimeField } from '../components/field.tsx';
+import { fromField, toField } from '../local-time.ts';
+import { readResult, resultSuggestions, resultText } from '../deliveries/result-filter.ts';
+import { useLoad } from '../load.ts';
+import { setParams } from '../router.ts';
+import type { EventType } from '../shapes.ts';
+import { rateDefault, rateError, rateMax, type FormValues } from './form-values.ts';
+
+const states = [
+  { value: 'dead', text: 'Dead: all tries failed' },
+  { value: 'delivered', text: 'Delivered: sent once more' },
+  { value: 'cancelled', text: 'Cancelled' },
+  { value: 'ended', text: 'All that have ended' },
+];
+
+export function FormFields({
+  values,
+  problem,
+}: {
+  readonly values: FormValues;
+  readonly problem: ApiProblem | undefined;
+}): JSX.Element {
+  const errorOf = (name: string): string | undefined =>
+    sentence(problem?.of(`body#/filter/${name}`));
+  return (
+    <div class="replay-form">
+      <Select
+        label="Deliveries"
+        value={values.state ?? 'dead'}
+        options={states}
+        onChange={(state) => set({ state })}
+      />
+      <SuggestField
+        label="Event"
+        hint="A name or a pattern. Empty: all events."
+        value={values.event ?? ''}
+        placeholder="order.*"
+        isMono
+        maxLength={128}
+        options={useEventNames()}
+        error={errorOf('event')}
+        onChange={(event) => set({ event: event.trim() })}
+      />
+      <TextField
+        label="Subscription"
+        hint="Empty: all subscriptions."
+        value={values.subscriberId ?? ''}
+        placeholder="sub_…"
+        isMono
+        maxLength={64}
+        error={errorOf('subscriberId')}
+        onChange={(subscriberId) => set({ subscriberId: subscriberId.trim() })}
+      />
+      <ResultField values={values} />
+      <TimeField
+        label="Published from"
+        hint="Your own time. Empty: from the first."
+        value={toField(values.from)}
+        error={errorOf('from')}
+        onChange={(from) => set({ from: fromField(from) })}
+      />
+      <TimeField
+        label="Until"
+        hint="Empty: until now."
+        value={toField(values.until)}
+        error={errorOf('until')}
+        onChange={(until) => set({ until: fromField(until) })}
+      />
+      <NumberField
+        label="At most per second"
+        hint="Slow enough for the receivers: 1 to 1000."
+        value={values.rate ?? String(rateDefault)}
+        min={1}
+        max={rateMax}
+        error={rateError(values.rate)}
+        onChange={(rate) => set({ rate })}
+      />
+    </div>
+  );
+}
+
+function set(changes: Partial<Record<keyof FormValues, string | undefined>>): void {
+  setParams(changes, { replace: true });
+}
+
+function ResultField({ values }: { values: FormValues }): JSX.Element {
+  const error = useSignal<string | undefined>(undefined);
+  return (
+    <SuggestField
+      label="Code or error"
+      hint="How the last attempt ended. Empty: any."
+      value={resultText(values)}
+      placeholder="5xx, timeout"
+      maxLength={32}
+      options={resultSuggestions}
+      error={error.value}
+      onChange={(text) => {
+        const read = readResult(text);
+        error.value =
+          read === undefined ? 'Expected a code like 404 or 5xx, or an error.' : undefined;
+        if (read !== undefined) set({ status: read.status, error: read.error });
+      }}
+    />
+  );
+}
+
+/** Suggestions only: without them any name can be typed all the same. */
+function useEventNames(): readonly string[] {
+  const types = useLoad('types', (signal) =>
+    get<{ items: readonly EventType[] }>('/event-types', { signal }),
+  );
+  const names = (types.value?.items ?? []).map(({ event }) => event);
+  return [...new Set(names)].filter((name) => !name.includes('{'));
+}
+
+function sentence(error: string | undefined): string | undefined {
+  return error === undefined ? undefined : `This ${error}.`;
+}

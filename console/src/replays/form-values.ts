@@ -1,0 +1,76 @@
+// What a new replay is asked for: the fields of the form, which stand in the address, and the request that
+// they make. Pure.
+import type { ReplayFilter } from '../shapes.ts';
+
+export const fieldNames = [
+  'state',
+  'event',
+  'subscriberId',
+  'status',
+  'error',
+  'from',
+  'until',
+  'rate',
+] as const;
+
+type FieldName = (typeof fieldNames)[number];
+
+export type FormValues = Readonly<Partial<Record<FieldName, string>>>;
+
+export const rateDefault = 50;
+export const rateMax = 1_000;
+
+export function valuesIn(query: URLSearchParams): FormValues {
+  const given = fieldNames.flatMap((name): [FieldName, string][] => {
+    const value = query.get(name);
+    return value === null || value === '' ? [] : [[name, value]];
+  });
+  return Object.fromEntries(given);
+}
+
+/** Closes the form: none of its fields stays in the address. */
+export const noValues: Readonly<Record<FieldName | 'new', undefined>> = {
+  new: undefined,
+  state: undefined,
+  event: undefined,
+  subscriberId: undefined,
+  status: undefined,
+  error: undefined,
+  from: undefined,
+  until: undefined,
+  rate: undefined,
+};
+
+export type ReplayRequest = {
+  readonly filter: Readonly<Record<string, string>>;
+  readonly ratePerSecond: number;
+};
+
+export function requestOf({ rate, ...filter }: FormValues): ReplayRequest {
+  return { filter: { state: 'dead', ...filter }, ratePerSecond: Number(rate ?? rateDefault) };
+}
+
+/** What is wrong with the rate; undefined if nothing is. */
+export function rateError(rate: string | undefined): string | undefined {
+  const value = Number(rate ?? rateDefault);
+  const isFine = Number.isInteger(value) && value >= 1 && value <= rateMax;
+  return isFine ? undefined : 'Expected a whole number from 1 to 1000.';
+}
+
+/** The same again: the parameters that open the form with this filter. */
+export function paramsFor(filter: ReplayFilter, ratePerSecond: number): Record<string, string> {
+  const { until: _until, ...rest } = filter;
+  return { new: '1', ...rest, rate: String(ratePerSecond) };
+}
+
+const stateLabels: Readonly<Record<string, string>> = {
+  dead: 'Dead deliveries',
+  delivered: 'What was delivered',
+  cancelled: 'Cancelled deliveries',
+  ended: 'All that had ended',
+};
+
+/** Which deliveries, without what else they must fit. */
+export function stateLabel(state: string | undefined): string {
+  return stateLabels[state ?? 'dead'] ?? `Deliveries that are ${state}`;
+}

@@ -1,0 +1,130 @@
+// What can be done with a subscription as a whole. SubscriptionActions that the key may not do are not offered.
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useAction } from '../action.ts';
+import { get, send, withQuery } from '../api.ts';
+import { nowMs } from '../clock.ts';
+import { Button, LinkButton } from '../components/button.tsx';
+import { ConfirmDialog } from '../components/dialog.tsx';
+import { ProblemNotice } from '../components/notice.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { limits } from '../limits.ts';
+import { can } from '../session.ts';
+import type { Accepted, Subscription } from '../shapes.ts';
+import { toastSuccess } from '../toasts.ts';
+
+type ActionsProps = {
+  readonly subscription: Subscription;
+  readonly onChange: (changed: Subscription) => void;
+  readonly onPing: (accepted: Accepted) => void;
+};
+
+export function SubscriptionActions({ subscription, onChange, onPing }: ActionsProps): JSX.Element {
+  const { id, state } = subscription;
+  const isOver = state === 'ended';
+  return (
+    <div class="cluster">
+      {isOver || !can('subscribe') ? null : (
+        <>
+          <PauseButton subscription={subscription} onChange={onChange} />
+          <PingButton id={id} onPing={onPing} />
+        </>
+      )}
+      {isOver || !can('admin') ? null : (
+        <LinkButton icon="replay" href={replayHref(id)}>
+          Replay failed since…
+        </LinkButton>
+      )}
+      {isOver || !can('subscribe') ? null : (
+        <UnsubscribeButton subscription={subscription} onChange={onChange} />
+      )}
+      {can('subscribe') || isOver ? null : (
+        <p class="soft">To change it, sign in with a key that has the scope “subscribe”.</p>
+      )}
+    </div>
+  );
+}
+
+export function subscriptionPath(id: string): string {
+  return `/subscriptions/${encodeURIComponent(id)}`;
+}
+
+/** The form is where the time is chosen; a day back is where it begins. */
+function replayHref(id: string): string {
+  const from = new Date(nowMs() - limits.replaySinceMs).toISOString();
+  return withQuery('/console/replays', { new: 1, subscriberId: id, state: 'dead', from });
+}
+
+function PauseButton({
+  subscription,
+  onChange,
+}: Pick<ActionsProps, 'subscription' | 'onChange'>): JSX.Element {
+  const { id, state } = subscription;
+  const isActive = state === 'active';
+  const act = useAction(async () => {
+    const body = { state: isActive ? 'paused' : 'active' };
+    onChange(await send<Subscription>('PATCH', subscriptionPath(id), { body }));
+    toastSuccess(isActive ? 'Paused. Its deliveries wait.' : 'Resumed. What waited goes now.');
+  });
+  return (
+    <Button icon={isActive ? 'pause' : 'play'} isBusy={act.isBusy} onClick={act.run}>
+      {isActive ? 'Pause' : 'Resume'}
+    </Button>
+  );
+}
+
+function PingButton({ id, onPing }: { id: string } & Pick<ActionsProps, 'onPing'>): JSX.Element {
+  const act = useAction(async () => {
+    onPing(await send<Accepted>('POST', `${subscriptionPath(id)}/ping`));
+  });
+  return (
+    <Button icon="delivery" isBusy={act.isBusy} onClick={act.run}>
+      Ping
+    </Button>
+  );
+}
+
+function UnsubscribeButton({
+  subscription,
+  onChange,
+}: Pick<ActionsProps, 'subscription' | 'onChange'>): JSX.Element {
+  const { id, state, callbacks } = subscription;
+  const isAsking = useSignal(false);
+  const act = useAction(
+    async () => {
+      await send<void>('DELETE', subscriptionPath(id));
+      onChange(await get<Subscription>(subscriptionPath(id)));
+      isAsking.value = false;
+      toastSuccess('Unsubscribed.');
+    },
+    { quiet: true },
+  );
+  return (
+    <>
+      <Button kind="danger" onClick={() => (isAsking.value = true)}>
+        Unsubscribe
+      </Button>
+      {isAsking.value ? (
+        <ConfirmDialog
+          title="End this subscription?"
+          confirm="Unsubscribe"
+          isBusy={act.isBusy}
+          onConfirm={act.run}
+          onClose={() => (isAsking.value = false)}
+        >
+          <p>
+            Nothing more is sent to{' '}
+            <UntrustedText text={callbacks.find(({ url }) => url !== undefined)?.url ?? id} mono />
+            {callbacks.length > 1 ? ` and its other ${callbacks.length - 1} callbacks` : ''}.
+            Deliveries that still wait are cancelled.
+          </p>
+          <p>
+            This cannot be undone.
+            {state === 'active' ? ' To stop for a while, pause it instead.' : ''}
+          </p>
+          {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}
+        </ConfirmDialog>
+      ) : null}
+    </>
+  );
+}

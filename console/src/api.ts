@@ -2,13 +2,16 @@
 // the note that the session is over.
 import { signal } from '@preact/signals';
 import { noteServiceTime } from './clock.ts';
+import type { Problem } from '../../src/client/contract/problem.ts';
+import type { FieldError } from './field-error.ts';
 import { limits } from './limits.ts';
-import type { FieldError, Problem } from './shapes.ts';
 
 /** Raised by each answer that says 401: whoever shows pages must ask for a key again. */
 export const signedOutCount = signal(0);
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
+
+type ProblemInit = Omit<Problem, 'type' | 'requestId'> & { readonly requestId?: string };
 
 /** What went wrong, in the words of the service where it said some. */
 export class ApiProblem extends Error {
@@ -19,7 +22,7 @@ export class ApiProblem extends Error {
   readonly errors: readonly FieldError[];
   readonly requestId: string | undefined;
 
-  constructor(problem: Problem) {
+  constructor(problem: ProblemInit) {
     super(problem.detail);
     this.name = 'ApiProblem';
     this.status = problem.status;

@@ -1,6 +1,6 @@
 // What the stream tells while deliveries are being read: the answer may be older, and must not undo it.
 // Nothing is kept longer than one reading takes.
-import type { Delivery } from './shapes.ts';
+import type { Delivery } from '../../src/client/contract/delivery.ts';
 
 export type ChangeTracker = {
   readonly record: (changed: readonly Delivery[]) => void;

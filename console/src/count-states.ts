@@ -1,6 +1,6 @@
 // How many deliveries are in which state. Pure.
 import { shownState, type StateName } from './components/badge.tsx';
-import type { Delivery } from './shapes.ts';
+import type { Delivery } from '../../src/client/contract/delivery.ts';
 
 const order: readonly StateName[] = [
   'delivered',

@@ -4,8 +4,10 @@ import { isAborted, type ApiProblem } from './api.ts';
 import { joinItems } from './join-items.ts';
 import { limits } from './limits.ts';
 import { useLoad, type Loaded } from './load.ts';
-import type { Page } from './shapes.ts';
 import { toastError } from './toasts.ts';
+
+/** One page of a list. It may be short or even empty and still have a next page. */
+export type Page<T> = { readonly items: readonly T[]; readonly nextCursor: string | null };
 
 export type List<T> = {
   readonly state: Loaded<Page<T>>;

@@ -1,5 +1,5 @@
 // A short list of the newest deliveries that follows the stream. Pure: what is shown plus what changed.
-import type { Delivery } from './shapes.ts';
+import type { Delivery } from '../../src/client/contract/delivery.ts';
 
 /** Changed ones are replaced where they are; new ones come on top, the newest first. */
 export function mergeDeliveries(

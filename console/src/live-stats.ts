@@ -1,5 +1,9 @@
 // Figures that stay true while frames come in: counts are added at once, percentiles are read again.
-import type { Counts, Frame, Stats, Step } from './shapes.ts';
+import type { Counts, Frame } from './frame.ts';
+import type {
+  GetStatsAnswer as Stats,
+  StatsStep as Step,
+} from '../../src/client/contract/stats.ts';
 
 const names = ['published', 'delivered', 'retried', 'dead', 'cancelled'] as const;
 

@@ -1,12 +1,11 @@
 // What a tab does when another one says who is signed in: all tabs share one cookie. Pure.
-import type { Session } from './shapes.ts';
 
 /** What is kept in the browser while signedOut is signed in, instead of the id of the key. */
 export const signedOut = 'out';
 
 type Here =
   | { readonly kind: 'unknown' | 'failed' | 'out' }
-  | { readonly kind: 'in'; readonly session: Pick<Session, 'keyId'> };
+  | { readonly kind: 'in'; readonly session: { readonly keyId: string } };
 
 export type Following = 'stay' | 'read' | 'reload';
 

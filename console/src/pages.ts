@@ -9,7 +9,7 @@ import { OverviewPage } from './pages/overview.tsx';
 import { ReplaysPage } from './pages/replays.tsx';
 import { SubscriptionsPage } from './pages/subscriptions.tsx';
 import { can } from './session.ts';
-import type { Scope } from './shapes.ts';
+import type { Scope } from './api-keys/scopes.ts';
 
 export type PageRow = {
   readonly path: string;

@@ -1,11 +1,21 @@
 // Who is signed in, and what that key may do. The cookie itself is out of reach for scripts.
 import { computed, effect, signal } from '@preact/signals';
 import { ApiProblem, get, send, signedOutCount } from './api.ts';
+import type { Scope } from './api-keys/scopes.ts';
 import { limits } from './limits.ts';
 import { follow, signedOut } from './other-tab.ts';
 import { navigate, param, route } from './router.ts';
 import { onStored, readStored, writeStored } from './local-storage.ts';
-import type { Scope, Session } from './shapes.ts';
+
+/** The answer of GET and POST /console/session, which the client library does not cover. */
+export type Session = {
+  readonly appId: string;
+  readonly appName: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: string;
+};
 
 export type SessionState =
   | { readonly kind: 'unknown' }

@@ -4,7 +4,7 @@ import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { limits } from './limits.ts';
 import { readSession, session } from './session.ts';
-import type { Frame } from './shapes.ts';
+import type { Frame } from './frame.ts';
 
 export type Connection = 'off' | 'connecting' | 'live' | 'reconnecting';
 

@@ -1,5 +1,6 @@
 // An event to try things out with: a name that somebody hears, and the contract's example as payload. Pure.
-import type { EventType, Subscription } from './shapes.ts';
+import type { EventType } from './events/event-types.ts';
+import type { Subscription } from '../../src/client/contract/subscription.ts';
 
 export type TestEvent = {
   readonly event: string;

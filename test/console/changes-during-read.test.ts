@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { replaceDeliveries } from '../../console/src/live-deliveries.ts';
-import type { Delivery } from '../../console/src/shapes.ts';
+import type { Delivery } from '../../src/client/contract/delivery.ts';
 import { trackChanges } from '../../console/src/changes-during-read.ts';
 
 function delivery(id: string, state: Delivery['state']): Delivery {

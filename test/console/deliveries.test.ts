@@ -7,7 +7,10 @@ import { fromField, toField } from '../../console/src/local-time.ts';
 import { mediaTypeOf } from '../../console/src/deliveries/media-type.ts';
 import { readResult } from '../../console/src/deliveries/result-filter.ts';
 import { mergeDeliveries } from '../../console/src/live-deliveries.ts';
-import type { Delivery, DeliveryWithAttempts } from '../../console/src/shapes.ts';
+import type {
+  Delivery,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../src/client/contract/delivery.ts';
 
 const delivery: Delivery = {
   id: 'dlv_1_0',
@@ -144,7 +147,11 @@ describe('failureOf', () => {
   const attempt = { id: 'att_1_0_1', startedAt: '', tookMs: 1, request };
   const failed: DeliveryWithAttempts = { ...delivery, error: 'refused', attempts: [] };
   it('prefers the sentence of the attempt, which names the host', () => {
-    const own = { ...attempt, error: 'refused', message: 'a.example refused the connection' };
+    const own = {
+      ...attempt,
+      error: 'refused',
+      message: 'a.example refused the connection',
+    } as const;
     assert.equal(
       failureOf({ ...failed, attempts: [own] })?.happened,
       'a.example refused the connection.',
@@ -155,7 +162,7 @@ describe('failureOf', () => {
     const dead = { ...failed, state: 'dead', error: 'status', status: 500 } as const;
     assert.match(failureOf(failed)?.operator ?? '', /port/);
     assert.match(failureOf(dead)?.operator ?? '', /^When .* send it again/);
-    const refused = { ...dead, error: 'refused' };
+    const refused = { ...dead, error: 'refused' } as const;
     assert.match(failureOf(refused)?.operator ?? '', /^Check the port.* send it again/);
     assert.match(failureOf({ ...dead, error: 'expired' })?.operator ?? '', /paused/);
   });

@@ -4,7 +4,9 @@ import { describe, it } from 'node:test';
 import { joinItems } from '../../console/src/join-items.ts';
 import { isInReach, mergeDeliveries } from '../../console/src/live-deliveries.ts';
 import { endMs, hasActivity, withFrame } from '../../console/src/live-stats.ts';
-import type { Delivery, Frame, Stats } from '../../console/src/shapes.ts';
+import type { Delivery } from '../../src/client/contract/delivery.ts';
+import type { Frame } from '../../console/src/frame.ts';
+import type { GetStatsAnswer as Stats } from '../../src/client/contract/stats.ts';
 
 const none = { published: 0, delivered: 0, retried: 0, dead: 0, cancelled: 0 };
 const times = { p50Ms: null, p95Ms: null };

@@ -12,7 +12,7 @@ import {
   paramsFor,
   valuesIn,
 } from '../../console/src/replays/form-values.ts';
-import type { Replay } from '../../console/src/shapes.ts';
+import type { Replay } from '../../src/client/contract/replay.ts';
 
 const beganMs = Date.parse('2026-11-02T10:00:00Z');
 
@@ -20,7 +20,7 @@ function replay(changes: Partial<Replay> = {}): Replay {
   return {
     id: 'rpl_2',
     state: 'running',
-    filter: { state: 'dead' },
+    filter: { state: 'dead', until: '2026-11-02T10:00:00Z' },
     ratePerSecond: 50,
     matched: 100,
     replayed: 100,

@@ -1,7 +1,7 @@
 // The pure parts of the settings of a subscription: what the form sends, and where it shows what is wrong.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Subscription } from '../../console/src/shapes.ts';
+import type { Subscription } from '../../src/client/contract/subscription.ts';
 import { eventSummary } from '../../console/src/subscriptions/event-summary.ts';
 import { filterText, valueText } from '../../console/src/subscriptions/filter-text.ts';
 import { errorAt, isNotAt } from '../../console/src/subscriptions/settings-errors.ts';

@@ -1,7 +1,8 @@
 // The test event is one that the subscription hears, with an example that the contract takes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Callback, EventType, Subscription } from '../../console/src/shapes.ts';
+import type { Callback, Subscription } from '../../src/client/contract/subscription.ts';
+import type { EventType } from '../../console/src/events/event-types.ts';
 import { nameFor, testEvent } from '../../console/src/test-event.ts';
 
 const types: EventType[] = [

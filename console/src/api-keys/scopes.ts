@@ -1,5 +1,7 @@
 // What a key may do, in words. Pure.
-import type { Scope } from '../shapes.ts';
+import type { Scopes } from '../../../src/client/contract/key.ts';
+
+export type Scope = Scopes[number];
 
 export const scopeWords: readonly { readonly scope: Scope; readonly hint: string }[] = [
   { scope: 'publish', hint: 'Publish events. For your own servers.' },

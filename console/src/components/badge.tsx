@@ -1,7 +1,7 @@
 // The state of a thing: an icon, a word and a colour that all say the same.
 import './badge.css';
 import type { JSX } from 'preact';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet';

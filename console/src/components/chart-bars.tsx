@@ -2,7 +2,7 @@
 // be seen: one dead delivery among a million shows.
 import type { JSX } from 'preact';
 import { compactCount, stepTime } from '../format.ts';
-import type { Step } from '../shapes.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
 import { axisTop, labelledSteps } from './chart-scale.ts';
 import { series } from './chart-series.ts';
 

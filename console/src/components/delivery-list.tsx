@@ -5,7 +5,7 @@ import { withQuery } from '../api.ts';
 import { outcomeLabel } from '../outcome-label.ts';
 import { plural } from '../format.ts';
 import { hrefWith, route } from '../router.ts';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { shownState, StateBadge } from './badge.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
 import { Time } from './time.tsx';

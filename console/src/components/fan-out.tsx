@@ -4,7 +4,7 @@ import { withQuery } from '../api.ts';
 import { plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { useRelatedDeliveries } from '../related-deliveries.ts';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { LinkButton } from './button.tsx';
 import { countStates } from '../count-states.ts';
 import { StateBadge } from './badge.tsx';

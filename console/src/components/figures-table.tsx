@@ -3,7 +3,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { count, duration, stepTime } from '../format.ts';
-import type { Step } from '../shapes.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
 import { series } from './chart-series.ts';
 
 export function FiguresTable({

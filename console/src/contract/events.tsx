@@ -1,13 +1,13 @@
 // The events of a contract that can be published, each with a payload that all who hear it accept.
 import type { JSX } from 'preact';
+import type { ContractReport } from '../../../src/client/contract/service.ts';
 import { Code } from '../components/code.tsx';
 import { Empty } from '../components/list-states.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
 import { visible } from '../hidden-characters.ts';
-import type { EventReport } from './report.ts';
 
-export function EventsSection({ events }: { events: readonly EventReport[] }): JSX.Element {
+export function EventsSection({ events }: { events: ContractReport['events'] }): JSX.Element {
   return (
     <Section title="Events to publish" isFlush>
       {events.length === 0 ? (
@@ -27,7 +27,7 @@ export function EventsSection({ events }: { events: readonly EventReport[] }): J
   );
 }
 
-function OneEvent({ event }: { event: EventReport }): JSX.Element {
+function OneEvent({ event }: { event: ContractReport['events'][number] }): JSX.Element {
   const { payload, callbacks } = event;
   return (
     <>
@@ -39,14 +39,14 @@ function OneEvent({ event }: { event: EventReport }): JSX.Element {
           {words(event.event)} Heard by <UntrustedText text={callbacks.join(', ')} />.
         </p>
       </div>
-      {payload.kind === 'sample' ? (
+      {payload['kind'] === 'sample' ? (
         <Code
-          text={JSON.stringify(payload.value)}
+          text={JSON.stringify(payload['value'])}
           label={`example of ${visible(event.event).slice(0, 80)}`}
         />
       ) : (
         <p class="soft">
-          There is no example: <UntrustedText text={payload.why} />
+          There is no example: <UntrustedText text={String(payload['why'])} />
         </p>
       )}
     </>

@@ -1,17 +1,16 @@
 // Operations of a contract that subscribe and unsubscribe: what they need, which callbacks they register.
 import type { JSX } from 'preact';
+import type { ContractReport, VariantReport } from '../../../src/client/contract/service.ts';
 import { Badge } from '../components/badge.tsx';
 import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
 import { Fact, Facts } from '../components/drawer-section.tsx';
-import type {
-  CallbackReport,
-  SubscribeReport,
-  UnsubscribeReport,
-  VariantReport,
-} from './report.ts';
 import { templateParts, waysOf } from './template-parts.ts';
+
+type SubscribeReport = ContractReport['subscribes'][number];
+type UnsubscribeReport = ContractReport['unsubscribes'][number];
+type CallbackReport = VariantReport['callbacks'][number];
 
 export function SubscribeSection({ operation }: { operation: SubscribeReport }): JSX.Element {
   const { variants } = operation;

@@ -1,11 +1,11 @@
 // What was repaired in a contract, what it says that is ignored, and what cannot run, each with its place.
 import type { JSX } from 'preact';
+import type { ContractReport } from '../../../src/client/contract/service.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
-import type { ContractReport } from './report.ts';
 
 export function CannotRun({ reasons }: { reasons: readonly string[] }): JSX.Element | null {
   if (reasons.length === 0) return null;

@@ -1,6 +1,9 @@
 // What is known of the request of an attempt: enough to show it, and to repeat it but for its signature.
 import type { Load } from '../load.ts';
-import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
+import type {
+  Attempt,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../../src/client/contract/delivery.ts';
 
 export type AttemptRequest = {
   readonly delivery: DeliveryWithAttempts;

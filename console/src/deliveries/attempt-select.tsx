@@ -4,7 +4,7 @@ import { Select } from '../components/field.tsx';
 import { dateTime } from '../format.ts';
 import { outcomeLabel } from '../outcome-label.ts';
 import { setParams } from '../router.ts';
-import type { Attempt } from '../shapes.ts';
+import type { Attempt } from '../../../src/client/contract/delivery.ts';
 
 export function AttemptSelect({
   attempts,

@@ -7,7 +7,7 @@ import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { count } from '../format.ts';
 import { outcomeLabel } from '../outcome-label.ts';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { NextAttempt } from './next-attempt.tsx';
 
 export const deliveryColumns: readonly Column<Delivery>[] = [

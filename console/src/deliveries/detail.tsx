@@ -10,7 +10,12 @@ import { memberText } from '../json-text.ts';
 import { useLoad, type Load } from '../load.ts';
 import { param, setParams } from '../router.ts';
 import { can } from '../session.ts';
-import type { Attempt, DeliveryWithAttempts, EventType, Subscription } from '../shapes.ts';
+import type {
+  Attempt,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../../src/client/contract/delivery.ts';
+import type { EventType } from '../events/event-types.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { AttemptSelect } from './attempt-select.tsx';
 import { EventTab } from './event-tab.tsx';
 import { FailureNotice } from './failure-notice.tsx';

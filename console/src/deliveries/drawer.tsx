@@ -10,7 +10,7 @@ import { useShortcuts } from '../keys.ts';
 import { limits } from '../limits.ts';
 import { useLoad, type Load } from '../load.ts';
 import { setParams } from '../router.ts';
-import type { DeliveryWithAttempts } from '../shapes.ts';
+import type { GetDeliveryAnswer as DeliveryWithAttempts } from '../../../src/client/contract/delivery.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import { DeliveryDetail } from './detail.tsx';

@@ -10,7 +10,7 @@ import { Time } from '../components/time.tsx';
 import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
 import type { Load } from '../load.ts';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 
 export function EventTab({
   delivery,

@@ -3,7 +3,8 @@ import type { JSX } from 'preact';
 import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { plural } from '../format.ts';
-import type { DeliveryWithAttempts, Subscription } from '../shapes.ts';
+import type { GetDeliveryAnswer as DeliveryWithAttempts } from '../../../src/client/contract/delivery.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { failureOf } from './failure-text.ts';
 import { NextAttempt } from './next-attempt.tsx';
 

@@ -1,7 +1,10 @@
 // Why a delivery failed, in the words of the catalogue of failures, or of its own attempt where that says
 // more. Pure.
 import { explain, failures, type Failure } from '../../../src/core/failures.ts';
-import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
+import type {
+  Attempt,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../../src/client/contract/delivery.ts';
 
 type Failed = Pick<Attempt, 'error' | 'status' | 'message'>;
 

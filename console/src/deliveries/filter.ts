@@ -1,6 +1,6 @@
 // What the list of deliveries is narrowed to: the same words in the address of the page and in the query
 // of GET /deliveries. Pure.
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 
 export const filterNames = [
   'state',

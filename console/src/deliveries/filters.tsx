@@ -10,7 +10,7 @@ import { patternError } from '../event-name.ts';
 import { isFiltered } from '../is-filtered.ts';
 import { useLoad } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
-import type { EventType } from '../shapes.ts';
+import type { EventType } from '../events/event-types.ts';
 import { noFilter, type DeliveryFilter } from './filter.ts';
 import { readResult, resultSuggestions, resultText } from './result-filter.ts';
 

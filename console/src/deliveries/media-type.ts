@@ -1,5 +1,7 @@
 // What kind of body a callback is sent with, as its contract says. Pure.
-import type { Delivery, EventType, Subscription } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { EventType } from '../events/event-types.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 
 /** Undefined: without a body. JSON where the contract no longer has the callback. */
 export function mediaTypeOf(

@@ -6,7 +6,7 @@ import { UntrustedText } from '../components/untrusted-text.tsx';
 import { DrawerSection } from '../components/drawer-section.tsx';
 import { duration } from '../format.ts';
 import { outcomeLabel } from '../outcome-label.ts';
-import type { Attempt, Delivery } from '../shapes.ts';
+import type { Attempt, Delivery } from '../../../src/client/contract/delivery.ts';
 import { HeadersTable } from './headers-table.tsx';
 
 export function ResponseTab({

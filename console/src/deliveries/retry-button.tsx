@@ -5,7 +5,8 @@ import { useAction } from '../action.ts';
 import { send } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { setParams } from '../router.ts';
-import type { Delivery, Subscription } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { toastSuccess } from '../toasts.ts';
 
 export function RetryButton({

@@ -7,7 +7,10 @@ import { Time } from '../components/time.tsx';
 import { duration } from '../format.ts';
 import { outcomeLabel } from '../outcome-label.ts';
 import { setParams } from '../router.ts';
-import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
+import type {
+  Attempt,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../../src/client/contract/delivery.ts';
 import { attemptNumber } from './attempt-select.tsx';
 import { NextAttempt } from './next-attempt.tsx';
 import { failureSentence } from './failure-text.ts';

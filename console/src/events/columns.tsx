@@ -7,7 +7,8 @@ import { Time } from '../components/time.tsx';
 import { countStates } from '../count-states.ts';
 import { plural } from '../format.ts';
 import { hrefWith } from '../router.ts';
-import type { Delivery, PublishedEvent } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
 
 export function eventHref({ id }: PublishedEvent): string {
   return hrefWith({ eventId: id });

@@ -3,7 +3,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../api.ts';
 import { limits } from '../limits.ts';
-import type { Delivery, Page, PublishedEvent } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { Page } from '../list.ts';
+import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 

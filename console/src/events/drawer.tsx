@@ -12,7 +12,7 @@ import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
 import { useLoad } from '../load.ts';
-import type { PublishedEvent } from '../shapes.ts';
+import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
 
 type WithPayload = PublishedEvent & { readonly payload: string };
 

@@ -1,5 +1,7 @@
 // Which of the contract's event types speak for an event of a name. Pure.
-import type { EventType } from '../shapes.ts';
+import type { ListEventTypesAnswer } from '../../../src/client/contract/event.ts';
+
+export type EventType = ListEventTypesAnswer['items'][number];
 
 /** Names to choose from: not patterns, and not templates, whose names only subscribers know. */
 export function namesOf(types: readonly EventType[]): readonly string[] {

@@ -6,7 +6,7 @@ import { TextArea } from '../components/field.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { indented } from '../json-text.ts';
 import { limits } from '../limits.ts';
-import type { FieldError } from '../shapes.ts';
+import type { FieldError } from '../field-error.ts';
 import { checkJson, lineAndColumn, type JsonCheck } from './json-check.ts';
 
 export function PayloadField({

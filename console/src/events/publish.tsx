@@ -12,7 +12,7 @@ import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import { DrawerSection } from '../components/drawer-section.tsx';
 import { useLoad } from '../load.ts';
 import { hrefWith } from '../router.ts';
-import type { EventType } from '../shapes.ts';
+import type { EventType } from './event-types.ts';
 import { PublishForm } from './publish-form.tsx';
 import type { Sent } from './publishing.ts';
 

@@ -5,7 +5,8 @@ import { useRef } from 'preact/hooks';
 import { useAction, type Action } from '../action.ts';
 import { newIdempotencyKey, send } from '../api.ts';
 import { param } from '../router.ts';
-import type { Accepted, EventType } from '../shapes.ts';
+import type { Accepted } from '../../../src/client/contract/event.ts';
+import type { EventType } from './event-types.ts';
 import { typesFor } from './event-types.ts';
 import { checkJson } from './json-check.ts';
 

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { limits } from '../limits.ts';
-import type { EventType } from '../shapes.ts';
+import type { EventType } from './event-types.ts';
 import { schemaRows, type SchemaRow } from './schema-rows.ts';
 
 export function SchemaView({

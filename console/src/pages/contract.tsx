@@ -10,12 +10,11 @@ import { UntrustedText } from '../components/untrusted-text.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { EventsSection } from '../contract/events.tsx';
 import { SubscribeSection, UnsubscribeSection } from '../contract/operations.tsx';
-import type { ContractReport } from '../contract/report.ts';
 import { CannotRun, WarningsSection } from '../contract/warnings.tsx';
 import { plural } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { param, setParams } from '../router.ts';
-import type { Contract } from '../shapes.ts';
+import type { Contract, ContractReport } from '../../../src/client/contract/service.ts';
 
 export function ContractPage(): JSX.Element {
   const contracts = useLoad('contracts', (signal) =>
@@ -67,14 +66,15 @@ function Report({ title }: { title: string }): JSX.Element {
   if (state.kind === 'loading') return <Skeleton rows={8} />;
   if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={load.reload} />;
   const { value } = state;
+  const otherOperations = value.otherOperations ?? 0;
   return (
     <>
       <p class="soft">
         <UntrustedText text={value.title} /> <UntrustedText text={value.version} />, OpenAPI{' '}
         <UntrustedText text={value.openapi} />
-        {value.otherOperations === 0
+        {otherOperations === 0
           ? ''
-          : `, and ${plural(value.otherOperations, 'operation')} without callbacks`}
+          : `, and ${plural(otherOperations, 'operation')} without callbacks`}
         .{' '}
         <a href={`/contracts/${encodeURIComponent(value.title)}`} target="_blank" rel="noreferrer">
           The document as it is executed

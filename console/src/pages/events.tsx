@@ -20,7 +20,8 @@ import { useListUpdates } from '../list-updates.ts';
 import { useIsInteracting } from '../interaction.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
-import type { Page, PublishedEvent } from '../shapes.ts';
+import type { Page } from '../list.ts';
+import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
 import { useIsStale } from '../use-is-stale.ts';
 import { useFrames } from '../stream.ts';
 

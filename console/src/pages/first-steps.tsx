@@ -13,7 +13,12 @@ import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { Section } from '../components/page.tsx';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
-import type { Accepted, Contract, Delivery, EventType, Page, Subscription } from '../shapes.ts';
+import type { Accepted } from '../../../src/client/contract/event.ts';
+import type { Contract } from '../../../src/client/contract/service.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { EventType } from '../events/event-types.ts';
+import type { Page } from '../list.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { testEvent } from '../test-event.ts';
 import { SubscribeForm } from './first-subscription.tsx';
 

@@ -8,7 +8,8 @@ import { newIdempotencyKey, send, type ApiProblem } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { TextField } from '../components/field.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
-import type { Contract, Subscribed, Subscription } from '../shapes.ts';
+import type { Contract } from '../../../src/client/contract/service.ts';
+import type { Subscribed, Subscription } from '../../../src/client/contract/subscription.ts';
 
 type SubscribeFormProps = {
   readonly subscription: Subscription | undefined;

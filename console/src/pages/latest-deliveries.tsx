@@ -7,7 +7,7 @@ import { Section } from '../components/page.tsx';
 import { Time } from '../components/time.tsx';
 import { outcomeLabel } from '../outcome-label.ts';
 import type { Load } from '../load.ts';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 
 export function LatestDeliveries({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
   const all = (

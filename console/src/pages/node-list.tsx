@@ -2,6 +2,7 @@
 import './node-list.css';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { ListNodesAnswer } from '../../../src/client/contract/node.ts';
 import { get } from '../api.ts';
 import { Badge } from '../components/badge.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
@@ -11,14 +12,11 @@ import { Time } from '../components/time.tsx';
 import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
 import { isPaused } from '../stream.ts';
-import type { ServiceNode } from '../shapes.ts';
 
 const roles = { all: 'requests and deliveries', api: 'requests', worker: 'deliveries' } as const;
 
 export function NodeList(): JSX.Element {
-  const load = useLoad('nodes', (signal) =>
-    get<{ items: readonly ServiceNode[] }>('/nodes', { signal }),
-  );
+  const load = useLoad('nodes', (signal) => get<ListNodesAnswer>('/nodes', { signal }));
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden && !isPaused.peek()) load.reload();

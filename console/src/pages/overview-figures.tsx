@@ -3,13 +3,13 @@ import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Stat, Stats } from '../components/stat.tsx';
 import { count, duration, percent, plural, span } from '../format.ts';
-import type { Stats as Figures } from '../shapes.ts';
+import type { GetStatsAnswer } from '../../../src/client/contract/stats.ts';
 
 /** Below these the rate is worth a look, and a worry. */
 const goodRate = 0.99;
 const poorRate = 0.9;
 
-export function OverviewFigures({ stats }: { stats: Figures }): JSX.Element {
+export function OverviewFigures({ stats }: { stats: GetStatsAnswer }): JSX.Element {
   const { totals, pending, pendingIsCapped, oldestPendingAt } = stats;
   const tries = totals.delivered + totals.retried + totals.dead;
   return (

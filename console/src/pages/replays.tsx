@@ -19,7 +19,8 @@ import { mergeReplays } from '../replays/live-replays.ts';
 import { noValues } from '../replays/form-values.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
-import type { Page, Replay } from '../shapes.ts';
+import type { Page } from '../list.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 import { useFrames, usePolling } from '../stream.ts';
 
 export function ReplaysPage(): JSX.Element {

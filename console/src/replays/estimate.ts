@@ -1,6 +1,6 @@
 // How fast a replay goes and how long it still takes, as far as that can be known. Pure.
 import { duration } from '../format.ts';
-import type { Replay } from '../shapes.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 
 /** Before so much time has passed, nothing can be said. */
 const soonestMs = 2_000;

@@ -1,13 +1,13 @@
 // What a replay sends again, in words.
 import type { JSX } from 'preact';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import { Time } from '../components/time.tsx';
 import { outcomeLabel } from '../outcome-label.ts';
-import type { ReplayFilter } from '../shapes.ts';
 import { stateLabel } from './form-values.ts';
 
 /** On one line: `Dead deliveries of order.* · HTTP 5xx`. */
-export function FilterSummary({ filter }: { filter: ReplayFilter }): JSX.Element {
+export function FilterSummary({ filter }: { filter: Replay['filter'] }): JSX.Element {
   const { event, subscriberId } = filter;
   const result = resultLabel(filter);
   return (
@@ -30,7 +30,10 @@ export function FilterSummary({ filter }: { filter: ReplayFilter }): JSX.Element
   );
 }
 
-export function resultLabel({ status, error }: ReplayFilter): string | undefined {
+export function resultLabel({
+  status,
+  error,
+}: Pick<Replay['filter'], 'status' | 'error'>): string | undefined {
   const words = [
     status === undefined ? undefined : `HTTP ${status}`,
     error === undefined ? undefined : outcomeLabel({ error }),
@@ -38,7 +41,7 @@ export function resultLabel({ status, error }: ReplayFilter): string | undefined
   return words.length === 0 ? undefined : words.join(', ');
 }
 
-export function TimeRangeText({ filter }: { filter: ReplayFilter }): JSX.Element {
+export function TimeRangeText({ filter }: { filter: Replay['filter'] }): JSX.Element {
   const { from, until } = filter;
   return (
     <>
@@ -47,11 +50,7 @@ export function TimeRangeText({ filter }: { filter: ReplayFilter }): JSX.Element
           from <Time at={from} as="exact" />{' '}
         </>
       )}
-      {until === undefined ? null : (
-        <>
-          before <Time at={until} as="exact" />
-        </>
-      )}
+      before <Time at={until} as="exact" />
     </>
   );
 }

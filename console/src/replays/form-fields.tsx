@@ -7,7 +7,7 @@ import { fromField, toField } from '../local-time.ts';
 import { readResult, resultSuggestions, resultText } from '../deliveries/result-filter.ts';
 import { useLoad } from '../load.ts';
 import { setParams } from '../router.ts';
-import type { EventType } from '../shapes.ts';
+import type { EventType } from '../events/event-types.ts';
 import { rateDefault, rateError, rateMax, type FormValues } from './form-values.ts';
 
 const states = [

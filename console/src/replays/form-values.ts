@@ -1,6 +1,6 @@
 // What a new replay is asked for: the fields of the form, which stand in the address, and the request that
 // they make. Pure.
-import type { ReplayFilter } from '../shapes.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 
 export const fieldNames = [
   'state',
@@ -58,7 +58,7 @@ export function rateError(rate: string | undefined): string | undefined {
 }
 
 /** The same again: the parameters that open the form with this filter. */
-export function paramsFor(filter: ReplayFilter, ratePerSecond: number): Record<string, string> {
+export function paramsFor(filter: Replay['filter'], ratePerSecond: number): Record<string, string> {
   const { until: _until, ...rest } = filter;
   return { new: '1', ...rest, rate: String(ratePerSecond) };
 }

@@ -10,7 +10,7 @@ import { Drawer } from '../components/dialog.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { count, duration, plural } from '../format.ts';
 import { route } from '../router.ts';
-import type { Replay } from '../shapes.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 import { toastSuccess } from '../toasts.ts';
 import { FormFields } from './form-fields.tsx';
 import { rateError, requestOf, valuesIn, type ReplayRequest } from './form-values.ts';

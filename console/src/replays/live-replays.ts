@@ -1,5 +1,5 @@
 // Replays that the stream tells of, put into a list that is shown. Pure.
-import type { Replay } from '../shapes.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 
 /** What is shown moves on in its place; new ones come to the top. */
 export function mergeReplays(

@@ -10,7 +10,8 @@ import { ProblemNotice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
-import type { Accepted, Subscription } from '../shapes.ts';
+import type { Accepted } from '../../../src/client/contract/event.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { toastSuccess } from '../toasts.ts';
 
 type ActionsProps = {

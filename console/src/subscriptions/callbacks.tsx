@@ -13,7 +13,7 @@ import { DrawerSection } from '../components/drawer-section.tsx';
 import { count, plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
-import type { Callback, Subscription } from '../shapes.ts';
+import type { Callback, Subscription } from '../../../src/client/contract/subscription.ts';
 import { toastSuccess } from '../toasts.ts';
 import { subscriptionPath } from './actions.tsx';
 import { eventSummary } from './event-summary.ts';

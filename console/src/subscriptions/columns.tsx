@@ -6,7 +6,7 @@ import { Sparkline } from '../components/sparkline.tsx';
 import type { Column } from '../components/table.tsx';
 import { compactCount, count, duration, percent } from '../format.ts';
 import { hrefWith } from '../router.ts';
-import type { Subscription } from '../shapes.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { eventSummary } from './event-summary.ts';
 import type { Figures } from './figures.ts';
 

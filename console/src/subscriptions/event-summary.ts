@@ -1,5 +1,5 @@
 // What a subscription hears, in words. Pure.
-import type { Callback } from '../shapes.ts';
+import type { Callback } from '../../../src/client/contract/subscription.ts';
 
 export function eventSummary(
   callbacks: readonly Pick<Callback, 'events'>[],

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { Notice } from '../components/notice.tsx';
 import { Time } from '../components/time.tsx';
 import { plural } from '../format.ts';
-import type { Subscription } from '../shapes.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 
 export function HealthNotice({ subscription }: { subscription: Subscription }): JSX.Element | null {
   const { state, health } = subscription;

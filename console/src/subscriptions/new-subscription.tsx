@@ -11,7 +11,8 @@ import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { DrawerSection } from '../components/drawer-section.tsx';
 import { useLoad } from '../load.ts';
-import type { Contract, Subscribed } from '../shapes.ts';
+import type { Contract } from '../../../src/client/contract/service.ts';
+import type { Subscribed } from '../../../src/client/contract/subscription.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
 
 export function NewSubscription({

@@ -12,8 +12,11 @@ import { Select } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
-import type { SecretPair, ShownSecret, Subscription } from '../shapes.ts';
+import type { Secret, Subscription } from '../../../src/client/contract/subscription.ts';
 import { subscriptionPath } from './actions.tsx';
+
+/** One secret of the pair. With a public key, `secret` is the public key too. */
+type OneSecret = Pick<Secret, 'secret' | 'publicKey'>;
 
 type Words = { readonly title: string; readonly noun: string; readonly shown: string };
 
@@ -23,10 +26,10 @@ const pairWords: Words = { title: 'Signing key', noun: 'key', shown: 'public key
 export function SecretPart({ subscription }: { subscription: Subscription }): JSX.Element {
   const { id, signing } = subscription;
   const words = signing === 'ed25519' ? pairWords : secretWords;
-  const pair = useSignal<SecretPair | undefined>(undefined);
+  const pair = useSignal<Secret | undefined>(undefined);
   const isRotating = useSignal(false);
   const read = useAction(async () => {
-    pair.value = await get<SecretPair>(`${subscriptionPath(id)}/secret`);
+    pair.value = await get<Secret>(`${subscriptionPath(id)}/secret`);
   });
   return (
     <DrawerSection
@@ -69,7 +72,7 @@ export function SecretPart({ subscription }: { subscription: Subscription }): JS
   );
 }
 
-function Secrets({ pair }: { pair: SecretPair }): JSX.Element {
+function Secrets({ pair }: { pair: Secret }): JSX.Element {
   const { previous } = pair;
   const isOver = previous === undefined || Date.parse(previous.expiresAt) <= clock.value;
   return (
@@ -91,13 +94,13 @@ function Secrets({ pair }: { pair: SecretPair }): JSX.Element {
   );
 }
 
-function ShownCode({ shown, which = '' }: { shown: ShownSecret; which?: string }): JSX.Element {
+function ShownCode({ shown, which = '' }: { shown: OneSecret; which?: string }): JSX.Element {
   const { secret, publicKey } = shown;
   const what = publicKey === undefined ? 'signing secret' : 'public key';
   return <Code text={publicKey ?? secret} label={`${which}${what}`} />;
 }
 
-function nounOf({ publicKey }: ShownSecret): string {
+function nounOf({ publicKey }: OneSecret): string {
   return publicKey === undefined ? 'secret' : 'key';
 }
 
@@ -116,16 +119,16 @@ function RotateDialog({
 }: {
   readonly id: string;
   readonly words: Words;
-  readonly onRotate: (rotated: SecretPair) => void;
+  readonly onRotate: (rotated: Secret) => void;
   readonly onClose: () => void;
 }): JSX.Element {
   const overlap = useSignal('86400');
-  const rotated = useSignal<SecretPair | undefined>(undefined);
+  const rotated = useSignal<Secret | undefined>(undefined);
   const act = useAction(
     async () => {
       const body = { overlapSeconds: Number(overlap.value) };
       const path = `${subscriptionPath(id)}/secret/rotate`;
-      rotated.value = await send<SecretPair>('POST', path, { body });
+      rotated.value = await send<Secret>('POST', path, { body });
       onRotate(rotated.value);
     },
     { quiet: true },
@@ -162,7 +165,7 @@ function RotateDialog({
   );
 }
 
-function Rotated({ pair, onClose }: { pair: SecretPair; onClose: () => void }): JSX.Element {
+function Rotated({ pair, onClose }: { pair: Secret; onClose: () => void }): JSX.Element {
   const { previous } = pair;
   const noun = nounOf(pair);
   const done = (

@@ -1,5 +1,5 @@
 // What the service says of the fields of the settings, as sentences: each for the field it names. Pure.
-import type { FieldError } from '../shapes.ts';
+import type { FieldError } from '../field-error.ts';
 
 export type FieldRule = {
   /** Where the service finds it: `body#/retry`. */

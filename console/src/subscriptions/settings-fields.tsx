@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { Checkbox, TextArea, TextField, TimeField } from '../components/field.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { DrawerSection } from '../components/drawer-section.tsx';
-import type { Subscription } from '../shapes.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { visible } from '../hidden-characters.ts';
 import type { FieldRule } from './settings-errors.ts';
 import { activeCallbacks, type SettingsValues } from './settings-values.ts';

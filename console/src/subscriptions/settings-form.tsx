@@ -8,7 +8,7 @@ import { send, type ApiProblem } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
-import type { Subscription } from '../shapes.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { toastSuccess } from '../toasts.ts';
 import { subscriptionPath } from './actions.tsx';
 import { errorAt, isNotAt } from './settings-errors.ts';

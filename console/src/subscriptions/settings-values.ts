@@ -2,7 +2,7 @@
 // was changed. Pure but for the reader's time zone.
 import { checkJson, lineAndColumn } from '../events/json-check.ts';
 import { fromField, toField } from '../local-time.ts';
-import type { Callback, Settings, Subscription } from '../shapes.ts';
+import type { Callback, Subscription } from '../../../src/client/contract/subscription.ts';
 import { filterText } from './filter-text.ts';
 
 /** Texts as they are typed; empty means: as the service is set. */
@@ -34,7 +34,9 @@ export type Changes =
 /** What stands for a schedule without waits. */
 const noRetry = 'none';
 
-export function valuesOf(subscription: Settings & Pick<Subscription, 'callbacks'>): SettingsValues {
+type Configured = Partial<Subscription> & Pick<Subscription, 'callbacks'>;
+
+export function valuesOf(subscription: Configured): SettingsValues {
   const { description, expiresAt, filter, rateLimit, concurrency, timeout, retry } = subscription;
   const events = activeCallbacks(subscription.callbacks).map((one): [number, string] => [
     one.position,
@@ -42,17 +44,21 @@ export function valuesOf(subscription: Settings & Pick<Subscription, 'callbacks'
   ]);
   return {
     description: description ?? '',
-    expiresAt: toField(expiresAt),
+    expiresAt: toField(expiresAt ?? undefined),
     events: Object.fromEntries(events),
-    filter: filter === undefined ? '' : filterText(filter),
-    rateLimit: rateLimit === undefined ? '' : String(rateLimit),
-    concurrency: concurrency === undefined ? '' : String(concurrency),
+    filter: isUnset(filter) ? '' : filterText(filter),
+    rateLimit: String(rateLimit ?? ''),
+    concurrency: String(concurrency ?? ''),
     timeout: timeout ?? '',
-    retry: retry === undefined ? '' : retry.length === 0 ? noRetry : retry.join(', '),
-    ordered: subscription.ordered,
+    retry: isUnset(retry) ? '' : retry.length === 0 ? noRetry : retry.join(', '),
+    ordered: subscription.ordered ?? false,
     headers: '',
     dropsHeaders: false,
   };
+}
+
+function isUnset<T>(value: T | null | undefined): value is null | undefined {
+  return value === null || value === undefined;
 }
 
 /** Those whose events can be chosen: to the others nothing is sent. */

@@ -8,8 +8,8 @@ import { Time } from '../components/time.tsx';
 import { plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
-import type { FilterValue, Subscription } from '../shapes.ts';
-import { valueText } from './filter-text.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { filterValues, valueText } from './filter-text.ts';
 import { ChangeSettings } from './settings-form.tsx';
 
 type SettingsProps = {
@@ -97,10 +97,10 @@ function paceRows(subscription: Subscription): readonly Row[] {
 
 function row<T>(
   name: string,
-  value: T | undefined,
+  value: T | null | undefined,
   shown: (value: T) => ComponentChildren,
 ): readonly Row[] {
-  return value === undefined ? [] : [[name, shown(value)]];
+  return value === undefined || value === null ? [] : [[name, shown(value)]];
 }
 
 function Expiry({ at, isOver }: { at: string; isOver: boolean }): JSX.Element {
@@ -118,18 +118,18 @@ function Expiry({ at, isOver }: { at: string; isOver: boolean }): JSX.Element {
 function FilterLines({ filter }: { filter: NonNullable<Subscription['filter']> }): JSX.Element {
   return (
     <>
-      {Object.entries(filter).map(([pointer, values], at) => (
+      {Object.entries(filter).map(([pointer, allowed], at) => (
         <p key={pointer}>
           {at === 0 ? '' : 'and '}
           {pointer === '' ? 'the payload' : <UntrustedText text={pointer} mono />} is{' '}
-          <Values values={values} />
+          <Values values={filterValues(allowed)} />
         </p>
       ))}
     </>
   );
 }
 
-function Values({ values }: { values: readonly FilterValue[] }): JSX.Element {
+function Values({ values }: { values: readonly unknown[] }): JSX.Element {
   const shown = values.slice(0, limits.filterValuesShown);
   const more = values.length - shown.length;
   return (

@@ -8,7 +8,7 @@ import { Button } from '../components/button.tsx';
 import { RadioGroup, type RadioOption } from '../components/radio-group.tsx';
 import { TextField } from '../components/field.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
-import type { Subscribed } from '../shapes.ts';
+import type { Subscribed } from '../../../src/client/contract/subscription.ts';
 import { messageFor } from './problem-message.ts';
 
 type Variant = 'body' | 'query' | 'multi';

@@ -1,10 +1,10 @@
-// What the stream tells while deliveries are being read: the answer may be older, and must not undo it.
-// Nothing is kept longer than one reading takes.
+// Keeps changes from the stream that arrive while a request is in flight: the response may be older
+// and must not undo them. Nothing is kept longer than one request.
 import type { Delivery } from '../../src/client/contract/delivery.ts';
 
 export type ChangeTracker = {
   readonly record: (changed: readonly Delivery[]) => void;
-  /** Reads, and lays over the answer what was changes since the reading began. */
+  /** Loads, then merges the changes recorded since the request began. */
   readonly read: <T>(
     load: () => Promise<T>,
     merge: (answer: T, changes: readonly Delivery[]) => T,
@@ -12,7 +12,7 @@ export type ChangeTracker = {
 };
 
 export function trackChanges(): ChangeTracker {
-  /** One for each reading under way, by id. Four frames a second and limits.requestMs bound them. */
+  /** One map per request in flight, by ID. Bounded by four frames a second and limits.requestMs. */
   const reads = new Set<Map<string, Delivery>>();
   return {
     record: (changed) => {

@@ -1,21 +1,21 @@
-// Makes characters visible that hide or turn text: controls, direction marks, spaces without width.
-// Text from outside goes through here; what comes out is still only text.
+// Makes invisible and direction-changing characters visible: controls, bidi marks, zero-width
+// spaces. All untrusted text goes through here; the result is still plain text.
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'hidden'; readonly name: string };
 
-// Controls (but tab and line feed), soft hyphen, Arabic letter mark, Hangul fillers, Mongolian separator,
-// zero width space, direction marks and turns, line and paragraph separators, joiners of words,
-// byte order mark, annotation marks, tags, and halves of surrogate pairs.
+// Controls (except tab and line feed), soft hyphen, Arabic letter mark, Hangul fillers, Mongolian
+// vowel separator, zero-width space, bidi marks and overrides, line and paragraph separators, word
+// joiner, byte order mark, annotation marks, tags, and lone surrogates.
 const hidden =
-  // oxlint-disable-next-line no-control-regex -- They are what is looked for.
+  // oxlint-disable-next-line no-control-regex -- The pattern matches control characters.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u115f\u1160\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}\p{Cs}]/gu;
 
-// Joiners have a meaning between letters of many scripts and in emoji, and none beside plain letters.
+// Zero-width joiners are meaningful in many scripts and in emoji, but not next to ASCII.
 const strayJoiner =
   /(?<=^|[ -~])[\u200c\u200d]+|[\u200c\u200d]+(?=$|[ -~])|(?<=[\u200c\u200d])[\u200c\u200d]+/gu;
 
-/** The text in pieces, each hidden character as its name: `U+202E`. */
+/** Splits the text; each hidden character becomes its name: `U+202E`. */
 export function piecesOf(text: string): Piece[] {
   const pieces: Piece[] = [];
   let from = 0;
@@ -29,7 +29,7 @@ export function piecesOf(text: string): Piece[] {
   return pieces;
 }
 
-/** The same as one text, for titles and labels. */
+/** The same as a single string, for titles and labels. */
 export function visible(text: string): string {
   return piecesOf(text)
     .map((piece) => (piece.kind === 'text' ? piece.text : `⟨${piece.name}⟩`))

@@ -1,9 +1,9 @@
-// Whether somebody is reading a part of the page right now: points at it, has the focus or a selection in
-// it, or has scrolled into it. A list must not move under their eyes.
+// Whether the user is interacting with a part of the page: hovering, focused, selecting text in it,
+// or scrolled into it. A list must not move meanwhile.
 import { useComputed, useSignal, type ReadonlySignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
-/** The bar at the top covers so much of a page that is scrolled. */
+/** Height of the sticky top bar, which covers scrolled content. */
 const barPx = 56;
 
 export function useIsInteracting(part: { current: HTMLElement | null }): ReadonlySignal<boolean> {
@@ -16,7 +16,7 @@ export function useIsInteracting(part: { current: HTMLElement | null }): Readonl
     if (element === null) return undefined;
     const until = new AbortController();
     const options = { signal: until.signal, passive: true };
-    // A finger leaves no pointer behind: what was touched is not being pointed at.
+    // Touch has no hover: a touched element is not being pointed at.
     element.addEventListener(
       'pointerenter',
       ({ pointerType }) => (isPointedAt.value = pointerType === 'mouse'),

@@ -1,19 +1,19 @@
-// What came while somebody was reading a list: counted meanwhile, and shown when they are done or ask for
-// it. A list that nobody is reading is read again soon after something changed.
+// Holds back updates while the user interacts with a list: they are counted, and applied when the
+// user stops or asks for them. An idle list is reloaded soon after a change.
 import { useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
 import { limits } from './limits.ts';
 import { useThrottled } from './throttle.ts';
 
 export type NewRows = {
-  /** So many things are new and not shown yet. */
+  /** Number of new items that are not shown yet. */
   readonly count: number;
-  /** There may be more of them. */
+  /** There may be more than `count`. */
   readonly isMore?: boolean;
   readonly show: () => void;
 };
 
 export type ListUpdates = NewRows & {
-  /** Something may have changed, and so many things are new. */
+  /** Reports a change with this many new items. */
   readonly note: (newCount: number) => void;
 };
 
@@ -28,19 +28,19 @@ export function useListUpdates(
     isDue.value = false;
     show();
   };
-  const showUnlessRead = useThrottled(() => {
+  const showIfIdle = useThrottled(() => {
     if (isDue.peek() && !isInteracting.peek()) showNow();
   }, limits.refreshMs);
-  // Whoever stops reading gets the news at once.
+  // Apply updates as soon as the user stops interacting.
   useSignalEffect(() => {
-    if (!isInteracting.value && isDue.value) showUnlessRead();
+    if (!isInteracting.value && isDue.value) showIfIdle();
   });
   return {
     count: count.value,
     note: (newCount) => {
       count.value += newCount;
       isDue.value = true;
-      showUnlessRead();
+      showIfIdle();
     },
     show: showNow,
   };

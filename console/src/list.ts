@@ -1,4 +1,5 @@
-// Reading a list page by page. Pages may be short or empty and still have a next one: a few are read on.
+// Loads a list page by page. Pages may be short or empty and still have a next page: a few are
+// skipped.
 import { useSignal } from '@preact/signals';
 import { isAborted, type ApiProblem } from './api.ts';
 import { joinItems } from './join-items.ts';
@@ -13,7 +14,7 @@ export type List<T> = {
   readonly state: Loaded<Page<T>>;
   readonly items: readonly T[];
   readonly isLoading: boolean;
-  /** Why what is shown could not be read again. It stays, and may be old. */
+  /** Why the last reload failed. The old items stay on screen and may be outdated. */
   readonly staleProblem: ApiProblem | undefined;
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -28,7 +29,9 @@ export function useList<T extends { readonly id: string }>(
   key: string,
   readPage: ReadPage<T>,
 ): List<T> {
-  const load = useLoad(key, (signal) => readOn((cursor) => readPage(cursor, signal), undefined));
+  const load = useLoad(key, (signal) =>
+    readNonEmpty((cursor) => readPage(cursor, signal), undefined),
+  );
   const isLoadingMore = useSignal(false);
   const page = load.value;
 
@@ -37,8 +40,8 @@ export function useList<T extends { readonly id: string }>(
     if (isLoadingMore.value || cursor === null || cursor === undefined) return;
     isLoadingMore.value = true;
     try {
-      const next = await readOn(readPage, cursor);
-      // Overtaken by another filter meanwhile: this page belongs to a list that is gone.
+      const next = await readNonEmpty(readPage, cursor);
+      // The filter may have changed meanwhile: then this page belongs to a list that is gone.
       load.change((now) =>
         now.nextCursor === cursor ? { ...next, items: joinItems(now.items, next.items) } : now,
       );
@@ -62,7 +65,7 @@ export function useList<T extends { readonly id: string }>(
   };
 }
 
-async function readOn<T>(readPage: ReadPage<T>, from: string | undefined): Promise<Page<T>> {
+async function readNonEmpty<T>(readPage: ReadPage<T>, from: string | undefined): Promise<Page<T>> {
   let page = await readPage(from);
   for (let tries = 1; tries < limits.emptyPagesMax; tries += 1) {
     if (page.items.length > 0 || page.nextCursor === null) break;

@@ -1,4 +1,4 @@
-// Reading one thing from the service for a component: loading, failed with a retry, or there.
+// Loads one resource for a component: loading, failed with a retry, or ready.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { isAborted, problemOf, type ApiProblem } from './api.ts';
@@ -10,18 +10,18 @@ export type Loaded<T> =
 
 export type Load<T> = {
   readonly state: Loaded<T>;
-  /** The value, also an older one while a newer is read. */
+  /** The value; an older one while a reload is in flight. */
   readonly value: T | undefined;
   readonly isLoading: boolean;
-  /** Why what is shown could not be read again. It stays, and may be old. */
+  /** Why the last reload failed. The old value stays on screen and may be outdated. */
   readonly staleProblem: ApiProblem | undefined;
-  /** Reads again; what is shown stays until the answer is there. */
+  /** Loads again. The current value stays until the response arrives. */
   readonly reload: () => void;
-  /** Changes what is shown, for news that came another way. */
+  /** Changes the value locally, for updates from the stream. */
   readonly change: (next: (value: T) => T) => void;
 };
 
-/** Reads at first and whenever the key changes. A reading that is overtaken is given up. */
+/** Loads initially and whenever the key changes. A superseded request is aborted. */
 export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T>): Load<T> {
   const state = useSignal<Loaded<T>>({ kind: 'loading' });
   const isLoading = useSignal(true);

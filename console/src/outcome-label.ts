@@ -1,23 +1,23 @@
-// The short words for how an attempt ended, for tables and lists. The sentences with what to do about it
-// are in the catalogue of failures.
-const words: Readonly<Record<string, string>> = {
-  dns: 'Name not found',
+// Short labels for the outcome of an attempt, for tables and lists. The sentences with advice are
+// in core/failures.ts.
+const labels: Readonly<Record<string, string>> = {
+  dns: 'DNS lookup failed',
   refused: 'Connection refused',
-  tls: 'TLS failed',
+  tls: 'TLS error',
   timeout: 'Timed out',
-  reset: 'Connection lost',
-  too_large: 'Answer too large',
-  redirect: 'Redirected',
-  blocked: 'Address not allowed',
-  protocol: 'Not HTTP',
+  reset: 'Connection reset',
+  too_large: 'Response too large',
+  redirect: 'Redirect',
+  blocked: 'Address blocked',
+  protocol: 'Invalid HTTP',
   expired: 'Expired',
-  exhausted: 'Tries used up',
+  exhausted: 'Retries exhausted',
 };
 
-/** Every error by its name, as filters take it. */
-export const errorNames: readonly string[] = [...Object.keys(words), 'status'];
+/** All error names, as filters accept them. */
+export const errorNames: readonly string[] = [...Object.keys(labels), 'status'];
 
-/** `HTTP 503`, `Timed out`; undefined if nothing came back yet. */
+/** `HTTP 503`, `Timed out`; undefined while there is no outcome. */
 export function outcomeLabel({
   status,
   error,
@@ -25,6 +25,6 @@ export function outcomeLabel({
   readonly status?: number | undefined;
   readonly error?: string | undefined;
 }): string | undefined {
-  if (error !== undefined && error !== 'status') return words[error] ?? error;
+  if (error !== undefined && error !== 'status') return labels[error] ?? error;
   return status === undefined ? undefined : `HTTP ${status}`;
 }

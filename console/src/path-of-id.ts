@@ -1,5 +1,4 @@
-// Which page shows the thing that an id names. It only looks at the id; whether there is such a thing,
-// the page says.
+// Maps an ID to the page that shows it. Only the prefix is checked; the page reports an unknown ID.
 const pages: Readonly<Record<string, { page: string; parameter: string }>> = {
   dlv: { page: '/console/deliveries', parameter: 'delivery' },
   evt: { page: '/console/events', parameter: 'eventId' },
@@ -8,7 +7,7 @@ const pages: Readonly<Record<string, { page: string; parameter: string }>> = {
   rbk: { page: '/console/keys', parameter: 'key' },
 };
 
-/** The address of what the id names; undefined if it is no id of ours. */
+/** The path for an ID; undefined if the text is not a Ringback ID. */
 export function pathOfId(text: string): string | undefined {
   const given = text.trim();
   const attempt = attemptIn(given);
@@ -16,7 +15,7 @@ export function pathOfId(text: string): string | undefined {
   const found = /^([a-z]{3})_[A-Za-z0-9_]+$/u.exec(id);
   const target = pages[found?.[1] ?? ''];
   if (target === undefined) return undefined;
-  // Whoever pastes a whole key means its id, and the secret must not end up in the address bar.
+  // A pasted API key stands for its ID. The secret part must not end up in the address bar.
   const shown = target.parameter === 'key' ? id.slice(0, 12) : id;
   const which = attempt === undefined ? '' : `&attempt=${attempt.number}`;
   return `${target.page}?${target.parameter}=${encodeURIComponent(shown)}${which}`;

@@ -1,5 +1,5 @@
-// The deliveries of one event or subscription, kept up to date by the stream. Where the stream cannot say
-// all of it, or is not there, they are read again.
+// The deliveries of one event or subscription, kept up to date by the stream. Where the stream is
+// incomplete or down, they are reloaded.
 import { useEffect, useMemo } from 'preact/hooks';
 import { get, type Query } from './api.ts';
 import { limits } from './limits.ts';
@@ -36,14 +36,15 @@ export function useRelatedDeliveries(filter: DeliveryFilter): List<Delivery> {
   useFrames((frame) => {
     tracker.record(frame.deliveries);
     list.change((items) => merge(items, frame.deliveries));
-    // A list that was not there yet missed what came; more than a frame can hold may be ours.
+    // A list that is still loading missed these changes, and a truncated frame may hide some of
+    // ours.
     if (list.state.kind !== 'ready' || mayHaveMissed(frame)) scheduleReload();
   });
   const isLive = connection.value === 'live';
-  const waits = list.items.some(isPending);
+  const hasPending = list.items.some(isPending);
   useEffect(() => {
-    if (!isLive && waits) scheduleReload();
-  }, [isLive, waits, list.state]);
+    if (!isLive && hasPending) scheduleReload();
+  }, [isLive, hasPending, list.state]);
   return list;
 }
 

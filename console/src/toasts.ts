@@ -1,4 +1,5 @@
-// Short words about what just happened. Successes go by themselves, failures stay until dismissed.
+// Short messages about what just happened. Successes disappear by themselves; errors stay until
+// dismissed.
 import { signal } from '@preact/signals';
 import { problemOf } from './api.ts';
 import { limits } from './limits.ts';

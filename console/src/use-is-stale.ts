@@ -1,4 +1,4 @@
-// Whether what a list shows was read for another choice than the one that is made now.
+// Whether a list still shows the result of a previous filter.
 import { useRef } from 'preact/hooks';
 
 export function useIsStale(key: string, { isLoading }: { readonly isLoading: boolean }): boolean {

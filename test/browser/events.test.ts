@@ -43,9 +43,9 @@ describe('the page of events', () => {
       assert.deepEqual(JSON.parse(await payload(page).inputValue()), {
         message: 'Something happened',
       });
-      await shows(form(page), 'What the payload must be');
+      await shows(form(page), 'Payload schema');
       await publish(page).click();
-      await shows(form(page), /1 (?:running|waiting)/);
+      await shows(form(page), /1 (?:in flight|queued)/);
       await on.receiver.waitFor(came + 1);
       open();
       await shows(form(page), '1 delivered');
@@ -63,12 +63,15 @@ describe('the page of events', () => {
       faults.expect(/console: Failed to load resource.* 422 .*\/events\)$/);
       await openForm(page, 'order.paid');
       await payload(page).fill('{\n  "message": "x",\n}');
-      await shows(form(page), 'Line 3, column 1: expected a name in double quotes, found "}".');
+      await shows(
+        form(page),
+        'Line 3, column 1: expected a property name in double quotes, found "}".',
+      );
       assert(await publish(page).isDisabled());
       await payload(page).fill('{\n  "message": 3\n}');
       await publish(page).click();
       await shows(form(page), /Line 2, column 14: \/message must be a string, is a number/);
-      await form(page).getByRole('button', { name: 'Go to the mistake' }).click();
+      await form(page).getByRole('button', { name: 'Go to error' }).click();
       const chosen = await payload(page).evaluate((area: HTMLTextAreaElement) =>
         area.value.slice(area.selectionStart, area.selectionEnd),
       );

@@ -161,17 +161,17 @@ describe('failureOf', () => {
   it('does not promise another attempt of a dead one', () => {
     const dead = { ...failed, state: 'dead', error: 'status', status: 500 } as const;
     assert.match(failureOf(failed)?.operator ?? '', /port/);
-    assert.match(failureOf(dead)?.operator ?? '', /^When .* send it again/);
+    assert.match(failureOf(dead)?.operator ?? '', /^Once the receiver works again/);
     const refused = { ...dead, error: 'refused' } as const;
-    assert.match(failureOf(refused)?.operator ?? '', /^Check the port.* send it again/);
+    assert.match(failureOf(refused)?.operator ?? '', /^Check the port.* Once the receiver works again/);
     assert.match(failureOf({ ...dead, error: 'expired' })?.operator ?? '', /paused/);
   });
   it('says who ended a cancelled one', () => {
     const cancelled = { ...failed, state: 'cancelled', error: undefined } as const;
     const { error: _error, ...rest } = cancelled;
-    assert.match(failureOf({ ...rest, attempts: [] })?.title ?? '', /ended first/);
+    assert.match(failureOf({ ...rest, attempts: [] })?.title ?? '', /Subscription ended/);
     const gone = { ...attempt, status: 410 };
-    assert.match(failureOf({ ...rest, attempts: [gone] })?.title ?? '', /has unsubscribed/);
+    assert.match(failureOf({ ...rest, attempts: [gone] })?.title ?? '', /Receiver unsubscribed/);
   });
   it('has nothing to say where nothing failed', () => {
     assert.equal(failureOf({ ...failed, state: 'delivered' }), undefined);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { joinItems } from '../../console/src/join-items.ts';
-import { isInReach, mergeDeliveries } from '../../console/src/live-deliveries.ts';
+import { isInLoadedRange, mergeDeliveries } from '../../console/src/live-deliveries.ts';
 import { endMs, hasActivity, withFrame } from '../../console/src/live-stats.ts';
 import type { Delivery } from '../../src/client/contract/delivery.ts';
 import type { Frame } from '../../console/src/frame.ts';
@@ -76,16 +76,16 @@ describe('mergeDeliveries', () => {
   });
 });
 
-describe('isInReach', () => {
+describe('isInLoadedRange', () => {
   const items = [delivery('dlv_1_10', 5), delivery('dlv_1_9', 5)];
   it('ends within an event that has more deliveries than a page', () => {
-    assert.equal(isInReach(delivery('dlv_1_8', 5), { items, hasMore: true }), false);
-    assert.equal(isInReach(delivery('dlv_1_11', 5), { items, hasMore: true }), true);
-    assert.equal(isInReach(delivery('dlv_2_0', 6), { items, hasMore: true }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items, hasMore: true }), false);
+    assert.equal(isInLoadedRange(delivery('dlv_1_11', 5), { items, hasMore: true }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_2_0', 6), { items, hasMore: true }), true);
   });
   it('has no end where all was read', () => {
-    assert.equal(isInReach(delivery('dlv_1_8', 5), { items, hasMore: false }), true);
-    assert.equal(isInReach(delivery('dlv_1_8', 5), { items: [], hasMore: true }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items, hasMore: false }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items: [], hasMore: true }), true);
   });
 });
 

@@ -76,7 +76,7 @@ describe('schemaRows', () => {
     });
     assert.deepEqual(
       rows.map(({ name, kind }) => `${name}: ${kind}`),
-      ['payload: object', 'next: as above'],
+      ['payload: object', 'next: recursive'],
     );
   });
   it('shows the beginning of a schema that nobody would read to the end', () => {

@@ -82,7 +82,7 @@ describe('changesOf', () => {
     assert.deepEqual(sent({ headers }), {
       headers: { 'X-Team': 'search', Authorization: 'Bearer a:b' },
     });
-    assert.deepEqual(sent({ dropsHeaders: true, headers }), { headers: null });
+    assert.deepEqual(sent({ removesHeaders: true, headers }), { headers: null });
     const faulty = (text: string): unknown => ({ kind: 'invalid', formErrors: { headers: text } });
     assert.deepEqual(
       sent({ headers: 'A: b\nsearch' }),
@@ -90,7 +90,7 @@ describe('changesOf', () => {
     );
     assert.deepEqual(
       sent({ headers: 'A: b\nA: c' }),
-      faulty('Line 2: A stands there twice, expected each name once.'),
+      faulty('Line 2: A appears twice, expected each name once.'),
     );
   });
 });
@@ -103,9 +103,12 @@ describe('errorAt', () => {
     { field: 'body#/state', message: 'is odd' },
   ];
   it('says it of the field, of the item and of the member', () => {
-    const retry = { at: 'body#/retry', item: 'Wait' };
-    assert.equal(errorAt(errors, { at: 'body#/rateLimit' }), 'This must be at most 1000, is 5000.');
-    assert.equal(errorAt(errors, retry), 'Wait 2 is "5", expected a duration.');
+    const retry = { at: 'body#/retry', item: 'Delay' };
+    assert.equal(
+      errorAt(errors, { at: 'body#/rateLimit' }),
+      'The value must be at most 1000, is 5000.',
+    );
+    assert.equal(errorAt(errors, retry), 'Delay 2 is "5", expected a duration.');
     assert.equal(errorAt(errors, { at: 'body#/filter' }), '/a/b is an object, expected a string.');
     assert.equal(errorAt(errors, { at: 'body#/rate' }), undefined);
   });

@@ -1,4 +1,4 @@
-// Makes a key: its name, what it may do, until when. Then its secret, once.
+// Creates a key: name, scopes and expiry. Then shows its secret, once.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -24,7 +24,7 @@ export function NewKey({
 }): JSX.Element {
   const made = useSignal<KeyOnce | undefined>(undefined);
   if (made.value !== undefined) {
-    return <SecretOnce title="The new key" secret={made.value.key} onClose={onClose} />;
+    return <SecretOnce title="Key created" secret={made.value.key} onClose={onClose} />;
   }
   return (
     <Form
@@ -61,16 +61,16 @@ function Form({
     if (Object.keys(errors.value).length === 0) act.run();
   };
   const isAtRefused = act.problem?.of('body#/expiresAt') !== undefined;
-  const shown = { ...(isAtRefused ? { at: 'Choose a time to come.' } : {}), ...errors.value };
+  const shown = { ...(isAtRefused ? { at: 'Choose a time in the future.' } : {}), ...errors.value };
   return (
     <Dialog
       title="New key"
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" isBusy={act.isBusy} onClick={submit}>
-            Make key
+            Create key
           </Button>
         </>
       }
@@ -96,7 +96,7 @@ function Form({
 type FormValues = {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** One of the choices, and the time of the last of them. */
+  /** One of the expiry choices, and the time for the last of them. */
   readonly expiry: string;
   readonly at: string;
 };
@@ -112,8 +112,8 @@ const initialValues: FormValues = {
 
 function errorsIn({ name, scopes, expiry, at }: FormValues): FormErrors {
   return {
-    ...(name.trim() === '' ? { name: 'Give it a name, so that you know it later.' } : {}),
-    ...(scopes.length === 0 ? { scopes: 'Choose at least one.' } : {}),
+    ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
+    ...(scopes.length === 0 ? { scopes: 'Select at least one scope.' } : {}),
     ...(expiry === 'at' && at === '' ? { at: 'Choose a time.' } : {}),
   };
 }
@@ -131,7 +131,7 @@ function Fields({
     <>
       <TextField
         label="Name"
-        hint="Who or what uses it."
+        hint="The application or person that uses the key."
         value={values.name}
         placeholder="Shop, production"
         maxLength={128}
@@ -153,7 +153,7 @@ function Fields({
       {values.expiry === 'at' ? (
         <TimeField
           label="Expires at"
-          hint="Your own time."
+          hint="In your local time."
           value={values.at}
           error={errors.at}
           onInput={(at) => onChange({ at })}
@@ -172,11 +172,11 @@ function ScopeBoxes({
   readonly error: string | undefined;
   readonly onChange: (chosen: readonly Scope[]) => void;
 }): JSX.Element {
-  // A key can only give scopes that it holds itself.
+  // A key can only grant scopes that it has itself.
   const offered = scopeWords.filter(({ scope }) => can(scope));
   return (
     <fieldset class="choice">
-      <legend class="field-label">What it may do</legend>
+      <legend class="field-label">Scopes</legend>
       {offered.map(({ scope, hint }) => (
         <Checkbox
           key={scope}
@@ -195,7 +195,7 @@ function ScopeBoxes({
       )}
       {chosen.includes('admin') ? (
         <Notice tone="quiet">
-          <p>A key with “admin” can make keys with any other scope of this app.</p>
+          <p>A key with the “admin” scope can create keys with any other scope of this app.</p>
         </Notice>
       ) : null}
     </fieldset>

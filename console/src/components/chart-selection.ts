@@ -1,9 +1,10 @@
-// Choosing a step or a range of steps of a chart, by pointer or by keyboard. It knows no figures.
+// Selects a step or a range of steps of a chart by pointer or keyboard. It does not know the
+// values.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { stepAt } from './chart-scale.ts';
 
-/** From where it was begun to where it is. */
+/** Where the selection began and where it is now. */
 export type Chosen = { readonly anchor: number; readonly at: number };
 
 type Choice = {

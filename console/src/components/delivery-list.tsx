@@ -1,4 +1,4 @@
-// Some deliveries in a small route, one line each: where to, how it stands, and what comes next.
+// A compact list of deliveries, one line each: target, state and next attempt.
 import './delivery-list.css';
 import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
@@ -17,7 +17,10 @@ export function DeliveryList({
 }: {
   readonly items: readonly Delivery[];
   readonly label: string;
-  /** What tells them apart here: of one event where they go, of one subscription what they say. */
+  /**
+   * What distinguishes the deliveries: the URL for those of one event, the event for those of one
+   * subscription.
+   */
   readonly shows: 'url' | 'event';
 }): JSX.Element {
   return (
@@ -41,7 +44,7 @@ export function DeliveryList({
   );
 }
 
-/** On the page of deliveries itself the list behind stays as it is. */
+/** On the deliveries page itself, the list behind the drawer keeps its filters. */
 export function deliveryHref(id: string): string {
   const page = '/console/deliveries';
   if (route.value.path !== page) return withQuery(page, { delivery: id });
@@ -58,7 +61,7 @@ function Outcome({ delivery }: { delivery: Delivery }): JSX.Element {
       {facts === '' ? null : <span>{facts}</span>}
       {isNext ? (
         <span>
-          again <Time at={nextAttemptAt} as="countdown" />
+          next attempt <Time at={nextAttemptAt} as="countdown" />
         </span>
       ) : (
         <Time at={endedAt ?? createdAt} />

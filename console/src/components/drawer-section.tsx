@@ -1,4 +1,4 @@
-// A part of a drawer or dialog with a heading of its own.
+// A section of a drawer or dialog with its own heading.
 import './drawer-section.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
@@ -24,7 +24,7 @@ export function DrawerSection({
   );
 }
 
-/** Facts as names and values. */
+/** A list of names and values. */
 export function Facts({ children }: { readonly children: ComponentChildren }): JSX.Element {
   return <dl class="facts">{children}</dl>;
 }

@@ -1,4 +1,4 @@
-// Finds anything by its id: the id's beginning says which page shows it.
+// Opens any item by its ID: the prefix determines the page.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -11,7 +11,7 @@ export function IdSearch(): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const text = useSignal('');
   const isWrong = useSignal(false);
-  useShortcuts([{ keys: '/', does: 'Search by id', run: () => input.current?.select() }]);
+  useShortcuts([{ keys: '/', does: 'Go to an ID', run: () => input.current?.select() }]);
   const find = (event: Event): void => {
     event.preventDefault();
     const href = pathOfId(text.value);
@@ -27,8 +27,8 @@ export function IdSearch(): JSX.Element {
       <input
         ref={input}
         type="search"
-        aria-label="Search by id"
-        placeholder="Find any id"
+        aria-label="Go to an ID"
+        placeholder="Go to an ID"
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -45,7 +45,7 @@ export function IdSearch(): JSX.Element {
       <kbd>/</kbd>
       {isWrong.value ? (
         <p id="id-search-error" class="id-search-error" role="alert">
-          Ids begin with dlv_, evt_, sub_, att_, rpl_ or rbk_.
+          Unknown ID. IDs start with dlv_, evt_, sub_, att_, rpl_ or rbk_.
         </p>
       ) : null}
     </form>

@@ -1,5 +1,5 @@
-// The frame around every page: navigation at the left of a desktop or at the foot of a phone, and a bar
-// with search, the state of the live view and the reader's own switches.
+// The layout of every page: navigation on the left of a desktop or at the bottom of a phone, and a
+// top bar with ID search, live state and user preferences.
 import './layout.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
@@ -17,14 +17,14 @@ import { Logo } from './logo.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
 import { SignOutButton, ThemeButton } from './user-buttons.tsx';
 
-/** So many pages have a route of their own at the foot of a phone; the others stand behind "More". */
+/** Pages with their own place in the bottom bar of a phone; the others are under "More". */
 const bottomBarPages = 4;
 
 export function Layout({ children }: { children: ComponentChildren }): JSX.Element {
   const isHelpOpen = useSignal(false);
   const pages = shownPages();
   useShortcuts([
-    { keys: '?', does: 'Show the keyboard shortcuts', run: () => (isHelpOpen.value = true) },
+    { keys: '?', does: 'Show keyboard shortcuts', run: () => (isHelpOpen.value = true) },
     ...pages.map(({ letter, title, path }) => ({
       keys: `g ${letter}`,
       does: `Go to ${title}`,
@@ -34,7 +34,7 @@ export function Layout({ children }: { children: ComponentChildren }): JSX.Eleme
   return (
     <div class="layout">
       <a class="skip-link" href="#main" onClick={skip}>
-        Skip to the content
+        Skip to content
       </a>
       <aside class="side">
         <Brand />

@@ -1,4 +1,4 @@
-// The rows of a list that is read page by page, in whatever state the reading is.
+// The table of a paged list, in any loading state.
 import type { ComponentChildren, JSX } from 'preact';
 import type { List } from '../list.ts';
 import { Failed, LoadMore, Skeleton } from './list-states.tsx';
@@ -7,13 +7,13 @@ import { Table, type Column } from './table.tsx';
 
 type ListTableProps<T> = {
   readonly list: List<T>;
-  /** One of them, and several, for people. */
+  /** Singular and plural for people. */
   readonly nouns: readonly [one: string, several: string];
   readonly columns: readonly Column<T>[];
   readonly hrefOf: (item: T) => string;
   readonly selectedId: string | undefined;
   readonly isStale?: boolean;
-  /** In place of rows, where there are none. */
+  /** Shown instead of an empty table. */
   readonly empty: ComponentChildren;
 };
 
@@ -29,7 +29,7 @@ export function ListTable<T extends { readonly id: string }>(
   return (
     <>
       {staleProblem === undefined ? null : (
-        <Notice tone="warn" title="This list may be old">
+        <Notice tone="warn" title="This list may be outdated">
           <p>{staleProblem.detail}</p>
         </Notice>
       )}

@@ -1,4 +1,4 @@
-// The mark of the product: a ring with an arrow that comes back.
+// The product logo: a ring with an arrow that returns.
 import type { JSX } from 'preact';
 
 export function Logo(): JSX.Element {

@@ -1,4 +1,4 @@
-// "12 new ▲": what came while somebody was reading, shown when they ask for it.
+// "12 new ▲": shows the rows that arrived while the user interacted with the list.
 import type { JSX } from 'preact';
 import { count } from '../format.ts';
 import type { NewRows } from '../list-updates.ts';
@@ -24,5 +24,5 @@ export function NewRowsButton({ rows }: { rows: NewRows }): JSX.Element {
 
 function labelFor({ count: size, isMore = false }: NewRows): string | undefined {
   if (size > 0) return `${count(size)}${isMore ? '+' : ''} new`;
-  return isMore ? 'Show the newest' : undefined;
+  return isMore ? 'Show newest' : undefined;
 }

@@ -1,4 +1,4 @@
-// A sentence that matters, with its tone: what went wrong and what to do, or what to know before acting.
+// An important message: an error with its remedy, or what to know before acting.
 import './notice.css';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
@@ -34,7 +34,7 @@ export function Notice({
   );
 }
 
-/** A problem of the service, with each field that it names. */
+/** A problem document of the service, with each invalid field. */
 export function ProblemNotice({
   problem,
   children,

@@ -1,4 +1,4 @@
-// One of a few ways to do something, all of them seen at once.
+// Radio buttons with a hint each.
 import './radio-group.css';
 import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';

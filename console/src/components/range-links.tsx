@@ -1,4 +1,4 @@
-// The choice of how far back to look: links, so that the address says it.
+// Time range choices as links, so that the address contains the range.
 import './range-links.css';
 import type { JSX } from 'preact';
 import { hrefWith, param } from '../router.ts';

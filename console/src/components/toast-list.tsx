@@ -1,4 +1,4 @@
-// Where toasts appear. The region is always there, so that readers hear what is added.
+// The toast region. It always exists, so that screen readers announce new toasts.
 import './toast-list.css';
 import type { JSX } from 'preact';
 import { openModals } from '../modals.ts';
@@ -7,7 +7,7 @@ import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { UntrustedText } from './untrusted-text.tsx';
 
-/** There is one in every dialog; only that of the topmost shows anything. */
+/** Every dialog has one; only the topmost shows toasts. */
 export function ToastList({ modal }: { modal?: string }): JSX.Element {
   const shown = openModals.value.at(-1) === modal ? toasts.value : [];
   return (

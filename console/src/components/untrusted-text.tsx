@@ -1,11 +1,11 @@
-// Text from outside (names, URLs, headers, payloads): shown as text, kept in its own direction, with hidden
-// characters made visible. It never becomes markup, and never breaks the layout.
+// Untrusted text (names, URLs, headers, payloads): shown as text in its own direction, with hidden
+// characters made visible. It never becomes markup and never breaks the layout.
 import type { JSX } from 'preact';
 import { shortId } from '../format.ts';
 import { limits } from '../limits.ts';
 import { piecesOf, visible } from '../hidden-characters.ts';
 
-/** `clip` keeps it on one line and cuts it with an ellipsis; all of it stands in the title. */
+/** `clip` keeps it on one line with an ellipsis; the title holds the full text. */
 export function UntrustedText({
   text,
   clip = false,
@@ -23,7 +23,7 @@ export function UntrustedText({
   );
 }
 
-/** Only the pieces, for places that bring their own element. */
+/** Without a wrapper element. */
 export function Pieces({ text }: { text: string }): JSX.Element {
   return (
     <>
@@ -40,7 +40,7 @@ export function Pieces({ text }: { text: string }): JSX.Element {
   );
 }
 
-/** An id of ours, shortened in the middle. */
+/** A Ringback ID, shortened in the middle. */
 export function Id({ id }: { id: string }): JSX.Element {
   return (
     <span class="mono id" title={id}>

@@ -1,4 +1,4 @@
-// The width of an element in pixels, for drawings that must stay crisp.
+// The width of an element in pixels, for crisp drawings.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 

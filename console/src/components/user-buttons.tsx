@@ -1,19 +1,19 @@
-// The reader's own switches: light or dark, and signing out.
+// User preferences: theme and sign-out.
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
 import { signOut } from '../session.ts';
 import { chooseTheme, theme, themes } from '../theme.ts';
 import { Button } from './button.tsx';
 
-const words = { system: 'as the system', light: 'light', dark: 'dark' } as const;
+const words = { system: 'system', light: 'light', dark: 'dark' } as const;
 
-/** Goes round: as the system, light, dark. */
+/** Cycles through system, light and dark. */
 export function ThemeButton({ hasText = false }: { hasText?: boolean }): JSX.Element {
   const next = themes[(themes.indexOf(theme.value) + 1) % themes.length] ?? 'system';
-  const label = `Colours: ${words[theme.value]}. Change to ${words[next]}`;
+  const label = `Theme: ${words[theme.value]}. Switch to ${words[next]}`;
   const change = (): void => chooseTheme(next);
   return hasText ? (
-    <Button icon="theme" label={label} onClick={change}>{`Colours: ${words[theme.value]}`}</Button>
+    <Button icon="theme" label={label} onClick={change}>{`Theme: ${words[theme.value]}`}</Button>
   ) : (
     <Button kind="quiet" icon="theme" label={label} onClick={change} />
   );

@@ -1,4 +1,5 @@
-// The events of a contract that can be published, each with a payload that all who hear it accept.
+// The events that can be published under a contract, each with a payload that all its callbacks
+// accept.
 import type { JSX } from 'preact';
 import type { ContractReport } from '../../../src/client/contract/service.ts';
 import { Code } from '../components/code.tsx';
@@ -11,8 +12,8 @@ export function EventsSection({ events }: { events: ContractReport['events'] }):
   return (
     <Section title="Events to publish" isFlush>
       {events.length === 0 ? (
-        <Empty icon="event" title="No event would be heard">
-          <p>No callback of this contract can run. The warnings say why.</p>
+        <Empty icon="event" title="No events to publish">
+          <p>No callback of this contract is active. See the warnings for the reasons.</p>
         </Empty>
       ) : (
         <ul class="contract-events">
@@ -36,7 +37,7 @@ function OneEvent({ event }: { event: ContractReport['events'][number] }): JSX.E
           <UntrustedText text={event.event} mono />
         </b>
         <p class="soft">
-          {words(event.event)} Heard by <UntrustedText text={callbacks.join(', ')} />.
+          {describe(event.event)} Triggers <UntrustedText text={callbacks.join(', ')} />.
         </p>
       </div>
       {payload['kind'] === 'sample' ? (
@@ -46,15 +47,15 @@ function OneEvent({ event }: { event: ContractReport['events'][number] }): JSX.E
         />
       ) : (
         <p class="soft">
-          There is no example: <UntrustedText text={String(payload['why'])} />
+          No example: <UntrustedText text={String(payload['why'])} />
         </p>
       )}
     </>
   );
 }
 
-function words(event: string): string {
-  if (event === '*') return 'Any name.';
-  if (event.includes('{')) return 'The name that the subscriber asked for.';
-  return event.endsWith('.*') ? 'Any name that begins so.' : '';
+function describe(event: string): string {
+  if (event === '*') return 'Any event name.';
+  if (event.includes('{')) return 'The event name from the subscribe request.';
+  return event.endsWith('.*') ? 'Any event name with this prefix.' : '';
 }

@@ -1,4 +1,5 @@
-// Operations of a contract that subscribe and unsubscribe: what they need, which callbacks they register.
+// The subscribe and unsubscribe operations of a contract: their inputs, and the callbacks they
+// register.
 import type { JSX } from 'preact';
 import type { ContractReport, VariantReport } from '../../../src/client/contract/service.ts';
 import { Badge } from '../components/badge.tsx';
@@ -19,8 +20,8 @@ export function SubscribeSection({ operation }: { operation: SubscribeReport }):
       <div class="stack">
         <OperationFacts {...operation} />
         <p class="soft">
-          What is marked in a callback is read from the request that subscribes. A receiver that
-          answers 410 ends the subscription, unless another code is named.
+          Highlighted expressions are read from the subscribe request. A receiver that responds with
+          410 ends the subscription, unless another status is given.
         </p>
         {variants.map((variant) => (
           <Variant key={variant.name} variant={variant} />
@@ -37,10 +38,10 @@ export function UnsubscribeSection({ operation }: { operation: UnsubscribeReport
       <div class="stack">
         <OperationFacts {...operation} />
         <Facts>
-          <Fact name="Takes">
-            the subscriber id in <UntrustedText text={takes} />
+          <Fact name="Input">
+            subscriber ID in <UntrustedText text={takes} />
           </Fact>
-          <Fact name="Answers">{status}</Fact>
+          <Fact name="Response">{status}</Fact>
         </Facts>
       </div>
     </Section>
@@ -64,7 +65,7 @@ function OperationFacts({ operationId, security, scope }: Called): JSX.Element {
       <Fact name="Operation">
         <UntrustedText text={operationId} mono />
       </Fact>
-      <Fact name={ways.length > 1 ? 'Asks for one of' : 'Asks for'}>
+      <Fact name={ways.length > 1 ? 'Authentication (any of)' : 'Authentication'}>
         <ul class="contract-ways">
           {ways.map((way) => (
             <li key={way}>
@@ -98,15 +99,15 @@ function Variant({ variant }: { variant: VariantReport }): JSX.Element {
       <p class="soft">
         {needs.length === 0 ? null : (
           <>
-            Needs <UntrustedText text={needs.join(' and ')} />.{' '}
+            Requires <UntrustedText text={needs.join(' and ')} />.{' '}
           </>
         )}
         {needsAny.length === 0 ? null : (
           <>
-            Needs at least one of <UntrustedText text={needsAny.join(', ')} />.{' '}
+            Requires at least one of <UntrustedText text={needsAny.join(', ')} />.{' '}
           </>
         )}
-        Answers {status}.
+        Responds with {status}.
       </p>
       <ul class="contract-callbacks">
         {callbacks.map((callback, at) => (
@@ -127,7 +128,7 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
         <b>
           <UntrustedText text={label} />
         </b>
-        {inactive === undefined ? null : <Badge tone="warn" icon="pause" text="Never made" />}
+        {inactive === undefined ? null : <Badge tone="warn" icon="pause" text="Inactive" />}
         {repairs.length === 0 ? null : <Badge tone="info" icon="check" text="Repaired" />}
       </p>
       {callback.key === undefined ? null : (
@@ -140,7 +141,7 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
         On <UntrustedText text={hears} />: <UntrustedText text={does} />.
       </p>
       {unsubscribeStatus === 410 ? null : (
-        <p class="soft">A receiver that answers {unsubscribeStatus} ends the subscription.</p>
+        <p class="soft">A receiver that responds with {unsubscribeStatus} ends the subscription.</p>
       )}
       {inactive === undefined ? null : (
         <Notice tone="warn">

@@ -1,4 +1,4 @@
-// What was repaired in a contract, what it says that is ignored, and what cannot run, each with its place.
+// What was repaired in a contract, what is ignored, and what cannot run, each with its location.
 import type { JSX } from 'preact';
 import type { ContractReport } from '../../../src/client/contract/service.ts';
 import { Badge } from '../components/badge.tsx';
@@ -10,7 +10,7 @@ import { Section } from '../components/page.tsx';
 export function CannotRun({ reasons }: { reasons: readonly string[] }): JSX.Element | null {
   if (reasons.length === 0) return null;
   return (
-    <Notice tone="bad" title="Some of it cannot run">
+    <Notice tone="bad" title="Parts of this contract cannot run">
       <ul class="notice-list">
         {reasons.map((reason) => (
           <li key={reason}>
@@ -30,8 +30,8 @@ export function WarningsSection({
   return (
     <Section title="Warnings and repairs" isFlush>
       {warnings.length === 0 ? (
-        <Empty icon="check" title="Nothing to mend">
-          <p>The contract is executed as it is written.</p>
+        <Empty icon="check" title="No warnings">
+          <p>The contract is executed as written.</p>
         </Empty>
       ) : (
         <ul class="contract-warnings">

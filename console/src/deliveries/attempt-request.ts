@@ -1,4 +1,5 @@
-// What is known of the request of an attempt: enough to show it, and to repeat it but for its signature.
+// What is known about the request of an attempt: enough to show it, and to repeat it without its
+// signature.
 import type { Load } from '../load.ts';
 import type {
   Attempt,
@@ -7,12 +8,12 @@ import type {
 
 export type AttemptRequest = {
   readonly delivery: DeliveryWithAttempts;
-  /** Undefined before the first one. */
+  /** Undefined before the first attempt. */
   readonly attempt: Attempt | undefined;
   /** The body, as it was published. */
   readonly payload: Load<string>;
-  /** Undefined: the contract wants no body. */
+  /** Undefined: the contract defines no body. */
   readonly mediaType: string | undefined;
-  /** False while any of it is read: without its body it would be another request. */
+  /** False while a part is loading: without its body it would be a different request. */
   readonly isKnown: boolean;
 };

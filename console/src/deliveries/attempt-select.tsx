@@ -1,4 +1,4 @@
-// Which attempt the tabs show, where there are several.
+// Selects the attempt that the tabs show, if there are several.
 import type { JSX } from 'preact';
 import { Select } from '../components/field.tsx';
 import { dateTime } from '../format.ts';
@@ -25,14 +25,14 @@ export function AttemptSelect({
   );
 }
 
-/** `att_…_0_2` is the second. */
+/** `att_…_0_2` is attempt 2. */
 export function attemptNumber({ id }: Attempt): string {
   return id.slice(id.lastIndexOf('_') + 1);
 }
 
-/** How long it took stands below: a phone has no room for it here. */
+/** The duration is shown below: a phone has no room for it here. */
 function textOf(attempt: Attempt): string {
   const when = dateTime(Date.parse(attempt.startedAt));
-  const how = outcomeLabel(attempt) ?? 'no answer';
+  const how = outcomeLabel(attempt) ?? 'no response';
   return `${attemptNumber(attempt)} – ${how}, ${when}`;
 }

@@ -1,4 +1,4 @@
-// The columns of the table of deliveries.
+// The columns of the deliveries table.
 import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
@@ -30,7 +30,7 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
   },
   {
     name: 'target',
-    title: 'Subscription',
+    title: 'Endpoint',
     isWide: true,
     cell: ({ callback }) => <UntrustedText text={callback.url} clip mono />,
   },
@@ -52,7 +52,7 @@ function Result({ delivery }: { delivery: Delivery }): JSX.Element {
 }
 
 function nextAttempt({ state, nextAttemptAt }: Delivery): JSX.Element {
-  if (state === 'running') return <span class="soft">under way</span>;
+  if (state === 'running') return <span class="soft">in flight</span>;
   if (state !== 'due' || nextAttemptAt === undefined) return <None />;
   return <NextAttempt at={nextAttemptAt} />;
 }

@@ -1,8 +1,8 @@
-// The request of an attempt in parts, as far as it is kept. What is not kept is said, not invented.
+// The request of an attempt, as far as it is stored. Missing parts are reported, not invented.
 import type { CurlRequest } from './curl.ts';
 import type { AttemptRequest } from './attempt-request.ts';
 
-/** Sent with each attempt, not kept: what the console shows besides is from the attempt itself. */
+/** The content-type is not stored with the attempt; it comes from the contract. */
 export function curlRequest({
   delivery,
   attempt,
@@ -19,10 +19,12 @@ export function curlRequest({
   };
 }
 
-/** What to know about a copy of it. */
+/** The note shown after copying. */
 export function copyNote({ mediaType, payload }: AttemptRequest): string {
   const signature =
-    'The signature is not in it: it is made for each attempt and cannot be repeated.';
+    'The webhook-signature header is not included, because each attempt is signed separately.';
   const hasBody = mediaType === undefined || payload.value !== undefined;
-  return hasBody ? signature : `${signature} Nor is the body: the event could not be read.`;
+  return hasBody
+    ? signature
+    : `${signature} The body is missing, because the event could not be loaded.`;
 }

@@ -1,4 +1,4 @@
-// What the drawer shows of a delivery: its state, the failure as a sentence, the acts, and four tabs.
+// The content of the delivery drawer: state, failure with advice, actions, and four tabs.
 import type { JSX } from 'preact';
 import { get, getText } from '../api.ts';
 import { shownState, StateBadge } from '../components/badge.tsx';
@@ -66,10 +66,10 @@ export function DeliveryDetail({
           isBusy={!request.isKnown}
           note={copyNote(request)}
         />
-        <CopyButton what="id" text={delivery.id} />
+        <CopyButton what="ID" text={delivery.id} />
       </div>
       <Tabs
-        label="Parts of the delivery"
+        label="Delivery details"
         tabs={tabs}
         chosen={tab}
         onChoose={(name) => setParams({ tab: name }, { replace: true })}
@@ -132,7 +132,7 @@ function TabContent({
   }
 }
 
-/** What is needed to show and repeat the request of an attempt. */
+/** Loads what is needed to show and repeat the request of an attempt. */
 function useAttemptRequest(
   delivery: DeliveryWithAttempts,
   { attempt, subscribed }: { attempt: Attempt | undefined; subscribed: Load<Subscription> },
@@ -153,18 +153,18 @@ function useAttemptRequest(
   return { delivery, attempt, payload, mediaType, isKnown };
 }
 
-/** Or it cannot be read. */
+/** Loaded, or failed to load. */
 function isRead({ value, isLoading }: Pick<Load<unknown>, 'value' | 'isLoading'>): boolean {
   return value !== undefined || !isLoading;
 }
 
-/** The one that the address names, else the last. */
+/** The attempt in the address, otherwise the last one. */
 function chosenAttempt({ attempts }: DeliveryWithAttempts): Attempt | undefined {
   const named = param('attempt');
   return attempts.find(({ id }) => id.endsWith(`_${named ?? ''}`)) ?? attempts.at(-1);
 }
 
-/** Unless the address says otherwise: what came back, if anything did. */
+/** The tab in the address; by default the response, if there is one. */
 function chosenTab(delivery: DeliveryWithAttempts): TabName {
   const named = tabs.find(({ name }) => name === param('tab'))?.name;
   if (named !== undefined) return named;

@@ -1,5 +1,5 @@
-// One delivery: why it failed and what to do, what was sent and what came back, when it goes on. It follows
-// the stream while it is open.
+// One delivery: why it failed and what to do, request and response, and the next attempt. It
+// follows the stream while open.
 import './drawer.css';
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
@@ -26,7 +26,7 @@ export function DeliveryDrawer({ id, neighbours, onClose }: DrawerProps): JSX.El
   useShortcuts(
     [
       { keys: 'j', does: 'Next row', run: () => goTo(neighbours.next) },
-      { keys: 'k', does: 'Row before', run: () => goTo(neighbours.before) },
+      { keys: 'k', does: 'Previous row', run: () => goTo(neighbours.before) },
     ],
     { isInDialog: true },
   );
@@ -52,17 +52,17 @@ function Content({ id, load }: { id: string; load: Load<DeliveryWithAttempts> })
     if (state.problem.status === 404) return <Unknown id={id} />;
     return <Failed problem={state.problem} onRetry={load.reload} />;
   }
-  // While another one is read, the one before must not stand under its id.
+  // While another delivery is loading, the previous one must not appear under its ID.
   if (state.kind === 'loading' || state.value.id !== id) return <Skeleton rows={8} />;
   return <DeliveryDetail key={id} delivery={state.value} onChange={load.reload} />;
 }
 
 function Unknown({ id }: { id: string }): JSX.Element {
   return (
-    <Empty icon="search" title="There is no such delivery">
+    <Empty icon="search" title="Delivery not found">
       <p>
-        Nothing is known by the id <UntrustedText text={id} mono />. It is mistyped, belongs to
-        another app, or is older than what is kept.
+        There is no delivery with the ID <UntrustedText text={id} mono />. It may be mistyped,
+        belong to another app, or be past its retention.
       </p>
     </Empty>
   );
@@ -75,8 +75,8 @@ function useDelivery(id: string): Load<DeliveryWithAttempts> {
   const scheduleReload = useThrottled(load.reload, limits.detailEveryMs);
   useFrames((frame) => {
     const isPending = load.value?.state === 'due' || load.value?.state === 'running';
-    const mayHaveMoved = frame.isReset || (isPending && frame.more > 0);
-    if (mayHaveMoved || frame.deliveries.some((one) => one.id === id)) scheduleReload();
+    const mayHaveChanged = frame.isReset || (isPending && frame.more > 0);
+    if (mayHaveChanged || frame.deliveries.some((one) => one.id === id)) scheduleReload();
   });
   return load;
 }

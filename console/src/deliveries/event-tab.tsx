@@ -1,4 +1,4 @@
-// The event of a delivery: its payload, and where else it goes.
+// The event of a delivery: its payload and its other deliveries.
 import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
 import { Code } from '../components/code.tsx';
@@ -52,7 +52,7 @@ const title = 'Other deliveries of this event';
 function Others({ delivery: { id, eventId } }: { delivery: Delivery }): JSX.Element {
   const list = useRelatedDeliveries({ eventId, limit: limits.fanOutItems });
   const others = list.items.filter((one) => one.id !== id);
-  const all = <a href={withQuery('/console/deliveries', { eventId })}>All of them</a>;
+  const all = <a href={withQuery('/console/deliveries', { eventId })}>View all</a>;
   return (
     <DrawerSection title={title} actions={list.hasMore ? all : undefined}>
       {list.state.kind === 'loading' ? (
@@ -60,7 +60,7 @@ function Others({ delivery: { id, eventId } }: { delivery: Delivery }): JSX.Elem
       ) : list.state.kind === 'failed' ? (
         <Failed problem={list.state.problem} onRetry={list.reload} />
       ) : others.length === 0 ? (
-        <p class="soft">It goes nowhere else.</p>
+        <p class="soft">None.</p>
       ) : (
         <DeliveryList items={others} label={title} shows="url" />
       )}

@@ -1,5 +1,5 @@
-// What the list of deliveries is narrowed to: the same words in the address of the page and in the query
-// of GET /deliveries. Pure.
+// The filters of the deliveries list: the same names in the address of the page and in the query of
+// GET /deliveries. Pure.
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
 
 export const filterNames = [
@@ -25,7 +25,7 @@ export function filterOf(query: URLSearchParams): DeliveryFilter {
   return Object.fromEntries(given);
 }
 
-/** Takes every filter away, for setParams and links. */
+/** Removes every filter, for setParams and links. */
 export const noFilter: Readonly<Record<FilterName, undefined>> = {
   state: undefined,
   event: undefined,
@@ -37,7 +37,10 @@ export const noFilter: Readonly<Record<FilterName, undefined>> = {
   until: undefined,
 };
 
-/** Whether a delivery that the stream tells of belongs into the list. The service decides the same. */
+/**
+ * Whether a delivery from the stream belongs in the list. Must agree with the filters of the
+ * service.
+ */
 export function matches(delivery: Delivery, filter: DeliveryFilter): boolean {
   const { state, event, eventId, subscriberId, status, error } = filter;
   if (state !== undefined && !matchesState(delivery, state)) return false;
@@ -56,7 +59,7 @@ function matchesState({ state, attemptCount }: Delivery, wanted: string): boolea
   return state === wanted;
 }
 
-/** `order.*` matchesPattern `order.created` and `order.item.added`, not `order`. */
+/** `order.*` matches `order.created` and `order.item.added`, not `order`. */
 function matchesPattern(pattern: string, event: string): boolean {
   if (pattern === '*' || pattern === event) return true;
   return pattern.endsWith('.*') && event.startsWith(pattern.slice(0, -1));

@@ -1,4 +1,4 @@
-// Headers as they were, one a line.
+// Headers, one per row.
 import type { JSX } from 'preact';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 

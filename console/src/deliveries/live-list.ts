@@ -1,11 +1,12 @@
-// The list of deliveries, live: what is shown changes where it stands, new ones come on top. While somebody
-// reads, new ones wait and are only counted. When the stream says more than it shows, the list is read again.
+// The live list of deliveries: rows change in place, new rows appear on top. While the user
+// interacts with the list, new rows are held back and counted. When a frame is incomplete, the list
+// is reloaded.
 import { useComputed, useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { isInReach, mergeDeliveries, replaceDeliveries } from '../live-deliveries.ts';
+import { isInLoadedRange, mergeDeliveries, replaceDeliveries } from '../live-deliveries.ts';
 import type { NewRows } from '../list-updates.ts';
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import type { Frame } from '../frame.ts';
@@ -18,19 +19,19 @@ import { matches, type DeliveryFilter } from './filter.ts';
 
 export type LiveList = {
   readonly list: List<Delivery>;
-  /** What is shown was read for other filters. */
+  /** The rows belong to the previous filters. */
   readonly isStale: boolean;
   readonly newRows: NewRows;
 };
 
-/** What came while somebody read. */
+/** Deliveries held back while the user interacts. */
 type Waiting = {
   readonly fresh: ReadonlyMap<string, Delivery>;
-  /** There may be more, which the stream left out. */
+  /** There may be more, which the frame left out. */
   readonly isMore: boolean;
 };
 
-/** What may be shown at once: more comes while somebody reads, and goes with the next reading. */
+/** Upper bound of the rows until the next reload. */
 const rowsMax = limits.liveRowsMax + limits.waitingRowsMax;
 
 const none: Waiting = { fresh: new Map(), isMore: false };
@@ -44,7 +45,7 @@ export function useLiveList(
   const wasLive = useRef(false);
   const tracker = useMemo(trackChanges, []);
   const list = useList(key, (cursor, signal) => {
-    // What comes from here on waits; what came before is in the answer.
+    // Changes from here on are collected; earlier ones are in the response.
     if (cursor === undefined) {
       waiting.value = none;
       wasLive.current = connection.peek() === 'live';
@@ -68,10 +69,10 @@ export function useLiveList(
     tracker.record(frame.deliveries);
     list.change((items) => replaceDeliveries(items, frame.deliveries));
     const isNew = (one: Delivery): boolean =>
-      !known.has(one.id) && matches(one, filter) && isInReach(one, list);
+      !known.has(one.id) && matches(one, filter) && isInLoadedRange(one, list);
     waiting.value = withFresh(waiting.peek(), frame, {
       fresh: frame.deliveries.filter(isNew),
-      // What happened between the reading of the list and the beginning of the stream is not told.
+      // Changes between the response and the start of the stream are not reported.
       isBlind: frame.isReset || !wasLive.current,
     });
     if (!isInteracting.peek()) showWaiting();
@@ -92,16 +93,16 @@ export function useLiveList(
   };
 }
 
-/** The first page with what is new on top; a further one with what changed in it. */
+/** The first page with new rows on top; later pages only with updates. */
 function withChanges(
   { items, nextCursor }: Page<Delivery>,
-  told: readonly Delivery[],
+  streamed: readonly Delivery[],
   { cursor, filter }: { cursor: string | undefined; filter: DeliveryFilter },
 ): readonly Delivery[] {
-  const changed = replaceDeliveries(items, told);
+  const changed = replaceDeliveries(items, streamed);
   if (cursor !== undefined) return changed;
   const reach = { items, hasMore: nextCursor !== null };
-  const fresh = told.filter((one) => matches(one, filter) && isInReach(one, reach));
+  const fresh = streamed.filter((one) => matches(one, filter) && isInLoadedRange(one, reach));
   return mergeDeliveries(changed, fresh, { max: rowsMax });
 }
 

@@ -1,4 +1,4 @@
-// What was sent: method, URL, headers and the body, byte for byte as it was published.
+// The request: method, URL, headers and body, byte for byte as it was published.
 import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
@@ -21,8 +21,8 @@ export function RequestTab({ request }: { request: AttemptRequest }): JSX.Elemen
         {isSent ? <HeadersTable label="Request headers" headers={headers} /> : null}
         <p class="soft">
           {isSent
-            ? 'Also sent: user-agent, accept, and webhook-signature, which is made anew for each attempt and not kept.'
-            : 'Nothing was sent yet. Headers are made for each attempt.'}
+            ? 'Also sent: user-agent, accept, and webhook-signature, which is created for each attempt and not stored.'
+            : 'No attempt has been made yet. Headers are created for each attempt.'}
         </p>
       </DrawerSection>
       <DrawerSection title="Body">
@@ -34,7 +34,7 @@ export function RequestTab({ request }: { request: AttemptRequest }): JSX.Elemen
 
 function Body({ request: { payload, mediaType } }: { request: AttemptRequest }): JSX.Element {
   if (mediaType === undefined)
-    return <p class="soft">The contract sends this callback without a body.</p>;
+    return <p class="soft">The contract defines no body for this callback.</p>;
   switch (payload.state.kind) {
     case 'loading':
       return <Skeleton rows={3} />;
@@ -45,8 +45,8 @@ function Body({ request: { payload, mediaType } }: { request: AttemptRequest }):
         <>
           <Code text={payload.state.value} label="request body" />
           <p class="soft">
-            {bytes(new Blob([payload.state.value]).size)}, the same in every attempt. Indented for
-            reading; what is copied is what was sent, byte for byte.
+            {bytes(new Blob([payload.state.value]).size)}, identical in every attempt. Formatted for
+            reading; copying gives the exact bytes that are sent.
           </p>
         </>
       );

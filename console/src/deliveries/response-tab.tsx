@@ -1,4 +1,4 @@
-// What came back: status, headers and body, with a word where not all of it was kept.
+// The response: status, headers and body, with a note where it was truncated.
 import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Notice } from '../components/notice.tsx';
@@ -21,11 +21,11 @@ export function ResponseTab({
   return (
     <>
       <p class="request-line">
-        <strong>{outcomeLabel(attempt) ?? 'No answer'}</strong>{' '}
+        <strong>{outcomeLabel(attempt) ?? 'No response'}</strong>{' '}
         <span class="soft">after {duration(attempt.tookMs)}</span>
       </p>
       {warning === undefined ? null : (
-        <Notice tone="warn" title="Not as the contract says">
+        <Notice tone="warn" title="Response does not match the contract">
           <p>
             <UntrustedText text={warning} />
           </p>
@@ -33,16 +33,16 @@ export function ResponseTab({
       )}
       {response === undefined ? (
         <p>
-          No answer came: <UntrustedText text={attempt.message ?? 'the request failed'} />.
+          No response: <UntrustedText text={attempt.message ?? 'the request failed'} />.
         </p>
       ) : (
-        <Answer response={response} />
+        <Response response={response} />
       )}
     </>
   );
 }
 
-function Answer({ response }: { response: NonNullable<Attempt['response']> }): JSX.Element {
+function Response({ response }: { response: NonNullable<Attempt['response']> }): JSX.Element {
   const { headers, body, isCut } = response;
   return (
     <>
@@ -51,18 +51,18 @@ function Answer({ response }: { response: NonNullable<Attempt['response']> }): J
       </DrawerSection>
       <DrawerSection title="Body">
         {body === '' ? (
-          <p class="soft">{isCut ? 'None of the body was kept.' : 'The answer has no body.'}</p>
+          <p class="soft">{isCut ? 'The body was not stored.' : 'The response has no body.'}</p>
         ) : (
           <Code text={body} label="response body" isCut={isCut} />
         )}
         {isCut ? (
           <p class="soft">
-            The answer is longer: of a failure the first 16 KiB are kept, of a success the first
-            KiB.
+            Truncated: Ringback stores the first 16 KiB of a failed response and the first KiB of a
+            successful one.
           </p>
         ) : null}
         {body.includes('\ufffd') ? (
-          <p class="soft">Bytes that are no UTF-8 text are shown as {'\ufffd'}.</p>
+          <p class="soft">Bytes that are not valid UTF-8 are shown as {'\ufffd'}.</p>
         ) : null}
       </DrawerSection>
     </>
@@ -70,6 +70,6 @@ function Answer({ response }: { response: NonNullable<Attempt['response']> }): J
 }
 
 function nothingYet({ state }: Delivery): string {
-  if (state === 'running') return 'The first attempt is under way: the answer appears here.';
-  return state === 'due' ? 'Nothing was sent yet.' : 'Nothing was ever sent.';
+  if (state === 'running') return 'The first attempt is in flight. Its response appears here.';
+  return state === 'due' ? 'No attempt has been made yet.' : 'No attempt was made.';
 }

@@ -1,11 +1,11 @@
-// The filter "code or error" as people type it: `5xx`, `404`, `timeout`. Pure.
+// The filter "Status or error" as people type it: `5xx`, `404`, `timeout`. Pure.
 import { errorNames } from '../outcome-label.ts';
 
 export type ResultFilter = { readonly status?: string; readonly error?: string };
 
 export const resultSuggestions: readonly string[] = ['2xx', '3xx', '4xx', '5xx', ...errorNames];
 
-/** What it narrows to; undefined if it is neither a code nor an error. */
+/** The filter it stands for; undefined if it is neither a status nor an error. */
 export function readResult(text: string): ResultFilter | undefined {
   const typed = text.trim().toLowerCase();
   if (typed === '') return {};

@@ -1,4 +1,4 @@
-// What happened to a delivery and what comes next, in order.
+// The history of a delivery and its next step, in order.
 import type { ComponentChildren, JSX } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
@@ -34,7 +34,7 @@ function AttemptItem({ attempt }: { attempt: Attempt }): JSX.Element {
     <TimelineItem
       icon={isFailed ? 'close' : 'check'}
       tone={isFailed ? 'bad' : 'good'}
-      title={`Attempt ${number}: ${outcomeLabel(attempt) ?? 'no answer'}`}
+      title={`Attempt ${number}: ${outcomeLabel(attempt) ?? 'no response'}`}
       at={attempt.startedAt}
       note={`took ${duration(attempt.tookMs)}`}
     >
@@ -59,13 +59,13 @@ function Next({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
   const number = attempts.length + 1;
   switch (state) {
     case 'running':
-      return <TimelineItem icon="running" tone="info" title={`Attempt ${number} is under way`} />;
+      return <TimelineItem icon="running" tone="info" title={`Attempt ${number}: in flight`} />;
     case 'due':
       return (
-        <TimelineItem icon="clock" tone="info" title={`Attempt ${number} comes`}>
+        <TimelineItem icon="clock" tone="info" title={`Attempt ${number}: scheduled`}>
           {nextAttemptAt === undefined ? null : (
             <p>
-              <NextAttempt at={nextAttemptAt} />, from <Time at={nextAttemptAt} as="exact" />
+              <NextAttempt at={nextAttemptAt} /> (<Time at={nextAttemptAt} as="exact" />)
             </p>
           )}
         </TimelineItem>
@@ -81,7 +81,7 @@ function Next({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
 
 const ends = {
   delivered: { icon: 'check', tone: 'good', title: 'Delivered' },
-  dead: { icon: 'close', tone: 'bad', title: 'Dead: nothing is sent any more' },
+  dead: { icon: 'close', tone: 'bad', title: 'Dead: no further attempts' },
   cancelled: { icon: 'dash', tone: 'quiet', title: 'Cancelled: the subscription ended' },
 } as const;
 

@@ -1,4 +1,4 @@
-// The columns of the list of events.
+// The columns of the events table.
 import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
@@ -29,7 +29,7 @@ export function eventColumns(
         </a>
       ),
     },
-    { name: 'id', title: 'Id', cell: ({ id }) => <Id id={id} /> },
+    { name: 'id', title: 'ID', cell: ({ id }) => <Id id={id} /> },
     {
       name: 'deliveries',
       title: 'Deliveries',
@@ -56,12 +56,14 @@ function Deliveries({
 }): JSX.Element {
   const { deliveries, rejected } = event;
   if (rejected !== undefined) return <StateBadge state="rejected" />;
-  if (deliveries === 0) return <span class="soft">Nobody hears it</span>;
-  // Part of them would say something wrong about all.
+  if (deliveries === 0) return <span class="soft">No subscribers</span>;
+  // States of a part of the deliveries would misrepresent the whole.
   if (known.length === 0 || known.length < (deliveries ?? Number.POSITIVE_INFINITY)) {
     return (
       <span>
-        {deliveries === null ? 'More than 256' : plural(deliveries, 'delivery', 'deliveries')}
+        {deliveries === null
+          ? 'More than 256 deliveries'
+          : plural(deliveries, 'delivery', 'deliveries')}
       </span>
     );
   }

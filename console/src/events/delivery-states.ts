@@ -1,4 +1,4 @@
-// How the deliveries of the events on a page went: one reading for the page, then kept up by frames.
+// The delivery states of the events on a page: loaded once per page, then updated by frames.
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../api.ts';
@@ -11,7 +11,7 @@ import { useThrottled } from '../throttle.ts';
 
 type ByEvent = ReadonlyMap<string, ReadonlyMap<string, Delivery>>;
 
-/** The known deliveries of each event; perhaps not all of them. */
+/** The known deliveries of each event, possibly not all of them. */
 export function useStates(events: readonly PublishedEvent[], pattern: string | undefined): ByEvent {
   const byEvent = useSignal<ByEvent>(new Map());
   const known = new Set(events.map(({ id }) => id));
@@ -23,7 +23,7 @@ export function useStates(events: readonly PublishedEvent[], pattern: string | u
     try {
       add(await readDeliveries(wanted, pattern));
     } catch {
-      // The counts are still there; the states come with the next reading.
+      // The counts are still shown; the states come with the next load.
     }
   };
   const ids = events.map(({ id }) => id).join();

@@ -1,4 +1,4 @@
-// One event: what it says, and where it went.
+// One event: its payload and its deliveries.
 import type { JSX } from 'preact';
 import { getText } from '../api.ts';
 import { Code } from '../components/code.tsx';
@@ -31,7 +31,7 @@ export function EventDrawer({
   );
 }
 
-/** The payload stays as it was written, for numbers that JavaScript cannot hold. */
+/** The payload stays text: JavaScript cannot represent every JSON number. */
 async function readEvent(id: string, signal: AbortSignal): Promise<WithPayload> {
   const text = await getText(`/events/${encodeURIComponent(id)}`, signal);
   const event: PublishedEvent = JSON.parse(text);
@@ -52,14 +52,14 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
         </Fact>
       </Facts>
       {rejected === undefined ? null : (
-        <Notice tone="bad" title="Rejected: it goes to nobody">
+        <Notice tone="bad" title="Rejected: not delivered">
           <p>
             <UntrustedText text={rejected} />
           </p>
         </Notice>
       )}
       {rejected === undefined ? (
-        <DrawerSection title="Where it went">
+        <DrawerSection title="Deliveries">
           <FanOut eventId={id} expected={deliveries} />
         </DrawerSection>
       ) : null}

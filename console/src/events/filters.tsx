@@ -1,4 +1,4 @@
-// The filters of the list of events.
+// The filters of the events list.
 import type { JSX } from 'preact';
 import { TextField } from '../components/field.tsx';
 import { FilterBar, TimeFilters } from '../components/filter-bar.tsx';
@@ -11,7 +11,7 @@ export type EventFilter = {
   readonly until: string | undefined;
 };
 
-/** Takes every filter away, for setParams and links. */
+/** Removes every filter, for setParams and links. */
 export const noFilter = { event: undefined, from: undefined, until: undefined } as const;
 
 export function readFilter(): EventFilter {
@@ -37,7 +37,7 @@ export function EventFilters({
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField
-        label="Id"
+        label="Event ID"
         value={param('eventId') ?? ''}
         placeholder="evt_…"
         isMono

@@ -1,5 +1,5 @@
-// Publishing an event by hand: its name, its payload beside what the contract asks for, and then where it
-// goes, live.
+// Publishes an event by hand: name and payload next to the schema of the contract, then its
+// deliveries, live.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -42,7 +42,7 @@ function Result({ sent }: { sent: Sent }): JSX.Element {
   const { event, accepted } = sent;
   const { eventId, deliveries, warnings = [] } = accepted;
   const part = useRef<HTMLDivElement>(null);
-  // It appears above the form, perhaps out of sight.
+  // The result appears above the form, possibly out of view.
   useEffect(() => part.current?.focus(), [eventId]);
   return (
     <div ref={part} tabIndex={-1} class="published">
@@ -55,7 +55,7 @@ function Result({ sent }: { sent: Sent }): JSX.Element {
         }
       >
         {warnings.length === 0 ? null : (
-          <Notice tone="warn" title="It breaks the contract, which the service lets pass">
+          <Notice tone="warn" title="Accepted, although the payload violates the contract">
             <ul class="notice-list">
               {warnings.map(({ field, message }) => (
                 <li key={field + message}>
@@ -66,7 +66,7 @@ function Result({ sent }: { sent: Sent }): JSX.Element {
           </Notice>
         )}
         <p class="soft" role="status">
-          <UntrustedText text={event} mono /> is on stable storage.
+          <UntrustedText text={event} mono /> was accepted and stored.
         </p>
         <FanOut key={eventId} eventId={eventId} expected={deliveries} />
       </DrawerSection>

@@ -1,4 +1,4 @@
-// What a payload must look like, beside the place where it is written.
+// The schema of a payload, next to the editor.
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { UntrustedText } from '../components/untrusted-text.tsx';
@@ -21,9 +21,9 @@ export function SchemaView({
       </ul>
       {rows.length < limits.schemaRowsMax ? null : (
         <p class="soft">
-          The schema goes on.{' '}
+          The schema is longer. The{' '}
           <a href="/docs" target="_blank" rel="noreferrer">
-            The reference
+            API reference
           </a>{' '}
           has all of it.
         </p>

@@ -1,4 +1,4 @@
-// Subscriptions that somebody should look at, worst first, each as a sentence.
+// Failing and disabled subscriptions, worst first, each with a sentence.
 import type { JSX } from 'preact';
 import { StateBadge, type StateName } from '../components/badge.tsx';
 import { Empty, Skeleton } from '../components/list-states.tsx';
@@ -16,14 +16,14 @@ const badges: Readonly<Record<Attention['kind'], StateName>> = {
 };
 
 export function AttentionList({ load }: { load: Load<Stats> }): JSX.Element | null {
-  if (load.state.kind === 'failed') return null; // Said above already, with the retry.
+  if (load.state.kind === 'failed') return null; // The statistics above show the error and the retry button.
   const items = load.value?.attention;
   return (
     <Section title="Needs attention" isFlush>
       {items === undefined ? <Skeleton rows={4} /> : null}
       {items?.length === 0 ? (
         <Empty icon="check" title="Nothing needs attention">
-          <p>Subscriptions that keep failing would be listed here.</p>
+          <p>Failing and disabled subscriptions are listed here.</p>
         </Empty>
       ) : null}
       <ul class="rows attention">
@@ -53,15 +53,16 @@ function Sentence({ item }: { item: Attention }): JSX.Element {
     case 'failing':
       return (
         <>
-          {plural(item.failures, 'failure')} in a row{last}.
-          {since === null ? null : <> It began {since}.</>}
+          {plural(item.failures, 'consecutive failure')}
+          {last}.{since === null ? null : <> First failure {since}.</>}
         </>
       );
     case 'disabled':
       return (
         <>
-          Disabled after {plural(item.failures, 'failure')} in a row{last}.
-          {since === null ? null : <> It began {since}.</>} Nothing is sent until it is resumed.
+          Disabled after {plural(item.failures, 'consecutive failure')}
+          {last}.{since === null ? null : <> First failure {since}.</>} Its deliveries stay pending
+          until it is resumed.
         </>
       );
   }

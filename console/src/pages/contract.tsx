@@ -1,5 +1,5 @@
-// The contract as it is executed: what subscribes and to what, what can be published, what was repaired.
-// It says what the service does, not only what the document says.
+// The contract as the service executes it: subscribe operations, events to publish, and repairs. It
+// describes what the service does, not only what the document says.
 import '../contract/contract.css';
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
@@ -25,9 +25,9 @@ export function ContractPage(): JSX.Element {
   const chosen = param('contract') ?? items[0]?.title;
   return (
     <>
-      <PageHeader title="Contract" note="What this service does with the OpenAPI document">
+      <PageHeader title="Contract" note="How this service executes the OpenAPI document">
         <LinkButton href={withQuery('/docs', { contract: chosen })} isExternal>
-          Reference
+          API reference
         </LinkButton>
         <LinkButton href="/openapi.yaml" isExternal>
           openapi.yaml
@@ -51,7 +51,7 @@ export function ContractPage(): JSX.Element {
         <Failed problem={state.problem} onRetry={contracts.reload} />
       ) : null}
       {state.kind === 'ready' && chosen === undefined ? (
-        <Empty icon="contract" title="No contract is executed" />
+        <Empty icon="contract" title="No contract loaded" />
       ) : null}
       {chosen === undefined ? null : <Report key={chosen} title={chosen} />}
     </>
@@ -77,7 +77,7 @@ function Report({ title }: { title: string }): JSX.Element {
           : `, and ${plural(otherOperations, 'operation')} without callbacks`}
         .{' '}
         <a href={`/contracts/${encodeURIComponent(value.title)}`} target="_blank" rel="noreferrer">
-          The document as it is executed
+          View the executed document
         </a>
       </p>
       <CannotRun reasons={value.cannotRun} />

@@ -1,5 +1,5 @@
-// The deliveries: figures over time, filters, and a live list; one of them in a drawer. Everything that is
-// chosen stands in the address.
+// The deliveries: chart, filters and a live list; one delivery in a drawer. The whole state is in
+// the address.
 import './deliveries.css';
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -36,7 +36,7 @@ export function DeliveriesPage(): JSX.Element {
       <Histogram filter={filter} />
       <Filters filter={filter} />
       <Section
-        title={isFiltered(filter) ? 'Deliveries that match' : 'Newest deliveries'}
+        title={isFiltered(filter) ? 'Matching deliveries' : 'Latest deliveries'}
         actions={<NewRowsButton rows={live.newRows} />}
         isFlush
       >
@@ -66,8 +66,8 @@ export function DeliveriesPage(): JSX.Element {
 function NoRows({ filter }: { filter: DeliveryFilter }): JSX.Element {
   if (isFiltered(filter)) return <NoMatch what="deliveries" clearHref={hrefWith(noFilter)} />;
   return (
-    <Empty icon="delivery" title="Nothing was sent yet">
-      <p>A delivery appears here as soon as an event is published that a subscription hears.</p>
+    <Empty icon="delivery" title="No deliveries yet">
+      <p>A delivery is created for each subscription that matches a published event.</p>
       <p class="empty-actions">
         <LinkButton href="/console/subscriptions">Add a subscription</LinkButton>
         <LinkButton href="/console/events">Publish an event</LinkButton>
@@ -76,7 +76,7 @@ function NoRows({ filter }: { filter: DeliveryFilter }): JSX.Element {
   );
 }
 
-/** The deliveries beside the opened one, for `j` and `k`. */
+/** The deliveries next to the open one, for `j` and `k`. */
 function neighboursOf(
   id: string,
   { list }: LiveList,
@@ -87,8 +87,8 @@ function neighboursOf(
 }
 
 /**
- * After the drawer the focus goes to the row of what was shown last, so that `j` goes on from there. Not
- * if somebody has begun to search meanwhile.
+ * When the drawer closes, the focus returns to the row shown last, so that `j` continues from
+ * there. Not if the user has started to type in a field.
  */
 function useFocusOnRow(opened: string | undefined): void {
   const last = useRef(opened);

@@ -1,4 +1,4 @@
-// Events: what was published and how it went, and publishing by hand.
+// Events: the published events with their delivery states, and publishing by hand.
 import '../events/events.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -34,7 +34,7 @@ export function EventsPage(): JSX.Element {
   const rows = useRef<HTMLDivElement>(null);
   const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ counts, isReset }) => {
-    // Which of them fit the filters is not told.
+    // The frame does not say which events match the filters.
     if (counts.published > 0 || isReset) updates.note(isFiltered(filter) ? 0 : counts.published);
   });
   const openId = param('eventId');
@@ -43,7 +43,7 @@ export function EventsPage(): JSX.Element {
       <PageHeader title="Events">{can('publish') ? <PublishLink /> : null}</PageHeader>
       <EventFilters filter={filter} isFiltered={isFiltered(filter)} />
       <Section
-        title={isFiltered(filter) ? 'Events that match' : 'Newest events'}
+        title={isFiltered(filter) ? 'Matching events' : 'Latest events'}
         actions={<NewRowsButton rows={updates} />}
         isFlush
       >
@@ -97,13 +97,13 @@ function EventRows({
 function NoneYet(): JSX.Element {
   return (
     <Empty icon="event" title="No events yet">
-      <p>An event says that something happened. Whoever subscribed to its name hears it.</p>
+      <p>A published event is delivered to every subscription that matches its name.</p>
       {can('publish') ? (
         <p class="empty-actions">
           <PublishLink />
         </p>
       ) : (
-        <p>To publish one, use a key that has the scope “publish”.</p>
+        <p>To publish events, sign in with a key that has the “publish” scope.</p>
       )}
     </Empty>
   );

@@ -1,4 +1,4 @@
-// The first minute: subscribe, send, see. Each step has a button that does it.
+// Onboarding: subscribe, send, view. Each step has a button that performs it.
 import './first-steps.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
@@ -20,7 +20,7 @@ import type { EventType } from '../events/event-types.ts';
 import type { Page } from '../list.ts';
 import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { testEvent } from '../test-event.ts';
-import { SubscribeForm } from './first-subscription.tsx';
+import { FirstSubscription } from './first-subscription.tsx';
 
 type SetupState = {
   readonly subscription: Subscription | undefined;
@@ -48,8 +48,8 @@ export function FirstSteps({ latest }: { latest: readonly Delivery[] }): JSX.Ele
             onSent={(id) => (sentId.value = id)}
           />
         </OneStep>
-        <OneStep number={3} title="See" isDone={latest.length > 0}>
-          <SeeStep sentId={sentId.value} latest={latest} />
+        <OneStep number={3} title="View" isDone={latest.length > 0}>
+          <ViewStep sentId={sentId.value} latest={latest} />
         </OneStep>
       </ol>
     </Section>
@@ -85,7 +85,7 @@ function SubscribeStep({
   onDone,
 }: Omit<SetupState, 'types'> & { onDone: () => void }): JSX.Element {
   if (!can('subscribe')) return <NeedsScope scope="subscribe" />;
-  return <SubscribeForm subscription={subscription} contracts={contracts} onDone={onDone} />;
+  return <FirstSubscription subscription={subscription} contracts={contracts} onDone={onDone} />;
 }
 
 function SendStep({
@@ -98,7 +98,7 @@ function SendStep({
   onSent: (eventId: string) => void;
 }): JSX.Element {
   const test = testEvent(setup.types, setup.subscription);
-  // A lost answer is asked for again with the same key; the next event gets its own.
+  // A lost response is retried with the same key; the next event gets a new one.
   const key = useRef(newIdempotencyKey());
   const publish = useAction(
     async () => {
@@ -115,8 +115,8 @@ function SendStep({
   return (
     <>
       <p class="soft">
-        Publishes <code>{test.event}</code> with the example of the contract, for this subscription
-        only.
+        Publishes <code>{test.event}</code> with the example payload of the contract, to this
+        subscription only.
       </p>
       <Button
         kind={setup.subscription === undefined || isSent ? 'plain' : 'primary'}
@@ -132,7 +132,7 @@ function SendStep({
   );
 }
 
-function SeeStep({
+function ViewStep({
   sentId,
   latest,
 }: {
@@ -144,8 +144,8 @@ function SeeStep({
     return (
       <p class="soft" role="status">
         {sentId === undefined
-          ? 'The delivery appears here as soon as it is made.'
-          : 'Sent. Waiting for its delivery…'}
+          ? 'The delivery appears here when it is created.'
+          : 'Event published. Waiting for its delivery…'}
       </p>
     );
   }
@@ -155,7 +155,7 @@ function SeeStep({
         <StateBadge state={shownState(delivery)} /> <code>{delivery.event}</code>
       </p>
       <LinkButton kind="primary" href={`/console/deliveries?delivery=${delivery.id}`}>
-        Open the delivery
+        View delivery
       </LinkButton>
     </>
   );
@@ -165,7 +165,7 @@ function NeedsScope({ scope }: { scope: string }): JSX.Element {
   return (
     <Notice tone="quiet">
       <p>
-        This key lacks the scope <code>{scope}</code>.
+        This key does not have the <code>{scope}</code> scope.
       </p>
     </Notice>
   );

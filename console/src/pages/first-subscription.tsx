@@ -1,5 +1,5 @@
-// Subscribes one URL to every event, by the built-in contract. A foreign contract has operations of its
-// own: then it says which to call.
+// Subscribes one URL to every event by the built-in contract. For another contract it names the
+// operation to call.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -11,17 +11,17 @@ import { UntrustedText } from '../components/untrusted-text.tsx';
 import type { Contract } from '../../../src/client/contract/service.ts';
 import type { Subscribed, Subscription } from '../../../src/client/contract/subscription.ts';
 
-type SubscribeFormProps = {
+type FirstSubscriptionProps = {
   readonly subscription: Subscription | undefined;
   readonly contracts: readonly Contract[];
   readonly onDone: () => void;
 };
 
-export function SubscribeForm({
+export function FirstSubscription({
   subscription,
   contracts,
   onDone,
-}: SubscribeFormProps): JSX.Element {
+}: FirstSubscriptionProps): JSX.Element {
   const operations = contracts.flatMap((contract) => contract.operations);
   const isBuiltIn = operations.some((one) => one.operationId === 'subscribeOperation');
   if (subscription !== undefined) return <SubscribedTo subscription={subscription} />;
@@ -30,7 +30,7 @@ export function SubscribeForm({
   return (
     <>
       <p class="soft">
-        Your contract says how to subscribe
+        Subscribe by the operation of your contract
         {subscribe === undefined ? null : (
           <>
             : call{' '}
@@ -40,7 +40,7 @@ export function SubscribeForm({
         .
       </p>
       <LinkButton href="/docs" isExternal>
-        Open the reference
+        Open API reference
       </LinkButton>
     </>
   );
@@ -71,12 +71,12 @@ function UrlForm({ onDone }: { onDone: () => void }): JSX.Element {
         placeholder="https://receiver.example/hook"
         hint={
           <>
-            No receiver at hand? <code>ringback listen</code> is one in your terminal.
+            No receiver yet? <code>ringback listen</code> starts one in your terminal.
           </>
         }
         error={subscribe.problem === undefined ? undefined : sentence(subscribe.problem)}
         onInput={(value) => {
-          // Another URL is another request, and may not claim to be the one before.
+          // Another URL is another request and must not reuse the idempotency key.
           url.value = value;
           key.current = newIdempotencyKey();
         }}
@@ -92,10 +92,10 @@ function SubscribedTo({ subscription }: { subscription: Subscription }): JSX.Ele
   const url = subscription.callbacks.find((one) => one.url !== undefined)?.url ?? '';
   return (
     <>
-      <p class="soft">Events go to</p>
+      <p class="soft">Events are sent to</p>
       <UntrustedText text={url} clip mono />
       <LinkButton size="small" href={`/console/subscriptions?subscription=${subscription.id}`}>
-        Show it
+        View subscription
       </LinkButton>
     </>
   );

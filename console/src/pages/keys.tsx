@@ -1,4 +1,4 @@
-// Keys: who may use the app's interface, and for what. Secrets are shown once, when they are made.
+// API keys of the app. Secrets are shown once, when they are created.
 import '../api-keys/api-keys.css';
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
@@ -23,12 +23,12 @@ export function KeysPage(): JSX.Element {
   const openId = param('key');
   return (
     <>
-      <PageHeader title="Keys" note="Who may use the interface of this app, and for what">
+      <PageHeader title="Keys" note="API keys of this app and their scopes">
         <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1, key: undefined })}>
           New key
         </LinkButton>
       </PageHeader>
-      <Section title="Newest keys" isFlush>
+      <Section title="Latest keys" isFlush>
         <ListTable
           list={list}
           nouns={['key', 'keys']}

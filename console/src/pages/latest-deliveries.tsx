@@ -1,4 +1,4 @@
-// The newest deliveries, live.
+// The latest deliveries, live.
 import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
@@ -12,7 +12,7 @@ import type { Delivery } from '../../../src/client/contract/delivery.ts';
 export function LatestDeliveries({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
   const all = (
     <a class="section-link" href="/console/deliveries">
-      All deliveries
+      View all
     </a>
   );
   return (
@@ -29,7 +29,7 @@ function Content({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
   if (state.value.length === 0) {
     return (
       <Empty icon="delivery" title="No deliveries yet">
-        <p>They appear here by themselves.</p>
+        <p>New deliveries appear here automatically.</p>
       </Empty>
     );
   }

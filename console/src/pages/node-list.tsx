@@ -1,4 +1,4 @@
-// The nodes of the service, in small: the processes that work on this database.
+// The nodes of the service: the processes that share this database.
 import './node-list.css';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
 import { isPaused } from '../stream.ts';
 
-const roles = { all: 'requests and deliveries', api: 'requests', worker: 'deliveries' } as const;
+const roles = { all: 'API and worker', api: 'API', worker: 'worker' } as const;
 
 export function NodeList(): JSX.Element {
   const load = useLoad('nodes', (signal) => get<ListNodesAnswer>('/nodes', { signal }));
@@ -33,14 +33,14 @@ export function NodeList(): JSX.Element {
           <li key={node.name + node.startedAt}>
             <span class="cluster">
               <UntrustedText text={node.name} mono />
-              {node.self ? <Badge tone="quiet" text="this one" /> : null}
+              {node.self ? <Badge tone="quiet" text="this node" /> : null}
             </span>
             <span class="soft">{roles[node.role]}</span>
             <span class="soft">
               version <UntrustedText text={node.version} />
             </span>
             <span class="soft">
-              started <Time at={node.startedAt} />, seen <Time at={node.lastSeenAt} />
+              started <Time at={node.startedAt} />, last seen <Time at={node.lastSeenAt} />
             </span>
           </li>
         ))}

@@ -1,5 +1,5 @@
-// The overview: how deliveries go right now, over time, and where somebody should look. Until there is a
-// first delivery it shows how to get one.
+// The overview: current health, deliveries over time, and subscriptions that need attention. Until
+// there is a first delivery it shows how to get one.
 import './overview.css';
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -35,14 +35,14 @@ export function OverviewPage(): JSX.Element {
   const range = chosenRange();
   const stats = useLiveStats(range);
   const latest = useLatest();
-  // Decided once, when the page is opened: the steps must not vanish while somebody takes them.
+  // Decided when the page opens: the steps must not vanish while the user follows them.
   const isFirstRun = useSignal<boolean | undefined>(undefined);
   useEffect(() => {
     if (latest.value !== undefined) isFirstRun.value ??= latest.value.length === 0;
   }, [latest.value]);
   return (
     <>
-      <PageHeader title="Overview" note={`How deliveries went in ${rangeLabel(range)}`}>
+      <PageHeader title="Overview" note={`Delivery health in ${rangeLabel(range)}`}>
         <RangeLinks />
       </PageHeader>
       {isFirstRun.value === true ? <FirstSteps latest={latest.value ?? []} /> : null}
@@ -64,7 +64,7 @@ function Figures({ stats, range }: { stats: Load<Stats>; range: Range }): JSX.El
   return (
     <>
       {staleProblem === undefined ? null : (
-        <Notice tone="warn" title="These figures may be old">
+        <Notice tone="warn" title="These statistics may be outdated">
           <p>{staleProblem.detail}</p>
         </Notice>
       )}
@@ -73,7 +73,7 @@ function Figures({ stats, range }: { stats: Load<Stats>; range: Range }): JSX.El
         <StackedBars
           steps={value.steps}
           stepSeconds={value.stepSeconds}
-          label={`Deliveries in ${rangeLabel(range)}. Enter shows the deliveries of the chosen time.`}
+          label={`Deliveries in ${rangeLabel(range)}. Press Enter to view the deliveries of the selected range.`}
           onSelect={(chosen) => navigate(withQuery('/console/deliveries', chosen))}
         />
       </Section>
@@ -91,7 +91,7 @@ function useLiveStats(range: Range): Load<Stats> {
     scheduleReload();
   });
   usePolling(stats.reload);
-  // Time goes on without any news, too.
+  // Start a new step on time, even without new frames.
   const end = useSignal(Number.POSITIVE_INFINITY);
   end.value = stats.value === undefined ? Number.POSITIVE_INFINITY : endMs(stats.value);
   useSignalEffect(() => {

@@ -1,4 +1,4 @@
-// Replays: sending many deliveries again, counted before and watched while it goes on.
+// Replays: many deliveries sent again, counted before and observed while running.
 import '../replays/replays.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -29,7 +29,7 @@ export function ReplaysPage(): JSX.Element {
   const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ replays, isReset }) => {
     const shown = new Set(list.items.map(({ id }) => id));
-    // What is shown moves on in its place, also under the reader's eyes; rows do not.
+    // Shown rows update in place, even while the user interacts; the row order does not change.
     list.change((items) =>
       mergeReplays(
         items,
@@ -45,14 +45,14 @@ export function ReplaysPage(): JSX.Element {
   const change = (changed: Replay): void => list.change((items) => mergeReplays(items, [changed]));
   return (
     <>
-      <PageHeader title="Replays" note="Deliveries that have ended, sent again">
+      <PageHeader title="Replays" note="Finished deliveries, sent again">
         {can('admin') ? (
           <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1, replay: undefined })}>
             New replay
           </LinkButton>
         ) : null}
       </PageHeader>
-      <Section title="Newest replays" actions={<NewRowsButton rows={updates} />} isFlush>
+      <Section title="Latest replays" actions={<NewRowsButton rows={updates} />} isFlush>
         <div ref={rows} class="replay-rows">
           <ListTable
             list={list}
@@ -95,18 +95,18 @@ function useReplays(): List<Replay> {
 function NoneYet(): JSX.Element {
   return (
     <Empty icon="replay" title="No replays yet">
-      <p>When a receiver was down for long, a replay sends again what it missed.</p>
+      <p>After an outage of a receiver, a replay sends the missed deliveries again.</p>
       {can('admin') ? (
         <p class="empty-actions">
           <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1 })}>
             New replay
           </LinkButton>
           <LinkButton href={withQuery('/console/deliveries', { state: 'dead' })}>
-            Look at dead deliveries
+            View dead deliveries
           </LinkButton>
         </p>
       ) : (
-        <p>To start one, sign in with a key that has the scope “admin”.</p>
+        <p>To start one, sign in with a key that has the “admin” scope.</p>
       )}
     </Empty>
   );

@@ -1,4 +1,4 @@
-// Subscriptions: who hears what, how well it goes, and what can be done about it.
+// Subscriptions: their events, health and actions.
 import '../subscriptions/subscriptions.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -39,7 +39,7 @@ export function SubscriptionsPage(): JSX.Element {
   const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ subscriptions, isReset }) => {
     const newest = list.items[0]?.id ?? '';
-    // Ids grow with time: a larger one was made later than all that are shown.
+    // IDs grow with time: a larger one is newer than all shown rows.
     const fresh = subscriptions.filter((id) => id > newest).length;
     const shown = list.items.filter(({ id }) => subscriptions.includes(id));
     for (const { id } of shown) void readAgain(id, list);
@@ -57,7 +57,7 @@ export function SubscriptionsPage(): JSX.Element {
       </PageHeader>
       <SubscriptionFilters filter={filter} isFiltered={isFiltered(filter)} />
       <Section
-        title={isFiltered(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
+        title={isFiltered(filter) ? 'Matching subscriptions' : 'Latest subscriptions'}
         actions={<NewRowsButton rows={updates} />}
         isFlush
       >
@@ -92,7 +92,7 @@ async function readAgain(id: string, list: List<Subscription>): Promise<void> {
     const changed = await get<Subscription>(`/subscriptions/${encodeURIComponent(id)}`);
     list.change((items) => replaced(items, changed));
   } catch {
-    // What is shown may be old by one change; the next frame or reading tells.
+    // The row may be outdated by one change; the next frame or reload corrects it.
   }
 }
 
@@ -132,7 +132,7 @@ function SubscriptionRows({
 function NoneYet(): JSX.Element {
   return (
     <Empty icon="subscription" title="No subscriptions yet">
-      <p>A subscription says which URL hears which events.</p>
+      <p>A subscription sends matching events to a callback URL.</p>
       {can('subscribe') ? (
         <p class="empty-actions">
           <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1 })}>
@@ -140,7 +140,7 @@ function NoneYet(): JSX.Element {
           </LinkButton>
         </p>
       ) : (
-        <p>To make one, sign in with a key that has the scope “subscribe”.</p>
+        <p>To add one, sign in with a key that has the “subscribe” scope.</p>
       )}
     </Empty>
   );
@@ -148,7 +148,7 @@ function NoneYet(): JSX.Element {
 
 function NoFigures({ figures }: { figures: AllFigures }): JSX.Element {
   return (
-    <Notice tone="warn" title="The figures could not be read">
+    <Notice tone="warn" title="Statistics could not be loaded">
       <p>
         {figures.problem?.detail}{' '}
         <Button size="small" onClick={figures.retry}>

@@ -1,4 +1,4 @@
-// The columns of the list of replays.
+// The columns of the replays table.
 import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
 import type { Column } from '../components/table.tsx';
@@ -13,13 +13,13 @@ export function replayHref({ id }: Replay): string {
 }
 
 export const replayColumns: readonly Column<Replay>[] = [
-  { name: 'what', title: 'What', cell: FilterCell, isWide: true, isHead: true },
+  { name: 'what', title: 'Deliveries', cell: FilterCell, isWide: true, isHead: true },
   { name: 'state', title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
   { name: 'progress', title: 'Progress', cell: (replay) => <ReplayProgress replay={replay} /> },
   {
     name: 'rate',
-    title: 'Limit',
-    cell: ({ ratePerSecond }) => `${ratePerSecond} / s`,
+    title: 'Rate limit',
+    cell: ({ ratePerSecond }) => `${ratePerSecond}/s`,
     align: 'end',
   },
   { name: 'age', title: 'Started', cell: ({ createdAt }) => <Time at={createdAt} />, align: 'end' },

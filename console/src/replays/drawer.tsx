@@ -1,4 +1,4 @@
-// One replay: how far it has come, what it sends again, and its end.
+// One replay: progress, filter, and cancellation.
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
 import { clock } from '../clock.ts';
@@ -107,23 +107,21 @@ function ProgressSection({ replay }: { replay: Replay }): JSX.Element {
   const { state, progress, matched, replayed, skipped } = replay;
   const rate = ratePerSecond(replay, clock.value);
   const left = timeLeft(replay, clock.value);
-  const pace = rate === undefined ? 'as fast as it may' : rateText(rate);
+  const pace = [rate === undefined ? undefined : rateText(rate), left];
   return (
     <DrawerSection title="Progress">
       <Progress value={progress} label="Replay" tone={state === 'cancelled' ? 'quiet' : 'accent'} />
       <p class="replay-line">
         <span>{percent(progress)} of the time range</span>
-        <span class="soft">
-          {state === 'running' ? `${pace}${left === undefined ? '' : `, ${left}`}` : pace}
-        </span>
+        <span class="soft">{pace.filter((one) => one !== undefined).join(', ')}</span>
       </p>
       <Stats>
-        <Stat name="Fit so far" value={count(matched)} />
-        <Stat name="Sent again" value={count(replayed)} />
+        <Stat name="Matched" value={count(matched)} />
+        <Stat name="Replayed" value={count(replayed)} />
         <Stat
           name="Skipped"
           value={count(skipped)}
-          note={skipped === 0 ? undefined : 'waiting already, or its subscription ended'}
+          note={skipped === 0 ? undefined : 'already pending, or the subscription ended'}
         />
       </Stats>
     </DrawerSection>
@@ -137,10 +135,10 @@ function FilterSection({ replay }: { replay: Replay }): JSX.Element {
   const seen = { event, subscriberId, from, until };
   return (
     <DrawerSection
-      title="What it sends again"
+      title="Selection"
       actions={
         <LinkButton size="small" href={withQuery('/console/deliveries', seen)}>
-          Their deliveries
+          View deliveries
         </LinkButton>
       }
     >
@@ -160,7 +158,7 @@ function FilterSection({ replay }: { replay: Replay }): JSX.Element {
           )}
         </Fact>
         {result === undefined ? null : <Fact name="Result">{result}</Fact>}
-        <Fact name="Limit">{limit} per second</Fact>
+        <Fact name="Rate limit">{limit} per second</Fact>
       </Facts>
     </DrawerSection>
   );

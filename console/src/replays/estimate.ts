@@ -1,18 +1,21 @@
-// How fast a replay goes and how long it still takes, as far as that can be known. Pure.
+// Estimates the rate and the remaining time of a replay. Pure.
 import { duration } from '../format.ts';
 import type { Replay } from '../../../src/client/contract/replay.ts';
 
-/** Before so much time has passed, nothing can be said. */
+/** No estimate before this time and progress. */
 const soonestMs = 2_000;
 const leastProgress = 0.02;
 
-/** Sent again in a second, on average; undefined while too little is known. */
+/** Average deliveries per second; undefined while too little is known. */
 export function ratePerSecond(replay: Replay, nowMs: number): number | undefined {
   const tookMs = tookSoFarMs(replay, nowMs);
   return tookMs < soonestMs ? undefined : replay.replayed / (tookMs / 1_000);
 }
 
-/** By how much of the time range is left: deliveries may lie closer together there, so it is a guess. */
+/**
+ * Extrapolated from the remaining time range. An estimate: deliveries may not be evenly
+ * distributed.
+ */
 export function leftMs(replay: Replay, nowMs: number): number | undefined {
   const { state, progress } = replay;
   const tookMs = tookSoFarMs(replay, nowMs);
@@ -20,7 +23,7 @@ export function leftMs(replay: Replay, nowMs: number): number | undefined {
   return (tookMs * (1 - progress)) / progress;
 }
 
-/** `about 2 min left`; undefined where it is over or unknown. */
+/** `about 2 min left`; undefined if finished or unknown. */
 export function timeLeft(replay: Replay, nowMs: number): string | undefined {
   const left = leftMs(replay, nowMs);
   if (left === undefined) return undefined;
@@ -37,7 +40,7 @@ function tookSoFarMs({ createdAt, endedAt }: Replay, nowMs: number): number {
   return (endedAt === undefined ? nowMs : Date.parse(endedAt)) - Date.parse(createdAt);
 }
 
-/** A guess that changes every second should not look exact. */
+/** An estimate that changes every second should not look exact. */
 function rounded(ms: number): number {
   const stepMs = ms < 60_000 ? 5_000 : ms < 600_000 ? 30_000 : 300_000;
   return Math.ceil(ms / stepMs) * stepMs;

@@ -1,4 +1,4 @@
-// What a replay sends again, in words.
+// The selection of a replay as text.
 import type { JSX } from 'preact';
 import type { Replay } from '../../../src/client/contract/replay.ts';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
@@ -34,11 +34,11 @@ export function resultLabel({
   status,
   error,
 }: Pick<Replay['filter'], 'status' | 'error'>): string | undefined {
-  const words = [
+  const labels = [
     status === undefined ? undefined : `HTTP ${status}`,
     error === undefined ? undefined : outcomeLabel({ error }),
   ].filter((one) => one !== undefined);
-  return words.length === 0 ? undefined : words.join(', ');
+  return labels.length === 0 ? undefined : labels.join(', ');
 }
 
 export function TimeRangeText({ filter }: { filter: Replay['filter'] }): JSX.Element {

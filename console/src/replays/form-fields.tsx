@@ -1,4 +1,4 @@
-// The fields of a new replay. Each is a parameter of the address.
+// The fields of a new replay. Each is a query parameter.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, type ApiProblem } from '../api.ts';
@@ -11,10 +11,10 @@ import type { EventType } from '../events/event-types.ts';
 import { rateDefault, rateError, rateMax, type FormValues } from './form-values.ts';
 
 const states = [
-  { value: 'dead', text: 'Dead: all tries failed' },
-  { value: 'delivered', text: 'Delivered: sent once more' },
+  { value: 'dead', text: 'Dead' },
+  { value: 'delivered', text: 'Delivered' },
   { value: 'cancelled', text: 'Cancelled' },
-  { value: 'ended', text: 'All that have ended' },
+  { value: 'ended', text: 'All finished' },
 ];
 
 export function FormFields({
@@ -36,7 +36,7 @@ export function FormFields({
       />
       <SuggestField
         label="Event"
-        hint="A name or a pattern. Empty: all events."
+        hint="A name or a pattern. Leave empty for all events."
         value={values.event ?? ''}
         placeholder="order.*"
         isMono
@@ -47,7 +47,7 @@ export function FormFields({
       />
       <TextField
         label="Subscription"
-        hint="Empty: all subscriptions."
+        hint="Leave empty for all subscriptions."
         value={values.subscriberId ?? ''}
         placeholder="sub_…"
         isMono
@@ -58,21 +58,21 @@ export function FormFields({
       <ResultField values={values} />
       <TimeField
         label="Published from"
-        hint="Your own time. Empty: from the first."
+        hint="In your local time. Leave empty for no limit."
         value={toField(values.from)}
         error={errorOf('from')}
         onChange={(from) => set({ from: fromField(from) })}
       />
       <TimeField
-        label="Until"
-        hint="Empty: until now."
+        label="Published before"
+        hint="Leave empty for now."
         value={toField(values.until)}
         error={errorOf('until')}
         onChange={(until) => set({ until: fromField(until) })}
       />
       <NumberField
-        label="At most per second"
-        hint="Slow enough for the receivers: 1 to 1000."
+        label="Rate limit"
+        hint="Deliveries per second, 1 to 1000. Choose a rate that the receivers can handle."
         value={values.rate ?? String(rateDefault)}
         min={1}
         max={rateMax}
@@ -91,8 +91,8 @@ function ResultField({ values }: { values: FormValues }): JSX.Element {
   const error = useSignal<string | undefined>(undefined);
   return (
     <SuggestField
-      label="Code or error"
-      hint="How the last attempt ended. Empty: any."
+      label="Status or error"
+      hint="Result of the last attempt. Leave empty for any."
       value={resultText(values)}
       placeholder="5xx, timeout"
       maxLength={32}
@@ -101,14 +101,16 @@ function ResultField({ values }: { values: FormValues }): JSX.Element {
       onChange={(text) => {
         const read = readResult(text);
         error.value =
-          read === undefined ? 'Expected a code like 404 or 5xx, or an error.' : undefined;
+          read === undefined
+            ? 'Expected a status such as 404 or 5xx, or an error such as timeout.'
+            : undefined;
         if (read !== undefined) set({ status: read.status, error: read.error });
       }}
     />
   );
 }
 
-/** Suggestions only: without them any name can be typed all the same. */
+/** Suggestions only: any name can be typed. */
 function useEventNames(): readonly string[] {
   const types = useLoad('types', (signal) =>
     get<{ items: readonly EventType[] }>('/event-types', { signal }),
@@ -118,5 +120,5 @@ function useEventNames(): readonly string[] {
 }
 
 function sentence(error: string | undefined): string | undefined {
-  return error === undefined ? undefined : `This ${error}.`;
+  return error === undefined ? undefined : `The value ${error}.`;
 }

@@ -1,5 +1,4 @@
-// What a new replay is asked for: the fields of the form, which stand in the address, and the request that
-// they make. Pure.
+// The values of the replay form, which are query parameters, and the request they make. Pure.
 import type { Replay } from '../../../src/client/contract/replay.ts';
 
 export const fieldNames = [
@@ -28,7 +27,7 @@ export function valuesIn(query: URLSearchParams): FormValues {
   return Object.fromEntries(given);
 }
 
-/** Closes the form: none of its fields stays in the address. */
+/** Closes the form and removes its fields from the address. */
 export const noValues: Readonly<Record<FieldName | 'new', undefined>> = {
   new: undefined,
   state: undefined,
@@ -50,14 +49,14 @@ export function requestOf({ rate, ...filter }: FormValues): ReplayRequest {
   return { filter: { state: 'dead', ...filter }, ratePerSecond: Number(rate ?? rateDefault) };
 }
 
-/** What is wrong with the rate; undefined if nothing is. */
+/** The error of the rate; undefined if it is valid. */
 export function rateError(rate: string | undefined): string | undefined {
   const value = Number(rate ?? rateDefault);
-  const isFine = Number.isInteger(value) && value >= 1 && value <= rateMax;
-  return isFine ? undefined : 'Expected a whole number from 1 to 1000.';
+  const isValid = Number.isInteger(value) && value >= 1 && value <= rateMax;
+  return isValid ? undefined : 'Expected a whole number from 1 to 1000.';
 }
 
-/** The same again: the parameters that open the form with this filter. */
+/** The parameters that open the form with this filter, until now. */
 export function paramsFor(filter: Replay['filter'], ratePerSecond: number): Record<string, string> {
   const { until: _until, ...rest } = filter;
   return { new: '1', ...rest, rate: String(ratePerSecond) };
@@ -65,12 +64,12 @@ export function paramsFor(filter: Replay['filter'], ratePerSecond: number): Reco
 
 const stateLabels: Readonly<Record<string, string>> = {
   dead: 'Dead deliveries',
-  delivered: 'What was delivered',
+  delivered: 'Successful deliveries',
   cancelled: 'Cancelled deliveries',
-  ended: 'All that had ended',
+  ended: 'Finished deliveries',
 };
 
-/** Which deliveries, without what else they must fit. */
+/** The deliveries by state, without the other conditions. */
 export function stateLabel(state: string | undefined): string {
-  return stateLabels[state ?? 'dead'] ?? `Deliveries that are ${state}`;
+  return stateLabels[state ?? 'dead'] ?? `Deliveries in state ${state}`;
 }

@@ -1,4 +1,4 @@
-// How far a replay has come: a bar, counts, its pace and the time that is left.
+// The progress of a replay: bar, counts and remaining time.
 import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Progress } from '../components/progress.tsx';
@@ -10,7 +10,7 @@ export function ReplayProgress({ replay }: { replay: Replay }): JSX.Element {
   const { state, progress, replayed, skipped } = replay;
   const left = state === 'running' ? timeLeft(replay, clock.value) : undefined;
   const counts = [
-    `${count(replayed)} sent again`,
+    `${count(replayed)} replayed`,
     ...(skipped === 0 ? [] : [`${count(skipped)} skipped`]),
     ...(left === undefined ? [] : [left]),
   ];

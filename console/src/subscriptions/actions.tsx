@@ -1,4 +1,4 @@
-// What can be done with a subscription as a whole. SubscriptionActions that the key may not do are not offered.
+// Actions on a subscription. Actions that the key may not perform are not offered.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -33,14 +33,14 @@ export function SubscriptionActions({ subscription, onChange, onPing }: ActionsP
       )}
       {isOver || !can('admin') ? null : (
         <LinkButton icon="replay" href={replayHref(id)}>
-          Replay failed since…
+          Replay dead deliveries…
         </LinkButton>
       )}
       {isOver || !can('subscribe') ? null : (
         <UnsubscribeButton subscription={subscription} onChange={onChange} />
       )}
       {can('subscribe') || isOver ? null : (
-        <p class="soft">To change it, sign in with a key that has the scope “subscribe”.</p>
+        <p class="soft">To make changes, sign in with a key that has the “subscribe” scope.</p>
       )}
     </div>
   );
@@ -50,7 +50,7 @@ export function subscriptionPath(id: string): string {
   return `/subscriptions/${encodeURIComponent(id)}`;
 }
 
-/** The form is where the time is chosen; a day back is where it begins. */
+/** The user picks the time in the replay form; it starts a day ago. */
 function replayHref(id: string): string {
   const from = new Date(nowMs() - limits.replaySinceMs).toISOString();
   return withQuery('/console/replays', { new: 1, subscriberId: id, state: 'dead', from });
@@ -65,7 +65,7 @@ function PauseButton({
   const act = useAction(async () => {
     const body = { state: isActive ? 'paused' : 'active' };
     onChange(await send<Subscription>('PATCH', subscriptionPath(id), { body }));
-    toastSuccess(isActive ? 'Paused. Its deliveries wait.' : 'Resumed. What waited goes now.');
+    toastSuccess(isActive ? 'Subscription paused.' : 'Subscription resumed.');
   });
   return (
     <Button icon={isActive ? 'pause' : 'play'} isBusy={act.isBusy} onClick={act.run}>
@@ -96,7 +96,7 @@ function UnsubscribeButton({
       await send<void>('DELETE', subscriptionPath(id));
       onChange(await get<Subscription>(subscriptionPath(id)));
       isAsking.value = false;
-      toastSuccess('Unsubscribed.');
+      toastSuccess('Subscription ended.');
     },
     { quiet: true },
   );
@@ -114,14 +114,14 @@ function UnsubscribeButton({
           onClose={() => (isAsking.value = false)}
         >
           <p>
-            Nothing more is sent to{' '}
+            No more events are sent to{' '}
             <UntrustedText text={callbacks.find(({ url }) => url !== undefined)?.url ?? id} mono />
             {callbacks.length > 1 ? ` and its other ${callbacks.length - 1} callbacks` : ''}.
-            Deliveries that still wait are cancelled.
+            Pending deliveries are cancelled.
           </p>
           <p>
             This cannot be undone.
-            {state === 'active' ? ' To stop for a while, pause it instead.' : ''}
+            {state === 'active' ? ' To stop temporarily, pause the subscription instead.' : ''}
           </p>
           {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}
         </ConfirmDialog>

@@ -1,4 +1,4 @@
-// The callbacks of a subscription: what each hears and where it goes, or why nothing can be sent there.
+// The callbacks of a subscription: events and target URL, or why a callback is inactive.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -69,7 +69,7 @@ function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
           <UntrustedText text={label} />
         </b>
         <span class="soft">
-          hears <UntrustedText text={heard} mono={!isEvery} />
+          subscribed to <UntrustedText text={heard} mono={!isEvery} />
         </span>
         {inactive === undefined ? null : <StateBadge state="inactive" />}
       </p>
@@ -83,14 +83,14 @@ function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
       )}
       {inactive === undefined ? null : (
         <p class="callback-reason">
-          Nothing is sent: <UntrustedText text={inactive} />
+          Inactive: <UntrustedText text={inactive} />
         </p>
       )}
     </div>
   );
 }
 
-/** All of a long one is in the copy. */
+/** The copy button has the full URL. */
 function beginning(url: string): string {
   if (url.length <= limits.titleCharsMax) return url;
   return `${url.slice(0, limits.titleCharsMax)}… (${count(url.length)} characters)`;
@@ -107,7 +107,7 @@ function ChangeUrl({
     async () => {
       const body = { callbacks: [{ position: callback.position, url: url.value.trim() }] };
       onChange(await send<Subscription>('PATCH', subscriptionPath(subscription.id), { body }));
-      toastSuccess('Changed. The next attempts go to the new URL.');
+      toastSuccess('URL changed. New attempts use it.');
       onClose();
     },
     { quiet: true },
@@ -117,20 +117,20 @@ function ChangeUrl({
     if (url.value.trim() !== '') act.run();
   };
   return (
-    <Dialog title="Change the URL" onClose={onClose}>
+    <Dialog title="Change URL" onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         <TextField
-          label={`Where ${callback.label} is sent`}
+          label={`URL for ${callback.label}`}
           value={url.value}
           isMono
           isRequired
           isFocused
-          hint="Attempts that still wait go there too."
+          hint="Pending deliveries use the new URL too."
           error={act.problem === undefined ? undefined : messageFor(act.problem)}
           onInput={(value) => (url.value = value)}
         />
         <div class="form-actions">
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={act.isBusy}>
             Change URL
           </Button>

@@ -1,4 +1,4 @@
-// How one subscription did in the last 24 hours.
+// Statistics of one subscription over the last 24 hours.
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
 import { Failed, Skeleton } from '../components/list-states.tsx';
@@ -54,7 +54,7 @@ function Figures({ stats }: { stats: Stats }): JSX.Element {
         <Stat
           name="Pending"
           value={`${compactCount(pending)}${pendingIsCapped ? '+' : ''}`}
-          note="due or running"
+          note="queued or in flight"
         />
       </StatRow>
       <StackedBars

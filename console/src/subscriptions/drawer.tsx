@@ -1,4 +1,4 @@
-// One subscription: its callbacks, settings, secret, figures and newest deliveries, and what can be done with it.
+// One subscription: callbacks, settings, secret, statistics, latest deliveries, and actions.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
@@ -99,7 +99,7 @@ function Head({ subscription }: { subscription: Subscription }): JSX.Element {
       <Fact name="Contract">
         <UntrustedText text={contract} />, <UntrustedText text={operation} mono />
       </Fact>
-      <Fact name="Subscribed">
+      <Fact name="Created">
         <Time at={createdAt} />
       </Fact>
       {endedAt === undefined ? null : (
@@ -118,25 +118,32 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
     case 'paused':
       return (
         <Notice tone="warn" title="Paused">
-          <p>New events still make deliveries. They wait, and go when it is resumed.</p>
+          <p>
+            New events still create deliveries. They stay pending until the subscription is resumed.
+          </p>
         </Notice>
       );
     case 'disabled':
       return (
-        <Notice tone="bad" title="Disabled: its receiver failed for five days">
-          <p>Mend the receiver or change its URL, then resume. What waited is sent then.</p>
+        <Notice tone="bad" title="Disabled: the receiver failed for five days">
+          <p>
+            Fix the receiver or change its URL, then resume. Pending deliveries are sent on resume.
+          </p>
         </Notice>
       );
     case 'ended':
       return (
         <Notice tone="quiet" title="Ended">
-          <p>It hears nothing any more and cannot be resumed. What waited was cancelled.</p>
+          <p>
+            The subscription receives no more events and cannot be resumed. Its pending deliveries
+            were cancelled.
+          </p>
         </Notice>
       );
   }
 }
 
-/** What was sent while it was not active waits. */
+/** A ping of an inactive subscription stays pending. */
 type Pinged = { readonly accepted: Accepted; readonly wasInactive: boolean };
 
 function Ping({ ping, state }: { ping: Pinged; state: Subscription['state'] }): JSX.Element {
@@ -144,7 +151,7 @@ function Ping({ ping, state }: { ping: Pinged; state: Subscription['state'] }): 
   return (
     <DrawerSection title="Ping">
       {ping.wasInactive && state !== 'active' ? (
-        <p class="soft">The subscription is {state}: the ping waits until it is resumed.</p>
+        <p class="soft">The subscription is {state}. The ping stays pending until it is resumed.</p>
       ) : null}
       <FanOut key={eventId} eventId={eventId} expected={deliveries} />
     </DrawerSection>
@@ -155,19 +162,19 @@ function Recent({ id }: { id: string }): JSX.Element {
   const list = useRelatedDeliveries({ subscriberId: id, limit: limits.recentItems });
   const all = (
     <LinkButton size="small" href={withQuery('/console/deliveries', { subscriberId: id })}>
-      All its deliveries
+      View all deliveries
     </LinkButton>
   );
   const { state } = list;
   return (
-    <DrawerSection title="Newest deliveries" actions={all}>
+    <DrawerSection title="Latest deliveries" actions={all}>
       {state.kind === 'loading' ? <Skeleton rows={3} /> : null}
       {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={list.reload} /> : null}
       {state.kind === 'ready' && list.items.length === 0 ? (
-        <p class="soft">None yet. A ping makes one.</p>
+        <p class="soft">None yet. Send a ping to create one.</p>
       ) : null}
       {list.items.length === 0 ? null : (
-        <DeliveryList items={list.items} label="Newest deliveries" shows="event" />
+        <DeliveryList items={list.items} label="Latest deliveries" shows="event" />
       )}
     </DrawerSection>
   );

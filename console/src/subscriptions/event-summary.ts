@@ -1,4 +1,4 @@
-// What a subscription hears, in words. Pure.
+// Summarizes the event patterns of a subscription. Pure.
 import type { Callback } from '../../../src/client/contract/subscription.ts';
 
 export function eventSummary(
@@ -6,7 +6,7 @@ export function eventSummary(
   every = 'Every event',
 ): string {
   const names = [...new Set(callbacks.flatMap(({ events }) => events))];
-  // Ringback's own events are no part of "every", so they are named beside it.
+  // `*` does not match Ringback's own events, so they are listed next to it.
   if (!names.includes('*')) return names.join(', ');
   return [every, ...names.filter(isOwn)].join(', ');
 }

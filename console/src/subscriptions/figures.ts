@@ -1,5 +1,5 @@
-// The figures beside a list of subscriptions: one reading per page of the list, and again for those that
-// frames tell of. Without figures the list is still there.
+// Statistics next to the subscriptions list: one request per page, repeated for subscriptions that
+// change. The list works without them.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { get, problemOf, type ApiProblem } from '../api.ts';
@@ -29,7 +29,7 @@ export function useFigures(ids: readonly string[]): AllFigures {
       byId.value = new Map([...byId.peek(), ...pages.flat()]);
       problem.value = undefined;
     } catch (error) {
-      // Signed out meanwhile: another page is shown.
+      // Signed out meanwhile: the sign-in page is shown.
       if (session.peek() !== undefined) problem.value = problemOf(error);
     }
   };

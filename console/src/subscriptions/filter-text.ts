@@ -1,7 +1,7 @@
-// A filter as it is written in a field, and its values as they are said in a sentence. Pure.
+// Prints a payload filter for a form field, and its values for a summary. Pure.
 import type { Filter } from '../../../src/client/contract/subscription.ts';
 
-/** JSON with a pointer on each line; a single value stands without its list. */
+/** JSON with one pointer per line; a single value is printed without its list. */
 export function filterText(filter: NonNullable<Filter>): string {
   const lines = Object.entries(filter).map(([pointer, allowed]) => {
     const texts = filterValues(allowed).map((value) => JSON.stringify(value));
@@ -16,7 +16,7 @@ export function filterValues(allowed: unknown): readonly unknown[] {
   return Array.isArray(allowed) ? allowed : [allowed];
 }
 
-/** A text stands without quotes where it can be taken for nothing else. */
+/** A string is printed without quotes if it cannot be mistaken for another value. */
 export function valueText(value: unknown): string {
   const isPlain =
     typeof value === 'string' && /^(?!(?:true|false|null)$)\p{L}[\p{L}\p{N}_.-]*$/u.test(value);

@@ -1,4 +1,4 @@
-// The filters of the list of subscriptions.
+// The filters of the subscriptions list.
 import type { JSX } from 'preact';
 import { Select, TextField } from '../components/field.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
@@ -19,7 +19,7 @@ export type SubscriptionFilter = {
   readonly url: string | undefined;
 };
 
-/** Takes every filter away, for setParams and links. */
+/** Removes every filter, for setParams and links. */
 export const noFilter = { state: undefined, event: undefined, url: undefined } as const;
 
 export function readFilter(): SubscriptionFilter {
@@ -42,7 +42,7 @@ export function SubscriptionFilters({
         onChange={(value) => setParams({ state: value })}
       />
       <TextField
-        label="Hears the event"
+        label="Matches event"
         value={filter.event ?? ''}
         placeholder="order.created"
         isMono

@@ -1,5 +1,6 @@
-// Makes a subscription by the built-in contract. Another contract has operations of its own, with
-// parameters that only its callers know: then this says which to call.
+// Creates a subscription by the built-in contract. Other contracts have their own subscribe
+// operations, with parameters that only their callers know: for those it lists the operations to
+// call.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
@@ -64,7 +65,9 @@ function SubscribeOptions({
       {others.map((contract) => (
         <OtherContract key={contract.title} contract={contract} />
       ))}
-      {contracts.length === 0 ? <p>No contract is loaded, so there is nothing to call.</p> : null}
+      {contracts.length === 0 ? (
+        <p>No contract is loaded, so there is no operation to subscribe with.</p>
+      ) : null}
     </>
   );
 }
@@ -78,12 +81,12 @@ function isBuiltIn({ operations }: Contract): boolean {
 function OtherContract({ contract }: { contract: Contract }): JSX.Element {
   const operations = contract.operations.filter(({ does }) => does === 'subscribe');
   return (
-    <DrawerSection title={`By the contract “${contract.title}”`}>
+    <DrawerSection title={`Contract “${contract.title}”`}>
       {operations.length === 0 ? (
-        <p>It has no operation that subscribes.</p>
+        <p>This contract has no subscribe operation.</p>
       ) : (
         <>
-          <p>Subscribing is an operation of this contract. Call one of these with your key:</p>
+          <p>This contract has its own subscribe operations. Call one of them with your key:</p>
           <ul class="operations">
             {operations.map(({ operationId, method, path }) => (
               <li key={`${method} ${path}`}>
@@ -98,7 +101,7 @@ function OtherContract({ contract }: { contract: Contract }): JSX.Element {
       )}
       <p>
         <LinkButton href="/docs" icon="contract" isExternal>
-          Open the reference
+          Open API reference
         </LinkButton>
       </p>
     </DrawerSection>
@@ -120,24 +123,24 @@ function SubscribedDialog({
         kind="primary"
         href={withQuery('/console/subscriptions', { subscription: subscriberId })}
       >
-        Open it
+        Open subscription
       </LinkButton>
     </>
   );
   return (
-    <Dialog title="Subscribed" onClose={onClose} actions={actions}>
+    <Dialog title="Subscription created" onClose={onClose} actions={actions}>
       <Notice tone="good">
-        <p>It hears events from now on. Open it and send a ping to see one arrive.</p>
+        <p>The subscription is active. Open it and send a ping to test the receiver.</p>
       </Notice>
-      <DrawerSection title="Subscriber id">
-        <Code text={subscriberId} label="subscriber id" />
-        <p class="soft">Unsubscribing takes this id.</p>
+      <DrawerSection title="Subscriber ID">
+        <Code text={subscriberId} label="subscriber ID" />
+        <p class="soft">You need this ID to unsubscribe.</p>
       </DrawerSection>
       <DrawerSection title="Signing secret">
         <Code text={secret} label="signing secret" />
         <p class="soft">
-          Give it to the receiver, which verifies callbacks with it. It is hidden again when you
-          leave.
+          Configure the receiver with this secret, so that it can verify signatures. You can show it
+          again later on the subscription.
         </p>
       </DrawerSection>
     </Dialog>

@@ -1,5 +1,5 @@
-// The signing secret, or the public key of one that signs with a pair: shown only when asked for, with the
-// one it replaced while that still signs.
+// The signing secret, or the public key of a key pair: hidden until requested, with the previous
+// one while that is still used for signing.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -15,7 +15,7 @@ import { Time } from '../components/time.tsx';
 import type { Secret, Subscription } from '../../../src/client/contract/subscription.ts';
 import { subscriptionPath } from './actions.tsx';
 
-/** One secret of the pair. With a public key, `secret` is the public key too. */
+/** One of the two secrets. With a key pair, `secret` equals `publicKey`. */
 type OneSecret = Pick<Secret, 'secret' | 'publicKey'>;
 
 type Words = { readonly title: string; readonly noun: string; readonly shown: string };
@@ -54,8 +54,8 @@ export function SecretPart({ subscription }: { subscription: Subscription }): JS
       {pair.value === undefined ? (
         <p class="soft">
           {signing === 'ed25519'
-            ? 'Receivers verify with its public half that a callback came from here.'
-            : 'Receivers verify with it that a callback came from here. It is hidden.'}
+            ? 'Receivers verify signatures with the public key.'
+            : 'Receivers verify signatures with this secret. It is hidden.'}
         </p>
       ) : (
         <Secrets pair={pair.value} />
@@ -81,7 +81,7 @@ function Secrets({ pair }: { pair: Secret }): JSX.Element {
       {isOver ? null : (
         <div class="old-secret">
           <p>
-            The old {nounOf(previous)} still signs too, and ends{' '}
+            The old {nounOf(previous)} is also used for signing. It expires{' '}
             <b>
               <Time at={previous.expiresAt} as="countdown" />
             </b>
@@ -105,10 +105,10 @@ function nounOf({ publicKey }: OneSecret): string {
 }
 
 const overlaps = [
-  { value: '86400', text: '24 more hours' },
-  { value: '3600', text: '1 more hour' },
-  { value: '604800', text: '7 more days' },
-  { value: '0', text: 'Not at all: it ends now' },
+  { value: '86400', text: '24 hours' },
+  { value: '3600', text: '1 hour' },
+  { value: '604800', text: '7 days' },
+  { value: '0', text: 'No overlap' },
 ];
 
 function RotateDialog({
@@ -136,28 +136,28 @@ function RotateDialog({
   if (rotated.value !== undefined) return <Rotated pair={rotated.value} onClose={onClose} />;
   const actions = (
     <>
-      <Button onClick={onClose}>Keep as it is</Button>
+      <Button onClick={onClose}>Cancel</Button>
       <Button kind="primary" isBusy={act.isBusy} onClick={act.run}>
         Rotate {words.noun}
       </Button>
     </>
   );
   return (
-    <Dialog title={`Rotate the ${words.noun}?`} onClose={onClose} actions={actions}>
+    <Dialog title={`Rotate ${words.noun}?`} onClose={onClose} actions={actions}>
       <p>
-        A new {words.noun} signs from now on. Give {words === pairWords ? 'its public half' : 'it'}{' '}
-        to the receiver while the old one still signs too: no callback is refused meanwhile. One
-        that was replaced earlier ends now.
+        Callbacks are signed with a new {words.noun} from now on, and with the old one until the
+        overlap ends. Configure the receiver with the new {words.shown} in that time, so that it
+        rejects no callback. A {words.noun} from an earlier rotation expires now.
       </p>
       <Select
-        label={`How long the old ${words.noun} still signs`}
+        label={`Overlap with the old ${words.noun}`}
         value={overlap.value}
         options={overlaps}
         onChange={(value) => (overlap.value = value)}
       />
       {overlap.value === '0' ? (
         <Notice tone="warn">
-          <p>Until the receiver has the new {words.noun}, it refuses what is sent.</p>
+          <p>The receiver rejects all callbacks until it has the new {words.shown}.</p>
         </Notice>
       ) : null}
       {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}
@@ -174,17 +174,17 @@ function Rotated({ pair, onClose }: { pair: Secret; onClose: () => void }): JSX.
     </Button>
   );
   return (
-    <Dialog title={`The new ${noun}`} onClose={onClose} actions={done}>
+    <Dialog title={`New ${noun}`} onClose={onClose} actions={done}>
       <ShownCode shown={pair} which="new " />
       <p role="status">
         {previous === undefined
-          ? `The old ${noun} ended. Give the new one to the receiver now.`
-          : `Give it to the receiver. The old ${nounOf(previous)} still signs too.`}
+          ? `The old ${noun} is no longer used. Configure the receiver with the new one now.`
+          : `Configure the receiver with it. The old ${nounOf(previous)} is also used for signing.`}
       </p>
-      {/* Not in the status: a reader would be told every second. */}
+      {/* Outside the status region: a screen reader would announce it every second. */}
       {previous === undefined ? null : (
         <p>
-          The old {nounOf(previous)} ends{' '}
+          The old {nounOf(previous)} expires{' '}
           <b>
             <Time at={previous.expiresAt} as="countdown" />
           </b>

@@ -1,10 +1,10 @@
-// What the service says of the fields of the settings, as sentences: each for the field it names. Pure.
+// Turns field errors of the service into sentences at the settings fields. Pure.
 import type { FieldError } from '../field-error.ts';
 
 export type FieldRule = {
-  /** Where the service finds it: `body#/retry`. */
+  /** The field name in the error: `body#/retry`. */
   readonly at: string;
-  /** What one item of a list is called. */
+  /** What to call one item of a list. */
   readonly item?: string;
 };
 
@@ -15,7 +15,7 @@ export function errorAt(errors: readonly FieldError[], rule: FieldRule): string 
   return sentences.length === 0 ? undefined : sentences.join(' ');
 }
 
-/** True of one that is shown at none of the fields. */
+/** Whether the error belongs to none of the fields. */
 export function isNotAt(error: FieldError, rules: readonly FieldRule[]): boolean {
   return !rules.some((rule) => isAt(error, rule));
 }
@@ -27,11 +27,11 @@ function isAt({ field }: FieldError, { at }: FieldRule): boolean {
 function sentence({ field, message }: FieldError, { at, item }: FieldRule): string {
   const inner = field.slice(at.length + 1);
   const subject =
-    inner === '' ? 'This' : item === undefined ? named(inner) : `${item} ${Number(inner) + 1}`;
+    inner === '' ? 'The value' : item === undefined ? named(inner) : `${item} ${Number(inner) + 1}`;
   return `${subject} ${message}.`;
 }
 
-/** The name of a member, as it was written. */
+/** Decodes one token of a JSON pointer. */
 function named(token: string): string {
   return token.replaceAll('~1', '/').replaceAll('~0', '~');
 }

@@ -1,4 +1,4 @@
-// The fields of the settings of a subscription. They keep nothing: what is typed belongs to the form.
+// The fields of the settings form. They hold no state; the form does.
 import type { JSX } from 'preact';
 import { Checkbox, TextArea, TextField, TimeField } from '../components/field.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
@@ -15,13 +15,13 @@ export const rules = {
   rateLimit: { at: 'body#/rateLimit' },
   concurrency: { at: 'body#/concurrency' },
   timeout: { at: 'body#/timeout' },
-  retry: { at: 'body#/retry', item: 'Wait' },
+  retry: { at: 'body#/retry', item: 'Delay' },
   headers: { at: 'body#/headers' },
 } as const satisfies Record<string, FieldRule>;
 
 export type FieldName = keyof typeof rules;
 
-/** Of the callback that is so far in the request. */
+/** For the callback at this index in the request. */
 export function eventsRule(at: number): FieldRule {
   return { at: `body#/callbacks/${at}/events`, item: 'Pattern' };
 }
@@ -38,7 +38,7 @@ export function SettingsFields(props: FieldsProps): JSX.Element {
   const { values, errorAt, onChange } = props;
   return (
     <>
-      <p class="soft">What is empty is as the service is set.</p>
+      <p class="soft">Empty fields use the service defaults.</p>
       <TextField
         label="Description"
         value={values.description}
@@ -50,10 +50,10 @@ export function SettingsFields(props: FieldsProps): JSX.Element {
       <EventFields {...props} />
       <DeliveryFields {...props} />
       <HeaderFields {...props} />
-      <DrawerSection title="How long it lasts">
+      <DrawerSection title="Expiry">
         <TimeField
-          label="Ends by itself at"
-          hint="Your own time. Empty: it does not end by itself."
+          label="Expires at"
+          hint="In your local time. Leave empty for no expiry."
           value={values.expiresAt}
           error={errorAt('expiresAt')}
           onInput={(expiresAt) => onChange({ expiresAt })}
@@ -68,7 +68,7 @@ function EventFields(props: FieldsProps): JSX.Element {
   const callbacks = activeCallbacks(subscription.callbacks);
   const many = subscription.callbacks.length > 1;
   return (
-    <DrawerSection title="What it hears">
+    <DrawerSection title="Events">
       <div class="stack">
         {callbacks.map(({ position, label, url }) => (
           <TextField
@@ -76,7 +76,7 @@ function EventFields(props: FieldsProps): JSX.Element {
             label={`Events of ${many ? `callback ${position + 1}, ` : ''}${visible(label)}`}
             hint={
               !many || url === undefined ? (
-                'Names and prefixes, separated by spaces or commas.'
+                'Event names or patterns, separated by spaces or commas.'
               ) : (
                 <UntrustedText text={url} mono clip />
               )
@@ -90,7 +90,7 @@ function EventFields(props: FieldsProps): JSX.Element {
         ))}
         <TextArea
           label="Filter (JSON)"
-          hint="By JSON pointer: the value that the payload has there, or a list of which it has one."
+          hint="Maps a JSON pointer to the value that the payload must have there, or to a list of allowed values."
           value={values.filter}
           placeholder={'{"/order/country": ["DE", "AT"]}'}
           rows={Math.min(8, Math.max(3, values.filter.split('\n').length))}
@@ -104,19 +104,19 @@ function EventFields(props: FieldsProps): JSX.Element {
 
 function DeliveryFields({ values, errorAt, onChange }: FieldsProps): JSX.Element {
   return (
-    <DrawerSection title="How it is sent">
+    <DrawerSection title="Delivery">
       <div class="settings-grid">
         <TextField
-          label="Attempts a second"
-          hint="Over all callbacks: 0.001 to 1000."
+          label="Attempts per second"
+          hint="Across all callbacks: 0.001 to 1000."
           value={values.rateLimit}
           inputMode="decimal"
           error={errorAt('rateLimit')}
           onInput={(rateLimit) => onChange({ rateLimit })}
         />
         <TextField
-          label="Attempts at a time"
-          hint="For each callback and node: 1 to 128."
+          label="Concurrent attempts"
+          hint="Per callback and node: 1 to 128."
           value={values.concurrency}
           inputMode="numeric"
           error={errorAt('concurrency')}
@@ -124,15 +124,15 @@ function DeliveryFields({ values, errorAt, onChange }: FieldsProps): JSX.Element
         />
         <TextField
           label="Timeout"
-          hint="Of an attempt: 100ms to 60s."
+          hint="Per attempt: 100ms to 60s."
           value={values.timeout}
           placeholder="5s"
           error={errorAt('timeout')}
           onInput={(timeout) => onChange({ timeout })}
         />
         <TextField
-          label="Waits between attempts"
-          hint="At most 20. “none”: one attempt only."
+          label="Retry delays"
+          hint="Up to 20. “none” for a single attempt."
           value={values.retry}
           placeholder="5s, 5m, 2h"
           error={errorAt('retry')}
@@ -141,7 +141,7 @@ function DeliveryFields({ values, errorAt, onChange }: FieldsProps): JSX.Element
       </div>
       <Checkbox
         label="Ordered"
-        hint="One delivery after the other, in the order of their events. While one fails, the next ones wait."
+        hint="Sends one delivery at a time, in publish order. A failing delivery holds back the next ones."
         isChecked={values.ordered}
         onChange={(ordered) => onChange({ ordered })}
       />
@@ -156,23 +156,23 @@ function HeaderFields({ subscription, values, errorAt, onChange }: FieldsProps):
       {headerNames === undefined ? null : (
         <>
           <p>
-            Carried now: <UntrustedText text={headerNames.join(', ')} mono />. What they say is not
-            shown.
+            Current headers: <UntrustedText text={headerNames.join(', ')} mono />. Their values are
+            not shown.
           </p>
           <Checkbox
             label="Remove all headers"
-            isChecked={values.dropsHeaders}
-            onChange={(dropsHeaders) => onChange({ dropsHeaders })}
+            isChecked={values.removesHeaders}
+            onChange={(removesHeaders) => onChange({ removesHeaders })}
           />
         </>
       )}
-      {values.dropsHeaders ? null : (
+      {values.removesHeaders ? null : (
         <TextArea
-          label={headerNames === undefined ? 'New headers' : 'Headers in their place'}
+          label={headerNames === undefined ? 'New headers' : 'Replacement headers'}
           hint={
             headerNames === undefined
-              ? 'One on each line. Callbacks carry them besides ours.'
-              : 'One on each line. They replace all of them; empty: they stay.'
+              ? 'One per line. Sent in addition to the standard headers.'
+              : 'One per line. They replace all current headers. Leave empty to keep those.'
           }
           value={values.headers}
           placeholder="Authorization: Bearer …"

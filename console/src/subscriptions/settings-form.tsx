@@ -1,5 +1,5 @@
-// Changes what a subscription chooses for itself. It sends only what was changed since the dialog opened,
-// and what the service refuses stands at its field.
+// Edits the settings of a subscription. It sends only what changed since the dialog opened, and
+// shows errors at their fields.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -25,7 +25,7 @@ export function ChangeSettings({
   readonly onClose: () => void;
 }): JSX.Element {
   const id = useId();
-  // As it was when the dialog opened: it may be read anew meanwhile, and nobody chose that here.
+  // The subscription when the dialog opened. A reload meanwhile must not look like an edit.
   const opened = useRef(subscription).current;
   const before = useRef(valuesOf(opened)).current;
   const values = useSignal<SettingsValues>(before);
@@ -40,7 +40,7 @@ export function ChangeSettings({
         sent.value = changes.positions;
         const { json } = changes;
         onChange(await send<Subscription>('PATCH', subscriptionPath(opened.id), { json }));
-        toastSuccess('Changed, for what is sent from now on.');
+        toastSuccess('Settings saved. They apply to new attempts.');
       }
       onClose();
     },
@@ -54,7 +54,7 @@ export function ChangeSettings({
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" form={id} isBusy={act.isBusy}>
             Save
           </Button>
@@ -87,12 +87,12 @@ function own(formErrors: FormErrors, name: FieldName): string | undefined {
   return name === 'filter' || name === 'headers' ? formErrors[name] : undefined;
 }
 
-/** The service counts the callbacks of the request, which are not all there are. */
+/** The service numbers the callbacks of the request, not of the subscription. */
 function eventsError(problem: ApiProblem | undefined, at: number): string | undefined {
   return problem === undefined || at === -1 ? undefined : errorAt(problem.errors, eventsRule(at));
 }
 
-/** What belongs to none of the fields. */
+/** Problems that belong to none of the fields. */
 function Rest({
   problem,
   sent,
@@ -107,7 +107,7 @@ function Rest({
   return isAtFields ? null : <ProblemNotice problem={problem} />;
 }
 
-/** The form is longer than most screens: the first fault comes into sight, and a field gets the focus. */
+/** The form is longer than most screens: scroll to the first error and focus its field. */
 function useFirstErrorShown(causes: readonly unknown[]): { current: HTMLFormElement | null } {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {

@@ -1,15 +1,15 @@
-// The settings of a subscription as they stand in a form, and what of it the service must be told: only what
-// was changed. Pure but for the reader's time zone.
+// The values of the settings form, and the PATCH body with only the changed ones. Pure, except for
+// the time zone of the browser.
 import { checkJson, lineAndColumn } from '../events/json-check.ts';
 import { fromField, toField } from '../local-time.ts';
 import type { Callback, Subscription } from '../../../src/client/contract/subscription.ts';
 import { filterText } from './filter-text.ts';
 
-/** Texts as they are typed; empty means: as the service is set. */
+/** Texts as typed; an empty text means the service default. */
 export type SettingsValues = {
   readonly description: string;
   readonly expiresAt: string;
-  /** By the position of the callback. */
+  /** By callback position. */
   readonly events: Readonly<Record<number, string>>;
   readonly filter: string;
   readonly rateLimit: string;
@@ -17,21 +17,21 @@ export type SettingsValues = {
   readonly timeout: string;
   readonly retry: string;
   readonly ordered: boolean;
-  /** What they say now is not known: empty means that they stay. */
+  /** Current values are unknown: empty keeps them. */
   readonly headers: string;
-  readonly dropsHeaders: boolean;
+  readonly removesHeaders: boolean;
 };
 
-/** What is wrong before the service is asked, by field. */
+/** Errors found before the request, by field. */
 export type FormErrors = { readonly filter?: string; readonly headers?: string };
 
 export type Changes =
   | { readonly kind: 'none' }
   | { readonly kind: 'invalid'; readonly formErrors: FormErrors }
-  /** `positions`: of the callbacks in it, in their order. */
+  /** `positions`: the callbacks in the request, in order. */
   | { readonly kind: 'changes'; readonly json: string; readonly positions: readonly number[] };
 
-/** What stands for a schedule without waits. */
+/** Stands for an empty retry schedule. */
 const noRetry = 'none';
 
 type Configured = Partial<Subscription> & Pick<Subscription, 'callbacks'>;
@@ -53,15 +53,15 @@ export function valuesOf(subscription: Configured): SettingsValues {
     retry: isUnset(retry) ? '' : retry.length === 0 ? noRetry : retry.join(', '),
     ordered: subscription.ordered ?? false,
     headers: '',
-    dropsHeaders: false,
+    removesHeaders: false,
   };
 }
 
-function isUnset<T>(value: T | null | undefined): value is null | undefined {
+function isUnset(value: unknown): value is null | undefined {
   return value === null || value === undefined;
 }
 
-/** Those whose events can be chosen: to the others nothing is sent. */
+/** Callbacks whose events can be chosen. Inactive callbacks receive nothing. */
 export function activeCallbacks(callbacks: readonly Callback[]): readonly Callback[] {
   return callbacks.filter(({ inactive }) => inactive === undefined);
 }
@@ -81,7 +81,7 @@ export function changesOf(before: SettingsValues, values: SettingsValues): Chang
     ...textsOf(before, values),
     ...(values.ordered === before.ordered ? [] : [member('ordered', values.ordered)]),
     ...(headers.kind === 'same' ? [] : [member('headers', headers.value)]),
-    // As it is written: what JavaScript reads in between could be another number.
+    // As typed: parsing could change a number.
     ...(filter.kind === 'same' ? [] : [`"filter":${filter.value}`]),
     ...(callbacks.length === 0 ? [] : [member('callbacks', callbacks)]),
   ];
@@ -95,7 +95,7 @@ type Reading<T> =
   | { readonly kind: 'new'; readonly value: T }
   | { readonly kind: 'wrong'; readonly message: string };
 
-/** Fields of one line, each with how its text is read. */
+/** Single-line fields, each with the parser of its text. */
 const readers = {
   description: (text: string) => text,
   expiresAt: (text: string) => fromField(text) ?? text,
@@ -121,13 +121,13 @@ function textsOf(before: SettingsValues, values: SettingsValues): string[] {
   });
 }
 
-/** What is no number goes as it is: the service says what it expects. */
+/** An invalid number is sent as it is, so that the service reports it. */
 function numberOr(text: string): number | string {
   const value = Number(text);
   return Number.isFinite(value) ? value : text;
 }
 
-/** Commas alone are nothing chosen: only the word means that there is one attempt. */
+/** Commas alone mean the default; only "none" means a single attempt. */
 function delaysOf(text: string): string[] | null {
   if (text.toLowerCase() === noRetry) return [];
   const waits = words(text);
@@ -157,9 +157,9 @@ function filterOf(before: SettingsValues, values: SettingsValues): Reading<strin
 
 function headersOf({
   headers,
-  dropsHeaders,
+  removesHeaders,
 }: SettingsValues): Reading<Record<string, string> | null> {
-  if (dropsHeaders) return { kind: 'new', value: null };
+  if (removesHeaders) return { kind: 'new', value: null };
   if (headers.trim() === '') return { kind: 'same' };
   const found = new Map<string, string>();
   for (const [at, line] of headers.split('\n').entries()) {
@@ -167,8 +167,7 @@ function headersOf({
     const colon = line.indexOf(':');
     const name = line.slice(0, Math.max(0, colon)).trim();
     if (name === '') return wrongLine(at, 'expected a name, a colon and a value');
-    if (found.has(name))
-      return wrongLine(at, `${name} stands there twice, expected each name once`);
+    if (found.has(name)) return wrongLine(at, `${name} appears twice, expected each name once`);
     found.set(name, line.slice(colon + 1).trim());
   }
   return { kind: 'new', value: Object.fromEntries(found) };

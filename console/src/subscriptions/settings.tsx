@@ -1,4 +1,4 @@
-// What a subscription chooses for itself, in words. What it leaves as the service is set is not listed.
+// The settings of a subscription that differ from the service defaults.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { Button } from '../components/button.tsx';
@@ -33,7 +33,7 @@ export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Ele
       }
     >
       {rows.length === 0 ? (
-        <p class="soft">It chooses nothing for itself: all is as the service is set.</p>
+        <p class="soft">No overrides. This subscription uses the service defaults.</p>
       ) : (
         <Facts>
           {rows.map(([name, value]) => (
@@ -66,31 +66,31 @@ function rowsOf(subscription: Subscription): readonly Row[] {
     ...row('Signing', subscription.signing, (signing) =>
       signing === 'ed25519' ? 'Ed25519: receivers verify with a public key' : 'HMAC',
     ),
-    ...row('Ends', expiresAt, (at) => <Expiry at={at} isOver={state === 'ended'} />),
+    ...row('Expires', expiresAt, (at) => <Expiry at={at} isOver={state === 'ended'} />),
     ...row('Metadata', metadata, (texts) => <MetadataLines metadata={texts} />),
   ];
 }
 
-/** How fast it gets what it gets. */
+/** Settings that control the pace of delivery. */
 function paceRows(subscription: Subscription): readonly Row[] {
   const { rateLimit, concurrency, ordered, timeout, retry } = subscription;
   return [
     ...row(
       'Rate limit',
       rateLimit,
-      (rate) => `${rate} ${rate === 1 ? 'attempt' : 'attempts'} a second`,
+      (rate) => `${rate} ${rate === 1 ? 'attempt' : 'attempts'} per second`,
     ),
     ...row(
       'Concurrency',
       concurrency,
-      (size) => `${plural(size, 'attempt')} at a time, for each callback and node`,
+      (size) => `${plural(size, 'concurrent attempt')} per callback and node`,
     ),
-    ...row('Ordered', ordered || undefined, () => 'One after the other, in the order of events'),
-    ...row('Timeout', timeout, (text) => `${text} for an attempt`),
-    ...row('Retry', retry, (waits) =>
-      waits.length === 0
-        ? 'One attempt only'
-        : `Again after ${waits.join(', ')}; ${waits.length + 1} attempts in all`,
+    ...row('Ordered', ordered || undefined, () => 'One delivery at a time, in publish order'),
+    ...row('Timeout', timeout, (text) => `${text} per attempt`),
+    ...row('Retry', retry, (delays) =>
+      delays.length === 0
+        ? 'Single attempt, no retries'
+        : `After ${delays.join(', ')} (${delays.length + 1} attempts in total)`,
     ),
   ];
 }

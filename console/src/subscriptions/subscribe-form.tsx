@@ -1,4 +1,4 @@
-// The three ways to subscribe by the built-in contract, as one form.
+// The subscribe form for the three variants of the built-in contract.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -14,19 +14,19 @@ import { messageFor } from './problem-message.ts';
 type Variant = 'body' | 'query' | 'multi';
 
 const ways: readonly RadioOption<Variant>[] = [
-  { value: 'body', text: 'One URL for every event', hint: 'Whatever is published goes there.' },
-  { value: 'query', text: 'One URL for one event', hint: 'Hears one name only.' },
+  { value: 'body', text: 'One URL for every event', hint: 'Receives every published event.' },
+  { value: 'query', text: 'One URL for one event', hint: 'Receives events of one name.' },
   {
     value: 'multi',
-    text: 'Three URLs for the course of a thing',
-    hint: 'Hears inProgress, failed and success, each at its own URL. One is enough.',
+    text: 'Separate URLs for progress, failure and success',
+    hint: 'Receives the events inProgress, failed and success, each at its own URL. At least one is required.',
   },
 ];
 
 type FieldRow = {
   readonly name: string;
   readonly label: string;
-  /** How the service names the field in its answer. */
+  /** The field name in an error of the service. */
   readonly field: string;
   readonly placeholder: string;
 };
@@ -65,7 +65,7 @@ export function SubscribeForm({
   );
   const set = (name: string, value: string): void => {
     values.value = { ...values.value, [name]: value };
-    // Another request may not claim to be the one before.
+    // A changed request must not reuse the idempotency key.
     key.current = newIdempotencyKey();
   };
   const submit = (event: Event): void => {
@@ -75,7 +75,7 @@ export function SubscribeForm({
   return (
     <form class="stack" onSubmit={submit}>
       <RadioGroup
-        label="What it hears"
+        label="Events"
         ways={ways}
         chosen={variant.value}
         onChoose={(chosen) => {
@@ -106,7 +106,7 @@ export function SubscribeForm({
   );
 }
 
-/** What belongs to none of the fields. */
+/** Problems that belong to none of the fields. */
 function Rest({
   problem,
   rows,

@@ -163,7 +163,10 @@ describe('failureOf', () => {
     assert.match(failureOf(failed)?.operator ?? '', /port/);
     assert.match(failureOf(dead)?.operator ?? '', /^Once the receiver works again/);
     const refused = { ...dead, error: 'refused' } as const;
-    assert.match(failureOf(refused)?.operator ?? '', /^Check the port.* Once the receiver works again/);
+    assert.match(
+      failureOf(refused)?.operator ?? '',
+      /^Check the port.* Once the receiver works again/,
+    );
     assert.match(failureOf({ ...dead, error: 'expired' })?.operator ?? '', /paused/);
   });
   it('says who ended a cancelled one', () => {

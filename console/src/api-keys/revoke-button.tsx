@@ -46,7 +46,7 @@ export function RevokeButton({
           onClose={() => (isAsking.value = false)}
         >
           <p>
-            Requests with “
+            Requests with the key “
             <UntrustedText text={apiKey.name} />” are refused immediately. This cannot be undone.
           </p>
           {isCurrentKey ? (

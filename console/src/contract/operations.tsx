@@ -65,7 +65,7 @@ function OperationFacts({ operationId, security, scope }: Called): JSX.Element {
       <Fact name="Operation">
         <UntrustedText text={operationId} mono />
       </Fact>
-      <Fact name={ways.length > 1 ? 'Authentication (any of)' : 'Authentication'}>
+      <Fact name="Authentication">
         <ul class="contract-ways">
           {ways.map((way) => (
             <li key={way}>

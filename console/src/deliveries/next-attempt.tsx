@@ -1,5 +1,5 @@
-// The time of the next attempt. A delivery may stay queued past its time: a failing receiver gets
-// one delivery at a time, and concurrency is limited.
+// The time of the next attempt. A delivery may stay queued past its time: its subscription is
+// paused, a failing receiver gets one delivery at a time, or concurrency is limited.
 import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Time } from '../components/time.tsx';
@@ -9,8 +9,8 @@ const overdueMs = 3_000;
 export function NextAttempt({ at }: { at: string }): JSX.Element {
   if (clock.value < Date.parse(at) + overdueMs) return <Time at={at} as="countdown" />;
   return (
-    <span title="The attempt is due and waits for a free slot. A failing receiver gets one delivery at a time.">
-      waiting for a slot
+    <span title="Due, but not sent yet. The subscription may be paused, its receiver may be failing, or its concurrency limit may be reached.">
+      overdue
     </span>
   );
 }

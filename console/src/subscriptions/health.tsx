@@ -24,7 +24,7 @@ export function HealthNotice({ subscription }: { subscription: Subscription }): 
         )}
         .{' '}
         {isOpen
-          ? 'It gets one delivery at a time until one succeeds. After five days without success the subscription is disabled.'
+          ? 'The receiver gets one delivery at a time until one succeeds. After five days without success the subscription is disabled.'
           : 'Deliveries are retried on schedule.'}
       </p>
       {nextAttemptAt === undefined ? null : (

@@ -15,7 +15,7 @@ type Variant = 'body' | 'query' | 'multi';
 
 const ways: readonly RadioOption<Variant>[] = [
   { value: 'body', text: 'One URL for every event', hint: 'Receives every published event.' },
-  { value: 'query', text: 'One URL for one event', hint: 'Receives events of one name.' },
+  { value: 'query', text: 'One URL for one event', hint: 'Receives events with one name.' },
   {
     value: 'multi',
     text: 'Separate URLs for progress, failure and success',

@@ -70,7 +70,7 @@ function NoPage(): JSX.Element {
       <PageHeader title="Page not found" />
       <Empty icon="search" title="There is no page at this address">
         <p class="empty-actions">
-          <LinkButton href="/console">Go to the overview</LinkButton>
+          <LinkButton href="/console">Go to overview</LinkButton>
         </p>
       </Empty>
     </>

@@ -39,7 +39,7 @@ export function can(scope: Scope): boolean {
 /** Loads the session. A ticket in the address is redeemed first and removed from the address. */
 export async function startSession(): Promise<void> {
   effect(() => {
-    if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') signedOutByService();
+    if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') requireSignIn();
   });
   onStored('session', onOtherTab);
   for (const use of ['pointerdown', 'keydown']) addEventListener(use, renew, { capture: true });
@@ -47,7 +47,7 @@ export async function startSession(): Promise<void> {
   if (ticket !== undefined) return await signInByLink(ticket);
   const stored = readStored('session');
   // A request while signed out would only log a failed request in the browser console.
-  if (stored === signedOut) signedOutByService();
+  if (stored === signedOut) requireSignIn();
   // Nothing is stored in this browser, and nothing is written: a session may still exist.
   else if (stored === undefined && route.value.path === signInPath) {
     sessionState.value = { kind: 'out' };
@@ -76,7 +76,7 @@ export async function readSession(): Promise<void> {
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     const { kind } = sessionState.peek();
-    if (error.status === 401) signedOutByService();
+    if (error.status === 401) requireSignIn();
     // Keep an open page: it may show a one-time secret or hold unsaved input.
     else if (kind === 'unknown' || kind === 'failed') {
       sessionState.value = { kind: 'failed', problem: error };
@@ -141,8 +141,8 @@ function onOtherTab(stored: string | undefined): void {
   }
 }
 
-/** Signed out involuntarily: after signing in again, the user returns to this page. */
-function signedOutByService(): void {
+/** Asks to sign in, and remembers the page to return to. */
+function requireSignIn(): void {
   forget();
   if (route.value.path === signInPath) return;
   const from = route.value.path + location.search;

@@ -1,5 +1,4 @@
-// The deliveries in a real browser: what failed and why, sending it again, finding, narrowing, and what
-// comes in while somebody reads.
+// The deliveries in a real browser: failure and retry, search, filters, and live updates.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -71,7 +70,7 @@ describe('the deliveries page', () => {
         await page.goto('/console/deliveries');
         await row(page, 'order.copied').click();
         const copy = page.getByRole('button', { name: 'Copy as curl' });
-        // Nobody gets half a request.
+        // An incomplete request cannot be copied.
         await copy.and(page.locator('[aria-busy="true"]')).waitFor();
         late.resolve();
         await copy.click();
@@ -218,7 +217,7 @@ describe('the deliveries page', () => {
     });
   });
 
-  it('shows what arrives, and only counts it while somebody reads', async () => {
+  it('shows new deliveries, and only counts them while the user interacts', async () => {
     await deliver('live.before', 'delivered');
     await on.visit(async (page) => {
       await page.goto('/console/deliveries');

@@ -1,5 +1,5 @@
-// Events in the console: published by hand and seen to arrive, refused with a sentence at its place, and
-// shown as they were written.
+// Events in the console: published by hand and delivered, rejected with an error at the right
+// place, and shown as they were written.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -101,7 +101,7 @@ describe('the page of events', () => {
     });
   });
 
-  it('shows an event that somebody else publishes', async () => {
+  it('shows an event that is published elsewhere', async () => {
     await on.visit(async (page) => {
       await page.goto('/console/events');
       await page.getByRole('button', { name: /^Live/ }).waitFor();
@@ -111,7 +111,7 @@ describe('the page of events', () => {
     });
   });
 
-  it('counts what comes while somebody reads, and shows it when they ask', async () => {
+  it('counts new events while the user interacts, and shows them on request', async () => {
     const send = async (event: string): Promise<void> => {
       const body = { event, payload: { message: 'here' } };
       const { status } = await on.service.call({ method: 'POST', path: '/events', body });

@@ -35,7 +35,7 @@ describe('the first run', () => {
     });
   });
 
-  it('leads on whoever comes to the sign-in and is signed in already', async () => {
+  it('redirects a signed-in user from the sign-in page', async () => {
     await on.visit(async (page) => {
       await overview(page).waitFor();
       await page.goto('/console/sign-in?to=/console/keys');
@@ -95,7 +95,7 @@ describe('the first run', () => {
         await keyField(tab).press('Enter');
         await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -168,12 +168,12 @@ describe('the first run', () => {
         await signInButton(page).click();
         await overview(page).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 });
 
-/** As when somebody looks elsewhere and comes back: the stream is opened anew. */
+/** As if the user switched tabs and came back: the stream is opened again. */
 async function lookAway(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const isHidden of [true, false]) {

@@ -20,7 +20,7 @@ describe('with the keyboard alone', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  it('somebody signs in, goes everywhere, and signs out', async () => {
+  it('a user signs in, visits every page, and signs out', async () => {
     await on.visit(
       async (page) => {
         await page.goto('/console/sign-in');
@@ -57,7 +57,7 @@ describe('with the keyboard alone', () => {
         await page.keyboard.press('Enter');
         await page.getByRole('button', { name: 'Sign in' }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -239,7 +239,7 @@ async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Ta
   throw new Error(`Cannot reach ${String(target)} with ${key}`);
 }
 
-/** Runs in the page: what has the focus, if nobody can see that it has. */
+/** Runs in the page: the focused element, if its focus is not visible. */
 function unseenFocus(): string | undefined {
   const at = document.activeElement;
   if (at === null || at === document.body || at.localName === 'dialog') return undefined;

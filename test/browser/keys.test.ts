@@ -108,7 +108,7 @@ describe('the page of keys', () => {
         await page.goto('/console/keys');
         await page.getByRole('button', { name: 'Sign in' }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -135,7 +135,7 @@ describe('the page of keys', () => {
         await page.goto('/console/keys');
         await page.getByRole('row', { name: /^Own Current /u }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -152,7 +152,7 @@ describe('the page of keys', () => {
         await page.goto('/console/keys');
         await page.getByText('This page requires a key with the “admin” scope').waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 });

@@ -283,7 +283,7 @@ describe('the page of subscriptions', () => {
         assert.equal(await drawer(page).getByRole('button', { name: acts }).count(), 0);
         assert.equal(await page.getByText('New subscription').count(), 0);
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 });

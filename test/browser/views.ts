@@ -11,7 +11,7 @@ export interface View {
   text: string | RegExp;
 }
 
-/** What somebody sees who is not signed in. */
+/** What a user sees before signing in. */
 export const signInView: View = {
   name: 'sign-in',
   path: () => '/console/sign-in',

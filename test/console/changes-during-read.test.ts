@@ -1,4 +1,4 @@
-// An answer that is older than what the stream told meanwhile does not undo it.
+// A response that is older than changes from the stream must not undo them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { replaceDeliveries } from '../../console/src/live-deliveries.ts';
@@ -15,7 +15,7 @@ describe('trackChanges', () => {
   const answer = [delivery('a', 'due'), delivery('b', 'due')];
   const states = (items: readonly Delivery[]): string[] => items.map(({ state }) => state);
 
-  it('lays over the answer what was told since the reading began, the newest of it', async () => {
+  it('merges the latest changes since the request began', async () => {
     const tracker = trackChanges();
     const { promise, resolve } = Promise.withResolvers<readonly Delivery[]>();
     tracker.record([delivery('b', 'dead')]);
@@ -25,7 +25,7 @@ describe('trackChanges', () => {
     resolve(answer);
     assert.deepEqual(states(await reading), ['delivered', 'due']);
   });
-  it('forgets with each reading, also one that failed', async () => {
+  it('forgets changes after each request, also a failed one', async () => {
     const tracker = trackChanges();
     const failed = tracker.read(() => Promise.reject(new Error('no')), replaceDeliveries);
     tracker.record([delivery('a', 'dead')]);
@@ -33,7 +33,7 @@ describe('trackChanges', () => {
     const read = await tracker.read(() => Promise.resolve(answer), replaceDeliveries);
     assert.deepEqual(states(read), ['due', 'due']);
   });
-  it('tells readings that overlap each from its own beginning', async () => {
+  it('tracks overlapping requests separately', async () => {
     const tracker = trackChanges();
     const { promise, resolve } = Promise.withResolvers<readonly Delivery[]>();
     const first = tracker.read(() => promise, replaceDeliveries);

@@ -1,4 +1,4 @@
-// What belongs into a filtered list, and what people type to filter it.
+// Filters of the deliveries list, and failure texts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { failureOf, failureSentence } from '../../console/src/deliveries/failure-text.ts';

@@ -1,4 +1,4 @@
-// Hidden characters are shown, and everything else stays as it is.
+// Hidden characters are made visible, and all other text stays unchanged.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { piecesOf, visible } from '../../console/src/hidden-characters.ts';

@@ -1,4 +1,4 @@
-// JSON while it is typed: right exactly where JSON.parse says so, and wrong at the place of the mistake.
+// JSON validation while typing: agrees with JSON.parse, and points at the error.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';

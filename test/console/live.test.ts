@@ -1,4 +1,4 @@
-// What frames of the stream do to what is shown.
+// What frames of the stream do to the displayed data.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { joinItems } from '../../console/src/join-items.ts';

@@ -1,4 +1,4 @@
-// Any id leads to the page that shows it, and no secret gets into an address.
+// Every ID leads to its page, and no secret gets into an address.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pathOfId } from '../../console/src/path-of-id.ts';

@@ -31,14 +31,14 @@ function replay(changes: Partial<Replay> = {}): Replay {
   };
 }
 
-describe('the pace of a replay', () => {
-  it('says nothing before there is something to go by', () => {
+describe('the estimate of a replay', () => {
+  it('gives no estimate too early', () => {
     assert.equal(ratePerSecond(replay(), beganMs + 500), undefined);
     assert.equal(timeLeft(replay(), beganMs + 500), undefined);
     assert.equal(timeLeft(replay({ progress: 0.001 }), beganMs + 60_000), undefined);
   });
 
-  it('is what was sent in the time it took, and what is left by that', () => {
+  it('computes the rate and extrapolates the remaining time', () => {
     assert.equal(ratePerSecond(replay(), beganMs + 10_000), 10);
     assert.equal(timeLeft(replay(), beganMs + 10_000), 'about 30 s left');
     assert.equal(timeLeft(replay({ progress: 0.99 }), beganMs + 10_000), 'nearly done');
@@ -46,7 +46,7 @@ describe('the pace of a replay', () => {
     assert.equal(rateText(48.4), '48 per second');
   });
 
-  it('stands still once it has ended', () => {
+  it('does not change after the end', () => {
     const endedAt = new Date(beganMs + 10_000).toISOString();
     const done = replay({ state: 'done', progress: 1, endedAt });
     assert.equal(ratePerSecond(done, beganMs + 99_000), 10);
@@ -55,7 +55,7 @@ describe('the pace of a replay', () => {
 });
 
 describe('mergeReplays', () => {
-  it('moves what is shown on in its place, and puts new ones on top', () => {
+  it('updates replays in place and adds new ones on top', () => {
     const shown = [replay(), replay({ id: 'rpl_1', state: 'done' })];
     const moved = [replay({ matched: 120 }), replay({ id: 'rpl_3' }), replay({ id: 'rpl_0' })];
     const merged = mergeReplays(shown, moved);
@@ -70,7 +70,7 @@ describe('mergeReplays', () => {
     );
   });
 
-  it('never goes back: neither counts nor an end', () => {
+  it('never goes backwards in counts or state', () => {
     const [late] = mergeReplays([replay({ matched: 120 })], [replay({ matched: 100 })]);
     assert.equal(late?.matched, 120);
     const [over] = mergeReplays([replay({ state: 'cancelled' })], [replay()]);
@@ -78,8 +78,8 @@ describe('mergeReplays', () => {
   });
 });
 
-describe('the values for a replay', () => {
-  it('goes from the address to the request, with what is left out as the service has it', () => {
+describe('the form values of a replay', () => {
+  it('goes from the address to the request, with defaults', () => {
     const values = valuesIn(new URLSearchParams('new=1&event=order.*&status=&rate=5&other=x'));
     assert.deepEqual(values, { event: 'order.*', rate: '5' });
     const filter = { state: 'dead', event: 'order.*' };
@@ -87,12 +87,12 @@ describe('the values for a replay', () => {
     assert.equal(requestOf({}).ratePerSecond, 50);
   });
 
-  it('knows which rates there are', () => {
+  it('validates the rate', () => {
     for (const rate of ['0', '1001', '1.5', 'x', '-3']) assert.ok(rateError(rate), rate);
     for (const rate of [undefined, '1', '1000']) assert.equal(rateError(rate), undefined);
   });
 
-  it('can be made of a replay, until now instead of until then', () => {
+  it('can be made from a replay, until now', () => {
     const filter = { state: 'dead', event: 'a', until: '2026-11-02T10:00:00Z' } as const;
     assert.deepEqual(paramsFor(filter, 7), { new: '1', state: 'dead', event: 'a', rate: '7' });
   });
@@ -106,13 +106,13 @@ describe('keys', () => {
     assert.equal(at, new Date('2027-01-01T00:00').toISOString());
   });
 
-  it('have their scopes in one order', () => {
+  it('list their scopes in a fixed order', () => {
     assert.deepEqual(scopesInOrder(['admin', 'publish']), ['publish', 'admin']);
   });
 });
 
 describe('the contract in words', () => {
-  it('takes the key of a callback apart', () => {
+  it('splits the key of a callback', () => {
     const reads = [{ expression: '$request.body#/url', place: 'the request body at /url' }];
     assert.deepEqual(templateParts('{$request.body#/url}/data?x={$method}', reads), [
       { kind: 'expression', text: '{$request.body#/url}', place: 'the request body at /url' },
@@ -124,7 +124,7 @@ describe('the contract in words', () => {
     ]);
   });
 
-  it('tells the ways to send a key one by one', () => {
+  it('splits the ways to authenticate', () => {
     const words = 'a key in header X-API-Key and an app id in header X, or a key in query api_key';
     assert.deepEqual(waysOf(words), [
       'a key in header X-API-Key and an app id in header X',

@@ -1,4 +1,4 @@
-// The pure parts of the settings of a subscription: what the form sends, and where it shows what is wrong.
+// The pure parts of the settings form: the request it sends, and where it shows errors.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Subscription } from '../../src/client/contract/subscription.ts';

@@ -1,7 +1,7 @@
 // The fields of bodies and objects, as rows of a table. Objects without a name are shown where they stand, by
 // paths such as `callbacks[].url`; those with a name are put on the shelf, and shown once, at the end of the page.
 import type { JsonObject } from '../src/contract/document.ts';
-import { factsOf, schemaName, type SchemaFacts } from '../src/api/docs/schema.ts';
+import { factsOf, otherNames, schemaName, type SchemaFacts } from '../src/api/docs/schema.ts';
 import { printValue } from '../src/api/docs/value.ts';
 
 export interface Shelf {
@@ -29,7 +29,7 @@ export function rowsTable(heading: string, rows: readonly Row[]): string[] {
 export function fieldRows(shelf: Shelf, schema: unknown, path = '', depth = 0): Row[] {
   const facts = factsOf(shelf.root, schema);
   const own = facts.properties.flatMap(({ name, schema: inner, isRequired }) => {
-    const shown = /^\/|^any other name$/u.test(name) ? '*' : name;
+    const shown = name.startsWith('/') || name === otherNames ? '*' : name;
     const at = path === '' ? shown : `${path}.${shown}`;
     const row = { name: `\`${at}\`${isRequired ? ' *' : ''}`, ...schemaWords(shelf, inner) };
     const held = innerOf(shelf, inner);

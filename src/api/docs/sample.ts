@@ -2,7 +2,7 @@
 import { isObject, own } from '../../contract/document.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import { bounds } from './bounds.ts';
-import { factsOf } from './schema.ts';
+import { factsOf, otherNames } from './schema.ts';
 import type { Property, SchemaFacts } from './schema.ts';
 import { excerpt } from './value.ts';
 import { entriesOf, objectAt } from './written.ts';
@@ -74,7 +74,7 @@ function makeObject(properties: readonly Property[], making: Making): Record<str
     .slice(0, bounds.sampleValuesMax)
     .filter(
       ({ name, schema }) =>
-        objectAt(root, schema)[hiddenMark] !== true && !/^\/|^additional properties$/u.test(name),
+        objectAt(root, schema)[hiddenMark] !== true && !name.startsWith('/') && name !== otherNames,
     );
   const entries = shown.map(({ name, schema }) => {
     const value = make(schema, making);

@@ -32,6 +32,9 @@ export interface Property {
   isRequired: boolean;
 }
 
+/** The name shown for properties that are only described by `additionalProperties`. */
+export const otherNames = 'additional properties';
+
 export interface Branches {
   /** "one of", "any of". */
   words: string;
@@ -144,9 +147,7 @@ function propertiesOf(parts: readonly JsonObject[]): Property[] {
     const named = Object.entries(mapIn(part, 'patternProperties'));
     return [
       ...named.map(([pattern, schema]) => ({ name: `/${pattern}/`, schema, isRequired: false })),
-      ...(isObject(rest)
-        ? [{ name: 'additional properties', schema: rest, isRequired: false }]
-        : []),
+      ...(isObject(rest) ? [{ name: otherNames, schema: rest, isRequired: false }] : []),
     ];
   });
   return [...found.values(), ...others];

@@ -1,5 +1,5 @@
-// How the console is built: hashed files, nothing inline (the CSP would refuse it), nothing from another
-// host. Its output is read once by the service, at its start.
+// Builds the console: hashed file names, nothing inline (the CSP would refuse it), nothing from
+// another host. The service reads the output once, at its start.
 import { join } from 'node:path';
 import { defineConfig } from 'vite';
 

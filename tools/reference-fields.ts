@@ -2,7 +2,7 @@
 // paths such as `callbacks[].url`; named ones are collected on the shelf and shown once, at the end
 // of the page.
 import type { JsonObject } from '../src/contract/document.ts';
-import { factsOf, schemaName, type SchemaFacts } from '../src/api/docs/schema.ts';
+import { factsOf, otherNames, schemaName, type SchemaFacts } from '../src/api/docs/schema.ts';
 import { printValue } from '../src/api/docs/value.ts';
 
 export interface Shelf {
@@ -30,7 +30,7 @@ export function rowsTable(heading: string, rows: readonly Row[]): string[] {
 export function fieldRows(shelf: Shelf, schema: unknown, path = '', depth = 0): Row[] {
   const facts = factsOf(shelf.root, schema);
   const own = facts.properties.flatMap(({ name, schema: inner, isRequired }) => {
-    const shown = /^\/|^any other name$/u.test(name) ? '*' : name;
+    const shown = name.startsWith('/') || name === otherNames ? '*' : name;
     const at = path === '' ? shown : `${path}.${shown}`;
     const row = { name: `\`${at}\`${isRequired ? ' *' : ''}`, ...schemaWords(shelf, inner) };
     const held = innerOf(shelf, inner);

@@ -24,7 +24,7 @@ for (const window of windows) {
     async (page) => shoot(page, window, { view: signInView, shown: nothingShown }),
     {
       ...window.options,
-      as: 'nobody',
+      as: 'guest',
     },
   );
   await stage.visit(

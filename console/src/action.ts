@@ -1,18 +1,18 @@
-// Doing something once: a second click while the first is under way does nothing.
+// Runs an action once: a second click while the first call is in flight does nothing.
 import { useSignal } from '@preact/signals';
 import { problemOf, type ApiProblem } from './api.ts';
-import { sayFailed } from './toasts.ts';
+import { toastError } from './toasts.ts';
 
 export type Action = {
   readonly isBusy: boolean;
-  /** Why the last try failed; gone when the next one starts. */
+  /** Why the last call failed. Cleared when the next call starts. */
   readonly problem: ApiProblem | undefined;
   readonly run: () => void;
-  /** What the last try said no longer fits what is written. */
+  /** Clears the problem, for example when the user edits the form. */
   readonly forget: () => void;
 };
 
-/** Failures are kept for the place that asked (`quiet`), or else told in a toast. */
+/** Failures are shown in a toast, or with `quiet` only kept for the component that asked. */
 export function useAction(
   act: () => Promise<void>,
   { quiet = false }: { quiet?: boolean } = {},
@@ -30,7 +30,7 @@ export function useAction(
       await act();
     } catch (error) {
       problem.value = problemOf(error);
-      if (!quiet) sayFailed(error);
+      if (!quiet) toastError(error);
     } finally {
       isBusy.value = false;
     }

@@ -1,16 +1,19 @@
-// The only way to the service: same origin, JSON in and out, failures as ApiProblem. It keeps no state but
-// the note that the session is over.
+// The only way to the service: same origin, JSON in and out, failures as ApiProblem. Its only state
+// is the signal that counts 401 responses.
 import { signal } from '@preact/signals';
 import { noteServiceTime } from './clock.ts';
+import type { Problem } from '../../src/client/contract/problem.ts';
+import type { FieldError } from './field-error.ts';
 import { limits } from './limits.ts';
-import type { FieldError, Problem } from './shapes.ts';
 
-/** Raised by each answer that says 401: whoever shows pages must ask for a key again. */
+/** Incremented by every 401 response. The session module then shows the sign-in page. */
 export const signedOutCount = signal(0);
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
 
-/** What went wrong, in the words of the service where it said some. */
+type ProblemInit = Omit<Problem, 'type' | 'requestId'> & { readonly requestId?: string };
+
+/** What went wrong, in the words of the service where it responded with a problem document. */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
@@ -19,7 +22,7 @@ export class ApiProblem extends Error {
   readonly errors: readonly FieldError[];
   readonly requestId: string | undefined;
 
-  constructor(problem: Problem) {
+  constructor(problem: ProblemInit) {
     super(problem.detail);
     this.name = 'ApiProblem';
     this.status = problem.status;
@@ -30,7 +33,7 @@ export class ApiProblem extends Error {
     this.requestId = problem.requestId;
   }
 
-  /** What is wrong with one field: `body#/callbackUrl`, `query.event`. */
+  /** The error of one field: `body#/callbackUrl`, `query.event`. */
   of(field: string): string | undefined {
     return this.errors.find((one) => one.field === field)?.message;
   }
@@ -44,27 +47,27 @@ export async function get<T>(
   return await read(() => response.json());
 }
 
-/** The answer as it was written, for numbers that JavaScript cannot hold. */
+/** The raw response text, because numbers may be larger than JavaScript can represent. */
 export async function getText(path: string, stop?: AbortSignal): Promise<string> {
   const response = await request(path, { method: 'GET' }, stop);
   return await read(() => response.text());
 }
 
-export type Sending = {
+export type SendOptions = {
   readonly body?: unknown;
-  /** Instead of a body: JSON that is already written, and must stay so. */
+  /** Serialized JSON to send unchanged, in place of `body`. */
   readonly json?: string;
   readonly query?: Query;
-  /** Makes a repeated click or a lost answer harmless. See newIdempotencyKey. */
+  /** Makes a repeated request harmless. See newIdempotencyKey. */
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 };
 
-/** POST, PATCH and DELETE. The answer of a 204 is undefined: ask for `void` there. */
+/** POST, PATCH and DELETE. A 204 response yields undefined: use `void` as the type. */
 export async function send<T>(
   method: 'POST' | 'PATCH' | 'DELETE',
   path: string,
-  { body, json, query = {}, idempotencyKey, signal: stop }: Sending = {},
+  { body, json, query = {}, idempotencyKey, signal: stop }: SendOptions = {},
 ): Promise<T> {
   const text = json ?? (body === undefined ? undefined : JSON.stringify(body));
   const headers = {
@@ -76,18 +79,18 @@ export async function send<T>(
   return await read(() => (response.status === 204 ? undefined : response.json()));
 }
 
-/** One for each thing that the reader wants done, not for each request. */
+/** Create one per user action, not per request. */
 export function newIdempotencyKey(): string {
-  // Not randomUUID: browsers have it on https and localhost only.
+  // Not randomUUID: browsers provide it on https and localhost only.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Anything that was thrown, as a problem that can be shown. */
+/** Converts anything that was thrown into a problem that can be shown. */
 export function problemOf(error: unknown): ApiProblem {
   if (error instanceof ApiProblem) return error;
   const detail = error instanceof Error ? error.message : String(error);
-  return new ApiProblem({ title: 'The console failed', status: 0, code: 'console', detail });
+  return new ApiProblem({ title: 'Error in the console', status: 0, code: 'console', detail });
 }
 
 export function isAborted(error: unknown): boolean {
@@ -121,12 +124,12 @@ async function request(
 
 function unreachable(isLate: boolean): ApiProblem {
   return new ApiProblem({
-    title: 'The service does not answer',
+    title: 'The service does not respond',
     status: 0,
     code: 'unreachable',
     detail: isLate
-      ? `No answer within ${limits.requestMs / 1_000} seconds. Look whether the service is busy, then try again.`
-      : 'The connection failed. Look whether the service is running and reachable, then try again.',
+      ? `No response within ${limits.requestMs / 1_000} seconds. Check whether the service is overloaded, then try again.`
+      : 'The connection failed. Check that the service is running and reachable, then try again.',
   });
 }
 
@@ -136,12 +139,12 @@ async function problemIn(response: Response): Promise<ApiProblem> {
     const problem: Problem = await read(() => response.json());
     return new ApiProblem(problem);
   }
-  // A proxy in between answers in its own words; they are not ours to show.
+  // A proxy responded. Its body is not ours to show.
   return new ApiProblem({
-    title: `Something in between answered ${response.status}`,
+    title: `A proxy responded with ${response.status}`,
     status: response.status,
     code: 'in_between',
-    detail: 'The answer is none of the service. Look at the proxy in front of it.',
+    detail: 'The response did not come from the service. Check the proxy in front of it.',
   });
 }
 

@@ -1,4 +1,5 @@
-// Which page is shown: the sign-in for whoever is not, else what the address names and the key may see.
+// Chooses the page: sign-in without a session, otherwise the page of the address, if the key may
+// see it.
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { LinkButton } from './components/button.tsx';
@@ -8,7 +9,7 @@ import { PageHeader } from './components/page.tsx';
 import { ToastList } from './components/toast-list.tsx';
 import { pages } from './pages.ts';
 import { SignInPage } from './pages/sign-in.tsx';
-import { place } from './router.ts';
+import { route } from './router.ts';
 import { can, readSession, sessionState } from './session.ts';
 
 export function App(): JSX.Element {
@@ -24,7 +25,7 @@ function Shown(): JSX.Element | null {
   const state = sessionState.value;
   switch (state.kind) {
     case 'unknown':
-      return null; // For the moment of one request: a picture that flashes is worse than none.
+      return null; // Lasts one request: a flash of content is worse than none.
     case 'failed':
       return (
         <main class="alone">
@@ -43,7 +44,7 @@ function Shown(): JSX.Element | null {
 }
 
 function CurrentPage(): JSX.Element {
-  const { path } = place.value;
+  const { path } = route.value;
   useHeadingFocus(path);
   const page = pages.find((one) => one.path === path);
   if (page === undefined) return <NoPage />;
@@ -52,7 +53,9 @@ function CurrentPage(): JSX.Element {
   return <Component key={path} />;
 }
 
-/** A new page is announced by its heading; the first one is announced by the browser. */
+/**
+ * Screen readers announce a new page by its focused heading. The browser announces the first one.
+ */
 function useHeadingFocus(path: string): void {
   const isFirst = useRef(true);
   useEffect(() => {
@@ -64,10 +67,10 @@ function useHeadingFocus(path: string): void {
 function NoPage(): JSX.Element {
   return (
     <>
-      <PageHeader title="No such page" />
-      <Empty icon="search" title="The console has no page at this address">
+      <PageHeader title="Page not found" />
+      <Empty icon="search" title="There is no page at this address">
         <p class="empty-actions">
-          <LinkButton href="/console">Go to the overview</LinkButton>
+          <LinkButton href="/console">Go to overview</LinkButton>
         </p>
       </Empty>
     </>
@@ -77,9 +80,9 @@ function NoPage(): JSX.Element {
 function NotAllowed({ scope }: { scope: string }): JSX.Element {
   return (
     <>
-      <PageHeader title="Not for this key" />
-      <Empty icon="key" title={`This page needs a key with the scope “${scope}”`}>
-        <p>Sign out and use such a key, or ask an admin of the app for one.</p>
+      <PageHeader title="Missing scope" />
+      <Empty icon="key" title={`This page requires a key with the “${scope}” scope`}>
+        <p>Sign in with another key, or ask an administrator of the app for one.</p>
       </Empty>
     </>
   );

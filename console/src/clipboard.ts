@@ -1,4 +1,5 @@
-// Copying text. The modern way exists on https and localhost only; elsewhere the old way still works.
+// Copies text. The Clipboard API exists on https and localhost only; elsewhere a selection is
+// copied.
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -12,10 +13,10 @@ function copyBySelection(text: string): boolean {
   const field = document.createElement('textarea');
   field.value = text;
   field.className = 'off-screen';
-  // Inside an open dialog everything outside of it cannot be selected; the newest is the last one.
-  const home = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
+  // While a dialog is open, nothing outside it can be selected. The topmost dialog is the last one.
+  const parent = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body;
   const focused = document.activeElement;
-  home.append(field);
+  parent.append(field);
   field.select();
   const isCopied = document.execCommand('copy');
   field.remove();

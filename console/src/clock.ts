@@ -1,14 +1,14 @@
-// One clock for every age and countdown on the page: a signal that ticks once a second while the page is
-// seen. It follows the service's clock where the browser's is off.
+// One clock for every age and countdown on the page: a signal that ticks once a second while the
+// page is visible. It follows the clock of the service where the browser clock is wrong.
 import { signal } from '@preact/signals';
 import { limits } from './limits.ts';
 
 let skewMs = 0;
 
-/** What time it is at the service, to the second. */
+/** The time at the service, to the second. */
 export const clock = signal(Date.now());
 
-/** The `Date` of an answer. Small differences are the way of the answer, not of the clock. */
+/** Takes the `Date` header of a response. Small differences are network latency, not clock skew. */
 export function noteServiceTime(date: string | null): void {
   const ms = Date.parse(date ?? '');
   if (Number.isNaN(ms)) return;

@@ -1,10 +1,10 @@
-// How many deliveries are in which state. Pure.
+// Counts deliveries by state. Pure.
 import { shownState, type StateName } from './components/badge.tsx';
-import type { Delivery } from './shapes.ts';
+import type { Delivery } from '../../src/client/contract/delivery.ts';
 
 const order: readonly StateName[] = [
   'delivered',
-  'running',
+  'in-flight',
   'due',
   'retrying',
   'dead',

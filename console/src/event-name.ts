@@ -1,13 +1,13 @@
-// What a name or a pattern of events looks like, as the service takes it. Pure.
+// The syntax of event names and patterns, as the service accepts it. Pure.
 const name = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/u;
 
-/** Why the service would refuse it; undefined if it would not. */
-export function nameFlaw(text: string | undefined): string | undefined {
+/** Why the service would refuse the name; undefined if it would not. */
+export function nameError(text: string | undefined): string | undefined {
   if (text === undefined || name.test(text)) return undefined;
-  return 'Expected one name, like order.created.';
+  return 'Expected an event name such as order.created.';
 }
 
-export function patternFlaw(text: string | undefined): string | undefined {
+export function patternError(text: string | undefined): string | undefined {
   if (text === undefined || text === '*' || name.test(text.replace(/\.\*$/u, ''))) return undefined;
-  return 'Expected a name like order.created, or a pattern like order.*';
+  return 'Expected an event name such as order.created, or a pattern such as order.*';
 }

@@ -1,4 +1,4 @@
-// Numbers, sizes and times as people read them. Pure: the time it is comes as a value.
+// Formats numbers, sizes and times for display. Pure: the current time is an argument.
 const whole = new Intl.NumberFormat('en');
 const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
 
@@ -6,7 +6,7 @@ export function count(value: number): string {
   return whole.format(value);
 }
 
-/** Short, for small places: 12.3K. */
+/** Compact, for narrow places: 12.3K. */
 export function compactCount(value: number): string {
   return value < 10_000 ? whole.format(value) : compact.format(value);
 }
@@ -16,7 +16,10 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A share of 1. Only exactly 1 is 100%, only exactly 0 is 0%: rounding must not hide a failure. */
+/**
+ * A ratio from 0 to 1. Only exactly 1 is 100% and only exactly 0 is 0%: rounding must not hide a
+ * failure.
+ */
 export function percent(share: number): string {
   if (share >= 1) return '100%';
   if (share <= 0) return '0%';
@@ -27,7 +30,7 @@ export function percent(share: number): string {
   return `${rounded.toFixed(digits)}%`;
 }
 
-/** How long something took: `870 ms`, `1.4 s`, `2 min 5 s`. */
+/** A duration: `870 ms`, `1.4 s`, `2 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 9_950) return `${(ms / 1_000).toFixed(1)} s`;
@@ -55,7 +58,7 @@ export function ago(thenMs: number, nowMs: number): string {
   return ms < 1_000 ? 'just now' : `${span(ms)} ago`;
 }
 
-/** Until something happens, to the second: `in 4 min 5 s`, `now`. */
+/** Time until something happens, to the second: `in 4 min 5 s`, `now`. */
 export function countdown(thenMs: number, nowMs: number): string {
   const seconds = Math.ceil((thenMs - nowMs) / 1_000);
   if (seconds <= 0) return 'now';
@@ -68,7 +71,7 @@ export function bytes(size: number): string {
   return `${(size / 1_048_576).toFixed(1)} MiB`;
 }
 
-/** The reader's own time, to the second, with the zone. */
+/** The user's local time, to the second, with the time zone. */
 export function dateTime(ms: number): string {
   return new Date(ms).toLocaleString('en-GB', {
     day: 'numeric',
@@ -81,7 +84,7 @@ export function dateTime(ms: number): string {
   });
 }
 
-/** For axes and steps of a chart: the hour within a day, the day beyond it. */
+/** For axes and steps of a chart: the time of day, with the date for steps of an hour or more. */
 export function stepTime(ms: number, stepSeconds: number): string {
   const clock = new Date(ms).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
   if (stepSeconds < 3_600) return clock;
@@ -89,7 +92,7 @@ export function stepTime(ms: number, stepSeconds: number): string {
   return `${day}, ${clock}`;
 }
 
-/** `dlv_01jc4t6v…a4b_0`: the kind, the beginning and the end, which tell ids apart. */
+/** `dlv_01jc4t6v…a4b_0`: the prefix and both ends, which are enough to tell IDs apart. */
 export function shortId(id: string): string {
   return id.length <= 20 ? id : `${id.slice(0, 10)}…${id.slice(-6)}`;
 }

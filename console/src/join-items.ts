@@ -1,6 +1,6 @@
-// Puts a further page behind what a list shows. Pure.
+// Appends the next page to the items of a list. Pure.
 
-/** What came another way meanwhile is shown once, where it stands: it is at least as new. */
+/** An item that already arrived by the stream is kept where it is: it is at least as new. */
 export function joinItems<T extends { readonly id: string }>(
   shown: readonly T[],
   next: readonly T[],

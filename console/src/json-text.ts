@@ -1,5 +1,5 @@
-// JSON as text for people: indented and told apart by kind, without reading the values, so that a number
-// of 30 digits stays as it was written. Also takes JSON that was cut off somewhere.
+// Formats JSON text for display without parsing its values, so that a number of 30 digits stays as
+// it was written. Also accepts truncated JSON.
 import { limits } from './limits.ts';
 
 export type JsonPiece = {
@@ -7,17 +7,21 @@ export type JsonPiece = {
   readonly text: string;
 };
 
-// A string (perhaps cut off), a mark, white space, or anything else up to the next of these.
+// A string (perhaps truncated), a punctuator, white space, or anything else up to the next of
+// these.
 const token = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[{}[\],:]|[\s]+|[^\s"{}[\],:]+/gu;
 
-/** Indented, or undefined if it is no JSON (or, when cut, does not begin like an object or array). */
+/**
+ * Indented, or undefined if it is not JSON (or, when truncated, does not start as an object or
+ * array).
+ */
 export function indented(text: string, { isCut }: { isCut: boolean }): string | undefined {
   if (text.length > limits.prettyCharsMax) return undefined;
   if (isCut ? !/^\s*[{[]/u.test(text) : !isJson(text)) return undefined;
   return indent(text);
 }
 
-/** The text of one member of a JSON object, as it was written; undefined if there is none. */
+/** The source text of one member of a JSON object; undefined if it is absent. */
 export function memberText(text: string, name: string): string | undefined {
   let depth = 0;
   let from: number | undefined;
@@ -34,7 +38,7 @@ export function memberText(text: string, name: string): string | undefined {
   return undefined;
 }
 
-/** Pieces to colour. All of the text is in them, in order. */
+/** Tokens for syntax highlighting. Concatenated they give the whole text. */
 export function jsonPieces(text: string): JsonPiece[] {
   const found = text.match(token) ?? [];
   return found.map((piece, at) => ({ kind: kindOf(piece, found[at + 1]), text: piece }));
@@ -74,7 +78,7 @@ function indent(text: string): string {
   return out.join('');
 }
 
-/** Deep nesting must not push everything out of sight. */
+/** Limits indentation, so that deep nesting does not push values out of view. */
 const indentMax = 24;
 
 function lineAt(depth: number): string {

@@ -1,15 +1,15 @@
-// The keyboard: single keys and "g then a letter". Never while somebody types, never over an open dialog,
-// and the reader can switch it off (speech input types single letters).
+// Keyboard shortcuts: single keys and "g, then a letter". Inactive in text fields and under an open
+// dialog. The user can turn them off, because speech input types single letters.
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { limits } from './limits.ts';
-import { readStored, writeStored } from './stored.ts';
+import { readStored, writeStored } from './local-storage.ts';
 
 export type Shortcut = { readonly keys: string; readonly does: string; readonly run: () => void };
 
 type ShortcutSet = { readonly shortcuts: readonly Shortcut[]; readonly isInDialog: boolean };
 
-/** What works right now, for the help dialog: the newest set first. */
+/** The active shortcuts for the help dialog, newest set first. */
 export const shortcutSets = signal<readonly ShortcutSet[]>([]);
 
 export const areKeysOn = signal(readStored('keys') !== 'off');
@@ -19,8 +19,10 @@ export function switchKeys(isOn: boolean): void {
   writeStored('keys', isOn ? 'on' : 'off');
 }
 
-/** Shortcuts of a component while it is there: `{ keys: 'j', … }` or `{ keys: 'g d', … }`. Over an open
- * dialog or drawer only those work that say `isInDialog`. */
+/**
+ * Registers the shortcuts of a mounted component: `{ keys: 'j', … }` or `{ keys: 'g d', … }`. While
+ * a dialog or drawer is open, only sets with `isInDialog` are active.
+ */
 export function useShortcuts(
   shortcuts: readonly Shortcut[],
   { isInDialog = false }: { isInDialog?: boolean } = {},
@@ -49,7 +51,7 @@ let chordTimer: ReturnType<typeof setTimeout> | undefined;
 
 export function startKeys(): void {
   document.addEventListener('keydown', (event) => {
-    if (!isForUs(event)) return;
+    if (!isShortcutEvent(event)) return;
     const pressed = chord === '' ? event.key : `${chord} ${event.key}`;
     const all = usable();
     const found = all.find((one) => one.keys === pressed);
@@ -73,7 +75,7 @@ function setChord(keys: string): void {
   if (keys !== '') chordTimer = setTimeout(setChord, limits.chordMs, '');
 }
 
-function isForUs(event: KeyboardEvent): boolean {
+function isShortcutEvent(event: KeyboardEvent): boolean {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return false;
   if (!areKeysOn.peek() || event.isComposing) return false;
   const at = event.target;

@@ -1,51 +1,52 @@
-// Every bound of the console in one place, so that a large answer or a busy service never freezes the page.
+// All limits of the console in one place, so that a large response or a busy service never freezes
+// the page.
 export const limits = {
-  /** A request that takes longer is given up; the service itself answers within 3 s or says 503. */
+  /** Requests are aborted after this time. The service itself responds within 3 s, or with 503. */
   requestMs: 15_000,
   pageItems: 50,
-  /** An empty page may have a next one; so many are read on before the reader is asked. */
+  /** Empty pages that are skipped before the user is asked to load more. */
   emptyPagesMax: 5,
-  /** Live lists: between two readings; rows that wait while somebody reads, and rows that are shown. */
+  /** Live lists: time between two reloads, rows held back while the user interacts, rows shown. */
   listEveryMs: 2_000,
   waitingRowsMax: 200,
   liveRowsMax: 300,
-  /** Between two readings of one thing that changes. */
+  /** Between two reloads of one open delivery. */
   detailEveryMs: 500,
-  /** Code blocks show so much at first, and colour no more than that. */
+  /** Code blocks initially show this much, and highlight no more than that. */
   codeCharsMax: 16_384,
   codeLinesMax: 400,
-  /** Above this even "show all" does not indent. Indenting 1 MiB takes about 40 ms. */
+  /** Larger texts are never indented. Indenting 1 MiB takes about 40 ms. */
   prettyCharsMax: 4_194_304,
   titleCharsMax: 300,
   toastsMax: 3,
   toastMs: 6_000,
   toastCharsMax: 500,
-  /** Between two readings of the figures while frames say that they change. */
+  /** Between two reloads of statistics while the stream reports changes. */
   statsEveryMs: 5_000,
-  /** Where the stream cannot get through, pages ask instead. */
+  /** Pages poll at this interval while the stream is down. */
   pollMs: 5_000,
   streamRetryMinMs: 1_000,
   streamRetryMaxMs: 30_000,
-  /** Reading the session prolongs it: so often while somebody uses the page. It lasts 12 hours. */
+  /** Reading the session renews it. An active page does so this often; a session lasts 12 hours. */
   renewEveryMs: 3_600_000,
-  /** Between two readings of a list while frames say that it changes. */
-  newsEveryMs: 1_000,
-  /** Deliveries of one event shown beside it. */
+  /** Between two reloads of a list while the stream reports changes. */
+  refreshMs: 1_000,
+  /** Deliveries listed under one event. */
   fanOutItems: 20,
   recentItems: 5,
-  /** Deliveries that are read beside a page of events, to say how they went. */
+  /** Deliveries loaded with a page of events, to show their states. */
   stateItems: 500,
-  /** A schema may be larger than anybody reads, or refer to itself. */
+  /** A schema may be very large, or recursive. */
   schemaRowsMax: 150,
   schemaDepthMax: 6,
-  flawsMax: 10,
-  /** Values of a filter that are said in words; all of them stand in its field. */
+  payloadErrorsMax: 10,
+  /** Filter values listed in the settings summary. The form field has all of them. */
   filterValuesShown: 12,
-  /** Where a replay from a subscription begins, until somebody chooses otherwise. */
+  /** Default start of a replay that is opened from a subscription, before now. */
   replaySinceMs: 86_400_000,
-  /** Ids in one reading of figures; the service takes no more. */
+  /** IDs per statistics request; the service accepts no more. */
   figureIdsMax: 50,
-  /** Nodes say every 10 s that they are there. */
+  /** Nodes report every 10 s that they are alive. */
   nodesEveryMs: 10_000,
   chordMs: 1_500,
   clockSkewMs: 2_000,

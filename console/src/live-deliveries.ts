@@ -1,7 +1,7 @@
-// A short list of the newest deliveries that follows the stream. Pure: what is shown plus what changed.
-import type { Delivery } from './shapes.ts';
+// Merges changes of the stream into a list of the newest deliveries. Pure.
+import type { Delivery } from '../../src/client/contract/delivery.ts';
 
-/** Changed ones are replaced where they are; new ones come on top, the newest first. */
+/** Replaces changed deliveries in place and adds new ones on top, newest first. */
 export function mergeDeliveries(
   shown: readonly Delivery[],
   changed: readonly Delivery[],
@@ -12,7 +12,7 @@ export function mergeDeliveries(
   return [...byId.values()].sort(newestFirst).slice(0, max);
 }
 
-/** Changed ones are replaced where they are, and nothing is added. */
+/** Replaces changed deliveries in place and adds none. */
 export function replaceDeliveries(
   shown: readonly Delivery[],
   changed: readonly Delivery[],
@@ -21,8 +21,8 @@ export function replaceDeliveries(
   return shown.map((one) => byId.get(one.id) ?? one);
 }
 
-/** Not beyond the end of what was read: that comes with the next page. */
-export function isInReach(
+/** Whether the delivery belongs to the loaded part of the list, and not to a later page. */
+export function isInLoadedRange(
   delivery: Delivery,
   { items, hasMore }: { readonly items: readonly Delivery[]; readonly hasMore: boolean },
 ): boolean {
@@ -31,14 +31,14 @@ export function isInReach(
 }
 
 function newestFirst(one: Delivery, other: Delivery): number {
-  // All deliveries of an event are made at one time: only their numbers tell them apart.
+  // All deliveries of an event are created at the same time; only their numbers order them.
   const byTime = Date.parse(other.createdAt) - Date.parse(one.createdAt);
   if (byTime !== 0) return byTime;
   if (one.eventId !== other.eventId) return one.eventId < other.eventId ? 1 : -1;
   return numberOf(other) - numberOf(one);
 }
 
-/** `dlv_…_12` is the twelfth of its event. */
+/** `dlv_…_12` is number 12 of its event. */
 function numberOf({ id }: Delivery): number {
   return Number(id.slice(id.lastIndexOf('_') + 1));
 }

@@ -1,5 +1,9 @@
-// Figures that stay true while frames come in: counts are added at once, percentiles are read again.
-import type { Counts, Frame, Stats, Step } from './shapes.ts';
+// Keeps statistics current with the stream: counts are added at once, percentiles need a reload.
+import type { Counts, Frame } from './frame.ts';
+import type {
+  GetStatsAnswer as Stats,
+  StatsStep as Step,
+} from '../../src/client/contract/stats.ts';
 
 const names = ['published', 'delivered', 'retried', 'dead', 'cancelled'] as const;
 
@@ -18,13 +22,13 @@ export function withFrame(stats: Stats, { counts, pending }: Frame): Stats {
   };
 }
 
-/** When the running step is over, and a new one must be read. */
+/** When the current step ends and a new one must be loaded. */
 export function endMs({ steps, stepSeconds }: Stats): number {
   const last = steps.at(-1);
   return last === undefined ? Number.POSITIVE_INFINITY : Date.parse(last.at) + stepSeconds * 1_000;
 }
 
-export function hasNews({ counts }: Frame): boolean {
+export function hasActivity({ counts }: Frame): boolean {
   return names.some((name) => counts[name] > 0);
 }
 

@@ -1,4 +1,4 @@
-// Reading one thing from the service for a component: loading, failed with a retry, or there.
+// Loads one resource for a component: loading, failed with a retry, or ready.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { isAborted, problemOf, type ApiProblem } from './api.ts';
@@ -10,21 +10,21 @@ export type Loaded<T> =
 
 export type Load<T> = {
   readonly state: Loaded<T>;
-  /** The value, also an older one while a newer is read. */
+  /** The value; an older one while a reload is in flight. */
   readonly value: T | undefined;
-  readonly isReading: boolean;
-  /** Why what is shown could not be read again. It stays, and may be old. */
+  readonly isLoading: boolean;
+  /** Why the last reload failed. The old value stays on screen and may be outdated. */
   readonly staleProblem: ApiProblem | undefined;
-  /** Reads again; what is shown stays until the answer is there. */
+  /** Loads again. The current value stays until the response arrives. */
   readonly reload: () => void;
-  /** Changes what is shown, for news that came another way. */
+  /** Changes the value locally, for updates from the stream. */
   readonly change: (next: (value: T) => T) => void;
 };
 
-/** Reads at first and whenever the key changes. A reading that is overtaken is given up. */
+/** Loads initially and whenever the key changes. A superseded request is aborted. */
 export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T>): Load<T> {
   const state = useSignal<Loaded<T>>({ kind: 'loading' });
-  const isReading = useSignal(true);
+  const isLoading = useSignal(true);
   const staleProblem = useSignal<ApiProblem | undefined>(undefined);
   const shownKey = useRef<string | undefined>(undefined);
   const wanted = useRef({ key, read });
@@ -35,7 +35,7 @@ export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T
     abort.current?.abort();
     const mine = new AbortController();
     abort.current = mine;
-    isReading.value = true;
+    isLoading.value = true;
     const { key: asked, read: readIt } = wanted.current;
     try {
       const value = await readIt(mine.signal);
@@ -49,7 +49,7 @@ export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T
       if (shownKey.current === asked) staleProblem.value = problem;
       else state.value = { kind: 'failed', problem };
     }
-    if (abort.current === mine) isReading.value = false;
+    if (abort.current === mine) isLoading.value = false;
   }).current;
 
   useEffect(() => {
@@ -61,7 +61,7 @@ export function useLoad<T>(key: string, read: (signal: AbortSignal) => Promise<T
   return {
     state: now,
     value: now.kind === 'ready' ? now.value : undefined,
-    isReading: isReading.value,
+    isLoading: isLoading.value,
     staleProblem: staleProblem.value,
     reload: () => void start(),
     change: (next) => {

@@ -1,6 +1,8 @@
-// A moment between the address (UTC) and a field of the browser (the reader's own time). Pure but for the
-// reader's time zone.
-/** `2026-11-02T10:30`, as a field of type datetime-local wants it; empty for no or a wrong time. */
+// Converts between UTC in the address and the local time of a datetime-local field. Pure, except
+// for the time zone of the browser.
+/**
+ * `2026-11-02T10:30`, as a datetime-local field expects it; empty for a missing or invalid time.
+ */
 export function toField(iso: string | undefined): string {
   const date = new Date(iso ?? '');
   if (Number.isNaN(date.getTime())) return '';

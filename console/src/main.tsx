@@ -1,4 +1,4 @@
-// The console's first line: puts the page into the document. It never writes markup from text.
+// Entry point: renders the console into the document. Untrusted text never becomes markup.
 import './styles/tokens.css';
 import './styles/base.css';
 import { render } from 'preact';
@@ -17,5 +17,5 @@ startKeys();
 startStream();
 void startSession();
 
-const home = document.getElementById('console');
-if (home !== null) render(<App />, home);
+const root = document.getElementById('console');
+if (root !== null) render(<App />, root);

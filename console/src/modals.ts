@@ -1,5 +1,5 @@
-// Which dialogs are open, the topmost last. What is not inside of the topmost one can be neither reached nor
-// heard, so toasts appear in it.
+// The open dialogs, topmost last. Content outside the topmost dialog is inert, so toasts appear
+// inside it.
 import { signal } from '@preact/signals';
 
 export const openModals = signal<readonly string[]>([]);

@@ -1,21 +1,21 @@
-// What a tab does when another one says who is signed in: all tabs share one cookie. Pure.
-import type { Session } from './shapes.ts';
+// Decides what a tab does when another tab signs in or out: all tabs share one cookie. Pure.
 
-/** What is kept in the browser while nobody is signed in, instead of the id of the key. */
-export const nobody = 'out';
+/** The stored value while signed out, in place of the key ID. */
+export const signedOut = 'out';
 
 type Here =
   | { readonly kind: 'unknown' | 'failed' | 'out' }
-  | { readonly kind: 'in'; readonly session: Pick<Session, 'keyId'> };
+  | { readonly kind: 'in'; readonly session: { readonly keyId: string } };
 
 export type Following = 'stay' | 'read' | 'reload';
 
-/** `stored` is the id of the key that the other tab entered with, or `nobody`. */
+/** `stored` is the ID of the key that the other tab signed in with, or `signedOut`. */
 export function follow(state: Here, stored: string | undefined): Following {
   if (stored === undefined || state.kind === 'unknown') return 'stay';
-  if (state.kind !== 'in') return stored === nobody ? 'stay' : 'read';
-  // The other tab may have been refused with a cookie that is replaced by now: only the service knows.
-  if (stored === nobody) return 'read';
-  // What is shown belongs to another key, maybe to another app: nothing of it may be acted on.
+  if (state.kind !== 'in') return stored === signedOut ? 'stay' : 'read';
+  // The other tab may have been refused with a cookie that has been replaced since: ask the
+  // service.
+  if (stored === signedOut) return 'read';
+  // The page shows data of another key, perhaps of another app: the user must not act on it.
   return stored === state.session.keyId ? 'stay' : 'reload';
 }

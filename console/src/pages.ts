@@ -1,4 +1,4 @@
-// The table of pages. Adding one: a file in pages/ and a row here.
+// The table of pages. To add one, create a file in pages/ and a row here.
 import type { JSX } from 'preact';
 import type { IconName } from './components/icon.tsx';
 import { ContractPage } from './pages/contract.tsx';
@@ -9,15 +9,15 @@ import { OverviewPage } from './pages/overview.tsx';
 import { ReplaysPage } from './pages/replays.tsx';
 import { SubscriptionsPage } from './pages/subscriptions.tsx';
 import { can } from './session.ts';
-import type { Scope } from './shapes.ts';
+import type { Scope } from './api-keys/scopes.ts';
 
 export type PageRow = {
   readonly path: string;
   readonly title: string;
   readonly icon: IconName;
-  /** `g` and this letter go there. */
+  /** `g`, then this letter opens the page. */
   readonly letter: string;
-  /** What the key needs to see it; undefined is for every key. */
+  /** Scope required to see the page; undefined for any key. */
   readonly scope: Scope | undefined;
   readonly component: () => JSX.Element;
 };
@@ -47,7 +47,7 @@ export const pages: readonly PageRow[] = [
   ),
 ];
 
-/** Those that the key may see. */
+/** The pages that the key may see. */
 export function shownPages(): readonly PageRow[] {
   return pages.filter(({ scope }) => scope === undefined || can(scope));
 }

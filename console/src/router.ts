@@ -1,41 +1,42 @@
-// Where the reader is: path and query of the address bar, as a signal. All state of a list lives there, so
-// that reload, back and a copied link show the same. Links are plain <a>: clicks are caught here.
+// The current location: path and query of the address bar, as a signal. List state lives in the
+// query, so that reload, back and a copied link show the same. Links are plain <a>; clicks are
+// handled here.
 import { signal } from '@preact/signals';
 import { withQuery, type Query } from './api.ts';
 
-export type Place = { readonly path: string; readonly query: URLSearchParams };
+export type Route = { readonly path: string; readonly query: URLSearchParams };
 
-export const place = signal<Place>(placeNow());
+export const route = signal<Route>(currentRoute());
 
-/** One parameter of the query; undefined if it is absent or empty. */
+/** One query parameter; undefined if it is absent or empty. */
 export function param(name: string): string | undefined {
-  const value = place.value.query.get(name);
+  const value = route.value.query.get(name);
   return value === null || value === '' ? undefined : value;
 }
 
-/** An address on the same page with some parameters changed; undefined takes one away. */
+/** The current page with some parameters changed; undefined removes one. */
 export function hrefWith(changes: Query): string {
   const all: Record<string, string | number | undefined> = {
-    ...Object.fromEntries(place.value.query),
+    ...Object.fromEntries(route.value.query),
     ...changes,
   };
-  return withQuery(place.value.path, all);
+  return withQuery(route.value.path, all);
 }
 
 export function navigate(href: string, { replace = false }: { replace?: boolean } = {}): void {
   if (replace) history.replaceState(null, '', href);
   else history.pushState(null, '', href);
-  arrive();
+  updateRoute();
 }
 
-/** Filters replace their history entry while being typed, and make one when chosen. */
+/** Navigates on the current page. `replace` while typing, a new history entry when chosen. */
 export function setParams(changes: Query, options: { replace?: boolean } = {}): void {
   const href = hrefWith(changes);
   if (href !== location.pathname + location.search) navigate(href, options);
 }
 
 export function startRouter(): void {
-  addEventListener('popstate', arrive);
+  addEventListener('popstate', updateRoute);
   document.addEventListener('click', (event) => {
     const href = hrefOf(event);
     if (href === undefined) return;
@@ -44,18 +45,18 @@ export function startRouter(): void {
   });
 }
 
-function arrive(): void {
-  const before = place.value.path;
-  place.value = placeNow();
-  if (before !== place.value.path) scrollTo(0, 0);
+function updateRoute(): void {
+  const before = route.value.path;
+  route.value = currentRoute();
+  if (before !== route.value.path) scrollTo(0, 0);
 }
 
-function placeNow(): Place {
+function currentRoute(): Route {
   const path = location.pathname.replace(/\/+$/u, '');
   return { path: path === '' ? '/console' : path, query: new URLSearchParams(location.search) };
 }
 
-/** The address of a click that should stay in this page; undefined leaves the click to the browser. */
+/** The target of a click that stays in this page; undefined leaves the click to the browser. */
 function hrefOf(event: MouseEvent): string | undefined {
   if (event.defaultPrevented || event.button !== 0) return undefined;
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return undefined;
@@ -64,7 +65,7 @@ function hrefOf(event: MouseEvent): string | undefined {
   if (link.origin !== location.origin || !/^\/console(?:\/|$)/u.test(link.pathname)) {
     return undefined;
   }
-  const samePlace = link.pathname === location.pathname && link.search === location.search;
-  if (link.hash !== '' && samePlace) return undefined;
+  const isSameRoute = link.pathname === location.pathname && link.search === location.search;
+  if (link.hash !== '' && isSameRoute) return undefined;
   return link.pathname + link.search;
 }

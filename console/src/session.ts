@@ -1,11 +1,21 @@
-// Who is signed in, and what that key may do. The cookie itself is out of reach for scripts.
+// The current session and the scopes of its key. The cookie itself is not readable by scripts.
 import { computed, effect, signal } from '@preact/signals';
 import { ApiProblem, get, send, signedOutCount } from './api.ts';
+import type { Scope } from './api-keys/scopes.ts';
 import { limits } from './limits.ts';
-import { follow, nobody } from './other-tab.ts';
-import { navigate, param, place } from './router.ts';
-import { onStored, readStored, writeStored } from './stored.ts';
-import type { Scope, Session } from './shapes.ts';
+import { follow, signedOut } from './other-tab.ts';
+import { navigate, param, route } from './router.ts';
+import { onStored, readStored, writeStored } from './local-storage.ts';
+
+/** The response of GET and POST /console/session, which the client library does not cover. */
+export type Session = {
+  readonly appId: string;
+  readonly appName: string;
+  readonly keyId: string;
+  readonly keyName: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: string;
+};
 
 export type SessionState =
   | { readonly kind: 'unknown' }
@@ -21,50 +31,53 @@ export const session = computed(() =>
 
 export const signInPath = '/console/sign-in';
 
-/** Whether the key may; scopes do not include each other. */
+/** Whether the key has the scope. Scopes do not include each other. */
 export function can(scope: Scope): boolean {
   return session.value?.scopes.includes(scope) ?? false;
 }
 
-/** Reads who is signed in. A ticket in the address is used first, and must not stay there. */
+/** Loads the session. A ticket in the address is redeemed first and removed from the address. */
 export async function startSession(): Promise<void> {
   effect(() => {
-    if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') leave();
+    if (signedOutCount.value > 0 && sessionState.peek().kind === 'in') requireSignIn();
   });
-  onStored('session', hearOtherTab);
+  onStored('session', onOtherTab);
   for (const use of ['pointerdown', 'keydown']) addEventListener(use, renew, { capture: true });
-  const ticket = takeTicket();
+  const ticket = removeTicket();
   if (ticket !== undefined) return await signInByLink(ticket);
   const stored = readStored('session');
-  // Asking while signed out only leaves a failed request in the browser's log.
-  if (stored === nobody) leave();
-  // Nothing is known of this browser, so nothing is noted either: a session may be there.
-  else if (stored === undefined && place.value.path === signInPath) {
+  // A request while signed out would only log a failed request in the browser console.
+  if (stored === signedOut) requireSignIn();
+  // Nothing is stored in this browser, and nothing is written: a session may still exist.
+  else if (stored === undefined && route.value.path === signInPath) {
     sessionState.value = { kind: 'out' };
   } else await readSession();
 }
 
 let readMs = Date.now();
 
-/** A page that stands open and is used must not end amid the work; one that is only open may. */
+/**
+ * Renews the session of a page that is in use, so that it does not end mid-work. An idle page may
+ * expire.
+ */
 function renew(): void {
   const isDue = Date.now() - readMs >= limits.renewEveryMs;
   if (isDue && sessionState.peek().kind === 'in') void readSession();
 }
 
-/** Only an answer that says so signs out. Another failure is shown where nothing else is to be seen. */
+/** Only a 401 signs out. Another failure is shown only if no page is open yet. */
 export async function readSession(): Promise<void> {
   readMs = Date.now();
   const before = sessionState.peek().kind;
   try {
     const read = await get<Session>('/console/session');
-    // Whoever signed out meanwhile is not led in again by an answer that is late.
+    // A late response must not sign in a user who signed out meanwhile.
     if (before !== 'in' || sessionState.peek().kind === 'in') enter(read);
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
     const { kind } = sessionState.peek();
-    if (error.status === 401) leave();
-    // A page that is open stays: it may show a secret this once, or hold a half-written text.
+    if (error.status === 401) requireSignIn();
+    // Keep an open page: it may show a one-time secret or hold unsaved input.
     else if (kind === 'unknown' || kind === 'failed') {
       sessionState.value = { kind: 'failed', problem: error };
     }
@@ -81,13 +94,13 @@ export async function signOut(): Promise<void> {
   navigate(signInPath);
 }
 
-/** The session has ended with its key: there is nothing left to ask the service. */
-export function leaveForGood(): void {
+/** The session ended with its key, so there is nothing to tell the service. */
+export function endSession(): void {
   forget();
   navigate(signInPath);
 }
 
-/** Why the link did not sign in, for the page that asks for a key instead. */
+/** Why the sign-in link failed, for the sign-in page. */
 export const linkProblem = signal<ApiProblem | undefined>(undefined);
 
 async function signInByLink(ticket: string): Promise<void> {
@@ -95,13 +108,13 @@ async function signInByLink(ticket: string): Promise<void> {
     await signIn({ ticket });
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
-    // Whoever opens the link again is often signed in already.
+    // A user who opens the link twice is usually signed in already.
     await readSession();
     if (sessionState.value.kind === 'out') linkProblem.value = error;
   }
 }
 
-function takeTicket(): string | undefined {
+function removeTicket(): string | undefined {
   const ticket = new URLSearchParams(location.hash.slice(1)).get('ticket');
   if (ticket === null) return undefined;
   history.replaceState(null, '', location.pathname + location.search);
@@ -114,10 +127,10 @@ function enter(entered: Session): void {
   sessionState.value = { kind: 'in', session: entered };
   linkProblem.value = undefined;
   writeStored('session', entered.keyId);
-  if (place.value.path === signInPath) navigate(wayBack(), { replace: true });
+  if (route.value.path === signInPath) navigate(returnPath(), { replace: true });
 }
 
-function hearOtherTab(stored: string | undefined): void {
+function onOtherTab(stored: string | undefined): void {
   switch (follow(sessionState.peek(), stored)) {
     case 'stay':
       return;
@@ -128,22 +141,22 @@ function hearOtherTab(stored: string | undefined): void {
   }
 }
 
-/** Signed out without having wished it: whoever signs in again comes back here. */
-function leave(): void {
+/** Asks to sign in, and remembers the page to return to. */
+function requireSignIn(): void {
   forget();
-  if (place.value.path === signInPath) return;
-  const from = place.value.path + location.search;
+  if (route.value.path === signInPath) return;
+  const from = route.value.path + location.search;
   const href = from === '/console' ? signInPath : `${signInPath}?to=${encodeURIComponent(from)}`;
   navigate(href, { replace: true });
 }
 
 function forget(): void {
   sessionState.value = { kind: 'out' };
-  writeStored('session', nobody);
+  writeStored('session', signedOut);
 }
 
-/** Only pages of the console: a link must not lead elsewhere through the sign-in. */
-function wayBack(): string {
+/** Only console pages: a crafted link must not redirect elsewhere after sign-in. */
+function returnPath(): string {
   const to = param('to') ?? '/console';
   return /^\/console(?:[/?]|$)/u.test(to) && !to.startsWith(signInPath) ? to : '/console';
 }

@@ -1,27 +1,27 @@
-// The live view: one EventSource on /stream for the whole page, as signals and listeners. It never queues:
-// a page that was not looking is told to read its lists again.
+// The live view: one EventSource on /stream for the whole page. Nothing is queued: a page that was
+// hidden or disconnected gets `isReset` and reloads its lists.
 import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { limits } from './limits.ts';
 import { readSession, session } from './session.ts';
-import type { Frame } from './shapes.ts';
+import type { Frame } from './frame.ts';
 
 export type Connection = 'off' | 'connecting' | 'live' | 'reconnecting';
 
 export const connection = signal<Connection>('off');
 
-/** The reader's own switch; lists stand still meanwhile. */
+/** Whether the user paused live updates; lists do not change meanwhile. */
 export const isPaused = signal(false);
 
-/** The newest frame, whoever wants only its figures. */
+/** The latest frame, for components that only need its counts. */
 export const newestFrame = signal<Frame | undefined>(undefined);
 
-const isSeen = signal(true);
+const isVisible = signal(true);
 
-/** While somebody with the scope is signed in, looks at the page and has not paused it. */
+/** Open only with the `read` scope, on a visible page that is not paused. */
 const isWanted = computed(() => {
   const mayRead = session.value?.scopes.includes('read') ?? false;
-  return mayRead && isSeen.value && !isPaused.value;
+  return mayRead && isVisible.value && !isPaused.value;
 });
 
 type Listener = (frame: Frame) => void;
@@ -32,7 +32,7 @@ let retryMs: number = limits.streamRetryMinMs;
 let retryTimer: ReturnType<typeof setTimeout> | undefined;
 let hasMissed = false;
 
-/** Calls back for each frame while the component is there, but not while the reader pauses. */
+/** Calls the listener for each frame while the component is mounted. */
 export function useFrames(listener: Listener): void {
   const newest = useRef(listener);
   newest.current = listener;
@@ -45,7 +45,7 @@ export function useFrames(listener: Listener): void {
   }, []);
 }
 
-/** For what must not wait for a stream that does not get through: asks every few seconds instead. */
+/** Polls while the stream is not connected. */
 export function usePolling(read: () => void): void {
   const newest = useRef(read);
   newest.current = read;
@@ -59,10 +59,10 @@ export function usePolling(read: () => void): void {
 }
 
 export function startStream(): void {
-  isSeen.value = !document.hidden;
-  // A browser keeps six connections to a host over HTTP/1.1: hidden tabs must not hold them.
+  isVisible.value = !document.hidden;
+  // Browsers allow six connections per host over HTTP/1.1: hidden tabs must not hold them.
   document.addEventListener('visibilitychange', () => {
-    isSeen.value = !document.hidden;
+    isVisible.value = !document.hidden;
   });
   effect(() => {
     if (isWanted.value) open();
@@ -75,8 +75,8 @@ function open(): void {
   clearTimeout(retryTimer);
   connection.value = connection.peek() === 'off' ? 'connecting' : 'reconnecting';
   source = new EventSource('/stream');
-  source.addEventListener('changes', hear);
-  source.addEventListener('error', stumble);
+  source.addEventListener('changes', onFrame);
+  source.addEventListener('error', onError);
 }
 
 function close(): void {
@@ -87,18 +87,18 @@ function close(): void {
   connection.value = 'off';
 }
 
-function hear(event: MessageEvent<string>): void {
+function onFrame(event: MessageEvent<string>): void {
   const frame: Frame = JSON.parse(event.data);
-  const told = hasMissed ? { ...frame, isReset: true } : frame;
+  const shown = hasMissed ? { ...frame, isReset: true } : frame;
   hasMissed = false;
   retryMs = limits.streamRetryMinMs;
   connection.value = 'live';
-  newestFrame.value = told;
-  for (const listener of listeners) listener(told);
+  newestFrame.value = shown;
+  for (const listener of listeners) listener(shown);
 }
 
-/** The browser reconnects by itself, and says where it was; only a refusal is left to us. */
-function stumble(): void {
+/** The browser reconnects and resumes by itself. Only a refused connection is retried here. */
+function onError(): void {
   connection.value = 'reconnecting';
   if (source?.readyState !== EventSource.CLOSED) return;
   source.close();
@@ -109,12 +109,12 @@ function stumble(): void {
 }
 
 /**
- * A refusal may mean that the session is over: reading it says so, and then nothing is opened. Any other
- * failure of that reading says nothing: the stream itself is tried again.
+ * A refusal may mean that the session has ended. Loading the session detects that and then nothing
+ * is opened. After any other failure the stream is retried.
  */
 function retry(): void {
   void readSession().then(() => {
-    // Somebody may have paused it meanwhile, or looked elsewhere.
+    // The user may have paused or hidden the page meanwhile.
     if (isWanted.peek()) open();
   });
 }

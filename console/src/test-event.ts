@@ -1,15 +1,17 @@
-// An event to try things out with: a name that somebody hears, and the contract's example as payload. Pure.
-import type { EventType, Subscription } from './shapes.ts';
+// A test event: a name that the subscription matches, with the example payload of the contract.
+// Pure.
+import type { EventType } from './events/event-types.ts';
+import type { Subscription } from '../../src/client/contract/subscription.ts';
 
 export type TestEvent = {
   readonly event: string;
   readonly payload: unknown;
   readonly contract: string | undefined;
-  /** Nobody else is to get it: other subscriptions may belong to somebody's production. */
+  /** Only this subscription: others may be in production use. */
   readonly subscriberId: string | undefined;
 };
 
-/** Heard by the subscription, if there is one; else something that the contract describes. */
+/** Matches the subscription, if there is one; otherwise an event that the contract describes. */
 export function testEvent(
   types: readonly EventType[],
   subscription: Subscription | undefined,
@@ -19,7 +21,7 @@ export function testEvent(
   const type =
     ofContract.find((one) => one.callback === callback?.label && one.event === callback.event) ??
     ofContract.find((one) => one.callback === callback?.label) ??
-    ofContract.find((one) => isPattern(one.event));
+    ofContract.find((one) => isNameOrPattern(one.event));
   return {
     event: nameFor(callback?.event ?? type?.event ?? '*'),
     payload: type?.example ?? { message: 'Hello from the console' },
@@ -28,14 +30,14 @@ export function testEvent(
   };
 }
 
-/** One name that the pattern hears: `order.*` hears `order.test`. */
+/** A name that the pattern matches: `order.test` for `order.*`. */
 export function nameFor(pattern: string): string {
-  if (pattern === '*' || !isPattern(pattern)) return 'test.event';
+  if (pattern === '*' || !isNameOrPattern(pattern)) return 'test.event';
   return pattern.endsWith('.*') ? `${pattern.slice(0, -1)}test` : pattern;
 }
 
-/** Not a template, whose name is known only when somebody subscribes. */
-function isPattern(event: string): boolean {
+/** False for a template, whose event name is known only after subscribing. */
+function isNameOrPattern(event: string): boolean {
   return !event.includes('{');
 }
 

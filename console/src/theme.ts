@@ -1,13 +1,13 @@
-// Light or dark: as the system says, unless the reader chose.
+// Light or dark theme: the system setting, unless the user chose one.
 import { effect, signal } from '@preact/signals';
-import { readStored, writeStored } from './stored.ts';
+import { readStored, writeStored } from './local-storage.ts';
 
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
 export const theme = signal<Theme>(themes.find((one) => one === readStored('theme')) ?? 'system');
 
-/** Before the first drawing, so that nothing flashes. */
+/** Call before the first render, to avoid a flash of the wrong theme. */
 export function startTheme(): void {
   effect(() => {
     document.documentElement.dataset['theme'] = theme.value;

@@ -1,4 +1,5 @@
-// Doing something at most every so often, and once more at the end: news may come four times a second.
+// Limits how often a function runs: at most once per interval, and once more after the last call.
+// The stream may deliver four frames a second.
 import { useEffect, useRef } from 'preact/hooks';
 
 export function useThrottled(act: () => void, everyMs: number): () => void {

@@ -1,4 +1,5 @@
-// Short words about what just happened. Successes go by themselves, failures stay until dismissed.
+// Short messages about what just happened. Successes disappear by themselves; errors stay until
+// dismissed.
 import { signal } from '@preact/signals';
 import { problemOf } from './api.ts';
 import { limits } from './limits.ts';
@@ -14,12 +15,12 @@ export const toasts = signal<readonly Toast[]>([]);
 
 let lastId = 0;
 
-export function sayDone(text: string, link?: Toast['link']): void {
+export function toastSuccess(text: string, link?: Toast['link']): void {
   const id = show({ tone: 'good', text, ...(link === undefined ? {} : { link }) });
   setTimeout(dismiss, limits.toastMs, id);
 }
 
-export function sayFailed(error: unknown): void {
+export function toastError(error: unknown): void {
   const { title, detail } = problemOf(error);
   show({ tone: 'bad', text: `${title}. ${detail}`.slice(0, limits.toastCharsMax) });
 }

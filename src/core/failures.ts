@@ -1,15 +1,14 @@
-// The catalogue of failure explanations: for each way in which a callback can fail, what happened
-// and what to do about it. docs/failures.md is generated from it, and the console bundles it, so
-// nothing here may depend on Node.
+// The failure catalogue: for each way in which a callback can fail, what happened and what to do about
+// it. docs/failures.md is generated from it and the console shows it, so it must not import Node.
 import { attemptErrors, type AttemptError } from './attempt.ts';
 
 export interface Failure {
   title: string;
   /** What happened. */
   happened: string;
-  /** What the operator of the receiver can do. */
+  /** What the owner of the receiver can do. */
   receiver: string;
-  /** What the operator of Ringback, or the owner of the subscription, can do. */
+  /** What the operator of Ringback or the owner of the subscription can do. */
   operator: string;
 }
 
@@ -17,215 +16,214 @@ export interface Failure {
 export const endings = ['exhausted', 'expired', 'gone', 'cancelled'] as const;
 export type Ending = (typeof endings)[number];
 
-const retried = 'Nothing: it is tried again by itself.';
-const replay = 'When the receiver works, send it again: retry the delivery, or start a replay.';
+const retried = 'No action needed: the delivery is retried automatically.';
+const replay = 'Once the receiver works again, retry the delivery or start a replay.';
 
 /** By the name of the error, or by how the delivery ended. */
 export const failures: Readonly<Record<AttemptError | Ending, Failure>> = {
   dns: {
-    title: 'The host name has no address',
-    happened:
-      'The host name of the callback URL does not exist, or could not be looked up in time.',
-    receiver: 'Check that the name has an A or AAAA record, and that its name servers answer.',
+    title: 'DNS lookup failed',
+    happened: 'The host name of the callback URL does not exist, or the lookup timed out.',
+    receiver: 'Check that the name has an A or AAAA record and that its name servers respond.',
     operator:
-      'Look for a typo in the callback URL. If many hosts fail, check the DNS of this machine.',
+      'Check the callback URL for a typo. If many hosts fail, check the DNS of the Ringback host.',
   },
   refused: {
-    title: 'The connection was refused',
+    title: 'Connection refused',
     happened:
-      'Nothing listens at the host and port of the callback URL, or the host cannot be reached.',
-    receiver: 'Start the server, check its port, and let it be reached through the firewall.',
+      'Nothing listens on the host and port of the callback URL, or the host is unreachable.',
+    receiver: 'Start the server, check its port, and allow it in the firewall.',
     operator:
-      'Check the port in the callback URL, and that this machine may connect to the outside.',
+      'Check the port in the callback URL, and that the Ringback host may open outbound connections.',
   },
   tls: {
-    title: 'The TLS certificate cannot be trusted',
+    title: 'TLS handshake failed',
     happened:
-      'No safe connection came about: the certificate has expired, is made out to another name, lacks ' +
-      'its chain or has an unknown issuer, or the server speaks no TLS 1.2 or 1.3.',
-    receiver:
-      'Renew the certificate and serve its whole chain. The message says what is wrong with it.',
+      'No trusted TLS connection could be established: the certificate has expired, is issued for ' +
+      'another name, lacks its chain or has an unknown issuer, or the server does not support TLS 1.2 or 1.3.',
+    receiver: 'Renew the certificate and serve the full chain. The error message names the cause.',
     operator:
-      'Nothing can be switched off here. If all hosts fail, check the clock of this machine.',
+      'Certificate checks cannot be turned off. If all hosts fail, check the clock of the Ringback host.',
   },
   timeout: {
-    title: 'The receiver took too long',
+    title: 'Timeout',
     happened:
-      'No connection came about, or no answer was complete, in the time that an attempt may take ' +
-      '(`RINGBACK_TIMEOUT`, 15 seconds by default).',
-    receiver:
-      'Answer first with 2xx and do the work afterwards, for instance from a queue of your own.',
+      'The connection was not established, or the response was not complete, within the timeout of an ' +
+      'attempt (`RINGBACK_TIMEOUT`, 15 seconds by default).',
+    receiver: 'Respond with 2xx first and process the event afterwards, for instance from a queue.',
     operator:
-      'A firewall that drops packets looks like this, too. A longer `RINGBACK_TIMEOUT` may help.',
+      'A firewall that drops packets also causes timeouts. A longer `RINGBACK_TIMEOUT` may help.',
   },
   reset: {
-    title: 'The connection was cut',
-    happened: 'The receiver closed the connection before its answer was complete.',
+    title: 'Connection reset',
+    happened: 'The receiver closed the connection before its response was complete.',
     receiver:
       'Look for a crash, a restart, or a proxy or load balancer that gives up early. The request may ' +
-      'have been handled: `webhook-id` tells a repetition.',
+      'have been processed: use `webhook-id` to detect duplicates.',
     operator: retried,
   },
   too_large: {
-    title: 'The answer is too large',
-    happened: 'The headers of the answer have more than 16 KiB or 512 lines.',
-    receiver: 'Send fewer and shorter headers; cookies are not needed.',
+    title: 'Response headers too large',
+    happened: 'The response headers exceed 16 KiB or 512 lines.',
+    receiver: 'Send fewer and shorter headers. Cookies are not needed.',
     operator:
-      'Ask whoever runs the receiver. The body does not matter: what is too long of it is left out.',
+      'Contact the owner of the receiver. The size of the body does not matter: a long body is truncated.',
   },
   redirect: {
-    title: 'The receiver wants to redirect',
-    happened: 'The answer was a redirect (3xx). Redirects are never followed.',
+    title: 'Redirect response',
+    happened: 'The receiver responded with a redirect (3xx). Redirects are never followed.',
     receiver:
-      'Answer at the address that was subscribed, without a detour to https, a slash or a login.',
-    operator: 'Change the target of the subscription to the address where it really is.',
+      'Respond at the subscribed URL directly, without a redirect to https, a trailing slash or a login.',
+    operator: 'Change the callback URL of the subscription to the final address.',
   },
   blocked: {
-    title: 'The address is not allowed',
+    title: 'Address not allowed',
     happened:
-      'The callback URL leads to an address that Ringback must not reach: private, loopback or reserved.',
-    receiver: 'Use an address that can be reached from the public internet.',
-    operator: 'If it is meant to be reached, add its network to `RINGBACK_ALLOW_TARGETS`.',
+      'The callback URL resolves to an address that Ringback must not reach: private, loopback or reserved.',
+    receiver: 'Use an address that is reachable from the public internet.',
+    operator: 'If the address is intended, add its network to `RINGBACK_ALLOW_TARGETS`.',
   },
   protocol: {
-    title: 'The answer is not HTTP',
-    happened: 'What came back cannot be read as an answer in HTTP/1.1.',
-    receiver: 'Check that the port is one for HTTP, and that no proxy sends malformed headers.',
+    title: 'Invalid HTTP response',
+    happened: 'The response is not valid HTTP/1.1.',
+    receiver: 'Check that the port serves HTTP, and that no proxy sends malformed headers.',
     operator:
-      'Check scheme and port of the callback URL: http on a port for https may look like this.',
+      'Check the scheme and port of the callback URL: http on an https port may cause this error.',
   },
   status: {
-    title: 'The receiver answered with an error',
-    happened: 'The answer came, but its status is no success: any 2xx is one.',
-    receiver: 'Look into the log of the receiver at the time of the attempt, by its `webhook-id`.',
-    operator: 'Read the body of the answer: it often says why.',
+    title: 'Error response',
+    happened: 'The receiver responded, but not with a success status (2xx).',
+    receiver: 'Search the receiver log for the `webhook-id` at the time of the attempt.',
+    operator: 'Read the response body: it often contains the reason.',
   },
   exhausted: {
-    title: 'All attempts failed',
-    happened: 'The delivery was tried as often as the schedule says, and is dead now. It is kept.',
-    receiver: 'Mend what the last attempt shows.',
+    title: 'Retries exhausted',
+    happened: 'All attempts of the retry schedule failed. The delivery is dead, but still stored.',
+    receiver: 'Fix the error of the last attempt.',
     operator: replay,
   },
   expired: {
-    title: 'It waited too long',
+    title: 'Delivery expired',
     happened:
-      'The delivery still waited when its retention was over: the subscription was paused, or its ' +
-      'receiver failed all the time.',
-    receiver: 'Nothing: the event was not sent to you any more.',
+      'The delivery was still pending at the end of its retention, because the subscription was paused ' +
+      'or the receiver kept failing.',
+    receiver: 'No action possible: the event is no longer sent.',
     operator:
-      'Resume paused subscriptions in time. It can be sent again until it is deleted, soon after.',
+      'Resume paused subscriptions in time. The delivery can be retried until it is deleted, soon after expiry.',
   },
   gone: {
-    title: 'The receiver has unsubscribed',
-    happened:
-      'The receiver answered that it wants no more (410 Gone), so the subscription has ended.',
+    title: 'Receiver unsubscribed',
+    happened: 'The receiver responded with 410 Gone, which ends the subscription.',
     receiver:
-      'If that was a mistake, subscribe again, and answer 404 or 503 to what is missing for now.',
-    operator: 'Nothing: an ended subscription cannot be brought back.',
+      'If this was a mistake, subscribe again, and respond with 404 or 503 while something is missing ' +
+      'temporarily.',
+    operator: 'No action possible: an ended subscription cannot be restored.',
   },
   cancelled: {
-    title: 'The subscription ended first',
-    happened: 'The subscription was ended while this delivery was waiting, so it was not sent.',
-    receiver: 'Nothing: no more is coming.',
-    operator: 'Subscribe again if events are still wanted; what was cancelled is not sent then.',
+    title: 'Subscription ended',
+    happened: 'The subscription ended while this delivery was pending, so it was not sent.',
+    receiver: 'No action needed: no more deliveries are sent.',
+    operator:
+      'Subscribe again if events are still needed. Cancelled deliveries are not sent to the new subscription.',
   },
 };
 
 /** By status: common ones first, then whole classes. */
 export const statusFailures: Readonly<Record<string, Failure>> = {
   '400': {
-    title: '400: the receiver cannot read the request',
-    happened: 'The receiver takes the request for malformed.',
+    title: '400: Bad request',
+    happened: 'The receiver considers the request malformed.',
     receiver: 'Check what your code expects of the body: it is JSON, exactly as it was published.',
-    operator: 'Compare the payload of the event with what the receiver expects.',
+    operator: 'Compare the event payload with what the receiver expects.',
   },
   '401': {
-    title: '401: the receiver wants credentials',
-    happened: 'The receiver does not know who calls.',
-    receiver: 'Let callbacks in without a login and check `webhook-signature` instead.',
-    operator: 'If the URL holds a token, check that it is still valid.',
+    title: '401: Authentication required',
+    happened: 'The receiver requires credentials that the request does not have.',
+    receiver: 'Accept callbacks without a login and verify `webhook-signature` instead.',
+    operator: 'If the URL contains a token, check that it is still valid.',
   },
   '403': {
-    title: '403: the receiver does not let us in',
-    happened: 'The receiver, or a firewall before it, refuses the request.',
+    title: '403: Forbidden',
+    happened: 'The receiver, or a firewall in front of it, rejected the request.',
     receiver:
-      'Check the secret with which signatures are verified, the clock, and rules of a web firewall.',
+      'Check the secret used to verify signatures, the clock, and web application firewall rules.',
     operator:
-      'If the secret was rotated, give the receiver the new one before the overlap is over.',
+      'If the secret was rotated, configure the receiver with the new one before the overlap ends.',
   },
   '404': {
-    title: '404: there is nothing at this URL',
-    happened: 'The receiver is there, but has nothing at this path.',
-    receiver: 'Check the path of the route, and that the version which has it is deployed.',
-    operator: 'Look for a typo in the callback URL, and change the target of the subscription.',
+    title: '404: Not found',
+    happened: 'The server is reachable, but has nothing at this path.',
+    receiver: 'Check the path of the route, and that the version that has it is deployed.',
+    operator: 'Check the callback URL for a typo, and change it on the subscription.',
   },
   '405': {
-    title: '405: the receiver does not take POST',
-    happened: 'There is something at this URL, but it does not take the method of the callback.',
-    receiver: 'Accept the method at this path. A missing or additional slash may lead elsewhere.',
-    operator: 'Check that the callback URL is the one for webhooks, not the one of a web page.',
+    title: '405: Method not allowed',
+    happened: 'The receiver does not accept the method of the callback at this URL.',
+    receiver: 'Accept the method at this path. Check for a missing or extra trailing slash.',
+    operator: 'Check that the callback URL is a webhook endpoint and not a web page.',
   },
   '410': {
-    title: '410: the receiver wants no more',
+    title: '410: Gone',
     happened: failures.gone.happened,
     receiver: failures.gone.receiver,
     operator: failures.gone.operator,
   },
   '413': {
-    title: '413: the payload is too large for the receiver',
-    happened: 'The receiver, or a proxy before it, takes no body of this size.',
-    receiver: 'Raise the limit of the server and of the proxy: payloads have at most 1 MiB.',
-    operator: 'Publish less in the payload, for instance an id by which the rest can be fetched.',
+    title: '413: Payload too large',
+    happened: 'The receiver, or a proxy in front of it, does not accept a body of this size.',
+    receiver: 'Raise the body limit of the server and the proxy: payloads have up to 1 MiB.',
+    operator: 'Publish a smaller payload, for instance an ID with which the rest can be fetched.',
   },
   '415': {
-    title: '415: the receiver does not take this type',
-    happened: 'The receiver does not take the media type of the callback.',
+    title: '415: Unsupported media type',
+    happened: 'The receiver does not accept the media type of the callback.',
     receiver:
-      'Accept the `Content-Type` that is sent: `application/json`, unless the contract says else.',
+      'Accept the `Content-Type` of the request: `application/json`, unless the contract declares another.',
     operator: 'Check which media type the contract declares for this callback.',
   },
   '429': {
-    title: '429: the receiver gets too much',
-    happened: 'The receiver asks for fewer requests. `Retry-After` is kept to.',
-    receiver: 'Raise the limit for callbacks, or say in `Retry-After` when to come again.',
-    operator: 'Publish more slowly, and give a replay a lower rate.',
+    title: '429: Too many requests',
+    happened: 'The receiver is rate limiting. Ringback honours `Retry-After`.',
+    receiver: 'Raise the limit for callbacks, or set `Retry-After`.',
+    operator:
+      'Set a rate limit on the subscription, publish more slowly, or replay at a lower rate.',
   },
   '500': {
-    title: '500: the receiver has failed',
-    happened: 'Something went wrong in the code of the receiver.',
-    receiver: 'Look for the exception in your log at the time of the attempt, by its `webhook-id`.',
+    title: '500: Internal server error',
+    happened: 'The code of the receiver failed.',
+    receiver: 'Find the exception in your log by the `webhook-id` and the time of the attempt.',
     operator: retried,
   },
   '502': {
-    title: '502: the proxy got no good answer',
-    happened: 'A proxy is there, but the server behind it crashed or answered nonsense.',
+    title: '502: Bad gateway',
+    happened: 'A proxy responded, but the server behind it crashed or sent an invalid response.',
     receiver:
-      'Check that the server behind the proxy runs, and at the address that the proxy knows.',
+      'Check that the server behind the proxy is running, at the address configured in the proxy.',
     operator: retried,
   },
   '503': {
-    title: '503: the receiver is not available',
+    title: '503: Service unavailable',
     happened: 'The receiver is overloaded, starting, or in maintenance.',
-    receiver: 'Wait for it or add capacity; `Retry-After` tells us when to come again.',
+    receiver: 'Wait, or add capacity. Set `Retry-After` to control when Ringback tries again.',
     operator: retried,
   },
   '504': {
-    title: '504: the server behind the proxy took too long',
-    happened: 'A proxy is there, but the server behind it did not answer in time.',
-    receiver: 'Answer first with 2xx and do the work afterwards.',
+    title: '504: Gateway timeout',
+    happened: 'A proxy responded, but the server behind it did not respond in time.',
+    receiver: 'Respond with 2xx first and process the event afterwards.',
     operator: retried,
   },
   '3xx': failures.redirect,
   '4xx': {
-    title: 'The receiver refuses the request',
-    happened: 'The receiver says that the request is wrong (4xx).',
-    receiver: 'Look up in your log why it was refused, by its `webhook-id`.',
-    operator: 'Check the callback URL and the payload. The body of the answer often says more.',
+    title: 'Request rejected',
+    happened: 'The receiver rejected the request (4xx).',
+    receiver: 'Find the reason in your log by the `webhook-id`.',
+    operator: 'Check the callback URL and the payload. The response body often has more details.',
   },
   '5xx': {
-    title: 'The receiver has failed',
-    happened: 'The receiver, or a proxy before it, failed (5xx).',
-    receiver: 'Look for the failure in your log at the time of the attempt, by its `webhook-id`.',
+    title: 'Server error',
+    happened: 'The receiver, or a proxy in front of it, failed (5xx).',
+    receiver: 'Find the failure in your log by the `webhook-id` and the time of the attempt.',
     operator: retried,
   },
 };
@@ -236,7 +234,7 @@ export interface Failing {
   status?: number | undefined;
 }
 
-/** Explains an attempt or a delivery; undefined when no failure is known. */
+/** The failure of an attempt or a delivery; undefined if nothing is known to have failed. */
 export function explain({ error, status }: Failing): Failure | undefined {
   const byStatus = status === undefined ? undefined : explainStatus(status);
   if (error === undefined || error === 'status') {

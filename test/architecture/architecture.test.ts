@@ -41,7 +41,7 @@ describe('consoleImportsTooMuch', () => {
     assert.deepEqual(consoleImportsTooMuch(new Map([...source, ...consoleSource])), []);
   });
 
-  it('finds an import of the service, of Node, and of a package, also through a pure file', () => {
+  it('finds an import of the service, of Node, of a package, and of a value of the contract', () => {
     const found = (text: string): string[] =>
       consoleImportsTooMuch(
         new Map([
@@ -55,6 +55,11 @@ describe('consoleImportsTooMuch', () => {
     assert.equal(found("import { x } from '../../src/core/through.ts';").length, 1);
     assert.equal(found("import { x } from '../../src/core/unknown.ts';").length, 1);
     assert.equal(found("import type { x } from '../../src/api/call.ts';").length, 1);
+    assert.equal(found("import type { x } from '../../src/client/page.ts';").length, 1);
+    const contract = "from '../../src/client/contract/key.ts';";
+    assert.deepEqual(found(`import type { Key } ${contract}`), []);
+    assert.equal(found(`import { members } ${contract}`).length, 1);
+    assert.equal(found(`import { type Key, members } ${contract}`).length, 1);
     assert.equal(found("import { readFile } from 'node:fs';").length, 1);
     assert.equal(found("import { x } from 'react';").length, 1);
   });

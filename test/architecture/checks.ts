@@ -31,10 +31,20 @@ export function importsUpwards(tree: Tree): string[] {
   });
 }
 
-/** The console shares what needs no Node with the service, and nothing else. */
+/**
+ * The console imports pure files of core, and from the generated contract nothing but types. Values of the
+ * contract (`operations`, `members`) would put the tables of the client library into the page.
+ */
 export function consoleImportsTooMuch(tree: Tree): string[] {
   const inside = [...tree].filter(([path]) => path.startsWith('console/'));
-  const wrong = importsOf(new Map(inside)).filter(
+  const withoutTypes = inside.map(([path, text]): [string, string] => [
+    path,
+    text.replaceAll(
+      /^import type \{[^}]*\} from '[./]*\/src\/client\/contract\/[\w-]+\.ts';$/gm,
+      '',
+    ),
+  ]);
+  const wrong = importsOf(new Map(withoutTypes)).filter(
     ([, to]) => !to.startsWith('console/src/') && !(to.startsWith('src/core/') && isPure(to, tree)),
   );
   const packages = inside.flatMap(([path, text]) =>

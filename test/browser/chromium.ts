@@ -46,8 +46,8 @@ const lonelyArgs = [
 const plainArgs = ['--no-sandbox', '--disable-gpu', '--font-render-hinting=none'];
 
 /**
- * The package unpacks into the temporary folder and takes what is there for complete. So it is given an
- * empty one, and what it made is moved to its place: whoever finds it there finds all of it.
+ * The package unpacks into the temporary folder and takes existing files for complete. So it
+ * unpacks into an empty folder, which is then moved into place: whatever is there is complete.
  */
 async function unpacked(): Promise<string> {
   const manifest = join(import.meta.dirname, '../../node_modules/@sparticuz/chromium/package.json');

@@ -58,8 +58,8 @@ describe('the page of the contract', () => {
         .getByText('paid')
         .first()
         .waitFor();
-      await page.getByText('The contract is executed as it is written.').waitFor();
-      const reference = page.getByRole('link', { name: 'Reference' });
+      await page.getByText('The contract is executed as written.').waitFor();
+      const reference = page.getByRole('link', { name: 'API reference' });
       assert.equal(await reference.getAttribute('href'), '/docs?contract=The+shop');
 
       await page.getByLabel('Contract', { exact: true }).selectOption(`${hostile} (2)`);

@@ -1,5 +1,4 @@
-// The deliveries in a real browser: what failed and why, sending it again, finding, narrowing, and what
-// comes in while somebody reads.
+// The deliveries in a real browser: failure and retry, search, filters, and live updates.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -35,8 +34,8 @@ describe('the deliveries page', () => {
       await page.goto('/console/deliveries');
       await row(page, 'order.refused').click();
       const drawer = page.getByRole('dialog');
-      await drawer.getByText('503: the receiver is not available').waitFor();
-      await drawer.getByText('send it again').waitFor();
+      await drawer.getByText('503: Service unavailable').waitFor();
+      await drawer.getByText('Once the receiver works again').waitFor();
       assert.equal(
         await drawer.getByLabel('response body', { exact: true }).textContent(),
         hostile,
@@ -71,11 +70,11 @@ describe('the deliveries page', () => {
         await page.goto('/console/deliveries');
         await row(page, 'order.copied').click();
         const copy = page.getByRole('button', { name: 'Copy as curl' });
-        // Nobody gets half a request.
+        // An incomplete request cannot be copied.
         await copy.and(page.locator('[aria-busy="true"]')).waitFor();
         late.resolve();
         await copy.click();
-        await page.getByText('The signature is not in it').waitFor();
+        await page.getByText('The webhook-signature header is not included').waitFor();
         const copied = await page.evaluate(async () => navigator.clipboard.readText());
         assert.match(copied, /^curl --globoff -X 'POST' 'http:\/\/127\.0\.0\.1:\d+\/hook' \\\n/);
         assert.ok(copied.endsWith(String.raw`--data-raw '{"message":"it'\''s"}'`), copied);
@@ -94,7 +93,9 @@ describe('the deliveries page', () => {
         await page.goto('/console/deliveries');
         await row(page, 'order.unread').click();
         await page.getByRole('button', { name: 'Copy as curl' }).click();
-        await page.getByText('Nor is the body: the event could not be read.').waitFor();
+        await page
+          .getByText('The body is missing, because the event could not be loaded.')
+          .waitFor();
         const copied = await page.evaluate(async () => navigator.clipboard.readText());
         assert.doesNotMatch(copied, /--data-raw/);
       },
@@ -114,12 +115,12 @@ describe('the deliveries page', () => {
         .getByText(/^in 9 min \d+ s$/)
         .waitFor();
       await row(page, 'order.later').click();
-      await page.getByText(/1 attempt failed so far; the next one comes in 9 min/).waitFor();
+      await page.getByText(/1 failed attempt so far\. Next attempt in 9 min/).waitFor();
       assert.equal(await page.getByRole('button', { name: 'Retry now' }).count(), 0);
     });
   });
 
-  it('narrows the list, and shows the same after a reload', async () => {
+  it('filters the list, and shows the same after a reload', async () => {
     await deliver('invoice.sent', 'delivered');
     on.receiver.script = () => 404;
     await deliver('invoice.lost', 'dead');
@@ -128,17 +129,17 @@ describe('the deliveries page', () => {
       await page.getByLabel('State').selectOption('dead');
       await row(page, 'invoice.sent').waitFor({ state: 'detached' });
       await type(page.getByLabel('Event'), 'invoice.*');
-      await type(page.getByLabel('Code or error'), '4xx');
+      await type(page.getByLabel('Status or error'), '4xx');
       await page.waitForURL(/state=dead&event=invoice\.\*&status=4xx$/);
       await rows(page).nth(1).waitFor({ state: 'detached' });
       await row(page, 'invoice.lost').waitFor();
       await page.reload();
       await row(page, 'invoice.lost').waitFor();
       assert.equal(await rows(page).count(), 1);
-      assert.equal(await page.getByLabel('Code or error').inputValue(), '4xx');
-      await type(page.getByLabel('Code or error'), 'nonsense');
-      await page.getByText('Expected a code like 404').waitFor();
-      await type(page.getByLabel('Code or error'), 'dns');
+      assert.equal(await page.getByLabel('Status or error').inputValue(), '4xx');
+      await type(page.getByLabel('Status or error'), 'nonsense');
+      await page.getByText('Expected a status such as 404').waitFor();
+      await type(page.getByLabel('Status or error'), 'dns');
       await page.getByText('No deliveries match').waitFor();
       await page.getByRole('main').getByRole('link', { name: 'Clear filters' }).last().click();
       await row(page, 'invoice.sent').waitFor();
@@ -188,10 +189,10 @@ describe('the deliveries page', () => {
       await close(page);
       faults.expect(/404 .*\/deliveries\/dlv_nobody_0\)$/);
       await search(page, 'dlv_nobody_0');
-      await page.getByText('There is no such delivery').waitFor();
+      await page.getByText('Delivery not found').waitFor();
       await close(page);
       await search(page, 'nonsense');
-      await page.getByText('Ids begin with').waitFor();
+      await page.getByText('IDs start with').waitFor();
     });
   });
 
@@ -216,7 +217,7 @@ describe('the deliveries page', () => {
     });
   });
 
-  it('shows what arrives, and only counts it while somebody reads', async () => {
+  it('shows new deliveries, and only counts them while the user interacts', async () => {
     await deliver('live.before', 'delivered');
     await on.visit(async (page) => {
       await page.goto('/console/deliveries');

@@ -1,5 +1,5 @@
-// Events in the console: published by hand and seen to arrive, refused with a sentence at its place, and
-// shown as they were written.
+// Events in the console: published by hand and delivered, rejected with an error at the right
+// place, and shown as they were written.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -43,9 +43,9 @@ describe('the page of events', () => {
       assert.deepEqual(JSON.parse(await payload(page).inputValue()), {
         message: 'Something happened',
       });
-      await shows(form(page), 'What the payload must be');
+      await shows(form(page), 'Payload schema');
       await publish(page).click();
-      await shows(form(page), /1 (?:running|waiting)/);
+      await shows(form(page), /1 (?:in flight|queued)/);
       await on.receiver.waitFor(came + 1);
       open();
       await shows(form(page), '1 delivered');
@@ -63,12 +63,15 @@ describe('the page of events', () => {
       faults.expect(/console: Failed to load resource.* 422 .*\/events\)$/);
       await openForm(page, 'order.paid');
       await payload(page).fill('{\n  "message": "x",\n}');
-      await shows(form(page), 'Line 3, column 1: expected a name in double quotes, found "}".');
+      await shows(
+        form(page),
+        'Line 3, column 1: expected a property name in double quotes, found "}".',
+      );
       assert(await publish(page).isDisabled());
       await payload(page).fill('{\n  "message": 3\n}');
       await publish(page).click();
       await shows(form(page), /Line 2, column 14: \/message must be a string, is a number/);
-      await form(page).getByRole('button', { name: 'Go to the mistake' }).click();
+      await form(page).getByRole('button', { name: 'Go to error' }).click();
       const chosen = await payload(page).evaluate((area: HTMLTextAreaElement) =>
         area.value.slice(area.selectionStart, area.selectionEnd),
       );
@@ -98,7 +101,7 @@ describe('the page of events', () => {
     });
   });
 
-  it('shows an event that somebody else publishes', async () => {
+  it('shows an event that is published elsewhere', async () => {
     await on.visit(async (page) => {
       await page.goto('/console/events');
       await page.getByRole('button', { name: /^Live/ }).waitFor();
@@ -108,7 +111,7 @@ describe('the page of events', () => {
     });
   });
 
-  it('counts what comes while somebody reads, and shows it when they ask', async () => {
+  it('counts new events while the user interacts, and shows them on request', async () => {
     const send = async (event: string): Promise<void> => {
       const body = { event, payload: { message: 'here' } };
       const { status } = await on.service.call({ method: 'POST', path: '/events', body });

@@ -11,7 +11,7 @@ describe('faults of a page', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  /** Things that a page must never do, as somebody would do them who got a script into it. */
+  /** What a page must never do, performed as an injected script would. */
   const misdeeds: Record<string, { play: (page: Page) => Promise<unknown>; says: RegExp }> = {
     'an error in the console': {
       play: async (page) => page.evaluate(() => console.error('oh no')),
@@ -60,14 +60,14 @@ describe('faults of a page', () => {
           await signInReady(page);
           await play(page);
         },
-        { as: 'nobody' },
+        { as: 'guest' },
       );
       await assert.rejects(visit, (error) => says.test(String(error)));
     });
   }
 
   it('are noticed: one that was expected and did not happen', async () => {
-    const visit = on.visit(async (_page, faults) => faults.expect(/never/), { as: 'nobody' });
+    const visit = on.visit(async (_page, faults) => faults.expect(/never/), { as: 'guest' });
     await assert.rejects(visit, /faults that were expected/);
   });
 

@@ -50,7 +50,7 @@ export async function watchFaults(context: BrowserContext, origin: string): Prom
   };
 }
 
-/** What a page has under way to tell comes in a task of its own, before what is asked now. */
+/** Pending reports of the page arrive in a task of their own, before this check. */
 async function settle(page: Page): Promise<void> {
   const isGone = (): undefined => undefined;
   await page.evaluate(async () => new Promise((resolve) => setTimeout(resolve))).catch(isGone);

@@ -35,7 +35,7 @@ describe('the first run', () => {
     });
   });
 
-  it('leads on whoever comes to the sign-in and is signed in already', async () => {
+  it('redirects a signed-in user from the sign-in page', async () => {
     await on.visit(async (page) => {
       await overview(page).waitFor();
       await page.goto('/console/sign-in?to=/console/keys');
@@ -82,11 +82,11 @@ describe('the first run', () => {
         await page.goto('/console/sign-in?to=/console/keys');
         await keyField(page).fill(String(made.json['key']));
         await keyField(page).press('Enter');
-        await page.getByRole('row', { name: /^The other You /u }).waitFor();
+        await page.getByRole('row', { name: /^The other Current /u }).waitFor();
         const tab = await page.context().newPage();
         await openByLink(on.service, tab);
         await overview(tab).waitFor();
-        await page.getByRole('row', { name: /^(?!The other).* You /u }).waitFor();
+        await page.getByRole('row', { name: /^(?!The other).* Current /u }).waitFor();
         // The first tab asks before it believes that.
         faults.expect(/console: Failed to load resource.* 401 .*\/console\/session\)$/);
         await tab.getByRole('button', { name: 'Sign out' }).click();
@@ -95,7 +95,7 @@ describe('the first run', () => {
         await keyField(tab).press('Enter');
         await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -160,20 +160,20 @@ describe('the first run', () => {
         assert.equal((await on.service.call(used)).status, 201);
         faults.expect(/console: Failed to load resource.* 401 .*\/console\/session\)$/);
         await page.goto(link);
-        await page.getByText('The link no longer works').waitFor();
+        await page.getByText('This sign-in link is no longer valid').waitFor();
         await keyField(page).fill('wrong');
         await signInButton(page).click();
-        await page.getByText('This key does not work').waitFor();
+        await page.getByText('Invalid key.').waitFor();
         await keyField(page).fill(on.service.key);
         await signInButton(page).click();
         await overview(page).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 });
 
-/** As when somebody looks elsewhere and comes back: the stream is opened anew. */
+/** As if the user switched tabs and came back: the stream is opened again. */
 async function lookAway(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const isHidden of [true, false]) {

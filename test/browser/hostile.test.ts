@@ -102,7 +102,7 @@ describe('hostile text', () => {
     '/console/contract',
     `/console/contract?contract=${encodeURIComponent(title)}`,
   ];
-  /** What somebody could be made to click on. */
+  /** Links that a user could be lured to. */
   const links = (): string[] =>
     [nasty, turned, word.slice(0, 1_500), 'javascript:window.canary=1'].flatMap((text) => {
       const value = encodeURIComponent(text);

@@ -20,7 +20,7 @@ describe('with the keyboard alone', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  it('somebody signs in, goes everywhere, and signs out', async () => {
+  it('a user signs in, visits every page, and signs out', async () => {
     await on.visit(
       async (page) => {
         await page.goto('/console/sign-in');
@@ -49,7 +49,7 @@ describe('with the keyboard alone', () => {
         await page.keyboard.press('Escape');
         await help.waitFor({ state: 'detached' });
         await page.keyboard.press('Tab');
-        await tabTo(page, page.getByRole('link', { name: 'Skip to the content' }), 'Shift+Tab');
+        await tabTo(page, page.getByRole('link', { name: 'Skip to content' }), 'Shift+Tab');
         await page.keyboard.press('Enter');
         await page.keyboard.press('Tab');
         assert(await page.evaluate(() => document.activeElement?.closest('main') !== null));
@@ -57,7 +57,7 @@ describe('with the keyboard alone', () => {
         await page.keyboard.press('Enter');
         await page.getByRole('button', { name: 'Sign in' }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -105,9 +105,9 @@ describe('with the keyboard alone', () => {
       await act(page, button('Resume'));
       await button('Pause').waitFor();
       await act(page, button('Rotate secret'));
-      const asked = page.getByRole('dialog', { name: 'Rotate the secret?' });
+      const asked = page.getByRole('dialog', { name: 'Rotate secret?' });
       await act(page, asked.getByRole('button', { name: 'Rotate secret' }));
-      const once = page.getByRole('dialog', { name: 'The new secret' });
+      const once = page.getByRole('dialog', { name: 'New secret' });
       await once.getByText('whsec_').first().waitFor();
       await act(page, once.getByRole('button', { name: 'Done' }));
       await page.keyboard.press('Escape');
@@ -164,7 +164,7 @@ describe('with the keyboard alone', () => {
       await tabTo(page, form.getByLabel('Deliveries'));
       await page.keyboard.type('Deli');
       await page.waitForURL(/state=delivered/);
-      await tabTo(page, form.getByLabel('At most per second'));
+      await tabTo(page, form.getByLabel('Rate limit'));
       await page.keyboard.press('ControlOrMeta+a');
       await page.keyboard.type('1');
       await act(page, form.getByRole('button', { name: 'Count' }));
@@ -188,8 +188,8 @@ describe('with the keyboard alone', () => {
       await page.keyboard.type('typed by hand');
       await tabTo(page, form.getByLabel('admin'));
       await page.keyboard.press('Space');
-      await act(page, form.getByRole('button', { name: 'Make key' }));
-      const once = page.getByRole('dialog', { name: 'The new key' });
+      await act(page, form.getByRole('button', { name: 'Create key' }));
+      const once = page.getByRole('dialog', { name: 'Key created' });
       await once.getByText('rbk_').first().waitFor();
       await page.keyboard.press('Escape');
       await once.waitFor({ state: 'detached' });
@@ -198,7 +198,7 @@ describe('with the keyboard alone', () => {
       await act(page, drawer.getByRole('button', { name: /^Rotate/ }));
       const rotating = page.getByRole('dialog', { name: 'Rotate this key?' });
       await act(page, rotating.getByRole('button', { name: /^Rotate/ }));
-      const renewed = page.getByRole('dialog', { name: 'The new secret' });
+      const renewed = page.getByRole('dialog', { name: 'New secret' });
       await renewed.getByText('rbk_').first().waitFor();
       await page.keyboard.press('Escape');
       await renewed.waitFor({ state: 'detached' });
@@ -239,7 +239,7 @@ async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Ta
   throw new Error(`Cannot reach ${String(target)} with ${key}`);
 }
 
-/** Runs in the page: what has the focus, if nobody can see that it has. */
+/** Runs in the page: the focused element, if its focus is not visible. */
 function unseenFocus(): string | undefined {
   const at = document.activeElement;
   if (at === null || at === document.body || at.localName === 'dialog') return undefined;

@@ -38,15 +38,15 @@ describe('the page of keys', () => {
       await page.getByRole('link', { name: 'Keys' }).first().click();
       await page.getByRole('link', { name: 'New key' }).click();
       const form = dialog(page, 'New key');
-      await press(form, 'Make key');
-      await form.getByText('Give it a name').waitFor();
+      await press(form, 'Create key');
+      await form.getByText('Enter a name.').waitFor();
       await form.getByLabel('Name').fill('Shop');
       await form.getByLabel('publish').uncheck();
       await form.getByLabel('admin').check();
       await form.getByLabel('Expires', { exact: true }).selectOption('In 30 days');
       await page.keyboard.press('Tab');
-      await press(form, 'Make key');
-      const once = dialog(page, 'The new key');
+      await press(form, 'Create key');
+      const once = dialog(page, 'Key created');
       const secret = await secretIn(once);
       assert.equal(await statusWith(secret), 200, 'it works');
       await press(once, 'Done');
@@ -72,17 +72,17 @@ describe('the page of keys', () => {
       await page.goto(`/console/keys?key=${id}`);
       await dialog(page, 'Key').getByRole('button', { name: 'Rotate' }).press('Enter');
       const question = dialog(page, 'Rotate this key?');
-      await question.getByLabel('How long the old secret').selectOption('1 more hour');
+      await question.getByLabel('Overlap with the old secret').selectOption('1 hour');
       await question.getByRole('button', { name: 'Rotate key' }).press('Enter');
-      const once = dialog(page, 'The new secret');
+      const once = dialog(page, 'New secret');
       const secret = await secretIn(once);
-      await once.getByText(/ends in 5\d min/u).waitFor();
+      await once.getByText(/expires in 5\d min/u).waitFor();
       const counting = once.getByRole('status').locator('time');
       assert.equal(await counting.count(), 0, 'a countdown must not be read out every second');
       assert.notEqual(secret, key);
       assert.deepEqual([await statusWith(key), await statusWith(secret)], [200, 200]);
       await once.getByRole('button', { name: 'Done' }).press('Enter');
-      await dialog(page, 'Key').getByText('Two secrets work').waitFor();
+      await dialog(page, 'Key').getByText('Two secrets are valid').waitFor();
     });
   });
 
@@ -93,12 +93,12 @@ describe('the page of keys', () => {
         await page.goto('/console/sign-in?to=/console/keys');
         await page.getByLabel('API key', { exact: true }).fill(key);
         await page.keyboard.press('Enter');
-        await page.getByRole('row', { name: /^Mine You /u }).waitFor();
+        await page.getByRole('row', { name: /^Mine Current /u }).waitFor();
         await page.getByRole('link', { name: 'Mine' }).click();
         await press(dialog(page, 'Key'), 'Revoke');
         const question = dialog(page, 'Revoke this key?');
         await question.getByText('You are signed in with this key').waitFor();
-        await press(question, 'Keep as it is');
+        await press(question, 'Cancel');
         assert.equal(await statusWith(key), 200);
         await press(dialog(page, 'Key'), 'Revoke');
         await press(question, 'Revoke and sign out');
@@ -108,7 +108,7 @@ describe('the page of keys', () => {
         await page.goto('/console/keys');
         await page.getByRole('button', { name: 'Sign in' }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -122,20 +122,20 @@ describe('the page of keys', () => {
         await page.getByRole('link', { name: 'Own' }).click();
         await press(dialog(page, 'Key'), 'Rotate');
         const question = dialog(page, 'Rotate this key?');
-        await question.getByText('You stay signed in only as long as the old secret').waitFor();
-        await question.getByLabel('How long the old secret').selectOption('0');
-        await question.getByText('signed in anew, with the new secret').waitFor();
+        await question.getByText('You stay signed in only until the old secret expires').waitFor();
+        await question.getByLabel('Overlap with the old secret').selectOption('0');
+        await question.getByText('signed in again with the new secret').waitFor();
         const again = page.waitForResponse(
           (response) => response.url().endsWith('/console/session') && response.status() === 201,
         );
         await press(question, 'Rotate key');
         await again;
-        const secret = await secretIn(dialog(page, 'The new secret'));
+        const secret = await secretIn(dialog(page, 'New secret'));
         assert.deepEqual([await statusWith(key), await statusWith(secret)], [401, 200]);
         await page.goto('/console/keys');
-        await page.getByRole('row', { name: /^Own You /u }).waitFor();
+        await page.getByRole('row', { name: /^Own Current /u }).waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 
@@ -150,9 +150,9 @@ describe('the page of keys', () => {
         assert.equal(await page.getByRole('link', { name: 'New replay' }).count(), 0);
         assert.equal(await page.getByRole('link', { name: 'Keys' }).count(), 0);
         await page.goto('/console/keys');
-        await page.getByText('This page needs a key with the scope “admin”').waitFor();
+        await page.getByText('This page requires a key with the “admin” scope').waitFor();
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 });

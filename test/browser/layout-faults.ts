@@ -1,4 +1,4 @@
-// What is wrong with how a page lies: it scrolls sideways, or text is cut that nobody can get to see.
+// Finds layout faults of a page: it scrolls sideways, or text is cut off.
 import type { Page } from 'playwright-core';
 
 /** A sentence for each fault, none if the page is well. */

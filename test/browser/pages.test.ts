@@ -22,7 +22,7 @@ describe('every page', () => {
   for (const window of windows) {
     const { width, options } = window;
     it(`is well before the first event, ${width} px wide`, async () => {
-      const as = 'nobody';
+      const as = 'guest';
       await scene.stage.visit(
         async (page) => look(page, signInView, { window, shown: nothingShown }),
         {
@@ -49,7 +49,7 @@ describe('every page', () => {
     it(`is well under any small dialog, ${width} px wide`, async () => {
       shown ??= await scene.play();
       await scene.stage.visit(async (page) => {
-        // What was under way after the hour may have ended by now.
+        // A replay that was running after the hour may have ended by now.
         const fresh = { ...shown, replayId: await scene.replay() };
         for (const view of dialogViews) await look(page, view, { window, shown: fresh });
       }, options);
@@ -75,7 +75,7 @@ describe('every page', () => {
       assert.match(faults, /the document scrolls sideways/);
       assert.match(faults, /cut at its foot: <p class="low">/);
     };
-    await scene.stage.visit(play, { as: 'nobody' });
+    await scene.stage.visit(play, { as: 'guest' });
   });
 
   it('is known to be out of reach when it is', async () => {
@@ -86,11 +86,11 @@ describe('every page', () => {
       );
       assert.match((await axeFindings(page)).join(), /^label: /);
     };
-    await scene.stage.visit(play, { as: 'nobody' });
+    await scene.stage.visit(play, { as: 'guest' });
   });
 });
 
-/** Boxes lie alike in both schemes, so each is for one of the widths; axe sees the last: dark on a phone. */
+/** The layout is the same in both schemes, so each width uses one of them. Axe checks the last one. */
 async function look(
   page: Page,
   view: View,
@@ -98,7 +98,7 @@ async function look(
 ): Promise<void> {
   const { width, narrowest, schemes } = window;
   const height = window.options.viewport?.height ?? 0;
-  const narrow = async (to: number, colorScheme = schemes[0]): Promise<void> => {
+  const resize = async (to: number, colorScheme = schemes[0]): Promise<void> => {
     await page.emulateMedia({ colorScheme: colorScheme ?? 'light' });
     await page.setViewportSize({ width: to, height });
     await settled(page);
@@ -106,10 +106,7 @@ async function look(
     assert.deepEqual(faults, [], `${view.name}, ${to} px, ${colorScheme}`);
   };
   await showView(page, view, shown);
-  await narrow(width);
-  if (narrowest !== width) {
-    await narrow(narrowest);
-    await narrow(width, schemes.at(-1));
-  }
+  await resize(narrowest);
+  await resize(width, schemes.at(-1));
   assert.deepEqual(await axeFindings(page), [], view.name);
 }

@@ -44,17 +44,17 @@ describe('the page of replays', () => {
       await page.getByRole('link', { name: 'Replays' }).first().click();
       await page.getByText('No replays yet').waitFor();
       await page.getByRole('link', { name: 'New replay' }).first().click();
-      await press(form(page), 'Count');
-      await form(page).getByText('3 deliveries would be sent again').waitFor();
+      await press(form(page), 'Count deliveries');
+      await form(page).getByText('3 deliveries would be replayed').waitFor();
       await form(page).getByRole('button', { name: 'Replay 3 deliveries' }).waitFor();
       await form(page).getByLabel('Event', { exact: true }).fill('order.none');
       await page.keyboard.press('Tab');
-      await form(page).getByRole('button', { name: 'Count', exact: true }).waitFor();
+      await form(page).getByRole('button', { name: 'Count deliveries', exact: true }).waitFor();
       const go = form(page).getByRole('button', { name: /^Replay/u });
       assert.equal(await go.count(), 0, 'what was counted is not what would be sent');
       await form(page).getByLabel('Event', { exact: true }).focus();
       await page.keyboard.press('Enter');
-      await form(page).getByText('Nothing fits').waitFor();
+      await form(page).getByText('No matching deliveries').waitFor();
       assert.equal(
         await form(page)
           .getByRole('button', { name: /^Replay/u })
@@ -77,7 +77,7 @@ describe('the page of replays', () => {
   it('shows the progress of a slow one, and cancels it', async () => {
     await on.visit(async (page) => {
       await page.goto('/console/replays?new=1&state=delivered&event=order.*&rate=1');
-      await press(form(page), 'Count');
+      await press(form(page), 'Count deliveries');
       await press(form(page), `Replay ${delivered} deliveries`);
       await drawer(page).getByText('Running').waitFor();
       const bar = drawer(page).getByRole('progressbar');
@@ -94,7 +94,9 @@ describe('the page of replays', () => {
       assert.equal(state, 'cancelled');
       assert(replayed > 0 && replayed < delivered, `${replayed} were sent again`);
       await page.keyboard.press('Escape');
-      await page.getByRole('row', { name: /What was delivered of order\.\* Cancelled/u }).waitFor();
+      await page
+        .getByRole('row', { name: /Successful deliveries of order\.\* Cancelled/u })
+        .waitFor();
     });
   });
 
@@ -134,8 +136,8 @@ describe('the page of replays', () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 404 .*\/replays\)$/);
       await page.goto('/console/replays?new=1&subscriberId=sub_01jc4t6v8m3q5r7w9x1y2z3a4b');
-      await press(form(page), 'Count');
-      await form(page).getByRole('alert').getByText('This names no subscription.').waitFor();
+      await press(form(page), 'Count deliveries');
+      await form(page).getByRole('alert').getByText('The value names no subscription.').waitFor();
     });
   });
 

@@ -57,7 +57,7 @@ export async function openScene(): Promise<Scene> {
   const expired = opened.use(
     await receive(() => 200, makeCertificate(nameOf('crm'), { until: '20261001' })),
   );
-  // Nobody listens there any more.
+  // Nothing listens on this port any more.
   const { port: closedPort, ...closed } = await receive();
   await closed[Symbol.asyncDispose]();
   const kept = opened.move();
@@ -238,7 +238,7 @@ async function findShown(stage: Stage, failingSubscriberId: string): Promise<Omi
   };
 }
 
-/** One that is done, one that was cancelled, one under way for some minutes. */
+/** One finished replay, one cancelled, and one that runs for some minutes. */
 async function makeReplays(stage: Stage): Promise<string> {
   const { service } = stage;
   const done = await makeReplay(stage, { state: 'dead', event: 'order.cancelled' }, 100);

@@ -1,5 +1,5 @@
-// Where browser tests play: the service on a port of its own, a receiver for its callbacks, and one
-// Chromium for the whole file. Every test visits in a fresh context, as somebody new would.
+// The stage of browser tests: the service on its own port, a receiver for its callbacks, and one
+// Chromium per file. Every test opens a fresh browser context.
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { start, type StartOptions, type Started } from '../api/harness.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';
@@ -18,8 +18,8 @@ export interface Stage extends AsyncDisposable {
 export type Play = (page: Page, faults: Faults) => Promise<void>;
 
 export interface VisitOptions extends BrowserContextOptions {
-  /** `link` (default): signed in, on the overview. `nobody`: on an empty page. */
-  as?: 'link' | 'nobody';
+  /** `link` (default): signed in, on the overview. `guest`: signed out, on an empty page. */
+  as?: 'link' | 'guest';
 }
 
 export async function openStage(options: StartOptions = {}): Promise<Stage> {
@@ -73,7 +73,7 @@ export async function openByLink(service: Started, page: Page): Promise<void> {
   await page.getByRole('main').waitFor();
 }
 
-/** For whoever reads why a test failed: where the page was, and what stood on it. */
+/** For the failure message: the address and content of the page. */
 async function whatIsShown(page: Page): Promise<string> {
   const shown = await page
     .locator('body')

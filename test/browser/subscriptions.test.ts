@@ -57,9 +57,9 @@ describe('the page of subscriptions', () => {
       await page.getByLabel('Callback URL').fill(on.receiver.url);
       await page.getByLabel('Event', { exact: true }).fill('order.created');
       await page.keyboard.press('Enter');
-      const done = page.getByRole('dialog', { name: 'Subscribed' });
+      const done = page.getByRole('dialog', { name: 'Subscription created' });
       const secret = await codeOf(done, 'signing secret');
-      await done.getByRole('link', { name: 'Open it' }).click();
+      await done.getByRole('link', { name: 'Open subscription' }).click();
       await shows(drawer(page), 'order.created');
       await press(drawer(page), 'Ping');
       await shows(drawer(page), '1 delivered');
@@ -87,9 +87,9 @@ describe('the page of subscriptions', () => {
     await on.visit(async (page) => {
       const shown = await open(page, id);
       await press(shown, 'Pause');
-      await shows(shown, 'They wait, and go when it is resumed.');
+      await shows(shown, 'They stay pending until the subscription is resumed.');
       await press(shown, 'Ping');
-      await shows(shown, '1 waiting');
+      await shows(shown, '1 queued');
       await shows(shown, 'The subscription is paused');
       assert.equal(on.receiver.requests.length, came, 'nothing was sent');
       await press(shown, 'Resume');
@@ -108,8 +108,8 @@ describe('the page of subscriptions', () => {
       await press(shown, 'Show secret');
       const old = await codeOf(shown, 'signing secret');
       await press(shown, 'Rotate secret');
-      await press(page.getByRole('dialog', { name: 'Rotate the secret?' }), 'Rotate secret');
-      const once = page.getByRole('dialog', { name: 'The new secret' });
+      await press(page.getByRole('dialog', { name: 'Rotate secret?' }), 'Rotate secret');
+      const once = page.getByRole('dialog', { name: 'New secret' });
       const fresh = await codeOf(once, 'new signing secret');
       assert.notEqual(fresh, old);
       await shows(once, /in 23 h 59 min|in 24 h/);
@@ -118,7 +118,7 @@ describe('the page of subscriptions', () => {
       await press(once, 'Done');
       assert.equal(await codeOf(shown, 'old signing secret'), old);
       assert.equal(await codeOf(shown, 'signing secret'), fresh);
-      await shows(shown, /The old secret still signs too, and ends in 2/);
+      await shows(shown, /The old secret is also used for signing\. It expires in 2/);
       await press(shown, 'Ping');
       const [ping] = await newCallbacks(1);
       assert(ping);
@@ -134,12 +134,12 @@ describe('the page of subscriptions', () => {
       faults.expect(/console: Failed to load resource.* 422 .*\/subscriptions\//);
       const shown = await open(page, id);
       await press(shown, 'Change URL of myEvent for *');
-      const asked = page.getByRole('dialog', { name: 'Change the URL' });
-      await asked.getByLabel('Where myEvent is sent').fill('ftp://receiver.example');
+      const asked = page.getByRole('dialog', { name: 'Change URL' });
+      await asked.getByLabel('URL for myEvent').fill('ftp://receiver.example');
       await page.keyboard.press('Enter');
       await shows(asked.getByRole('alert'), /scheme is "ftp", expected http or https/);
       const url = `http://127.0.0.1:${on.receiver.port}/elsewhere`;
-      await asked.getByLabel('Where myEvent is sent').fill(url);
+      await asked.getByLabel('URL for myEvent').fill(url);
       await press(asked, 'Change URL');
       await shows(shown, url);
       await press(shown, 'Ping');
@@ -152,10 +152,10 @@ describe('the page of subscriptions', () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 400 .*\/subscriptions\//);
       const shown = await open(page, id);
-      await shows(shown, 'It chooses nothing for itself');
+      await shows(shown, 'No overrides.');
       await press(shown, 'Change settings');
       const form = page.getByRole('dialog', { name: 'Change settings' });
-      const rate = form.getByLabel('Attempts a second');
+      const rate = form.getByLabel('Attempts per second');
       await rate.fill('5000');
       const events = form.getByLabel('Events of myEvent');
       await events.fill('order.* no..name');
@@ -166,7 +166,7 @@ describe('the page of subscriptions', () => {
       await shows(form.getByRole('alert'), /Line 1, column 26: expected "," or "}"/);
       await form.getByLabel('Filter (JSON)').fill('{"/country": ["DE", "AT"]}');
       await press(form, 'Save');
-      await shows(form.getByRole('alert'), 'This must be at most 1000, is 5000.');
+      await shows(form.getByRole('alert'), 'The value must be at most 1000, is 5000.');
       assert.equal(await rate.getAttribute('aria-invalid'), 'true');
       await rate.fill('5');
       await press(form, 'Save');
@@ -177,10 +177,10 @@ describe('the page of subscriptions', () => {
       await page.keyboard.press('Enter');
       await form.waitFor({ state: 'detached' });
       await page.reload();
-      await shows(shown, 'hears order.*, invoice.paid');
+      await shows(shown, 'subscribed to order.*, invoice.paid');
       const settings = shown.getByRole('region', { name: 'Settings' });
-      await shows(settings, '5 attempts a second');
-      await shows(settings, 'One after the other, in the order of events');
+      await shows(settings, '5 attempts per second');
+      await shows(settings, 'One delivery at a time, in publish order');
       await shows(settings, 'X-Team, Authorization');
       await shows(settings, '/country is DE or AT');
       await press(shown, 'Ping');
@@ -206,7 +206,7 @@ describe('the page of subscriptions', () => {
       const shown = await open(page, id);
       await press(shown, 'Show public key');
       await shows(shown.getByLabel('public key', { exact: true }), /^whpk_/);
-      await shows(shown, 'The old secret still signs too');
+      await shows(shown, 'The old secret is also used for signing');
     });
   });
 
@@ -217,10 +217,10 @@ describe('the page of subscriptions', () => {
       await press(shown, 'Unsubscribe');
       const asked = page.getByRole('dialog', { name: 'End this subscription?' });
       await shows(asked, 'This cannot be undone.');
-      await press(asked, 'Keep as it is');
+      await press(asked, 'Cancel');
       await press(shown, 'Unsubscribe');
       await press(asked, 'Unsubscribe');
-      await shows(shown, 'It hears nothing any more and cannot be resumed.');
+      await shows(shown, 'The subscription receives no more events and cannot be resumed.');
       assert.equal(await shown.getByRole('button', { name: /Ping|Pause|Secret/i }).count(), 0);
       const { json } = await on.service.call({ path: `/subscriptions/${id}` });
       assert.equal(json['state'], 'ended');
@@ -278,12 +278,12 @@ describe('the page of subscriptions', () => {
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
         await page.goto(`/console/subscriptions?subscription=${id}`);
-        await shows(drawer(page), 'sign in with a key that has the scope “subscribe”');
+        await shows(drawer(page), 'sign in with a key that has the “subscribe” scope');
         const acts = /Pause|Ping|Unsubscribe|Change|secret/;
         assert.equal(await drawer(page).getByRole('button', { name: acts }).count(), 0);
         assert.equal(await page.getByText('New subscription').count(), 0);
       },
-      { as: 'nobody' },
+      { as: 'guest' },
     );
   });
 });

@@ -11,11 +11,11 @@ export interface View {
   text: string | RegExp;
 }
 
-/** What somebody sees who is not signed in. */
+/** What a user sees before signing in. */
 export const signInView: View = {
   name: 'sign-in',
   path: () => '/console/sign-in',
-  text: 'No key at hand?',
+  text: 'No key?',
 };
 
 /** The service as it is after its first start. */
@@ -27,7 +27,7 @@ export const firstRunView: View = {
 
 export const views: readonly View[] = [
   { name: 'overview', path: () => '/console', text: 'Needs attention' },
-  { name: 'deliveries', path: () => '/console/deliveries', text: /deliveries shown/ },
+  { name: 'deliveries', path: () => '/console/deliveries', text: /deliveries (?:loaded|in total)/ },
   {
     name: 'delivery',
     path: ({ deadId }) => `/console/deliveries?delivery=${deadId}`,
@@ -48,7 +48,11 @@ export const views: readonly View[] = [
     path: ({ deliveredId }) => `/console/deliveries?delivery=${deliveredId}&tab=event`,
     text: 'currency',
   },
-  { name: 'subscriptions', path: () => '/console/subscriptions', text: /subscriptions shown/ },
+  {
+    name: 'subscriptions',
+    path: () => '/console/subscriptions',
+    text: /subscriptions (?:loaded|in total)/,
+  },
   {
     name: 'subscription',
     path: ({ failingSubscriberId }) => `/console/subscriptions?subscription=${failingSubscriberId}`,
@@ -59,28 +63,28 @@ export const views: readonly View[] = [
     path: () => '/console/subscriptions?new=1',
     text: 'One URL for one event',
   },
-  { name: 'events', path: () => '/console/events', text: /events shown/ },
+  { name: 'events', path: () => '/console/events', text: /events (?:loaded|in total)/ },
   { name: 'event', path: ({ eventId }) => `/console/events?eventId=${eventId}`, text: 'currency' },
   {
     name: 'publish',
     path: () => '/console/events?publish=1&name=order.created',
-    text: 'What the payload must be',
+    text: 'Payload schema',
   },
-  { name: 'replays', path: () => '/console/replays', text: /replays shown/ },
+  { name: 'replays', path: () => '/console/replays', text: /replays (?:loaded|in total)/ },
   {
     name: 'replay',
     path: ({ replayId }) => `/console/replays?replay=${replayId}`,
-    text: 'What it sends again',
+    text: 'Selection',
   },
   {
     name: 'new-replay',
     path: () => '/console/replays?new=1&state=dead',
-    text: /Sends deliveries again/,
+    text: /Sends finished deliveries again/,
   },
-  { name: 'keys', path: () => '/console/keys', text: /keys shown/ },
+  { name: 'keys', path: () => '/console/keys', text: /keys (?:loaded|in total)/ },
   { name: 'key', path: ({ keyId }) => `/console/keys?key=${keyId}`, text: 'Revoke' },
-  { name: 'new-key', path: () => '/console/keys?new=1', text: 'What it may do' },
-  { name: 'contract', path: () => '/console/contract', text: /The document as it is executed/ },
+  { name: 'new-key', path: () => '/console/keys?new=1', text: 'Scopes' },
+  { name: 'contract', path: () => '/console/contract', text: /View the executed document/ },
 ];
 
 const subscriptionPath = ({ failingSubscriberId }: Shown): string =>
@@ -92,7 +96,7 @@ export const dialogViews: readonly View[] = [
     name: 'rotate-secret',
     path: subscriptionPath,
     open: async (page) => press(page, 'Rotate secret'),
-    text: 'Rotate the secret?',
+    text: 'Rotate secret?',
   },
   {
     name: 'unsubscribe',
@@ -108,13 +112,13 @@ export const dialogViews: readonly View[] = [
         .getByRole('button', { name: /^Change URL/ })
         .first()
         .click(),
-    text: 'Change the URL',
+    text: 'Change URL',
   },
   {
     name: 'change-settings',
     path: subscriptionPath,
     open: async (page) => press(page, 'Change settings'),
-    text: 'Waits between attempts',
+    text: 'Retry delays',
   },
   {
     name: 'cancel-replay',

@@ -3,7 +3,7 @@ import type { VisitOptions } from './stage.ts';
 
 export interface Window {
   width: number;
-  /** The page must lie well when it becomes so narrow, too. */
+  /** The layout must also hold at this width. */
   narrowest: number;
   /** Boxes lie alike in both, so one will do on a desk, where it takes longer; pictures are of both. */
   schemes: readonly ('light' | 'dark')[];
@@ -16,7 +16,7 @@ const still: VisitOptions = { reducedMotion: 'reduce' };
 export const windows: readonly Window[] = [
   {
     width: 1440,
-    narrowest: 1440,
+    narrowest: 768,
     schemes: ['light'],
     options: { viewport: { width: 1440, height: 900 }, ...still },
   },

@@ -1,4 +1,4 @@
-// A copied command means what was sent, and nothing else, to the shells that people paste it into.
+// A copied command means exactly the request, in the shells that people paste it into.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';

@@ -1,13 +1,16 @@
-// What belongs into a filtered list, and what people type to filter it.
+// Filters of the deliveries list, and failure texts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { failureOf, sentenceOf } from '../../console/src/deliveries/failure-text.ts';
-import { filterOf, fits, type DeliveryFilter } from '../../console/src/deliveries/filter.ts';
+import { failureOf, failureSentence } from '../../console/src/deliveries/failure-text.ts';
+import { filterOf, matches, type DeliveryFilter } from '../../console/src/deliveries/filter.ts';
 import { fromField, toField } from '../../console/src/local-time.ts';
 import { mediaTypeOf } from '../../console/src/deliveries/media-type.ts';
-import { readResult } from '../../console/src/deliveries/result-text.ts';
+import { readResult } from '../../console/src/deliveries/result-filter.ts';
 import { mergeDeliveries } from '../../console/src/live-deliveries.ts';
-import type { Delivery, DeliveryWithAttempts } from '../../console/src/shapes.ts';
+import type {
+  Delivery,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../src/client/contract/delivery.ts';
 
 const delivery: Delivery = {
   id: 'dlv_1_0',
@@ -22,7 +25,7 @@ const delivery: Delivery = {
   createdAt: '2026-11-02T10:00:00.000Z',
 };
 
-describe('fits', () => {
+describe('matches', () => {
   const fitting: readonly DeliveryFilter[] = [
     {},
     { state: 'pending' },
@@ -54,15 +57,15 @@ describe('fits', () => {
     { until: '2026-11-02T10:00:00Z' },
   ];
   it('lets through what matches every part', () => {
-    for (const filter of fitting) assert.ok(fits(delivery, filter), JSON.stringify(filter));
+    for (const filter of fitting) assert.ok(matches(delivery, filter), JSON.stringify(filter));
   });
   it('keeps out what misses one', () => {
-    for (const filter of other) assert.ok(!fits(delivery, filter), JSON.stringify(filter));
+    for (const filter of other) assert.ok(!matches(delivery, filter), JSON.stringify(filter));
   });
   it('takes a first attempt for no retry, and the end of the schedule for a reason', () => {
-    assert.ok(!fits({ ...delivery, attemptCount: 0 }, { state: 'retrying' }));
-    assert.ok(fits({ ...delivery, state: 'dead' }, { error: 'exhausted' }));
-    assert.ok(!fits({ ...delivery, state: 'dead', error: 'expired' }, { error: 'exhausted' }));
+    assert.ok(!matches({ ...delivery, attemptCount: 0 }, { state: 'retrying' }));
+    assert.ok(matches({ ...delivery, state: 'dead' }, { error: 'exhausted' }));
+    assert.ok(!matches({ ...delivery, state: 'dead', error: 'expired' }, { error: 'exhausted' }));
   });
 });
 
@@ -144,27 +147,34 @@ describe('failureOf', () => {
   const attempt = { id: 'att_1_0_1', startedAt: '', tookMs: 1, request };
   const failed: DeliveryWithAttempts = { ...delivery, error: 'refused', attempts: [] };
   it('prefers the sentence of the attempt, which names the host', () => {
-    const own = { ...attempt, error: 'refused', message: 'a.example refused the connection' };
+    const own = {
+      ...attempt,
+      error: 'refused',
+      message: 'a.example refused the connection',
+    } as const;
     assert.equal(
       failureOf({ ...failed, attempts: [own] })?.happened,
       'a.example refused the connection.',
     );
-    assert.match(sentenceOf({ error: 'status', status: 404 }), /nothing at this path\.$/);
+    assert.match(failureSentence({ error: 'status', status: 404 }), /nothing at this path\.$/);
   });
   it('does not promise another attempt of a dead one', () => {
     const dead = { ...failed, state: 'dead', error: 'status', status: 500 } as const;
     assert.match(failureOf(failed)?.operator ?? '', /port/);
-    assert.match(failureOf(dead)?.operator ?? '', /^When .* send it again/);
-    const refused = { ...dead, error: 'refused' };
-    assert.match(failureOf(refused)?.operator ?? '', /^Check the port.* send it again/);
+    assert.match(failureOf(dead)?.operator ?? '', /^Once the receiver works again/);
+    const refused = { ...dead, error: 'refused' } as const;
+    assert.match(
+      failureOf(refused)?.operator ?? '',
+      /^Check the port.* Once the receiver works again/,
+    );
     assert.match(failureOf({ ...dead, error: 'expired' })?.operator ?? '', /paused/);
   });
   it('says who ended a cancelled one', () => {
     const cancelled = { ...failed, state: 'cancelled', error: undefined } as const;
     const { error: _error, ...rest } = cancelled;
-    assert.match(failureOf({ ...rest, attempts: [] })?.title ?? '', /ended first/);
+    assert.match(failureOf({ ...rest, attempts: [] })?.title ?? '', /Subscription ended/);
     const gone = { ...attempt, status: 410 };
-    assert.match(failureOf({ ...rest, attempts: [gone] })?.title ?? '', /has unsubscribed/);
+    assert.match(failureOf({ ...rest, attempts: [gone] })?.title ?? '', /Receiver unsubscribed/);
   });
   it('has nothing to say where nothing failed', () => {
     assert.equal(failureOf({ ...failed, state: 'delivered' }), undefined);

@@ -1,4 +1,4 @@
-// Numbers and times as people read them.
+// Numbers and times as displayed.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as format from '../../console/src/format.ts';

@@ -1,4 +1,4 @@
-// JSON while it is typed: right exactly where JSON.parse says so, and wrong at the place of the mistake.
+// JSON validation while typing: agrees with JSON.parse, and points at the error.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';
@@ -21,17 +21,17 @@ describe('checkJson', () => {
   });
   it('says what it expected, where', () => {
     const cases: [string, string, number][] = [
-      ['', 'expected a value, but the text ends', 0],
-      ['{"a": 1,}', 'expected a name in double quotes, found "}"', 8],
-      ["{'a': 1}", 'expected a name in double quotes, found "\'"', 1],
+      ['', 'expected a value, found the end of the text', 0],
+      ['{"a": 1,}', 'expected a property name in double quotes, found "}"', 8],
+      ["{'a': 1}", 'expected a property name in double quotes, found "\'"', 1],
       ['{"a" 1}', 'expected ":", found "1"', 5],
       ['[1 2]', 'expected "," or "]", found "2"', 3],
       ['{"a": nul}', 'expected a value, found "n"', 6],
       ['{"a": 01}', 'expected a value, found "0"', 6],
-      ['{"a": "b', 'this text has no closing quote', 6],
-      ['"a\nb"', 'a text goes over no line: write \\n for a new one', 2],
-      ['"\\x"', 'no such escape in JSON', 1],
-      ['{} {}', 'nothing more may follow here', 3],
+      ['{"a": "b', 'the string has no closing quote', 6],
+      ['"a\nb"', 'control character in a string: write a line break as \\n', 2],
+      ['"\\x"', 'invalid escape sequence', 1],
+      ['{} {}', 'unexpected text after the JSON value', 3],
       ['🙂', 'expected a value, found "🙂"', 0],
     ];
     for (const [text, message, at] of cases) {

@@ -1,4 +1,4 @@
-// JSON for people: the same tokens with other white space, whatever the values are.
+// Formatted JSON: the same tokens with different white space, whatever the values are.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';

@@ -1,10 +1,12 @@
-// What frames of the stream do to what is shown.
+// What frames of the stream do to the displayed data.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { joinItems } from '../../console/src/join-items.ts';
-import { isInReach, mergeDeliveries } from '../../console/src/live-deliveries.ts';
-import { endMs, hasNews, withFrame } from '../../console/src/live-stats.ts';
-import type { Delivery, Frame, Stats } from '../../console/src/shapes.ts';
+import { isInLoadedRange, mergeDeliveries } from '../../console/src/live-deliveries.ts';
+import { endMs, hasActivity, withFrame } from '../../console/src/live-stats.ts';
+import type { Delivery } from '../../src/client/contract/delivery.ts';
+import type { Frame } from '../../console/src/frame.ts';
+import type { GetStatsAnswer as Stats } from '../../src/client/contract/stats.ts';
 
 const none = { published: 0, delivered: 0, retried: 0, dead: 0, cancelled: 0 };
 const times = { p50Ms: null, p95Ms: null };
@@ -52,8 +54,8 @@ describe('withFrame', () => {
   });
   it('knows when the running step is over, and which frames are news', () => {
     assert.equal(endMs(stats), Date.parse('2026-11-02T10:01:00Z'));
-    assert.equal(hasNews(frame({}, 5)), false);
-    assert.equal(hasNews(frame({ published: 1 }, 5)), true);
+    assert.equal(hasActivity(frame({}, 5)), false);
+    assert.equal(hasActivity(frame({ published: 1 }, 5)), true);
   });
 });
 
@@ -74,16 +76,16 @@ describe('mergeDeliveries', () => {
   });
 });
 
-describe('isInReach', () => {
+describe('isInLoadedRange', () => {
   const items = [delivery('dlv_1_10', 5), delivery('dlv_1_9', 5)];
   it('ends within an event that has more deliveries than a page', () => {
-    assert.equal(isInReach(delivery('dlv_1_8', 5), { items, hasMore: true }), false);
-    assert.equal(isInReach(delivery('dlv_1_11', 5), { items, hasMore: true }), true);
-    assert.equal(isInReach(delivery('dlv_2_0', 6), { items, hasMore: true }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items, hasMore: true }), false);
+    assert.equal(isInLoadedRange(delivery('dlv_1_11', 5), { items, hasMore: true }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_2_0', 6), { items, hasMore: true }), true);
   });
   it('has no end where all was read', () => {
-    assert.equal(isInReach(delivery('dlv_1_8', 5), { items, hasMore: false }), true);
-    assert.equal(isInReach(delivery('dlv_1_8', 5), { items: [], hasMore: true }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items, hasMore: false }), true);
+    assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items: [], hasMore: true }), true);
   });
 });
 

@@ -1,5 +1,5 @@
-// What the publish form knows of the contract: names to choose, the types that speak for a name, and a
-// schema in rows.
+// The publish form and the contract: suggested names, the types that apply to a name, and schemas
+// as rows.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { namesOf, schemasOf, typesFor } from '../../console/src/events/event-types.ts';
@@ -23,7 +23,7 @@ describe('namesOf', () => {
 });
 
 describe('typesFor', () => {
-  it('finds all that hear the name, the most special first', () => {
+  it('finds all types that match the name, most specific first', () => {
     const types = ['{$x}', '*', 'b.*', 'a.*', 'a.b', 'a'].map((event) => type(event));
     const events = typesFor(types, 'a.b').map(({ event }) => event);
     assert.deepEqual(events, ['a.b', 'a.*', '*', '{$x}']);
@@ -41,7 +41,7 @@ describe('schemasOf', () => {
 });
 
 describe('schemaRows', () => {
-  it('says kind, rules and what must be there, through references', () => {
+  it('shows type, constraints and required properties, through references', () => {
     const rows = schemaRows({
       $ref: '#/$defs/s0',
       $defs: {
@@ -76,16 +76,16 @@ describe('schemaRows', () => {
     });
     assert.deepEqual(
       rows.map(({ name, kind }) => `${name}: ${kind}`),
-      ['payload: object', 'next: as above'],
+      ['payload: object', 'next: recursive'],
     );
   });
-  it('shows the beginning of a schema that nobody would read to the end', () => {
+  it('truncates a very large schema', () => {
     const properties = Object.fromEntries(
       Array.from({ length: 1_000 }, (_, at) => [`p${at}`, { type: 'string' }]),
     );
     assert.equal(schemaRows({ properties }).length, limits.schemaRowsMax);
   });
-  it('bears what is no schema', () => {
+  it('accepts values that are not schemas', () => {
     for (const odd of [{}, { type: 3, enum: 'x' }, { $ref: '#/nowhere' }, { properties: [1] }]) {
       assert.equal(schemaRows(odd).length, 1);
     }

@@ -5,9 +5,14 @@ import { expiresAt } from '../../console/src/api-keys/expiry.ts';
 import { scopesInOrder } from '../../console/src/api-keys/scopes.ts';
 import { templateParts, waysOf } from '../../console/src/contract/template-parts.ts';
 import { mergeReplays } from '../../console/src/replays/live-replays.ts';
-import { leftWords, ratePerSecond, rateWords } from '../../console/src/replays/pace.ts';
-import { rateFault, requestOf, wishFor, wishOf } from '../../console/src/replays/wish.ts';
-import type { Replay } from '../../console/src/shapes.ts';
+import { timeLeft, ratePerSecond, rateText } from '../../console/src/replays/estimate.ts';
+import {
+  rateError,
+  requestOf,
+  paramsFor,
+  valuesIn,
+} from '../../console/src/replays/form-values.ts';
+import type { Replay } from '../../src/client/contract/replay.ts';
 
 const beganMs = Date.parse('2026-11-02T10:00:00Z');
 
@@ -15,7 +20,7 @@ function replay(changes: Partial<Replay> = {}): Replay {
   return {
     id: 'rpl_2',
     state: 'running',
-    filter: { state: 'dead' },
+    filter: { state: 'dead', until: '2026-11-02T10:00:00Z' },
     ratePerSecond: 50,
     matched: 100,
     replayed: 100,
@@ -26,31 +31,31 @@ function replay(changes: Partial<Replay> = {}): Replay {
   };
 }
 
-describe('the pace of a replay', () => {
-  it('says nothing before there is something to go by', () => {
+describe('the estimate of a replay', () => {
+  it('gives no estimate too early', () => {
     assert.equal(ratePerSecond(replay(), beganMs + 500), undefined);
-    assert.equal(leftWords(replay(), beganMs + 500), undefined);
-    assert.equal(leftWords(replay({ progress: 0.001 }), beganMs + 60_000), undefined);
+    assert.equal(timeLeft(replay(), beganMs + 500), undefined);
+    assert.equal(timeLeft(replay({ progress: 0.001 }), beganMs + 60_000), undefined);
   });
 
-  it('is what was sent in the time it took, and what is left by that', () => {
+  it('computes the rate and extrapolates the remaining time', () => {
     assert.equal(ratePerSecond(replay(), beganMs + 10_000), 10);
-    assert.equal(leftWords(replay(), beganMs + 10_000), 'about 30 s left');
-    assert.equal(leftWords(replay({ progress: 0.99 }), beganMs + 10_000), 'nearly done');
-    assert.equal(rateWords(0.52), '0.5 per second');
-    assert.equal(rateWords(48.4), '48 per second');
+    assert.equal(timeLeft(replay(), beganMs + 10_000), 'about 30 s left');
+    assert.equal(timeLeft(replay({ progress: 0.99 }), beganMs + 10_000), 'nearly done');
+    assert.equal(rateText(0.52), '0.5 per second');
+    assert.equal(rateText(48.4), '48 per second');
   });
 
-  it('stands still once it has ended', () => {
+  it('does not change after the end', () => {
     const endedAt = new Date(beganMs + 10_000).toISOString();
     const done = replay({ state: 'done', progress: 1, endedAt });
     assert.equal(ratePerSecond(done, beganMs + 99_000), 10);
-    assert.equal(leftWords(done, beganMs + 99_000), undefined);
+    assert.equal(timeLeft(done, beganMs + 99_000), undefined);
   });
 });
 
 describe('mergeReplays', () => {
-  it('moves what is shown on in its place, and puts new ones on top', () => {
+  it('updates replays in place and adds new ones on top', () => {
     const shown = [replay(), replay({ id: 'rpl_1', state: 'done' })];
     const moved = [replay({ matched: 120 }), replay({ id: 'rpl_3' }), replay({ id: 'rpl_0' })];
     const merged = mergeReplays(shown, moved);
@@ -65,7 +70,7 @@ describe('mergeReplays', () => {
     );
   });
 
-  it('never goes back: neither counts nor an end', () => {
+  it('never goes backwards in counts or state', () => {
     const [late] = mergeReplays([replay({ matched: 120 })], [replay({ matched: 100 })]);
     assert.equal(late?.matched, 120);
     const [over] = mergeReplays([replay({ state: 'cancelled' })], [replay()]);
@@ -73,23 +78,23 @@ describe('mergeReplays', () => {
   });
 });
 
-describe('the wish for a replay', () => {
-  it('goes from the address to the request, with what is left out as the service has it', () => {
-    const wish = wishOf(new URLSearchParams('new=1&event=order.*&status=&rate=5&other=x'));
-    assert.deepEqual(wish, { event: 'order.*', rate: '5' });
+describe('the form values of a replay', () => {
+  it('goes from the address to the request, with defaults', () => {
+    const values = valuesIn(new URLSearchParams('new=1&event=order.*&status=&rate=5&other=x'));
+    assert.deepEqual(values, { event: 'order.*', rate: '5' });
     const filter = { state: 'dead', event: 'order.*' };
-    assert.deepEqual(requestOf(wish), { filter, ratePerSecond: 5 });
+    assert.deepEqual(requestOf(values), { filter, ratePerSecond: 5 });
     assert.equal(requestOf({}).ratePerSecond, 50);
   });
 
-  it('knows which rates there are', () => {
-    for (const rate of ['0', '1001', '1.5', 'x', '-3']) assert.ok(rateFault(rate), rate);
-    for (const rate of [undefined, '1', '1000']) assert.equal(rateFault(rate), undefined);
+  it('validates the rate', () => {
+    for (const rate of ['0', '1001', '1.5', 'x', '-3']) assert.ok(rateError(rate), rate);
+    for (const rate of [undefined, '1', '1000']) assert.equal(rateError(rate), undefined);
   });
 
-  it('can be made of a replay, until now instead of until then', () => {
+  it('can be made from a replay, until now', () => {
     const filter = { state: 'dead', event: 'a', until: '2026-11-02T10:00:00Z' } as const;
-    assert.deepEqual(wishFor(filter, 7), { new: '1', state: 'dead', event: 'a', rate: '7' });
+    assert.deepEqual(paramsFor(filter, 7), { new: '1', state: 'dead', event: 'a', rate: '7' });
   });
 });
 
@@ -101,13 +106,13 @@ describe('keys', () => {
     assert.equal(at, new Date('2027-01-01T00:00').toISOString());
   });
 
-  it('have their scopes in one order', () => {
+  it('list their scopes in a fixed order', () => {
     assert.deepEqual(scopesInOrder(['admin', 'publish']), ['publish', 'admin']);
   });
 });
 
 describe('the contract in words', () => {
-  it('takes the key of a callback apart', () => {
+  it('splits the key of a callback', () => {
     const reads = [{ expression: '$request.body#/url', place: 'the request body at /url' }];
     assert.deepEqual(templateParts('{$request.body#/url}/data?x={$method}', reads), [
       { kind: 'expression', text: '{$request.body#/url}', place: 'the request body at /url' },
@@ -119,7 +124,7 @@ describe('the contract in words', () => {
     ]);
   });
 
-  it('tells the ways to send a key one by one', () => {
+  it('splits the ways to authenticate', () => {
     const words = 'a key in header X-API-Key and an app id in header X, or a key in query api_key';
     assert.deepEqual(waysOf(words), [
       'a key in header X-API-Key and an app id in header X',

@@ -1,11 +1,15 @@
-// The pure parts of the settings of a subscription: what the form sends, and where it shows what is wrong.
+// The pure parts of the settings form: the request it sends, and where it shows errors.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Subscription } from '../../console/src/shapes.ts';
-import { eventWords } from '../../console/src/subscriptions/event-words.ts';
+import type { Subscription } from '../../src/client/contract/subscription.ts';
+import { eventSummary } from '../../console/src/subscriptions/event-summary.ts';
 import { filterText, valueText } from '../../console/src/subscriptions/filter-text.ts';
-import { faultOf, isElsewhere } from '../../console/src/subscriptions/settings-faults.ts';
-import { changesOf, wishOf, type Wish } from '../../console/src/subscriptions/settings-wish.ts';
+import { errorAt, isNotAt } from '../../console/src/subscriptions/settings-errors.ts';
+import {
+  changesOf,
+  valuesOf,
+  type SettingsValues,
+} from '../../console/src/subscriptions/settings-values.ts';
 
 const callback = { label: 'myEvent', event: 'a', method: 'POST', url: 'http://r.example' };
 const chosen: Pick<Subscription, 'callbacks' | 'ordered'> & Partial<Subscription> = {
@@ -24,8 +28,8 @@ const chosen: Pick<Subscription, 'callbacks' | 'ordered'> & Partial<Subscription
   expiresAt: '2030-01-31T12:00:07.000Z',
 };
 
-function sent(changed: Partial<Wish>): unknown {
-  const before = wishOf(chosen);
+function sent(changed: Partial<SettingsValues>): unknown {
+  const before = valuesOf(chosen);
   const changes = changesOf(before, { ...before, ...changed });
   return changes.kind === 'changes' ? JSON.parse(changes.json) : changes;
 }
@@ -58,7 +62,7 @@ describe('changesOf', () => {
   });
 
   it('sends the events of the callbacks that were changed', () => {
-    const before = wishOf(chosen);
+    const before = valuesOf(chosen);
     assert.deepEqual(before.events, { 1: 'order.*, b', 2: '*' });
     const changes = changesOf(before, { ...before, events: { ...before.events, 2: 'x y,z' } });
     assert(changes.kind === 'changes');
@@ -67,7 +71,7 @@ describe('changesOf', () => {
   });
 
   it('sends a filter as it is written', () => {
-    const before = wishOf(chosen);
+    const before = valuesOf(chosen);
     const changes = changesOf(before, { ...before, filter: '{"/a": 1e999}' });
     assert(changes.kind === 'changes');
     assert.equal(changes.json, '{"filter":{"/a": 1e999}}');
@@ -78,20 +82,20 @@ describe('changesOf', () => {
     assert.deepEqual(sent({ headers }), {
       headers: { 'X-Team': 'search', Authorization: 'Bearer a:b' },
     });
-    assert.deepEqual(sent({ dropsHeaders: true, headers }), { headers: null });
-    const faulty = (text: string): unknown => ({ kind: 'faulty', faults: { headers: text } });
+    assert.deepEqual(sent({ removesHeaders: true, headers }), { headers: null });
+    const faulty = (text: string): unknown => ({ kind: 'invalid', formErrors: { headers: text } });
     assert.deepEqual(
       sent({ headers: 'A: b\nsearch' }),
       faulty('Line 2: expected a name, a colon and a value.'),
     );
     assert.deepEqual(
       sent({ headers: 'A: b\nA: c' }),
-      faulty('Line 2: A stands there twice, expected each name once.'),
+      faulty('Line 2: A appears twice, expected each name once.'),
     );
   });
 });
 
-describe('faultOf', () => {
+describe('errorAt', () => {
   const errors = [
     { field: 'body#/rateLimit', message: 'must be at most 1000, is 5000' },
     { field: 'body#/retry/1', message: 'is "5", expected a duration' },
@@ -99,15 +103,18 @@ describe('faultOf', () => {
     { field: 'body#/state', message: 'is odd' },
   ];
   it('says it of the field, of the item and of the member', () => {
-    const retry = { at: 'body#/retry', item: 'Wait' };
-    assert.equal(faultOf(errors, { at: 'body#/rateLimit' }), 'This must be at most 1000, is 5000.');
-    assert.equal(faultOf(errors, retry), 'Wait 2 is "5", expected a duration.');
-    assert.equal(faultOf(errors, { at: 'body#/filter' }), '/a/b is an object, expected a string.');
-    assert.equal(faultOf(errors, { at: 'body#/rate' }), undefined);
+    const retry = { at: 'body#/retry', item: 'Delay' };
+    assert.equal(
+      errorAt(errors, { at: 'body#/rateLimit' }),
+      'The value must be at most 1000, is 5000.',
+    );
+    assert.equal(errorAt(errors, retry), 'Delay 2 is "5", expected a duration.');
+    assert.equal(errorAt(errors, { at: 'body#/filter' }), '/a/b is an object, expected a string.');
+    assert.equal(errorAt(errors, { at: 'body#/rate' }), undefined);
   });
 
   it('leaves to others what belongs to no field', () => {
-    const left = errors.filter((one) => isElsewhere(one, [{ at: 'body#/retry' }]));
+    const left = errors.filter((one) => isNotAt(one, [{ at: 'body#/retry' }]));
     assert.deepEqual(
       left.map(({ field }) => field),
       ['body#/rateLimit', 'body#/filter/~1a~1b', 'body#/state'],
@@ -136,7 +143,7 @@ describe('the words for filters and events', () => {
 
   it('names own events beside every event', () => {
     const events = ['*', 'order.paid', 'ringback.delivery.dead'];
-    assert.equal(eventWords([{ events }]), 'Every event, ringback.delivery.dead');
-    assert.equal(eventWords([{ events: ['a', 'b'] }, { events: ['b'] }]), 'a, b');
+    assert.equal(eventSummary([{ events }]), 'Every event, ringback.delivery.dead');
+    assert.equal(eventSummary([{ events: ['a', 'b'] }, { events: ['b'] }]), 'a, b');
   });
 });

@@ -1,7 +1,8 @@
-// The test event is one that the subscription hears, with an example that the contract takes.
+// The test event matches the subscription and has an example payload that the contract accepts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Callback, EventType, Subscription } from '../../console/src/shapes.ts';
+import type { Callback, Subscription } from '../../src/client/contract/subscription.ts';
+import type { EventType } from '../../console/src/events/event-types.ts';
 import { nameFor, testEvent } from '../../console/src/test-event.ts';
 
 const types: EventType[] = [
@@ -15,7 +16,7 @@ const types: EventType[] = [
   { event: 'order.*', callback: 'orders', contract: 'B', example: { from: 'orders' } },
 ];
 
-function hears(contract: string, label: string, event: string): Subscription {
+function subscriptionTo(contract: string, label: string, event: string): Subscription {
   const callbacks = [
     { ...one('x', 'never'), position: 0, inactive: 'no target' },
     { ...one(label, event), position: 1, url: 'https://a.example/' },
@@ -30,8 +31,8 @@ function one(label: string, event: string): Omit<Callback, 'position'> {
 }
 
 describe('testEvent', () => {
-  it('is heard by the active callback of the subscription', () => {
-    const event = testEvent(types, hears('B', 'orders', 'order.*'));
+  it('matches the active callback of the subscription', () => {
+    const event = testEvent(types, subscriptionTo('B', 'orders', 'order.*'));
     assert.deepEqual(event, {
       event: 'order.test',
       payload: { from: 'orders' },
@@ -39,8 +40,8 @@ describe('testEvent', () => {
       subscriberId: 'sub_1',
     });
   });
-  it('takes the example of a template whose name is known by now', () => {
-    const event = testEvent(types, hears('A', 'one', 'invoice.sent'));
+  it('uses the example of a template whose event name is known', () => {
+    const event = testEvent(types, subscriptionTo('A', 'one', 'invoice.sent'));
     assert.deepEqual(event, {
       event: 'invoice.sent',
       payload: { from: 'template' },
@@ -48,7 +49,7 @@ describe('testEvent', () => {
       subscriberId: 'sub_1',
     });
   });
-  it('takes what the contract describes where nobody listens yet', () => {
+  it('uses an event of the contract without a subscription', () => {
     assert.deepEqual(testEvent(types, undefined), {
       event: 'test.event',
       payload: { from: 'all' },
@@ -60,7 +61,7 @@ describe('testEvent', () => {
 });
 
 describe('nameFor', () => {
-  it('makes a name that the pattern hears', () => {
+  it('makes a name that the pattern matches', () => {
     assert.deepEqual(['*', 'a.b.*', 'a.b', '{$x}'].map(nameFor), [
       'test.event',
       'a.b.test',

@@ -1,28 +1,28 @@
-// The columns of the list of keys.
+// The columns of the keys table.
 import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Badge, StateBadge } from '../components/badge.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { hrefWith } from '../router.ts';
 import { session } from '../session.ts';
-import type { Key } from '../shapes.ts';
+import type { Key } from '../../../src/client/contract/key.ts';
 import { scopesInOrder } from './scopes.ts';
 
 export function keyHref({ id }: Key): string {
   return hrefWith({ key: id });
 }
 
-/** The one that this session was opened with. */
-export function isOwn({ id }: Pick<Key, 'id'>): boolean {
+/** Whether this session was opened with the key. */
+export function isCurrent({ id }: Pick<Key, 'id'>): boolean {
   return session.value?.keyId === id;
 }
 
 export const keyColumns: readonly Column<Key>[] = [
   { name: 'name', title: 'Name', cell: Name, isWide: true, isHead: true },
-  { name: 'prefix', title: 'Begins with', cell: ({ id }) => <span class="mono id">{id}…</span> },
-  { name: 'scopes', title: 'May', cell: ({ scopes }) => scopesInOrder(scopes).join(', ') },
+  { name: 'prefix', title: 'Prefix', cell: ({ id }) => <span class="mono id">{id}…</span> },
+  { name: 'scopes', title: 'Scopes', cell: ({ scopes }) => scopesInOrder(scopes).join(', ') },
   { name: 'used', title: 'Last used', cell: LastUsed },
   { name: 'expires', title: 'Expires', cell: Expires },
   { name: 'state', title: 'State', cell: KeyState },
@@ -32,9 +32,9 @@ function Name(key: Key): JSX.Element {
   return (
     <span class="key-name">
       <a href={keyHref(key)} data-row>
-        <Outside text={key.name} clip />
+        <UntrustedText text={key.name} clip />
       </a>
-      {isOwn(key) ? <Badge tone="info" icon="key" text="You" /> : null}
+      {isCurrent(key) ? <Badge tone="info" icon="key" text="Current" /> : null}
     </span>
   );
 }
@@ -48,21 +48,21 @@ export function Expires({ expiresAt }: Key): JSX.Element {
 }
 
 export function KeyState(key: Key): JSX.Element {
-  const old = overlapOf(key);
+  const old = overlapEnd(key);
   return (
     <span class="cluster">
       <StateBadge state={key.state} />
       {old === undefined ? null : (
         <span class="soft key-overlap">
-          old one ends <Time at={old} as="countdown" />
+          old secret expires <Time at={old} as="countdown" />
         </span>
       )}
     </span>
   );
 }
 
-/** Until when the secret that was replaced still works; undefined if it does not. */
-export function overlapOf({ state, oldValidUntil }: Key): string | undefined {
+/** When the previous secret expires; undefined if it has. */
+export function overlapEnd({ state, oldValidUntil }: Key): string | undefined {
   if (state !== 'active' || oldValidUntil === undefined) return undefined;
   return Date.parse(oldValidUntil) > clock.value ? oldValidUntil : undefined;
 }

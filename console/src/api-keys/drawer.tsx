@@ -1,4 +1,4 @@
-// One key: what it may do, since when and until when, and how to replace or end it.
+// One key: scopes, validity, and how to rotate or revoke it.
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
 import { Badge } from '../components/badge.tsx';
@@ -6,13 +6,13 @@ import { CopyButton } from '../components/copy-button.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
-import type { Key } from '../shapes.ts';
-import { Expires, isOwn, KeyState, LastUsed, overlapOf } from './columns.tsx';
+import type { Key } from '../../../src/client/contract/key.ts';
+import { Expires, isCurrent, KeyState, LastUsed, overlapEnd } from './columns.tsx';
 import { keyPath } from './key-path.ts';
 import { RevokeButton } from './revoke-button.tsx';
 import { RotateButton } from './rotate-button.tsx';
@@ -46,14 +46,14 @@ function Shown({
   apiKey: Key;
   onChange: (changed: Key) => void;
 }): JSX.Element {
-  const until = overlapOf(apiKey);
+  const until = overlapEnd(apiKey);
   return (
     <>
       <KeyFacts apiKey={apiKey} />
       {until === undefined ? null : (
-        <Notice tone="info" title="Two secrets work">
+        <Notice tone="info" title="Two secrets are valid">
           <p>
-            It was rotated. The old one ends <Time at={until} as="countdown" />.
+            This key was rotated. The old secret expires <Time at={until} as="countdown" />.
           </p>
         </Notice>
       )}
@@ -63,7 +63,7 @@ function Shown({
           <RevokeButton apiKey={apiKey} onChange={onChange} />
         </div>
       )}
-      <Part title="What it may do">
+      <DrawerSection title="Scopes">
         <Facts>
           {scopesInOrder(apiKey.scopes).map((scope) => (
             <Fact key={scope} name={scope}>
@@ -71,7 +71,7 @@ function Shown({
             </Fact>
           ))}
         </Facts>
-      </Part>
+      </DrawerSection>
     </>
   );
 }
@@ -82,20 +82,20 @@ function KeyFacts({ apiKey }: { apiKey: Key }): JSX.Element {
     <Facts>
       <Fact name="Name">
         <span class="cluster">
-          <Outside text={name} />
-          {isOwn(apiKey) ? <Badge tone="info" icon="key" text="You" /> : null}
+          <UntrustedText text={name} />
+          {isCurrent(apiKey) ? <Badge tone="info" icon="key" text="Current" /> : null}
         </span>
       </Fact>
       <Fact name="State">
         <KeyState {...apiKey} />
       </Fact>
-      <Fact name="Begins with">
+      <Fact name="Prefix">
         <span class="cluster">
           <span class="mono">{id}…</span>
-          <CopyButton text={id} what="id" isBare />
+          <CopyButton text={id} what="ID" isBare />
         </span>
       </Fact>
-      <Fact name="Made">
+      <Fact name="Created">
         <Time at={createdAt} />
       </Fact>
       <Fact name="Last used">

@@ -1,4 +1,4 @@
-// When a new key expires, as it is chosen. Pure.
+// The expiry choices of a new key. Pure.
 import { fromField } from '../local-time.ts';
 
 const dayMs = 86_400_000;
@@ -8,10 +8,10 @@ export const expiries = [
   { value: '30', text: 'In 30 days' },
   { value: '90', text: 'In 90 days' },
   { value: '365', text: 'In a year' },
-  { value: 'at', text: 'At a time of your choice' },
+  { value: 'at', text: 'At a specific time' },
 ];
 
-/** `at`: what the field of the time says. Undefined: never. */
+/** `at` is the value of the time field. Undefined: never. */
 export function expiresAt(chosen: string, at: string, nowMs: number): string | undefined {
   if (chosen === 'never') return undefined;
   if (chosen === 'at') return fromField(at);

@@ -1,4 +1,4 @@
-// Where a key is found at the service.
+// The API path of a key.
 export function keyPath(id: string): string {
   return `/keys/${encodeURIComponent(id)}`;
 }

@@ -1,4 +1,4 @@
-// Makes a key: its name, what it may do, until when. Then its secret, once.
+// Creates a key: name, scopes and expiry. Then shows its secret, once.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -9,7 +9,8 @@ import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, Select, TextField, TimeField } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { can } from '../session.ts';
-import type { KeyOnce, Scope } from '../shapes.ts';
+import type { KeyOnce } from '../../../src/client/contract/key.ts';
+import type { Scope } from './scopes.ts';
 import { expiresAt, expiries } from './expiry.ts';
 import { SecretOnce } from './secret-once.tsx';
 import { scopesInOrder, scopeWords } from './scopes.ts';
@@ -23,7 +24,7 @@ export function NewKey({
 }): JSX.Element {
   const made = useSignal<KeyOnce | undefined>(undefined);
   if (made.value !== undefined) {
-    return <SecretOnce title="The new key" secret={made.value.key} onClose={onClose} />;
+    return <SecretOnce title="Key created" secret={made.value.key} onClose={onClose} />;
   }
   return (
     <Form
@@ -43,11 +44,11 @@ function Form({
   readonly onMade: (key: KeyOnce) => void;
   readonly onClose: () => void;
 }): JSX.Element {
-  const wish = useSignal<Wish>(firstWish);
-  const faults = useSignal<Faults>({});
+  const values = useSignal<FormValues>(initialValues);
+  const errors = useSignal<FormErrors>({});
   const act = useAction(
     async () => {
-      const { name, scopes, expiry, at } = wish.value;
+      const { name, scopes, expiry, at } = values.value;
       const until = expiresAt(expiry, at, nowMs());
       const rest = until === undefined ? {} : { expiresAt: until };
       const body = { name: name.trim(), scopes: scopesInOrder(scopes), ...rest };
@@ -56,20 +57,20 @@ function Form({
     { quiet: true },
   );
   const submit = (): void => {
-    faults.value = faultsOf(wish.value);
-    if (Object.keys(faults.value).length === 0) act.run();
+    errors.value = errorsIn(values.value);
+    if (Object.keys(errors.value).length === 0) act.run();
   };
   const isAtRefused = act.problem?.of('body#/expiresAt') !== undefined;
-  const shown = { ...(isAtRefused ? { at: 'Choose a time to come.' } : {}), ...faults.value };
+  const shown = { ...(isAtRefused ? { at: 'Choose a time in the future.' } : {}), ...errors.value };
   return (
     <Dialog
       title="New key"
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Close</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" isBusy={act.isBusy} onClick={submit}>
-            Make key
+            Create key
           </Button>
         </>
       }
@@ -82,9 +83,9 @@ function Form({
         }}
       >
         <Fields
-          wish={wish.value}
-          faults={shown}
-          onChange={(changes) => (wish.value = { ...wish.value, ...changes })}
+          values={values.value}
+          errors={shown}
+          onChange={(changes) => (values.value = { ...values.value, ...changes })}
         />
       </form>
       {act.problem === undefined || isAtRefused ? null : <ProblemNotice problem={act.problem} />}
@@ -92,64 +93,69 @@ function Form({
   );
 }
 
-type Wish = {
+type FormValues = {
   readonly name: string;
   readonly scopes: readonly Scope[];
-  /** One of the choices, and the time of the last of them. */
+  /** One of the expiry choices, and the time for the last of them. */
   readonly expiry: string;
   readonly at: string;
 };
 
-type Faults = { readonly name?: string; readonly scopes?: string; readonly at?: string };
+type FormErrors = { readonly name?: string; readonly scopes?: string; readonly at?: string };
 
-const firstWish: Wish = { name: '', scopes: ['publish', 'read'], expiry: 'never', at: '' };
+const initialValues: FormValues = {
+  name: '',
+  scopes: ['publish', 'read'],
+  expiry: 'never',
+  at: '',
+};
 
-function faultsOf({ name, scopes, expiry, at }: Wish): Faults {
+function errorsIn({ name, scopes, expiry, at }: FormValues): FormErrors {
   return {
-    ...(name.trim() === '' ? { name: 'Give it a name, so that you know it later.' } : {}),
-    ...(scopes.length === 0 ? { scopes: 'Choose at least one.' } : {}),
+    ...(name.trim() === '' ? { name: 'Enter a name.' } : {}),
+    ...(scopes.length === 0 ? { scopes: 'Select at least one scope.' } : {}),
     ...(expiry === 'at' && at === '' ? { at: 'Choose a time.' } : {}),
   };
 }
 
 function Fields({
-  wish,
-  faults,
+  values,
+  errors,
   onChange,
 }: {
-  readonly wish: Wish;
-  readonly faults: Faults;
-  readonly onChange: (changes: Partial<Wish>) => void;
+  readonly values: FormValues;
+  readonly errors: FormErrors;
+  readonly onChange: (changes: Partial<FormValues>) => void;
 }): JSX.Element {
   return (
     <>
       <TextField
         label="Name"
-        hint="Who or what uses it."
-        value={wish.name}
+        hint="The application or person that uses the key."
+        value={values.name}
         placeholder="Shop, production"
         maxLength={128}
         isFocused
-        error={faults.name}
+        error={errors.name}
         onInput={(name) => onChange({ name })}
       />
       <ScopeBoxes
-        chosen={wish.scopes}
-        fault={faults.scopes}
+        chosen={values.scopes}
+        error={errors.scopes}
         onChange={(scopes) => onChange({ scopes })}
       />
       <Select
         label="Expires"
-        value={wish.expiry}
+        value={values.expiry}
         options={expiries}
         onChange={(expiry) => onChange({ expiry })}
       />
-      {wish.expiry === 'at' ? (
+      {values.expiry === 'at' ? (
         <TimeField
           label="Expires at"
-          hint="Your own time."
-          value={wish.at}
-          error={faults.at}
+          hint="In your local time."
+          value={values.at}
+          error={errors.at}
           onInput={(at) => onChange({ at })}
         />
       ) : null}
@@ -159,18 +165,18 @@ function Fields({
 
 function ScopeBoxes({
   chosen,
-  fault,
+  error,
   onChange,
 }: {
   readonly chosen: readonly Scope[];
-  readonly fault: string | undefined;
+  readonly error: string | undefined;
   readonly onChange: (chosen: readonly Scope[]) => void;
 }): JSX.Element {
-  // A key can only give scopes that it holds itself.
+  // A key can only grant scopes that it has itself.
   const offered = scopeWords.filter(({ scope }) => can(scope));
   return (
     <fieldset class="choice">
-      <legend class="field-label">What it may do</legend>
+      <legend class="field-label">Scopes</legend>
       {offered.map(({ scope, hint }) => (
         <Checkbox
           key={scope}
@@ -182,14 +188,14 @@ function ScopeBoxes({
           }
         />
       ))}
-      {fault === undefined ? null : (
+      {error === undefined ? null : (
         <p class="field-error" role="alert">
-          {fault}
+          {error}
         </p>
       )}
       {chosen.includes('admin') ? (
         <Notice tone="quiet">
-          <p>A key with “admin” can make keys with any other scope of this app.</p>
+          <p>A key with the “admin” scope can create keys with any other scope of this app.</p>
         </Notice>
       ) : null}
     </fieldset>

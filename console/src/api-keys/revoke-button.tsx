@@ -1,4 +1,4 @@
-// Revokes a key, after a question. One's own key takes the session with it.
+// Revokes a key after confirmation. Revoking the current key ends the session.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -6,11 +6,11 @@ import { get, send } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/dialog.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { leaveForGood } from '../session.ts';
-import type { Key } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
-import { isOwn } from './columns.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { endSession } from '../session.ts';
+import type { Key } from '../../../src/client/contract/key.ts';
+import { toastSuccess } from '../toasts.ts';
+import { isCurrent } from './columns.tsx';
 import { keyPath } from './key-path.ts';
 
 export function RevokeButton({
@@ -21,13 +21,13 @@ export function RevokeButton({
   readonly onChange: (changed: Key) => void;
 }): JSX.Element {
   const isAsking = useSignal(false);
-  const isMine = isOwn(apiKey);
+  const isCurrentKey = isCurrent(apiKey);
   const act = useAction(
     async () => {
       await send<void>('DELETE', keyPath(apiKey.id));
       isAsking.value = false;
-      sayDone(isMine ? 'The key is revoked, and you are signed out.' : 'The key is revoked.');
-      if (isMine) leaveForGood();
+      toastSuccess(isCurrentKey ? 'Key revoked. You are signed out.' : 'Key revoked.');
+      if (isCurrentKey) endSession();
       else onChange(await get<Key>(keyPath(apiKey.id)));
     },
     { quiet: true },
@@ -40,18 +40,18 @@ export function RevokeButton({
       {isAsking.value ? (
         <ConfirmDialog
           title="Revoke this key?"
-          confirm={isMine ? 'Revoke and sign out' : 'Revoke key'}
+          confirm={isCurrentKey ? 'Revoke and sign out' : 'Revoke key'}
           isBusy={act.isBusy}
           onConfirm={act.run}
           onClose={() => (isAsking.value = false)}
         >
           <p>
-            Whoever uses “
-            <Outside text={apiKey.name} />” is refused from that moment. This cannot be undone.
+            Requests with the key “
+            <UntrustedText text={apiKey.name} />” are refused immediately. This cannot be undone.
           </p>
-          {isMine ? (
+          {isCurrentKey ? (
             <Notice tone="warn" title="You are signed in with this key">
-              <p>Revoking it signs you out. Have another key at hand to come back.</p>
+              <p>Revoking it signs you out. You need another key to sign in again.</p>
             </Notice>
           ) : null}
           {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}

@@ -1,4 +1,4 @@
-// Replaces the secret of a key; the old one works on for a while.
+// Rotates the secret of a key, with an overlap for the old one.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -9,16 +9,16 @@ import { Select } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { Time } from '../components/time.tsx';
 import { signIn } from '../session.ts';
-import type { Key, KeyOnce } from '../shapes.ts';
-import { isOwn, overlapOf } from './columns.tsx';
+import type { Key, KeyOnce } from '../../../src/client/contract/key.ts';
+import { isCurrent, overlapEnd } from './columns.tsx';
 import { keyPath } from './key-path.ts';
 import { SecretOnce } from './secret-once.tsx';
 
 const overlaps = [
-  { value: '86400', text: '24 more hours' },
-  { value: '3600', text: '1 more hour' },
-  { value: '604800', text: '7 more days' },
-  { value: '0', text: 'Not at all: it ends now' },
+  { value: '86400', text: '24 hours' },
+  { value: '3600', text: '1 hour' },
+  { value: '604800', text: '7 days' },
+  { value: '0', text: 'No overlap' },
 ];
 
 export function RotateButton({
@@ -64,20 +64,21 @@ function RotateDialog({
   readonly onClose: () => void;
 }): JSX.Element {
   const overlap = useSignal('86400');
-  const isMine = isOwn(apiKey);
+  const isCurrentKey = isCurrent(apiKey);
   const act = useAction(
     async () => {
       const body = { overlapSeconds: Number(overlap.value) };
       const rotated = await send<KeyOnce>('POST', `${keyPath(apiKey.id)}/rotate`, { body });
       onRotated(rotated);
-      // The session has ended with its secret; the page must not go before the new one was read.
-      if (isMine && overlap.value === '0') await signIn({ key: rotated.key });
+      // The session ended with its secret. Sign in again, so that the page stays until the new
+      // secret was copied.
+      if (isCurrentKey && overlap.value === '0') await signIn({ key: rotated.key });
     },
     { quiet: true },
   );
   const actions = (
     <>
-      <Button onClick={onClose}>Keep as it is</Button>
+      <Button onClick={onClose}>Cancel</Button>
       <Button kind="primary" isBusy={act.isBusy} onClick={act.run}>
         Rotate key
       </Button>
@@ -86,11 +87,12 @@ function RotateDialog({
   return (
     <Dialog title="Rotate this key?" onClose={onClose} actions={actions}>
       <p>
-        It gets a new secret, which works at once. The old one works on for a while, so that nothing
-        stops before all who use it have the new one. One that was replaced earlier ends now.
+        The key gets a new secret that is valid immediately. The old secret stays valid until the
+        overlap ends, so that clients can switch without interruption. A secret from an earlier
+        rotation expires now.
       </p>
       <Select
-        label="How long the old secret still works"
+        label="Overlap with the old secret"
         value={overlap.value}
         options={overlaps}
         onChange={(value) => (overlap.value = value)}
@@ -98,17 +100,17 @@ function RotateDialog({
       {overlap.value === '0' ? (
         <Notice tone="warn">
           <p>
-            Whoever still uses the old one is refused from that moment, and whoever signed in with
-            it is signed out.
+            Requests with the old secret are refused immediately, and console sessions opened with
+            it end.
           </p>
         </Notice>
       ) : null}
-      {isMine ? (
+      {isCurrentKey ? (
         <Notice tone="warn" title="You are signed in with this key">
           <p>
             {overlap.value === '0'
-              ? 'This browser is signed in anew, with the new secret. Keep it, to come back.'
-              : 'You stay signed in only as long as the old secret works. Keep the new one, to come back.'}
+              ? 'This browser is signed in again with the new secret. Store it: you need it for the next sign-in.'
+              : 'You stay signed in only until the old secret expires. Store the new one: you need it for the next sign-in.'}
           </p>
         </Notice>
       ) : null}
@@ -118,16 +120,16 @@ function RotateDialog({
 }
 
 function Rotated({ rotated, onClose }: { rotated: KeyOnce; onClose: () => void }): JSX.Element {
-  const until = overlapOf(rotated);
+  const until = overlapEnd(rotated);
   return (
-    <SecretOnce title="The new secret" secret={rotated.key} onClose={onClose}>
+    <SecretOnce title="New secret" secret={rotated.key} onClose={onClose}>
       <p role="status">
-        {until === undefined ? 'The old one has ended.' : 'The old one still works for a while.'}
+        {until === undefined ? 'The old secret has expired.' : 'The old secret is still valid.'}
       </p>
-      {/* Not in the status: a reader would be told every second. */}
+      {/* Outside the status region: a screen reader would announce it every second. */}
       {until === undefined ? null : (
         <p>
-          It ends{' '}
+          It expires{' '}
           <b>
             <Time at={until} as="countdown" />
           </b>

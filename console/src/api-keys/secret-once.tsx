@@ -1,4 +1,4 @@
-// The secret of a key, shown this once: it is kept by nobody, and gone when the dialog closes.
+// Shows the secret of a key once. It is not stored anywhere and is gone when the dialog closes.
 import type { ComponentChildren, JSX } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Code } from '../components/code.tsx';
@@ -31,7 +31,7 @@ export function SecretOnce({
       }
     >
       <Notice tone="warn" title="Copy it now">
-        <p>It is shown this once. The service keeps only a fingerprint of it.</p>
+        <p>It is shown only once. The service stores only a hash of it.</p>
       </Notice>
       <Code text={secret} label="key" />
       {children}

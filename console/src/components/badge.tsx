@@ -1,14 +1,15 @@
-// The state of a thing: an icon, a word and a colour that all say the same.
+// State badges: an icon, a word and a colour that all mean the same.
 import './badge.css';
 import type { JSX } from 'preact';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 export type Tone = 'good' | 'warn' | 'bad' | 'info' | 'quiet';
 
 const looks = {
-  due: { tone: 'info', icon: 'clock', word: 'Waiting' },
+  due: { tone: 'info', icon: 'clock', word: 'Queued' },
   running: { tone: 'info', icon: 'running', word: 'Running' },
+  'in-flight': { tone: 'info', icon: 'running', word: 'In flight' },
   retrying: { tone: 'warn', icon: 'replay', word: 'Retrying' },
   delivered: { tone: 'good', icon: 'check', word: 'Delivered' },
   dead: { tone: 'bad', icon: 'close', word: 'Dead' },
@@ -27,7 +28,7 @@ const looks = {
 
 export type StateName = keyof typeof looks;
 
-/** With a count: so many are in that state. */
+/** With a count: the number of items in that state. */
 export function StateBadge({ state, count }: { state: StateName; count?: number }): JSX.Element {
   const { tone, icon, word } = looks[state];
   const text = count === undefined ? word : `${count} ${word.toLowerCase()}`;
@@ -51,12 +52,13 @@ export function Badge({
   );
 }
 
-/** What people call the state of a delivery: one that failed and waits is retrying. */
+/** The displayed state of a delivery: a due delivery with failed attempts is "retrying". */
 export function shownState({
   state,
   attemptCount,
   error,
 }: Pick<Delivery, 'state' | 'attemptCount' | 'error'>): StateName {
+  if (state === 'running') return 'in-flight';
   const isRetry = state === 'due' && (error !== undefined || attemptCount > 0);
   return isRetry ? 'retrying' : state;
 }

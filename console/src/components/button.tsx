@@ -1,4 +1,4 @@
-// Buttons, and links that look like them. A busy button keeps its width and its focus.
+// Buttons, and links that look like buttons. A busy button keeps its width and focus.
 import './button.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { Icon, type IconName } from './icon.tsx';
@@ -12,15 +12,15 @@ type Look = {
 export type ButtonProps = Look & {
   readonly onClick?: (event: MouseEvent) => void;
   readonly type?: 'button' | 'submit';
-  /** The id of the form that it submits, where it stands outside of it. */
+  /** ID of the form that the button submits when it is placed outside the form. */
   readonly form?: string;
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
-  /** Says more than the text, or stands for it where there is only an icon. */
+  /** Accessible name: longer than the text, or in place of it for an icon. */
   readonly label?: string;
   readonly title?: string;
   readonly isPressed?: boolean;
-  /** Of a button that shows and hides something. */
+  /** For a button that shows or hides something. */
   readonly isExpanded?: boolean;
   readonly children?: ComponentChildren;
 };
@@ -54,16 +54,21 @@ export function Button(props: ButtonProps): JSX.Element {
 export function LinkButton({
   href,
   children,
-  isOutside = false,
+  isExternal = false,
   ...look
 }: Look & {
   readonly href: string;
-  /** Opens beside the console, as for the reference. */
-  readonly isOutside?: boolean;
+  /** Opens in a new tab. */
+  readonly isExternal?: boolean;
   readonly children: ComponentChildren;
 }): JSX.Element {
   return (
-    <a class={classOf(look)} href={href} target={isOutside ? '_blank' : undefined} rel="noreferrer">
+    <a
+      class={classOf(look)}
+      href={href}
+      target={isExternal ? '_blank' : undefined}
+      rel="noreferrer"
+    >
       {look.icon === undefined ? null : <Icon name={look.icon} />}
       <span>{children}</span>
     </a>

@@ -1,14 +1,14 @@
-// The drawing of a stacked bar chart. Failures are hatched as well as coloured, and never thinner than can
-// be seen: one dead delivery among a million shows.
+// Draws a stacked bar chart. Failures are hatched as well as coloured, and have a minimum height:
+// one dead delivery in a million is visible.
 import type { JSX } from 'preact';
 import { compactCount, stepTime } from '../format.ts';
-import type { Step } from '../shapes.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
 import { axisTop, labelledSteps } from './chart-scale.ts';
 import { series } from './chart-series.ts';
 
 export const chartHeights = { normal: 160, small: 88 } as const;
 const foot = 20;
-/** For the figure above the highest line. */
+/** Room for the label above the top line. */
 const headPx = 14;
 const visiblePx = 2;
 
@@ -53,7 +53,7 @@ export function Bars({
   );
 }
 
-/** Lines at the ground, half way and at the top, which leaves room for its figure. */
+/** Grid lines at the bottom, middle and top; the top line leaves room for its label. */
 const shares = [0, 0.5, 1];
 
 function heightAt(share: number, height: number): number {

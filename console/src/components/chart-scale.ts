@@ -1,18 +1,18 @@
-// The arithmetic of the bar chart: pure, so that it can be tested without a browser.
-/** The top of an axis, at least the largest value: a round number whose half is round, too. */
+// The arithmetic of the bar chart. Pure, so that it can be tested without a browser.
+/** The top of an axis, at or above the largest value: a round number whose half is round too. */
 export function axisTop(largest: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, largest)));
   const factors = power === 1 ? [4, 6, 8, 10] : [1, 2, 3, 4, 5, 6, 8, 10];
   return (factors.find((one) => one * power >= largest) ?? 10) * power;
 }
 
-/** Which step is at this place of a chart so wide; always one of them. */
+/** The index of the step at x pixels; always a valid index. */
 export function stepAt(x: number, { width, size }: { width: number; size: number }): number {
   if (width <= 0 || size <= 0) return 0;
   return Math.min(size - 1, Math.max(0, Math.floor((x / width) * size)));
 }
 
-/** Which steps get a time below them: about one every so many pixels, the first included. */
+/** The steps with a time label: about one label per `everyPx`, the first step included. */
 export function labelledSteps(
   size: number,
   { width, everyPx }: { width: number; everyPx: number },

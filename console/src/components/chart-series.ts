@@ -1,6 +1,6 @@
-// What is stacked, from the bottom to the top, and the words for it.
+// The stacked series from bottom to top, with their labels.
 export const series = [
   { name: 'delivered', word: 'Delivered' },
-  { name: 'retried', word: 'Retrying' },
+  { name: 'retried', word: 'Retried' },
   { name: 'dead', word: 'Dead' },
 ] as const;

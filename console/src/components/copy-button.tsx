@@ -1,8 +1,8 @@
-// Copies a text and says so.
+// Copies a text to the clipboard and confirms it.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { copyText } from '../clipboard.ts';
-import { sayDone } from '../toasts.ts';
+import { toastSuccess } from '../toasts.ts';
 import { Button } from './button.tsx';
 
 export function CopyButton({
@@ -12,30 +12,28 @@ export function CopyButton({
   isBare = false,
   isBusy = false,
 }: {
-  /** May be made only when it is wanted. */
+  /** A function is called only when the button is pressed. */
   readonly text: string | (() => string);
-  /** What is copied, for the button's label: `id`, `as curl`. */
+  /** What is copied, for the label of the button: `ID`, `as curl`. */
   readonly what: string;
-  /** What to know about the copy, said with the word that it was made. */
+  /** A note about the copy, shown with the confirmation. */
   readonly note?: string;
   readonly isBare?: boolean;
-  /** While the text is not known yet. */
+  /** While the text is not available yet. */
   readonly isBusy?: boolean;
 }): JSX.Element {
   const isCopied = useSignal(false);
   const copy = async (): Promise<void> => {
     isCopied.value = await copyText(typeof text === 'string' ? text : text());
-    sayDone(
-      isCopied.value
-        ? `Copied ${what}. ${note}`.trim()
-        : 'This browser does not let the page copy.',
+    toastSuccess(
+      isCopied.value ? `Copied ${what}. ${note}`.trim() : 'The browser did not allow copying.',
     );
     setTimeout(() => {
       isCopied.value = false;
     }, 2_000);
   };
   const icon = isCopied.value ? 'check' : 'copy';
-  const press = (): void => void copy();
+  const onClick = (): void => void copy();
   return isBare ? (
     <Button
       kind="quiet"
@@ -43,10 +41,10 @@ export function CopyButton({
       icon={icon}
       label={`Copy ${what}`}
       isBusy={isBusy}
-      onClick={press}
+      onClick={onClick}
     />
   ) : (
-    <Button size="small" icon={icon} isBusy={isBusy} onClick={press}>
+    <Button size="small" icon={icon} isBusy={isBusy} onClick={onClick}>
       {`Copy ${what}`}
     </Button>
   );

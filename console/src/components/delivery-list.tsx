@@ -1,13 +1,13 @@
-// Some deliveries in a small place, one line each: where to, how it stands, and what comes next.
+// A compact list of deliveries, one line each: target, state and next attempt.
 import './delivery-list.css';
 import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
-import { outcomeWords } from '../failure-words.ts';
+import { outcomeLabel } from '../outcome-label.ts';
 import { plural } from '../format.ts';
-import { hrefWith, place } from '../router.ts';
-import type { Delivery } from '../shapes.ts';
+import { hrefWith, route } from '../router.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { shownState, StateBadge } from './badge.tsx';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 import { Time } from './time.tsx';
 
 export function DeliveryList({
@@ -17,7 +17,10 @@ export function DeliveryList({
 }: {
   readonly items: readonly Delivery[];
   readonly label: string;
-  /** What tells them apart here: of one event where they go, of one subscription what they say. */
+  /**
+   * What distinguishes the deliveries: the URL for those of one event, the event for those of one
+   * subscription.
+   */
   readonly shows: 'url' | 'event';
 }): JSX.Element {
   return (
@@ -26,10 +29,14 @@ export function DeliveryList({
         <li key={delivery.id}>
           <StateBadge state={shownState(delivery)} />
           <a href={deliveryHref(delivery.id)}>
-            <Outside text={shows === 'url' ? delivery.callback.url : delivery.event} clip mono />
+            <UntrustedText
+              text={shows === 'url' ? delivery.callback.url : delivery.event}
+              clip
+              mono
+            />
           </a>
-          <span class="delivery-fate soft">
-            <Fate delivery={delivery} />
+          <span class="delivery-outcome soft">
+            <Outcome delivery={delivery} />
           </span>
         </li>
       ))}
@@ -37,24 +44,24 @@ export function DeliveryList({
   );
 }
 
-/** On the page of deliveries itself the list behind stays as it is. */
+/** On the deliveries page itself, the list behind the drawer keeps its filters. */
 export function deliveryHref(id: string): string {
   const page = '/console/deliveries';
-  if (place.value.path !== page) return withQuery(page, { delivery: id });
+  if (route.value.path !== page) return withQuery(page, { delivery: id });
   return hrefWith({ delivery: id, attempt: undefined });
 }
 
-function Fate({ delivery }: { delivery: Delivery }): JSX.Element {
+function Outcome({ delivery }: { delivery: Delivery }): JSX.Element {
   const { attemptCount, nextAttemptAt, createdAt, endedAt } = delivery;
   const tries = attemptCount > 1 ? plural(attemptCount, 'attempt') : undefined;
-  const facts = [outcomeWords(delivery), tries].filter((fact) => fact !== undefined).join(', ');
+  const facts = [outcomeLabel(delivery), tries].filter((fact) => fact !== undefined).join(', ');
   const isNext = endedAt === undefined && nextAttemptAt !== undefined && attemptCount > 0;
   return (
     <>
       {facts === '' ? null : <span>{facts}</span>}
       {isNext ? (
         <span>
-          again <Time at={nextAttemptAt} as="countdown" />
+          next attempt <Time at={nextAttemptAt} as="countdown" />
         </span>
       ) : (
         <Time at={endedAt ?? createdAt} />

@@ -1,5 +1,5 @@
-// Dialogs and drawers: native <dialog>, which traps the focus and closes on Esc. Whoever opens one owns
-// whether it is there; closing only asks for it.
+// Dialogs and drawers: native <dialog>, which traps the focus and closes on Esc. The component that
+// opens one controls it; closing only calls onClose.
 import './dialog.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -11,7 +11,7 @@ type DialogProps = {
   readonly title: ComponentChildren;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** Buttons at the foot, the one that acts last. */
+  /** Buttons in the footer, the primary one last. */
   readonly actions?: ComponentChildren;
 };
 
@@ -19,7 +19,7 @@ export function Dialog(props: DialogProps): JSX.Element {
   return <Modal {...props} kind="dialog" />;
 }
 
-/** At the right side of a desktop, the whole screen of a phone. */
+/** On the right side of a desktop, full screen on a phone. */
 export function Drawer(props: DialogProps): JSX.Element {
   return <Modal {...props} kind="drawer" />;
 }
@@ -34,7 +34,7 @@ function Modal({
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useOpened(dialog, titleId);
-  // Only a press that also began on the backdrop closes: selecting text may end there.
+  // Close only if the press also began on the backdrop: a text selection may end there.
   const pressedOn = useRef<EventTarget | null>(null);
   return (
     <dialog
@@ -67,7 +67,7 @@ function Modal({
   );
 }
 
-/** Opens it, and gives the focus back to where it was: removing a dialog does not do that by itself. */
+/** Opens the dialog, and restores the focus on close: removing a dialog does not do that. */
 function useOpened(dialog: { current: HTMLDialogElement | null }, id: string): void {
   useEffect(() => {
     const before = document.activeElement;
@@ -83,11 +83,12 @@ function useOpened(dialog: { current: HTMLDialogElement | null }, id: string): v
   }, []);
 }
 
-/** Asks before something that cannot be taken back. The button says what it does. */
+/** Asks before an action that cannot be undone. The button names the action. */
 export function ConfirmDialog({
   title,
   children,
   confirm,
+  dismiss = 'Cancel',
   kind = 'danger',
   isBusy = false,
   onConfirm,
@@ -96,6 +97,8 @@ export function ConfirmDialog({
   readonly title: string;
   readonly children: ComponentChildren;
   readonly confirm: string;
+  /** Label of the button that does nothing. */
+  readonly dismiss?: string;
   readonly kind?: 'danger' | 'primary';
   readonly isBusy?: boolean;
   readonly onConfirm: () => void;
@@ -103,7 +106,7 @@ export function ConfirmDialog({
 }): JSX.Element {
   const actions = (
     <>
-      <Button onClick={onClose}>Keep as it is</Button>
+      <Button onClick={onClose}>{dismiss}</Button>
       <Button kind={kind} isBusy={isBusy} onClick={onConfirm}>
         {confirm}
       </Button>

@@ -1,10 +1,10 @@
-// Where one event goes: its deliveries with their states, live.
+// The deliveries of one event and their states, live.
 import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
 import { plural } from '../format.ts';
 import { limits } from '../limits.ts';
-import { useDeliveriesOf } from '../deliveries-of.ts';
-import type { Delivery } from '../shapes.ts';
+import { useRelatedDeliveries } from '../related-deliveries.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { LinkButton } from './button.tsx';
 import { countStates } from '../count-states.ts';
 import { StateBadge } from './badge.tsx';
@@ -17,16 +17,16 @@ export function FanOut({
   expected,
 }: {
   readonly eventId: string;
-  /** How many there should be; null while that is not known. */
+  /** Expected number of deliveries; null while it is not known. */
   readonly expected: number | null;
 }): JSX.Element {
-  const list = useDeliveriesOf({ eventId, limit: limits.fanOutItems });
+  const list = useRelatedDeliveries({ eventId, limit: limits.fanOutItems });
   if (list.state.kind === 'loading') return <Skeleton rows={2} />;
   if (list.state.kind === 'failed') {
     return <Failed problem={list.state.problem} onRetry={list.reload} />;
   }
   const { items } = list;
-  if (items.length === 0) return expected === 0 ? <NobodyHears /> : <BeingMade />;
+  if (items.length === 0) return expected === 0 ? <NoSubscribers /> : <DeliveriesPending />;
   const isPart = list.hasMore || items.length < (expected ?? 0);
   return (
     <div class="stack">
@@ -34,8 +34,8 @@ export function FanOut({
         <StateCounts items={items} />
         <LinkButton size="small" href={withQuery('/console/deliveries', { eventId })}>
           {isPart
-            ? `Show all ${expected === null ? '' : plural(expected, 'delivery', 'deliveries')}`
-            : 'Open in Deliveries'}
+            ? `View all ${expected === null ? '' : plural(expected, 'delivery', 'deliveries')}`
+            : 'View in Deliveries'}
         </LinkButton>
       </div>
       <DeliveryList items={items} label="Deliveries of this event" shows="url" />
@@ -43,7 +43,7 @@ export function FanOut({
   );
 }
 
-/** `2 Delivered, 1 Retrying`, as badges; said to readers when it changes. */
+/** `2 Delivered, 1 Retrying` as badges, announced when they change. */
 function StateCounts({ items }: { items: readonly Delivery[] }): JSX.Element {
   return (
     <p class="cluster" role="status">
@@ -54,20 +54,20 @@ function StateCounts({ items }: { items: readonly Delivery[] }): JSX.Element {
   );
 }
 
-function BeingMade(): JSX.Element {
+function DeliveriesPending(): JSX.Element {
   return (
     <p class="soft" role="status">
-      Its deliveries are being made. They appear here by themselves.
+      Creating deliveries. They appear here automatically.
     </p>
   );
 }
 
-function NobodyHears(): JSX.Element {
+function NoSubscribers(): JSX.Element {
   return (
-    <Notice tone="warn" title="Nobody hears this event">
+    <Notice tone="warn" title="No subscription matches this event">
       <p>
-        No active subscription listens to this name, so nothing is sent.{' '}
-        <a href="/console/subscriptions?new=1">Subscribe a URL</a> or resume one.
+        No deliveries were created. <a href="/console/subscriptions?new=1">Add a subscription</a>,
+        then publish the event again.
       </p>
     </Notice>
   );

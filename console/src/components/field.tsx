@@ -1,21 +1,21 @@
-// Inputs with a label, a hint and an error that belong to them, also for readers.
+// Inputs with a label, a hint and an error, associated for screen readers too.
 import './field.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
 type FieldProps = {
   readonly label: string;
   readonly hint?: ComponentChildren;
   readonly error?: string | undefined;
-  /** For filters, where the place says what the field is. Readers still get the label. */
+  /** For filters whose purpose is clear from the layout. Screen readers still get the label. */
   readonly isLabelHidden?: boolean;
 };
 
 type InputProps = FieldProps & {
   readonly value: string;
-  /** Without it the field keeps what is typed until it is done, for `onChange`. */
+  /** Without it the field keeps its own draft and reports it through `onChange`. */
   readonly onInput?: (value: string) => void;
   readonly onChange?: (value: string) => void;
   readonly placeholder?: string;
@@ -23,9 +23,9 @@ type InputProps = FieldProps & {
   readonly isMono?: boolean;
   readonly maxLength?: number;
   readonly autocomplete?: string;
-  /** Which keys a phone shows. */
+  /** The on-screen keyboard of phones. */
   readonly inputMode?: 'decimal' | 'numeric';
-  /** Gets the focus when its dialog opens. */
+  /** Receives the focus when its dialog opens. */
   readonly isFocused?: boolean;
   readonly inputRef?: { current: HTMLInputElement | null };
 };
@@ -39,7 +39,7 @@ export function TextField(props: InputProps): JSX.Element {
   );
 }
 
-/** For secrets: what is typed is not shown. */
+/** For secrets: the input is masked. */
 export function SecretField(props: InputProps): JSX.Element {
   const id = useId();
   return (
@@ -49,7 +49,7 @@ export function SecretField(props: InputProps): JSX.Element {
   );
 }
 
-/** With suggestions; any other text may be typed too. */
+/** With suggestions; other text is accepted too. */
 export function SuggestField({
   options,
   ...props
@@ -80,7 +80,7 @@ export function NumberField({
   );
 }
 
-/** A moment in the reader's own time, as the browser writes it: `2026-11-02T10:30`. */
+/** A local time as the browser writes it: `2026-11-02T10:30`. */
 export function TimeField(props: InputProps): JSX.Element {
   const id = useId();
   return (
@@ -129,7 +129,7 @@ export function Select({
   isLong = false,
   ...props
 }: FieldProps & {
-  /** Texts may be wider than a phone: then they end in an ellipsis, and all of it stands in the title. */
+  /** Options may be wider than a phone: they are truncated, and the title holds the full text. */
   readonly isLong?: boolean;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly text: string }[];
@@ -208,7 +208,7 @@ function Field({
       )}
       {error === undefined ? null : (
         <p id={`${id}-error`} class="field-error" role="alert">
-          <Outside text={error} />
+          <UntrustedText text={error} />
         </p>
       )}
     </div>
@@ -250,7 +250,7 @@ function useInputProps(id: string, props: InputProps) {
   };
 }
 
-/** A page that draws itself anew must not take away what is being typed. */
+/** Re-rendering the page must not discard what is being typed. */
 function useDraft({ value, onInput }: InputProps): {
   readonly value: string;
   readonly onInput: (value: string) => void;

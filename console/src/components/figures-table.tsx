@@ -1,9 +1,8 @@
-// The figures of a chart as a table, for whoever cannot or will not read bars. Steps without any are left
-// out.
+// The data of a chart as a table. Empty steps are omitted.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { count, duration, stepTime } from '../format.ts';
-import type { Step } from '../shapes.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
 import { series } from './chart-series.ts';
 
 export function FiguresTable({
@@ -24,13 +23,13 @@ export function FiguresTable({
         isOpen.value = event.currentTarget.open;
       }}
     >
-      <summary>As a table</summary>
+      <summary>View as table</summary>
       {isOpen.value ? (
         <div class="figures-scroll" tabIndex={0} role="region" aria-label={label}>
           <table>
             <thead>
               <tr>
-                <th scope="col">From</th>
+                <th scope="col">Time</th>
                 {series.map(({ name, word }) => (
                   <th key={name} scope="col">
                     {word}

@@ -1,11 +1,11 @@
-// The filters above a list. Each is a parameter of the address, so that a link shows the same list.
+// The filters above a list. Each is a query parameter, so that a link shows the same list.
 import type { ComponentChildren, JSX } from 'preact';
 import { fromField, toField } from '../local-time.ts';
 import { hrefWith, setParams } from '../router.ts';
 import { LinkButton } from './button.tsx';
 import { TimeField } from './field.tsx';
 
-/** `cleared` takes all of them away; undefined while none is set. */
+/** `cleared` removes all filters; undefined if none is set. */
 export function FilterBar({
   what,
   cleared,
@@ -39,7 +39,7 @@ export function ClearFilters({
   );
 }
 
-/** When it was published: from the first moment, up to but not including the second. */
+/** Publish time: from inclusive, until exclusive. */
 export function TimeFilters({
   from,
   until,
@@ -55,7 +55,7 @@ export function TimeFilters({
         onChange={(value) => setParams({ from: fromField(value) })}
       />
       <TimeField
-        label="Until"
+        label="Published before"
         value={toField(until)}
         onChange={(value) => setParams({ until: fromField(value) })}
       />

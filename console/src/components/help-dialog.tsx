@@ -1,11 +1,11 @@
-// The shortcuts that work right now, and the switch for them.
+// Lists the active shortcuts, with the setting that turns them off.
 import type { JSX } from 'preact';
 import { areKeysOn, shortcutSets, switchKeys } from '../keys.ts';
 import { Dialog } from './dialog.tsx';
 import { Checkbox } from './field.tsx';
 
 const always = [
-  { keys: 'Enter', does: 'Open what has the focus' },
+  { keys: 'Enter', does: 'Open the focused item' },
   { keys: 'Esc', does: 'Close the dialog or drawer' },
 ];
 
@@ -27,8 +27,8 @@ export function HelpDialog({ onClose }: { onClose: () => void }): JSX.Element {
         ))}
       </dl>
       <Checkbox
-        label="Shortcuts of a single key"
-        hint="Switch them off if you speak to your computer, or press keys by accident."
+        label="Single-key shortcuts"
+        hint="Turn them off if you use speech input or press keys by accident."
         isChecked={areKeysOn.value}
         onChange={switchKeys}
       />

@@ -1,4 +1,4 @@
-// Line drawings, 16 by 16. They repeat what a word beside them says, so they are hidden from readers.
+// Line icons, 16 by 16. They repeat the word next to them, so they are hidden from screen readers.
 import type { JSX } from 'preact';
 
 const drawings = {

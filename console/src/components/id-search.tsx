@@ -1,8 +1,8 @@
-// Finds anything by its id: the id's beginning says which page shows it.
+// Opens any item by its ID: the prefix determines the page.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { placeOfId } from '../id-place.ts';
+import { pathOfId } from '../path-of-id.ts';
 import { useShortcuts } from '../keys.ts';
 import { navigate } from '../router.ts';
 import { Icon } from './icon.tsx';
@@ -11,10 +11,10 @@ export function IdSearch(): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const text = useSignal('');
   const isWrong = useSignal(false);
-  useShortcuts([{ keys: '/', does: 'Search by id', run: () => input.current?.select() }]);
+  useShortcuts([{ keys: '/', does: 'Go to an ID', run: () => input.current?.select() }]);
   const find = (event: Event): void => {
     event.preventDefault();
-    const href = placeOfId(text.value);
+    const href = pathOfId(text.value);
     isWrong.value = href === undefined && text.value.trim() !== '';
     if (href === undefined) return;
     text.value = '';
@@ -27,8 +27,8 @@ export function IdSearch(): JSX.Element {
       <input
         ref={input}
         type="search"
-        aria-label="Search by id"
-        placeholder="Find any id"
+        aria-label="Go to an ID"
+        placeholder="Go to an ID"
         autocomplete="off"
         spellcheck={false}
         value={text.value}
@@ -45,7 +45,7 @@ export function IdSearch(): JSX.Element {
       <kbd>/</kbd>
       {isWrong.value ? (
         <p id="id-search-error" class="id-search-error" role="alert">
-          Ids begin with dlv_, evt_, sub_, att_, rpl_ or rbk_.
+          Unknown ID. IDs start with dlv_, evt_, sub_, att_, rpl_ or rbk_.
         </p>
       ) : null}
     </form>

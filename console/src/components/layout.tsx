@@ -1,11 +1,11 @@
-// The frame around every page: navigation at the left of a desktop or at the foot of a phone, and a bar
-// with search, the state of the live view and the reader's own switches.
+// The layout of every page: navigation on the left of a desktop or at the bottom of a phone, and a
+// top bar with ID search, live state and user preferences.
 import './layout.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useShortcuts } from '../keys.ts';
 import { shownPages, type PageRow } from '../pages.ts';
-import { navigate, place } from '../router.ts';
+import { navigate, route } from '../router.ts';
 import { session } from '../session.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
@@ -13,18 +13,18 @@ import { HelpDialog } from './help-dialog.tsx';
 import { Icon } from './icon.tsx';
 import { IdSearch } from './id-search.tsx';
 import { LiveButton } from './live-button.tsx';
-import { Mark } from './mark.tsx';
-import { Outside } from './outside.tsx';
-import { SignOutButton, ThemeButton } from './reader-buttons.tsx';
+import { Logo } from './logo.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
+import { SignOutButton, ThemeButton } from './user-buttons.tsx';
 
-/** So many pages have a place of their own at the foot of a phone; the others stand behind "More". */
-const footPages = 4;
+/** Pages with their own place in the bottom bar of a phone; the others are under "More". */
+const bottomBarPages = 4;
 
 export function Layout({ children }: { children: ComponentChildren }): JSX.Element {
   const isHelpOpen = useSignal(false);
   const pages = shownPages();
   useShortcuts([
-    { keys: '?', does: 'Show the keyboard shortcuts', run: () => (isHelpOpen.value = true) },
+    { keys: '?', does: 'Show keyboard shortcuts', run: () => (isHelpOpen.value = true) },
     ...pages.map(({ letter, title, path }) => ({
       keys: `g ${letter}`,
       does: `Go to ${title}`,
@@ -34,7 +34,7 @@ export function Layout({ children }: { children: ComponentChildren }): JSX.Eleme
   return (
     <div class="layout">
       <a class="skip-link" href="#main" onClick={skip}>
-        Skip to the content
+        Skip to content
       </a>
       <aside class="side">
         <Brand />
@@ -47,12 +47,12 @@ export function Layout({ children }: { children: ComponentChildren }): JSX.Eleme
             ))}
           </ul>
         </nav>
-        <Who />
+        <Account />
       </aside>
       <div class="stage">
         <header class="bar">
           <a class="bar-brand" href="/console" aria-label="Ringback, overview">
-            <Mark />
+            <Logo />
           </a>
           <IdSearch />
           <div class="bar-tools">
@@ -74,7 +74,7 @@ export function Layout({ children }: { children: ComponentChildren }): JSX.Eleme
           {children}
         </main>
       </div>
-      <FootBar pages={pages} />
+      <BottomBar pages={pages} />
       {isHelpOpen.value ? <HelpDialog onClose={() => (isHelpOpen.value = false)} /> : null}
     </div>
   );
@@ -88,14 +88,14 @@ function skip(event: MouseEvent): void {
 function Brand(): JSX.Element {
   return (
     <a class="brand" href="/console">
-      <Mark />
+      <Logo />
       <span>Ringback</span>
     </a>
   );
 }
 
 function NavLink({ page }: { page: PageRow }): JSX.Element {
-  const isHere = place.value.path === page.path;
+  const isHere = route.value.path === page.path;
   return (
     <a href={page.path} class="nav-link" aria-current={isHere ? 'page' : undefined}>
       <Icon name={page.icon} />
@@ -104,15 +104,15 @@ function NavLink({ page }: { page: PageRow }): JSX.Element {
   );
 }
 
-function Who(): JSX.Element | null {
+function Account(): JSX.Element | null {
   const who = session.value;
   if (who === undefined) return null;
   return (
     <div class="who">
       <p>
-        <Outside text={who.appName} clip />
+        <UntrustedText text={who.appName} clip />
         <span class="soft">
-          <Outside text={who.keyName} clip />
+          <UntrustedText text={who.keyName} clip />
         </span>
       </p>
       <SignOutButton />
@@ -120,14 +120,14 @@ function Who(): JSX.Element | null {
   );
 }
 
-function FootBar({ pages }: { pages: readonly PageRow[] }): JSX.Element {
+function BottomBar({ pages }: { pages: readonly PageRow[] }): JSX.Element {
   const isOpen = useSignal(false);
   const close = (): void => {
     isOpen.value = false;
   };
   return (
     <nav class="foot-bar" aria-label="Pages">
-      {pages.slice(0, footPages).map((page) => (
+      {pages.slice(0, bottomBarPages).map((page) => (
         <NavLink key={page.path} page={page} />
       ))}
       <button type="button" class="nav-link" onClick={() => (isOpen.value = true)}>
@@ -137,14 +137,14 @@ function FootBar({ pages }: { pages: readonly PageRow[] }): JSX.Element {
       {isOpen.value ? (
         <Dialog title="More" onClose={close}>
           <div class="more-pages" onClick={close}>
-            {pages.slice(footPages).map((page) => (
+            {pages.slice(bottomBarPages).map((page) => (
               <NavLink key={page.path} page={page} />
             ))}
           </div>
           <div class="more-tools">
             <ThemeButton hasText />
           </div>
-          <Who />
+          <Account />
         </Dialog>
       ) : null}
     </nav>

@@ -1,4 +1,4 @@
-// The four states of a list that shows no rows: loading, failed, nothing fits, nothing there yet.
+// The states of a list without rows: loading, failed, no match, empty.
 import './list-states.css';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
@@ -6,7 +6,7 @@ import { Button, LinkButton } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 import { ProblemNotice } from './notice.tsx';
 
-/** Grey rows in place of those to come; said once to readers. */
+/** Placeholder rows; announced once to screen readers. */
 export function Skeleton({ rows = 6 }: { rows?: number }): JSX.Element {
   return (
     <div class="skeleton" role="status">
@@ -36,11 +36,11 @@ export function Failed({
   );
 }
 
-/** There is something, but the filters let nothing through. */
+/** Items exist, but the filters match none. */
 export function NoMatch({ what, clearHref }: { what: string; clearHref: string }): JSX.Element {
   return (
-    <Empty icon="search" title={`No ${what} match`}>
-      <p>Widen the time or take filters away.</p>
+    <Empty icon="search" title={`No ${what} match the filters`}>
+      <p>Widen the time range or remove filters.</p>
       <p class="empty-actions">
         <LinkButton href={clearHref}>Clear filters</LinkButton>
       </p>
@@ -48,7 +48,7 @@ export function NoMatch({ what, clearHref }: { what: string; clearHref: string }
   );
 }
 
-/** Nothing there yet: the children say what to do next. */
+/** An empty list. The children say what to do next. */
 export function Empty({
   icon,
   title,
@@ -69,16 +69,16 @@ export function Empty({
   );
 }
 
-/** The foot of a list that is read page by page. */
+/** The footer of a paged list. */
 export function LoadMore({
   hasMore,
-  isReading,
+  isLoading,
   shown,
   what,
   onMore,
 }: {
   hasMore: boolean;
-  isReading: boolean;
+  isLoading: boolean;
   shown: number;
   what: string;
   onMore: () => void;
@@ -86,10 +86,10 @@ export function LoadMore({
   return (
     <div class="load-more">
       <span class="soft">
-        {shown} {what} shown{hasMore ? '' : ', that is all'}
+        {shown} {what} {hasMore ? 'loaded' : 'in total'}
       </span>
       {hasMore ? (
-        <Button isBusy={isReading} onClick={onMore}>
+        <Button isBusy={isLoading} onClick={onMore}>
           Load more
         </Button>
       ) : null}

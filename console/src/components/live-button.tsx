@@ -1,4 +1,4 @@
-// Says whether the view is live, and pauses it.
+// Shows whether the view is live, and pauses it.
 import type { JSX } from 'preact';
 import { connection, isPaused, type Connection } from '../stream.ts';
 
@@ -12,7 +12,7 @@ const words: Readonly<Record<Connection, string>> = {
 export function LiveButton(): JSX.Element {
   const word = isPaused.value ? 'Paused' : words[connection.value];
   const kind = isPaused.value ? 'paused' : connection.value;
-  const does = isPaused.value ? 'Go live again' : 'Pause live updates';
+  const does = isPaused.value ? 'Resume live updates' : 'Pause live updates';
   return (
     <button
       type="button"

@@ -1,4 +1,4 @@
-// One thing that is read from the service: rows to come, why it failed, or the thing itself.
+// Renders a resource that is loaded from the service: skeleton, error, or content.
 import type { ComponentChildren, JSX } from 'preact';
 import type { Load } from '../load.ts';
 import { Failed, Skeleton } from './list-states.tsx';

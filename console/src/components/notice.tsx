@@ -1,10 +1,10 @@
-// A sentence that matters, with its tone: what went wrong and what to do, or what to know before acting.
+// An important message: an error with its remedy, or what to know before acting.
 import './notice.css';
 import type { ComponentChildren, JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
 import type { Tone } from './badge.tsx';
 import { Icon, type IconName } from './icon.tsx';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
 const icons: Readonly<Record<Tone, IconName>> = {
   good: 'check',
@@ -34,7 +34,7 @@ export function Notice({
   );
 }
 
-/** A problem of the service, with each field that it names. */
+/** A problem document of the service, with each invalid field. */
 export function ProblemNotice({
   problem,
   children,
@@ -45,13 +45,13 @@ export function ProblemNotice({
   return (
     <Notice tone="bad" title={problem.title}>
       <p>
-        <Outside text={problem.detail} />
+        <UntrustedText text={problem.detail} />
       </p>
       {problem.errors.length === 0 ? null : (
         <ul class="notice-list">
           {problem.errors.map(({ field, message }) => (
             <li key={field + message}>
-              <Outside text={field} mono /> <Outside text={message} />
+              <UntrustedText text={field} mono /> <UntrustedText text={message} />
             </li>
           ))}
         </ul>

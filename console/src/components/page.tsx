@@ -1,4 +1,5 @@
-// The frame of a page: its heading, which also names the tab, its actions, and its sections.
+// The frame of a page: its heading, which also sets the document title, its actions and its
+// sections.
 import './page.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId } from 'preact/hooks';
@@ -10,7 +11,7 @@ export function PageHeader({
 }: {
   readonly title: string;
   readonly note?: ComponentChildren;
-  /** Buttons at its right. */
+  /** Buttons on the right. */
   readonly children?: ComponentChildren;
 }): JSX.Element {
   useEffect(() => {
@@ -27,17 +28,17 @@ export function PageHeader({
   );
 }
 
-/** A part of a page with a heading, drawn as a card. */
+/** A section of a page with a heading, drawn as a card. */
 export function Section({
   title,
   children,
-  aside,
+  actions,
   isFlush = false,
 }: {
   readonly title: string;
   readonly children: ComponentChildren;
-  readonly aside?: ComponentChildren;
-  /** The content goes to the edges, as tables do. */
+  readonly actions?: ComponentChildren;
+  /** The content extends to the edges, as for tables. */
   readonly isFlush?: boolean;
 }): JSX.Element {
   const id = useId();
@@ -45,7 +46,7 @@ export function Section({
     <section class={`section${isFlush ? ' flush' : ''}`} aria-labelledby={id}>
       <header class="section-head">
         <h2 id={id}>{title}</h2>
-        {aside}
+        {actions}
       </header>
       <div class="section-body">{children}</div>
     </section>

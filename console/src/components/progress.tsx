@@ -1,4 +1,4 @@
-// How far something has come, from 0 to 1. The words beside it say the same.
+// A progress bar from 0 to 1. The text next to it says the same.
 import './progress.css';
 import type { JSX } from 'preact';
 
@@ -8,9 +8,9 @@ export function Progress({
   tone = 'accent',
 }: {
   readonly value: number;
-  /** What it is that goes on, for readers. */
+  /** What is in progress, for screen readers. */
   readonly label: string;
-  /** `quiet`: it goes on no more. */
+  /** `quiet` for something that has stopped. */
   readonly tone?: 'accent' | 'quiet';
 }): JSX.Element {
   return <progress class={`progress ${tone}`} max={1} value={value} aria-label={label} />;

@@ -1,4 +1,4 @@
-// The choice of how far back to look: links, so that the address says it.
+// Time range choices as links, so that the address contains the range.
 import './range-links.css';
 import type { JSX } from 'preact';
 import { hrefWith, param } from '../router.ts';
@@ -18,7 +18,7 @@ export function chosenRange(): Range {
 }
 
 /** `the last 24 hours` */
-export function rangeWords(range: Range): string {
+export function rangeLabel(range: Range): string {
   return `the last ${words[range].replace(/^1 /u, '')}`;
 }
 

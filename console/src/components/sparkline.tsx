@@ -1,4 +1,4 @@
-// A small picture of figures over time, two on top of each other: good below, failed above.
+// A small chart over time with two stacked series: good below, failed above.
 import './charts.css';
 import type { JSX } from 'preact';
 
@@ -12,7 +12,7 @@ export function Sparkline({
 }: {
   readonly good: readonly number[];
   readonly bad: readonly number[];
-  /** What it shows, with the figures in words. */
+  /** What it shows, with the numbers in words. */
   readonly label: string;
 }): JSX.Element {
   const top = Math.max(1, ...good.map((value, at) => value + (bad[at] ?? 0)));

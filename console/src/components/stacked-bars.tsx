@@ -1,15 +1,16 @@
-// Figures over time as stacked bars. It reads like a slider: arrows move from step to step and say what is
-// there, Shift extends, Enter chooses the range; dragging does the same. A table says it all in words.
+// Stacked bars over time, operated like a slider: arrows move between steps and announce the
+// values, Shift extends, Enter selects the range; dragging does the same. A table holds the same
+// data.
 import './charts.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { compactCount, count, dateTime, stepTime } from '../format.ts';
-import type { Step } from '../shapes.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
 import { Bars, chartHeights } from './chart-bars.tsx';
-import { useStepChoice } from './chart-choice.ts';
+import { useStepSelection } from './chart-selection.ts';
 import { series } from './chart-series.ts';
 import { FiguresTable } from './figures-table.tsx';
-import { useWidth } from './width.ts';
+import { useWidth } from './use-width.ts';
 
 export type TimeRange = { readonly from: string; readonly until: string };
 
@@ -18,7 +19,7 @@ type StackedBarsProps = {
   readonly stepSeconds: number;
   readonly label: string;
   readonly onSelect?: (range: TimeRange) => void;
-  /** Small where the chart is not what the page is about. */
+  /** Small where the chart is secondary. */
   readonly size?: keyof typeof chartHeights;
 };
 
@@ -26,7 +27,7 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
   const { steps, stepSeconds, label, onSelect, size = 'normal' } = props;
   const field = useRef<HTMLDivElement>(null);
   const width = useWidth(field);
-  const { chosen, handlers } = useStepChoice(field, {
+  const { chosen, handlers } = useStepSelection(field, {
     size: steps.length,
     onSelect: onSelect === undefined ? undefined : (between) => onSelect(rangeOf(props, between)),
   });
@@ -45,7 +46,7 @@ export function StackedBars(props: StackedBarsProps): JSX.Element {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={at}
-        aria-valuetext={step === undefined ? 'No figures' : sentence(step, stepSeconds)}
+        aria-valuetext={step === undefined ? 'No data' : sentence(step, stepSeconds)}
         {...handlers}
       >
         <Bars
@@ -114,7 +115,7 @@ function rangeOf(
   return { from, until: new Date(Date.parse(end) + stepSeconds * 1_000).toISOString() };
 }
 
-/** The range in words, for filters that were chosen by dragging. */
+/** The time range as text, for filters set by dragging. */
 export function rangeText({ from, until }: TimeRange): string {
   return `${dateTime(Date.parse(from))} to ${dateTime(Date.parse(until))}`;
 }

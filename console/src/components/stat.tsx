@@ -1,4 +1,4 @@
-// One figure with its name, and a word about it.
+// One number with its name and a note.
 import './stat.css';
 import type { ComponentChildren, JSX } from 'preact';
 

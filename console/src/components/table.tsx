@@ -1,5 +1,5 @@
-// A table of things that becomes a stack of cards on a phone. `j` and `k` move through the rows; each row
-// has one link, which is what Enter opens.
+// A table that becomes a stack of cards on a phone. `j` and `k` move between rows; each row has one
+// link, which Enter opens.
 import './table.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -10,9 +10,9 @@ export type Column<T> = {
   readonly title: string;
   readonly cell: (item: T) => ComponentChildren;
   readonly align?: 'end';
-  /** Takes what is left of the width, and cuts its text. One or two of a table. */
+  /** Takes the remaining width and truncates its text. One or two per table. */
   readonly isWide?: boolean;
-  /** The head of the card on a phone, without its title. */
+  /** The heading of the card on a phone, without its title. */
   readonly isHead?: boolean;
 };
 
@@ -21,19 +21,19 @@ type TableProps<T> = {
   readonly columns: readonly Column<T>[];
   readonly items: readonly T[];
   readonly idOf: (item: T) => string;
-  /** Where a click on the row leads; put the same address on a link in a cell, marked `data-row`. */
+  /** The target of a click on the row. A cell must link to the same address, marked `data-row`. */
   readonly hrefOf?: (item: T) => string;
   readonly selectedId?: string | undefined;
   readonly isStale?: boolean;
 };
 
-// Roles are written out because the phone's layout takes the table's own away.
+// Roles are explicit because the phone layout removes the implicit table roles.
 export function Table<T>(props: TableProps<T>): JSX.Element {
   const { caption, columns, items, idOf } = props;
   const table = useRef<HTMLTableElement>(null);
   useShortcuts([
     { keys: 'j', does: 'Next row', run: () => step(table.current, 1) },
-    { keys: 'k', does: 'Row before', run: () => step(table.current, -1) },
+    { keys: 'k', does: 'Previous row', run: () => step(table.current, -1) },
   ]);
   return (
     <table class={`table${props.isStale === true ? ' stale' : ''}`} role="table" ref={table}>
@@ -79,7 +79,7 @@ function Row<T>({
   );
 }
 
-/** The click goes to the row's own link, so that there is one way and one address. */
+/** Forwards the click to the link of the row, so that there is one address and one behaviour. */
 function open(event: MouseEvent): void {
   const at = event.target;
   if (!(at instanceof Element) || at.closest('a, button, input, label') !== null) return;

@@ -1,4 +1,4 @@
-// Tabs as ARIA describes them: arrows move, only the chosen tab is in the tab order.
+// Tabs by the ARIA pattern: arrows move, only the selected tab is in the tab order.
 import './tabs.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useRef } from 'preact/hooks';
@@ -16,7 +16,7 @@ export function Tabs({
   readonly tabs: readonly Tab[];
   readonly chosen: string;
   readonly onChoose: (name: string) => void;
-  /** The panel of the chosen tab. */
+  /** The panel of the selected tab. */
   readonly children: ComponentChildren;
 }): JSX.Element {
   const id = useId();

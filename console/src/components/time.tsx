@@ -1,9 +1,9 @@
-// A moment: how long ago or how soon as text, the exact time in the title.
+// A time: relative as text, exact in the title.
 import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { ago, countdown, dateTime } from '../format.ts';
 
-/** `countdown` counts to the second; `exact` shows the time itself. */
+/** `countdown` counts seconds; `exact` shows the absolute time. */
 export function Time({
   at,
   as = 'ago',

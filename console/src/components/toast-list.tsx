@@ -1,13 +1,13 @@
-// Where toasts appear. The region is always there, so that readers hear what is added.
+// The toast region. It always exists, so that screen readers announce new toasts.
 import './toast-list.css';
 import type { JSX } from 'preact';
 import { openModals } from '../modals.ts';
 import { dismiss, toasts } from '../toasts.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
-import { Outside } from './outside.tsx';
+import { UntrustedText } from './untrusted-text.tsx';
 
-/** There is one in every dialog; only that of the topmost shows anything. */
+/** Every dialog has one; only the topmost shows toasts. */
 export function ToastList({ modal }: { modal?: string }): JSX.Element {
   const shown = openModals.value.at(-1) === modal ? toasts.value : [];
   return (
@@ -16,7 +16,7 @@ export function ToastList({ modal }: { modal?: string }): JSX.Element {
         <div key={id} class={`toast ${tone}`}>
           <Icon name={tone === 'good' ? 'check' : 'alert'} />
           <p>
-            <Outside text={text} />{' '}
+            <UntrustedText text={text} />{' '}
             {link === undefined ? null : <a href={link.href}>{link.text}</a>}
           </p>
           <Button

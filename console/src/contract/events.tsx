@@ -1,18 +1,19 @@
-// The events of a contract that can be published, each with a payload that all who hear it accept.
+// The events that can be published under a contract, each with a payload that all its callbacks
+// accept.
 import type { JSX } from 'preact';
+import type { ContractReport } from '../../../src/client/contract/service.ts';
 import { Code } from '../components/code.tsx';
 import { Empty } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
-import { visible } from '../visible.ts';
-import type { EventReport } from './report.ts';
+import { visible } from '../hidden-characters.ts';
 
-export function EventsSection({ events }: { events: readonly EventReport[] }): JSX.Element {
+export function EventsSection({ events }: { events: ContractReport['events'] }): JSX.Element {
   return (
     <Section title="Events to publish" isFlush>
       {events.length === 0 ? (
-        <Empty icon="event" title="No event would be heard">
-          <p>No callback of this contract can run. The warnings say why.</p>
+        <Empty icon="event" title="No events to publish">
+          <p>No callback of this contract is active. See the warnings for the reasons.</p>
         </Empty>
       ) : (
         <ul class="contract-events">
@@ -27,34 +28,34 @@ export function EventsSection({ events }: { events: readonly EventReport[] }): J
   );
 }
 
-function OneEvent({ event }: { event: EventReport }): JSX.Element {
+function OneEvent({ event }: { event: ContractReport['events'][number] }): JSX.Element {
   const { payload, callbacks } = event;
   return (
     <>
       <div class="contract-event">
         <b>
-          <Outside text={event.event} mono />
+          <UntrustedText text={event.event} mono />
         </b>
         <p class="soft">
-          {words(event.event)} Heard by <Outside text={callbacks.join(', ')} />.
+          {describe(event.event)} Triggers <UntrustedText text={callbacks.join(', ')} />.
         </p>
       </div>
-      {payload.kind === 'sample' ? (
+      {payload['kind'] === 'sample' ? (
         <Code
-          text={JSON.stringify(payload.value)}
+          text={JSON.stringify(payload['value'])}
           label={`example of ${visible(event.event).slice(0, 80)}`}
         />
       ) : (
         <p class="soft">
-          There is no example: <Outside text={payload.why} />
+          No example: <UntrustedText text={String(payload['why'])} />
         </p>
       )}
     </>
   );
 }
 
-function words(event: string): string {
-  if (event === '*') return 'Any name.';
-  if (event.includes('{')) return 'The name that the subscriber asked for.';
-  return event.endsWith('.*') ? 'Any name that begins so.' : '';
+function describe(event: string): string {
+  if (event === '*') return 'Any event name.';
+  if (event.includes('{')) return 'The event name from the subscribe request.';
+  return event.endsWith('.*') ? 'Any event name with this prefix.' : '';
 }

@@ -1,27 +1,27 @@
-// Operations of a contract that subscribe and unsubscribe: what they need, which callbacks they register.
+// The subscribe and unsubscribe operations of a contract: their inputs, and the callbacks they
+// register.
 import type { JSX } from 'preact';
+import type { ContractReport, VariantReport } from '../../../src/client/contract/service.ts';
 import { Badge } from '../components/badge.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
-import { Fact, Facts } from '../components/part.tsx';
-import type {
-  CallbackReport,
-  SubscribeReport,
-  UnsubscribeReport,
-  VariantReport,
-} from './report.ts';
+import { Fact, Facts } from '../components/drawer-section.tsx';
 import { templateParts, waysOf } from './template-parts.ts';
+
+type SubscribeReport = ContractReport['subscribes'][number];
+type UnsubscribeReport = ContractReport['unsubscribes'][number];
+type CallbackReport = VariantReport['callbacks'][number];
 
 export function SubscribeSection({ operation }: { operation: SubscribeReport }): JSX.Element {
   const { variants } = operation;
   return (
-    <Section title="Subscribe" aside={<Call {...operation} />}>
+    <Section title="Subscribe" actions={<Call {...operation} />}>
       <div class="stack">
         <OperationFacts {...operation} />
         <p class="soft">
-          What is marked in a callback is read from the request that subscribes. A receiver that
-          answers 410 ends the subscription, unless another code is named.
+          Highlighted expressions are read from the subscribe request. A receiver that responds with
+          410 ends the subscription, unless another status is given.
         </p>
         {variants.map((variant) => (
           <Variant key={variant.name} variant={variant} />
@@ -34,14 +34,14 @@ export function SubscribeSection({ operation }: { operation: SubscribeReport }):
 export function UnsubscribeSection({ operation }: { operation: UnsubscribeReport }): JSX.Element {
   const { takes, status } = operation;
   return (
-    <Section title="Unsubscribe" aside={<Call {...operation} />}>
+    <Section title="Unsubscribe" actions={<Call {...operation} />}>
       <div class="stack">
         <OperationFacts {...operation} />
         <Facts>
-          <Fact name="Takes">
-            the subscriber id in <Outside text={takes} />
+          <Fact name="Input">
+            subscriber ID in <UntrustedText text={takes} />
           </Fact>
-          <Fact name="Answers">{status}</Fact>
+          <Fact name="Response">{status}</Fact>
         </Facts>
       </div>
     </Section>
@@ -53,7 +53,7 @@ type Called = Pick<SubscribeReport, 'method' | 'path' | 'operationId' | 'securit
 function Call({ method, path }: Called): JSX.Element {
   return (
     <code class="contract-call">
-      <b>{method.toUpperCase()}</b> <Outside text={path} />
+      <b>{method.toUpperCase()}</b> <UntrustedText text={path} />
     </code>
   );
 }
@@ -63,20 +63,20 @@ function OperationFacts({ operationId, security, scope }: Called): JSX.Element {
   return (
     <Facts>
       <Fact name="Operation">
-        <Outside text={operationId} mono />
+        <UntrustedText text={operationId} mono />
       </Fact>
-      <Fact name={ways.length > 1 ? 'Asks for one of' : 'Asks for'}>
+      <Fact name="Authentication">
         <ul class="contract-ways">
           {ways.map((way) => (
             <li key={way}>
-              <Outside text={way} />
+              <UntrustedText text={way} />
             </li>
           ))}
         </ul>
       </Fact>
       {scope === undefined ? null : (
         <Fact name="Scope">
-          <Outside text={scope} mono />
+          <UntrustedText text={scope} mono />
         </Fact>
       )}
     </Facts>
@@ -92,22 +92,22 @@ function Variant({ variant }: { variant: VariantReport }): JSX.Element {
           'Callbacks'
         ) : (
           <>
-            Variant <Outside text={name} mono />
+            Variant <UntrustedText text={name} mono />
           </>
         )}
       </h3>
       <p class="soft">
         {needs.length === 0 ? null : (
           <>
-            Needs <Outside text={needs.join(' and ')} />.{' '}
+            Requires <UntrustedText text={needs.join(' and ')} />.{' '}
           </>
         )}
         {needsAny.length === 0 ? null : (
           <>
-            Needs at least one of <Outside text={needsAny.join(', ')} />.{' '}
+            Requires at least one of <UntrustedText text={needsAny.join(', ')} />.{' '}
           </>
         )}
-        Answers {status}.
+        Responds with {status}.
       </p>
       <ul class="contract-callbacks">
         {callbacks.map((callback, at) => (
@@ -126,9 +126,9 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
     <>
       <p class="cluster">
         <b>
-          <Outside text={label} />
+          <UntrustedText text={label} />
         </b>
-        {inactive === undefined ? null : <Badge tone="warn" icon="pause" text="Never made" />}
+        {inactive === undefined ? null : <Badge tone="warn" icon="pause" text="Inactive" />}
         {repairs.length === 0 ? null : <Badge tone="info" icon="check" text="Repaired" />}
       </p>
       {callback.key === undefined ? null : (
@@ -138,15 +138,15 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
         </p>
       )}
       <p>
-        On <Outside text={hears} />: <Outside text={does} />.
+        On <UntrustedText text={hears} />: <UntrustedText text={does} />.
       </p>
       {unsubscribeStatus === 410 ? null : (
-        <p class="soft">A receiver that answers {unsubscribeStatus} ends the subscription.</p>
+        <p class="soft">A receiver that responds with {unsubscribeStatus} ends the subscription.</p>
       )}
       {inactive === undefined ? null : (
         <Notice tone="warn">
           <p>
-            <Outside text={inactive} />
+            <UntrustedText text={inactive} />
           </p>
         </Notice>
       )}
@@ -165,10 +165,10 @@ function Template({
     <>
       {templateParts(template, reads).map((part, at) =>
         part.kind === 'text' ? (
-          <Outside key={at} text={part.text} />
+          <UntrustedText key={at} text={part.text} />
         ) : (
           <mark key={at} class="expression" title={part.place}>
-            <Outside text={part.text} />
+            <UntrustedText text={part.text} />
           </mark>
         ),
       )}

@@ -1,12 +1,12 @@
-// The key of a callback in parts: what stands in it as it is, and what is read from the request. Pure.
+// Splits the key of a callback into literal text and runtime expressions. Pure.
 export type TemplatePart =
   | { readonly kind: 'text'; readonly text: string }
-  /** `place` in words; undefined where nobody knows it. */
+  /** `place` describes where the value comes from; undefined if unknown. */
   | { readonly kind: 'expression'; readonly text: string; readonly place: string | undefined };
 
 type Reads = readonly { readonly expression: string; readonly place: string }[];
 
-/** `{$request.body#/url}/data`: an expression and a text. */
+/** `{$request.body#/url}/data`: an expression, then text. */
 export function templateParts(key: string, reads: Reads): TemplatePart[] {
   const places = new Map(reads.map(({ expression, place }) => [expression, place]));
   const parts: TemplatePart[] = [];
@@ -20,7 +20,7 @@ export function templateParts(key: string, reads: Reads): TemplatePart[] {
   return parts;
 }
 
-/** The ways to send a key, one by one: they are told as one sentence. */
+/** Splits the sentence about authentication into its alternatives. */
 export function waysOf(security: string): string[] {
   return security.split(', or ');
 }

@@ -1,20 +1,20 @@
-// What was repaired in a contract, what it says that is ignored, and what cannot run, each with its place.
+// What was repaired in a contract, what is ignored, and what cannot run, each with its location.
 import type { JSX } from 'preact';
+import type { ContractReport } from '../../../src/client/contract/service.ts';
 import { Badge } from '../components/badge.tsx';
 import { Empty } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
-import type { ContractReport } from './report.ts';
 
 export function CannotRun({ reasons }: { reasons: readonly string[] }): JSX.Element | null {
   if (reasons.length === 0) return null;
   return (
-    <Notice tone="bad" title="Some of it cannot run">
+    <Notice tone="bad" title="Parts of this contract cannot run">
       <ul class="notice-list">
         {reasons.map((reason) => (
           <li key={reason}>
-            <Outside text={reason} />
+            <UntrustedText text={reason} />
           </li>
         ))}
       </ul>
@@ -30,8 +30,8 @@ export function WarningsSection({
   return (
     <Section title="Warnings and repairs" isFlush>
       {warnings.length === 0 ? (
-        <Empty icon="check" title="Nothing to mend">
-          <p>The contract is executed as it is written.</p>
+        <Empty icon="check" title="No warnings">
+          <p>The contract is executed as written.</p>
         </Empty>
       ) : (
         <ul class="contract-warnings">
@@ -43,9 +43,9 @@ export function WarningsSection({
                 <Badge tone="warn" icon="alert" text="Warning" />
               )}
               <div>
-                <Outside text={message} />
+                <UntrustedText text={message} />
                 <p class="soft">
-                  <Outside text={`${file ?? ''}${pointer}`} mono />
+                  <UntrustedText text={`${file ?? ''}${pointer}`} mono />
                 </p>
               </div>
             </li>

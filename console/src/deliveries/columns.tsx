@@ -1,13 +1,13 @@
-// The columns of the table of deliveries.
+// The columns of the deliveries table.
 import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { count } from '../format.ts';
-import { outcomeWords } from '../failure-words.ts';
-import type { Delivery } from '../shapes.ts';
+import { outcomeLabel } from '../outcome-label.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import { NextAttempt } from './next-attempt.tsx';
 
 export const deliveryColumns: readonly Column<Delivery>[] = [
@@ -24,15 +24,15 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
     isHead: true,
     cell: ({ id, event }) => (
       <a data-row href={deliveryHref(id)}>
-        <Outside text={event} clip />
+        <UntrustedText text={event} clip />
       </a>
     ),
   },
   {
     name: 'target',
-    title: 'Subscription',
+    title: 'Endpoint',
     isWide: true,
-    cell: ({ callback }) => <Outside text={callback.url} clip mono />,
+    cell: ({ callback }) => <UntrustedText text={callback.url} clip mono />,
   },
   { name: 'result', title: 'Result', cell: (delivery) => <Result delivery={delivery} /> },
   {
@@ -46,13 +46,13 @@ export const deliveryColumns: readonly Column<Delivery>[] = [
 ];
 
 function Result({ delivery }: { delivery: Delivery }): JSX.Element {
-  const words = outcomeWords(delivery);
+  const words = outcomeLabel(delivery);
   if (words === undefined) return <None />;
   return <span class={delivery.error === undefined ? undefined : 'result-failed'}>{words}</span>;
 }
 
 function nextAttempt({ state, nextAttemptAt }: Delivery): JSX.Element {
-  if (state === 'running') return <span class="soft">under way</span>;
+  if (state === 'running') return <span class="soft">in flight</span>;
   if (state !== 'due' || nextAttemptAt === undefined) return <None />;
   return <NextAttempt at={nextAttemptAt} />;
 }

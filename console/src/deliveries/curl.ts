@@ -1,5 +1,5 @@
-// A request as a curl command for a POSIX shell, quoted so that every text means only itself, whatever it
-// holds. Pure.
+// Prints a request as a curl command for a POSIX shell, quoted so that any text stays literal.
+// Pure.
 export type CurlRequest = {
   readonly method: string;
   readonly url: string;
@@ -9,20 +9,20 @@ export type CurlRequest = {
 
 export function curl({ method, url, headers, body }: CurlRequest): string {
   const lines = [
-    // Without --globoff, curl would read brackets and braces of the URL as patterns.
+    // Without --globoff, curl would expand brackets and braces in the URL.
     `curl --globoff -X ${quote(method)} ${quote(url)}`,
     ...headers.map(
       ([name, value]) => `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`,
     ),
-    // Raw: a body that begins with @ is no name of a file.
+    // With --data-raw, a leading @ is not a file name.
     ...(body === undefined ? [] : [`--data-raw ${quote(body)}`]),
   ];
   return lines.join(' \\\n  ');
 }
 
 /**
- * In single quotes nothing has a meaning but the quote itself. What a terminal may obey when it is pasted,
- * or what cannot be seen, is written as its bytes, which takes the other kind of quotes.
+ * Single quotes keep everything literal except the quote itself. Characters that a terminal may
+ * interpret when pasted, or that are invisible, are written as bytes, which requires $'…' quotes.
  */
 export function quote(text: string): string {
   if (!unsafe.test(text)) return `'${text.replaceAll("'", String.raw`'\''`)}'`;
@@ -34,11 +34,11 @@ export function quote(text: string): string {
   return `$'${escaped}'`;
 }
 
-// Controls but the line feed, and marks that hide or turn text.
+// Control characters except line feed, and invisible or bidi characters.
 const unsafe = /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]--[\n]]/v;
 const everyUnsafe = new RegExp(unsafe.source, 'gv');
 
-/** As octal bytes: every shell that knows these quotes reads them alike, whatever follows. */
+/** Octal escapes: all shells with these quotes read them alike, whatever follows. */
 function asBytes(char: string): string {
   return [...new TextEncoder().encode(char)]
     .map((byte) => `\\${byte.toString(8).padStart(3, '0')}`)

@@ -1,28 +1,33 @@
-// What the drawer shows of a delivery: its state, the failure as a sentence, the acts, and four tabs.
+// The content of the delivery drawer: state, failure with advice, actions, and four tabs.
 import type { JSX } from 'preact';
 import { get, getText } from '../api.ts';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Tabs } from '../components/tabs.tsx';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
 import { useLoad, type Load } from '../load.ts';
 import { param, setParams } from '../router.ts';
 import { can } from '../session.ts';
-import type { Attempt, DeliveryWithAttempts, EventType, Subscription } from '../shapes.ts';
-import { AttemptChoice } from './attempt-choice.tsx';
+import type {
+  Attempt,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../../src/client/contract/delivery.ts';
+import type { EventType } from '../events/event-types.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { AttemptSelect } from './attempt-select.tsx';
 import { EventTab } from './event-tab.tsx';
 import { FailureNotice } from './failure-notice.tsx';
 import { curl } from './curl.ts';
 import { mediaTypeOf } from './media-type.ts';
 import { NextAttempt } from './next-attempt.tsx';
-import { copyNote, requestOf } from './request-of.ts';
+import { copyNote, curlRequest } from './curl-request.ts';
 import { RequestTab } from './request-tab.tsx';
 import { ResponseTab } from './response-tab.tsx';
 import { RetryButton } from './retry-button.tsx';
 import { Timeline } from './timeline.tsx';
-import type { Sending } from './sending.ts';
+import type { AttemptRequest } from './attempt-request.ts';
 
 const tabs = [
   { name: 'request', title: 'Request' },
@@ -45,7 +50,7 @@ export function DeliveryDetail({
     get<Subscription>(`/subscriptions/${delivery.subscriberId}`, { signal }),
   );
   const subscription = subscribed.value;
-  const sending = useSending(delivery, { attempt, subscribed });
+  const request = useAttemptRequest(delivery, { attempt, subscribed });
   const tab = chosenTab(delivery);
   return (
     <>
@@ -57,22 +62,22 @@ export function DeliveryDetail({
         ) : null}
         <CopyButton
           what="as curl"
-          text={() => curl(requestOf(sending))}
-          isBusy={!sending.isKnown}
-          note={copyNote(sending)}
+          text={() => curl(curlRequest(request))}
+          isBusy={!request.isKnown}
+          note={copyNote(request)}
         />
-        <CopyButton what="id" text={delivery.id} />
+        <CopyButton what="ID" text={delivery.id} />
       </div>
       <Tabs
-        label="Parts of the delivery"
+        label="Delivery details"
         tabs={tabs}
         chosen={tab}
         onChoose={(name) => setParams({ tab: name }, { replace: true })}
       >
         {tab === 'request' || tab === 'response' ? (
-          <AttemptChoice attempts={delivery.attempts} chosen={attempt} />
+          <AttemptSelect attempts={delivery.attempts} chosen={attempt} />
         ) : null}
-        <TabContent tab={tab} delivery={delivery} sending={sending} />
+        <TabContent tab={tab} delivery={delivery} request={request} />
       </Tabs>
     </>
   );
@@ -87,7 +92,7 @@ function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
           <StateBadge state={shownState(delivery)} />
         </span>
         <strong>
-          <Outside text={event} />
+          <UntrustedText text={event} />
         </strong>
         <span class="soft">
           <Time at={createdAt} />
@@ -100,7 +105,7 @@ function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
         </span>
       </p>
       <p>
-        <span class="mono soft">{callback.method}</span> <Outside text={callback.url} mono />
+        <span class="mono soft">{callback.method}</span> <UntrustedText text={callback.url} mono />
       </p>
     </div>
   );
@@ -109,29 +114,29 @@ function Head({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
 function TabContent({
   tab,
   delivery,
-  sending,
+  request,
 }: {
   readonly tab: TabName;
   readonly delivery: DeliveryWithAttempts;
-  readonly sending: Sending;
+  readonly request: AttemptRequest;
 }): JSX.Element {
   switch (tab) {
     case 'request':
-      return <RequestTab sending={sending} />;
+      return <RequestTab request={request} />;
     case 'response':
-      return <ResponseTab delivery={delivery} attempt={sending.attempt} />;
+      return <ResponseTab delivery={delivery} attempt={request.attempt} />;
     case 'timeline':
       return <Timeline delivery={delivery} />;
     case 'event':
-      return <EventTab delivery={delivery} payload={sending.payload} />;
+      return <EventTab delivery={delivery} payload={request.payload} />;
   }
 }
 
-/** What is needed to show and repeat the request of an attempt. */
-function useSending(
+/** Loads what is needed to show and repeat the request of an attempt. */
+function useAttemptRequest(
   delivery: DeliveryWithAttempts,
   { attempt, subscribed }: { attempt: Attempt | undefined; subscribed: Load<Subscription> },
-): Sending {
+): AttemptRequest {
   // As text: a number of 30 digits must stay as it was published.
   const payload = useLoad(delivery.eventId, async (signal) => {
     const text = await getText(`/events/${delivery.eventId}`, signal);
@@ -148,18 +153,18 @@ function useSending(
   return { delivery, attempt, payload, mediaType, isKnown };
 }
 
-/** Or it cannot be read. */
-function isRead({ value, isReading }: Pick<Load<unknown>, 'value' | 'isReading'>): boolean {
-  return value !== undefined || !isReading;
+/** Loaded, or failed to load. */
+function isRead({ value, isLoading }: Pick<Load<unknown>, 'value' | 'isLoading'>): boolean {
+  return value !== undefined || !isLoading;
 }
 
-/** The one that the address names, else the last. */
+/** The attempt in the address, otherwise the last one. */
 function chosenAttempt({ attempts }: DeliveryWithAttempts): Attempt | undefined {
   const named = param('attempt');
   return attempts.find(({ id }) => id.endsWith(`_${named ?? ''}`)) ?? attempts.at(-1);
 }
 
-/** Unless the address says otherwise: what came back, if anything did. */
+/** The tab in the address; by default the response, if there is one. */
 function chosenTab(delivery: DeliveryWithAttempts): TabName {
   const named = tabs.find(({ name }) => name === param('tab'))?.name;
   if (named !== undefined) return named;

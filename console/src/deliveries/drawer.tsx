@@ -1,16 +1,16 @@
-// One delivery: why it failed and what to do, what was sent and what came back, when it goes on. It follows
-// the stream while it is open.
+// One delivery: why it failed and what to do, request and response, and the next attempt. It
+// follows the stream while open.
 import './drawer.css';
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
 import { Drawer } from '../components/dialog.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
-import { Id, Outside } from '../components/outside.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import { useShortcuts } from '../keys.ts';
 import { limits } from '../limits.ts';
 import { useLoad, type Load } from '../load.ts';
 import { setParams } from '../router.ts';
-import type { DeliveryWithAttempts } from '../shapes.ts';
+import type { GetDeliveryAnswer as DeliveryWithAttempts } from '../../../src/client/contract/delivery.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import { DeliveryDetail } from './detail.tsx';
@@ -26,7 +26,7 @@ export function DeliveryDrawer({ id, neighbours, onClose }: DrawerProps): JSX.El
   useShortcuts(
     [
       { keys: 'j', does: 'Next row', run: () => goTo(neighbours.next) },
-      { keys: 'k', does: 'Row before', run: () => goTo(neighbours.before) },
+      { keys: 'k', does: 'Previous row', run: () => goTo(neighbours.before) },
     ],
     { isInDialog: true },
   );
@@ -52,17 +52,17 @@ function Content({ id, load }: { id: string; load: Load<DeliveryWithAttempts> })
     if (state.problem.status === 404) return <Unknown id={id} />;
     return <Failed problem={state.problem} onRetry={load.reload} />;
   }
-  // While another one is read, the one before must not stand under its id.
+  // While another delivery is loading, the previous one must not appear under its ID.
   if (state.kind === 'loading' || state.value.id !== id) return <Skeleton rows={8} />;
   return <DeliveryDetail key={id} delivery={state.value} onChange={load.reload} />;
 }
 
 function Unknown({ id }: { id: string }): JSX.Element {
   return (
-    <Empty icon="search" title="There is no such delivery">
+    <Empty icon="search" title="Delivery not found">
       <p>
-        Nothing is known by the id <Outside text={id} mono />. It is mistyped, belongs to another
-        app, or is older than what is kept.
+        There is no delivery with the ID <UntrustedText text={id} mono />. It may be mistyped,
+        belong to another app, or be past its retention.
       </p>
     </Empty>
   );
@@ -72,11 +72,11 @@ function useDelivery(id: string): Load<DeliveryWithAttempts> {
   const load = useLoad(id, (signal) =>
     get<DeliveryWithAttempts>(`/deliveries/${encodeURIComponent(id)}`, { signal }),
   );
-  const readSoon = useThrottled(load.reload, limits.detailEveryMs);
+  const scheduleReload = useThrottled(load.reload, limits.detailEveryMs);
   useFrames((frame) => {
     const isPending = load.value?.state === 'due' || load.value?.state === 'running';
-    const mayHaveMoved = frame.isReset || (isPending && frame.more > 0);
-    if (mayHaveMoved || frame.deliveries.some((one) => one.id === id)) readSoon();
+    const mayHaveChanged = frame.isReset || (isPending && frame.more > 0);
+    if (mayHaveChanged || frame.deliveries.some((one) => one.id === id)) scheduleReload();
   });
   return load;
 }

@@ -1,16 +1,16 @@
-// The event of a delivery: its payload, and where else it goes.
+// The event of a delivery: its payload and its other deliveries.
 import type { JSX } from 'preact';
 import { withQuery } from '../api.ts';
 import { Code } from '../components/code.tsx';
 import { DeliveryList } from '../components/delivery-list.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
-import { Id, Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
-import { useDeliveriesOf } from '../deliveries-of.ts';
+import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
 import type { Load } from '../load.ts';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 
 export function EventTab({
   delivery,
@@ -24,7 +24,7 @@ export function EventTab({
     <>
       <p>
         <strong>
-          <Outside text={event} />
+          <UntrustedText text={event} />
         </strong>{' '}
         <a href={withQuery('/console/events', { eventId })}>
           <Id id={eventId} />
@@ -33,9 +33,9 @@ export function EventTab({
           published <Time at={createdAt} />
         </span>
       </p>
-      <Part title="Payload">
+      <DrawerSection title="Payload">
         <Payload payload={payload} />
-      </Part>
+      </DrawerSection>
       <Others delivery={delivery} />
     </>
   );
@@ -50,20 +50,20 @@ function Payload({ payload: { state, reload } }: { payload: Load<string> }): JSX
 const title = 'Other deliveries of this event';
 
 function Others({ delivery: { id, eventId } }: { delivery: Delivery }): JSX.Element {
-  const list = useDeliveriesOf({ eventId, limit: limits.fanOutItems });
+  const list = useRelatedDeliveries({ eventId, limit: limits.fanOutItems });
   const others = list.items.filter((one) => one.id !== id);
-  const all = <a href={withQuery('/console/deliveries', { eventId })}>All of them</a>;
+  const all = <a href={withQuery('/console/deliveries', { eventId })}>View all</a>;
   return (
-    <Part title={title} aside={list.hasMore ? all : undefined}>
+    <DrawerSection title={title} actions={list.hasMore ? all : undefined}>
       {list.state.kind === 'loading' ? (
         <Skeleton rows={2} />
       ) : list.state.kind === 'failed' ? (
         <Failed problem={list.state.problem} onRetry={list.reload} />
       ) : others.length === 0 ? (
-        <p class="soft">It goes nowhere else.</p>
+        <p class="soft">None.</p>
       ) : (
         <DeliveryList items={others} label={title} shows="url" />
       )}
-    </Part>
+    </DrawerSection>
   );
 }

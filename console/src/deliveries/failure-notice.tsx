@@ -1,9 +1,10 @@
-// The failure of a delivery as a sentence with a fix, above everything else.
+// The failure of a delivery with advice, above everything else.
 import type { JSX } from 'preact';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { plural } from '../format.ts';
-import type { DeliveryWithAttempts, Subscription } from '../shapes.ts';
+import type { GetDeliveryAnswer as DeliveryWithAttempts } from '../../../src/client/contract/delivery.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { failureOf } from './failure-text.ts';
 import { NextAttempt } from './next-attempt.tsx';
 
@@ -28,16 +29,16 @@ export function FailureNotice({
       {failure === undefined ? null : (
         <Notice tone={tones[delivery.state]} title={failure.title}>
           <p>
-            <Outside text={failure.happened} />
+            <UntrustedText text={failure.happened} />
           </p>
           <dl class="fixes">
-            <Fix who="At the receiver" text={failure.receiver} />
-            <Fix who="Here" text={failure.operator} />
+            <Fix who="Receiver" text={failure.receiver} />
+            <Fix who="Ringback" text={failure.operator} />
           </dl>
-          <Outlook delivery={delivery} />
+          <RetryStatus delivery={delivery} />
         </Notice>
       )}
-      {isPending(delivery) ? <Held subscription={subscription} /> : null}
+      {isPending(delivery) ? <PausedNotice subscription={subscription} /> : null}
     </>
   );
 }
@@ -53,19 +54,21 @@ function Fix({ who, text }: { who: string; text: string }): JSX.Element {
   );
 }
 
-function Outlook({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element | null {
+function RetryStatus({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element | null {
   const { state, attempts, nextAttemptAt } = delivery;
-  const tries = plural(attempts.length, 'attempt');
+  const count = attempts.length;
   switch (state) {
     case 'dead':
-      return <p class="soft">Given up after {tries}.</p>;
+      return <p class="soft">Gave up after {plural(count, 'attempt')}.</p>;
     case 'running':
-      return <p class="soft">{tries} failed so far; another one is under way.</p>;
+      return (
+        <p class="soft">{plural(count, 'failed attempt')} so far. Another attempt is in flight.</p>
+      );
     case 'due':
       return (
         <p class="soft">
-          {tries} failed so far; the next one comes{' '}
-          {nextAttemptAt === undefined ? 'soon' : <NextAttempt at={nextAttemptAt} />}.
+          {plural(count, 'failed attempt')} so far. Next attempt{' '}
+          {nextAttemptAt === undefined ? 'pending' : <NextAttempt at={nextAttemptAt} />}.
         </p>
       );
     case 'delivered':
@@ -78,16 +81,21 @@ function isPending({ state }: DeliveryWithAttempts): boolean {
   return state === 'due' || state === 'running';
 }
 
-/** Waiting is no failure, but somebody should know what it waits for. */
-function Held({ subscription }: { subscription: Subscription | undefined }): JSX.Element | null {
+/**
+ * A pending delivery of an inactive subscription is not a failure, but the user should know what it
+ * waits for.
+ */
+function PausedNotice({
+  subscription,
+}: {
+  subscription: Subscription | undefined;
+}): JSX.Element | null {
   if (subscription?.state !== 'paused' && subscription?.state !== 'disabled') return null;
   return (
     <Notice tone="info" title={`The subscription is ${subscription.state}`}>
       <p>
-        Nothing is sent until it is resumed.{' '}
-        <a href={`/console/subscriptions?subscription=${subscription.id}`}>
-          Go to the subscription
-        </a>
+        Its deliveries stay pending until it is resumed.{' '}
+        <a href={`/console/subscriptions?subscription=${subscription.id}`}>View subscription</a>
       </p>
     </Notice>
   );

@@ -1,16 +1,19 @@
-// Why a delivery failed, in the words of the catalogue of failures, or of its own attempt where that says
-// more. Pure.
+// Explains why a delivery failed, by core/failures.ts or by the message of the attempt, which is
+// more specific. Pure.
 import { explain, failures, type Failure } from '../../../src/core/failures.ts';
-import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
+import type {
+  Attempt,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../../src/client/contract/delivery.ts';
 
 type Failed = Pick<Attempt, 'error' | 'status' | 'message'>;
 
 /** What happened: `hooks.example.com refused the connection.` */
-export function sentenceOf({ error, status, message }: Failed): string {
-  return ended(message ?? explain({ error, status })?.happened ?? 'It failed');
+export function failureSentence({ error, status, message }: Failed): string {
+  return ended(message ?? explain({ error, status })?.happened ?? 'The attempt failed');
 }
 
-/** Undefined: nothing failed (yet). */
+/** Undefined if nothing has failed. */
 export function failureOf(delivery: DeliveryWithAttempts): Failure | undefined {
   const { state, error, status, attempts } = delivery;
   if (state === 'delivered') return undefined;
@@ -18,20 +21,20 @@ export function failureOf(delivery: DeliveryWithAttempts): Failure | undefined {
   if (state === 'cancelled') return explain({ error: hasLeft(last) ? 'gone' : 'cancelled' });
   const failure = error === undefined ? undefined : explain({ error, status });
   if (failure === undefined) return undefined;
-  // The attempt names the host and what is wrong with it; the catalogue cannot.
+  // The attempt message names the host and the cause; the catalogue cannot.
   const own = last?.error === error ? last?.message : undefined;
   const happened = own === undefined ? failure.happened : ended(own);
   const isGivenUp = state === 'dead' && error !== 'expired';
   return { ...failure, happened, operator: isGivenUp ? afterwards(failure) : failure.operator };
 }
 
-/** What the catalogue says about an attempt may count on the next one; there is none any more. */
+/** The advice for an attempt may rely on the next one. A dead delivery has no next attempt. */
 function afterwards({ operator }: Failure): string {
   const again = failures.exhausted.operator;
-  return operator.startsWith('Nothing') ? again : `${operator} ${again}`;
+  return operator.startsWith('No action') ? again : `${operator} ${again}`;
 }
 
-/** An answer that is no error, and yet no delivery: the receiver wants no more. */
+/** A response without an error that was no delivery: the receiver unsubscribed. */
 function hasLeft(last: Attempt | undefined): boolean {
   return last !== undefined && last.error === undefined;
 }

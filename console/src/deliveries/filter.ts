@@ -1,6 +1,6 @@
-// What the list of deliveries is narrowed to: the same words in the address of the page and in the query
-// of GET /deliveries. Pure.
-import type { Delivery } from '../shapes.ts';
+// The filters of the deliveries list: the same names in the address of the page and in the query of
+// GET /deliveries. Pure.
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 
 export const filterNames = [
   'state',
@@ -25,7 +25,7 @@ export function filterOf(query: URLSearchParams): DeliveryFilter {
   return Object.fromEntries(given);
 }
 
-/** Takes every filter away, for setParams and links. */
+/** Removes every filter, for setParams and links. */
 export const noFilter: Readonly<Record<FilterName, undefined>> = {
   state: undefined,
   event: undefined,
@@ -37,39 +37,42 @@ export const noFilter: Readonly<Record<FilterName, undefined>> = {
   until: undefined,
 };
 
-/** Whether a delivery that the stream tells of belongs into the list. The service decides the same. */
-export function fits(delivery: Delivery, filter: DeliveryFilter): boolean {
+/**
+ * Whether a delivery from the stream belongs in the list. Must agree with the filters of the
+ * service.
+ */
+export function matches(delivery: Delivery, filter: DeliveryFilter): boolean {
   const { state, event, eventId, subscriberId, status, error } = filter;
-  if (state !== undefined && !fitsState(delivery, state)) return false;
-  if (event !== undefined && !hears(event, delivery.event)) return false;
+  if (state !== undefined && !matchesState(delivery, state)) return false;
+  if (event !== undefined && !matchesPattern(event, delivery.event)) return false;
   if (eventId !== undefined && delivery.eventId !== eventId) return false;
   if (subscriberId !== undefined && delivery.subscriberId !== subscriberId) return false;
-  if (status !== undefined && !fitsStatus(delivery.status, status)) return false;
-  if (error !== undefined && !fitsError(delivery, error)) return false;
+  if (status !== undefined && !matchesStatus(delivery.status, status)) return false;
+  if (error !== undefined && !matchesError(delivery, error)) return false;
   return isWithin(Date.parse(delivery.createdAt), filter);
 }
 
-function fitsState({ state, attemptCount }: Delivery, wanted: string): boolean {
+function matchesState({ state, attemptCount }: Delivery, wanted: string): boolean {
   const isPending = state === 'due' || state === 'running';
   if (wanted === 'pending') return isPending;
   if (wanted === 'retrying') return isPending && attemptCount > 0;
   return state === wanted;
 }
 
-/** `order.*` hears `order.created` and `order.item.added`, not `order`. */
-function hears(pattern: string, event: string): boolean {
+/** `order.*` matches `order.created` and `order.item.added`, not `order`. */
+function matchesPattern(pattern: string, event: string): boolean {
   if (pattern === '*' || pattern === event) return true;
   return pattern.endsWith('.*') && event.startsWith(pattern.slice(0, -1));
 }
 
-function fitsStatus(status: number | undefined, wanted: string): boolean {
+function matchesStatus(status: number | undefined, wanted: string): boolean {
   if (status === undefined) return false;
   return wanted.endsWith('xx')
     ? String(status).startsWith(wanted.charAt(0))
     : `${status}` === wanted;
 }
 
-function fitsError({ error, state }: Delivery, wanted: string): boolean {
+function matchesError({ error, state }: Delivery, wanted: string): boolean {
   return error === wanted || (wanted === 'exhausted' && state === 'dead' && error !== 'expired');
 }
 

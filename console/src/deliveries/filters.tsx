@@ -1,4 +1,4 @@
-// The filters above the list. Each is a parameter of the address; a chosen one makes a step in the history.
+// The filters above the list. Each is a query parameter; choosing one adds a history entry.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
@@ -6,13 +6,13 @@ import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import { ClearFilters, TimeFilters } from '../components/filter-bar.tsx';
-import { patternFlaw } from '../event-name.ts';
-import { isNarrow } from '../is-narrow.ts';
+import { patternError } from '../event-name.ts';
+import { isFiltered } from '../is-filtered.ts';
 import { useLoad } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
-import type { EventType } from '../shapes.ts';
+import type { EventType } from '../events/event-types.ts';
 import { noFilter, type DeliveryFilter } from './filter.ts';
-import { readResult, resultSuggestions, resultText } from './result-text.ts';
+import { readResult, resultSuggestions, resultText } from './result-filter.ts';
 
 const states = [
   { value: '', text: 'Any state' },
@@ -21,9 +21,9 @@ const states = [
   { value: 'delivered', text: 'Delivered' },
   { value: 'dead', text: 'Dead' },
   { value: 'cancelled', text: 'Cancelled' },
-  // Words of the service that a link may carry.
-  { value: 'due', text: 'Waiting' },
-  { value: 'running', text: 'Running' },
+  // States of the API that a link may contain.
+  { value: 'due', text: 'Queued' },
+  { value: 'running', text: 'In flight' },
 ] as const;
 
 export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
@@ -45,7 +45,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         isMono
         maxLength={128}
         options={names}
-        error={patternFlaw(filter.event)}
+        error={patternError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <p class="filters-fold">
@@ -69,11 +69,11 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         <ResultField filter={filter} />
         <TimeFilters from={filter.from} until={filter.until} />
       </div>
-      {isNarrow(filter) ? (
+      {isFiltered(filter) ? (
         <p class="cluster">
           {filter.eventId === undefined ? null : (
             <LinkButton size="small" icon="close" href={hrefWith({ eventId: undefined })}>
-              Only of one event
+              Remove event filter
             </LinkButton>
           )}
           <ClearFilters cleared={noFilter} />
@@ -83,7 +83,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
   );
 }
 
-/** On a phone the others stand behind a button, unless one of them is set. */
+/** On a phone these are behind a button, unless one of them is set. */
 function hasMore({ subscriberId, status, error, from, until }: DeliveryFilter): boolean {
   return [subscriberId, status, error, from, until].some((one) => one !== undefined);
 }
@@ -96,7 +96,7 @@ function ResultField({ filter }: { filter: DeliveryFilter }): JSX.Element {
   }, [shown]);
   return (
     <SuggestField
-      label="Code or error"
+      label="Status or error"
       value={shown}
       placeholder="5xx, timeout"
       maxLength={32}
@@ -105,14 +105,16 @@ function ResultField({ filter }: { filter: DeliveryFilter }): JSX.Element {
       onChange={(text) => {
         const read = readResult(text);
         error.value =
-          read === undefined ? 'Expected a code like 404 or 5xx, or an error.' : undefined;
+          read === undefined
+            ? 'Expected a status such as 404 or 5xx, or an error such as timeout.'
+            : undefined;
         if (read !== undefined) setParams({ status: read.status, error: read.error });
       }}
     />
   );
 }
 
-/** Names and patterns of the contract; failing to read them only takes the suggestions away. */
+/** Names and patterns of the contract. If they fail to load, there are only no suggestions. */
 function useEventNames(): readonly string[] {
   const types = useLoad('types', (signal) =>
     get<{ items: readonly EventType[] }>('/event-types', { signal }),

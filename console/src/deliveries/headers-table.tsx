@@ -1,6 +1,6 @@
-// Headers as they were, one a line.
+// Headers, one per row.
 import type { JSX } from 'preact';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 
 export function HeadersTable({
   label,
@@ -16,10 +16,10 @@ export function HeadersTable({
         {headers.map(([name, value], at) => (
           <tr key={at}>
             <th scope="row">
-              <Outside text={name} mono />
+              <UntrustedText text={name} mono />
             </th>
             <td>
-              <Outside text={value} mono />
+              <UntrustedText text={value} mono />
             </td>
           </tr>
         ))}

@@ -1,4 +1,4 @@
-// Figures over time above the list. Choosing a range there narrows the list to it, and the chart with it.
+// Attempts over time above the list. Selecting a range filters both the list and the chart.
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, withQuery, type Query } from '../api.ts';
@@ -6,13 +6,14 @@ import { clock } from '../clock.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Section } from '../components/page.tsx';
-import { chosenRange, RangeLinks, rangeWords } from '../components/range-links.tsx';
+import { chosenRange, RangeLinks, rangeLabel } from '../components/range-links.tsx';
 import { rangeText, StackedBars } from '../components/stacked-bars.tsx';
+import { dateTime } from '../format.ts';
 import { limits } from '../limits.ts';
-import { endMs, hasNews, withFrame } from '../live-stats.ts';
+import { endMs, hasActivity, withFrame } from '../live-stats.ts';
 import { useLoad, type Load } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
-import type { Stats } from '../shapes.ts';
+import type { GetStatsAnswer as Stats } from '../../../src/client/contract/stats.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import type { DeliveryFilter } from './filter.ts';
@@ -20,7 +21,7 @@ import type { DeliveryFilter } from './filter.ts';
 export function Histogram({ filter }: { filter: DeliveryFilter }): JSX.Element {
   const stats = useStats(filter);
   const isNarrowed = filter.from !== undefined || filter.until !== undefined;
-  const when = isNarrowed ? chosenTime(filter) : `in ${rangeWords(chosenRange())}`;
+  const when = isNarrowed ? chosenTime(filter) : `in ${rangeLabel(chosenRange())}`;
   const aside = isNarrowed ? (
     <LinkButton size="small" icon="close" href={hrefWith({ from: undefined, until: undefined })}>
       Any time
@@ -29,13 +30,13 @@ export function Histogram({ filter }: { filter: DeliveryFilter }): JSX.Element {
     <RangeLinks />
   );
   return (
-    <Section title={`Attempts ${when}`} aside={aside}>
+    <Section title={`Attempts ${when}`} actions={aside}>
       <Chart stats={stats} when={when} />
       {hasOtherFilters(filter) ? (
         <p class="soft histogram-note">
-          The chart counts all deliveries
-          {filter.subscriberId === undefined ? '' : ' of this subscription'}: other filters than
-          time and subscription are for the list only.
+          The chart includes all deliveries
+          {filter.subscriberId === undefined ? '' : ' of this subscription'}. Only the time and
+          subscription filters apply to it.
         </p>
       ) : null}
     </Section>
@@ -51,30 +52,31 @@ function Chart({ stats, when }: { stats: Load<Stats>; when: string }): JSX.Eleme
       size="small"
       steps={state.value.steps}
       stepSeconds={state.value.stepSeconds}
-      label={`Attempts ${when}. Arrows move, Shift and arrows choose a range, Enter narrows the list to it.`}
+      label={`Attempts ${when}. Use the arrow keys to move, Shift+arrow to select a range, and Enter to filter the list by it.`}
       onSelect={({ from, until }) => setParams({ from, until })}
     />
   );
 }
 
-/** Figures of a range that ends now follow the stream; those of the past stand still. */
+/** Statistics of a range that ends now follow the stream; those of the past do not change. */
 function useStats(filter: DeliveryFilter): Load<Stats> {
   const query = queryOf(filter);
   const stats = useLoad(withQuery('', query), (signal) => get<Stats>('/stats', { query, signal }));
-  const readSoon = useThrottled(stats.reload, limits.statsEveryMs);
+  const scheduleReload = useThrottled(stats.reload, limits.statsEveryMs);
   const isOver = filter.until !== undefined && Date.parse(filter.until) < clock.peek();
   useFrames((frame) => {
-    if (isOver || (!frame.isReset && !hasNews(frame))) return;
-    // Frames count for the whole app, and for now.
+    if (isOver || (!frame.isReset && !hasActivity(frame))) return;
+    // Frames count for the whole app and the current time.
     const isAll = filter.subscriberId === undefined && query.range !== undefined;
     if (isAll && !frame.isReset) stats.change((value) => withFrame(value, frame));
-    readSoon();
+    scheduleReload();
   });
   const end = useSignal(Number.POSITIVE_INFINITY);
-  const isMoving = stats.value !== undefined && query.range !== undefined;
-  end.value = isMoving && stats.value !== undefined ? endMs(stats.value) : Number.POSITIVE_INFINITY;
+  const isCurrent = stats.value !== undefined && query.range !== undefined;
+  end.value =
+    isCurrent && stats.value !== undefined ? endMs(stats.value) : Number.POSITIVE_INFINITY;
   useSignalEffect(() => {
-    if (clock.value > end.value) readSoon();
+    if (clock.value > end.value) scheduleReload();
   });
   return stats;
 }
@@ -82,7 +84,7 @@ function useStats(filter: DeliveryFilter): Load<Stats> {
 const dayMs = 86_400_000;
 const minuteMs = 60_000;
 
-/** With one end only, the other is now or a day before. */
+/** With one end only, the other is now or a day earlier. */
 function queryOf({ from, until, subscriberId }: DeliveryFilter): Query & { range?: string } {
   if (from === undefined && until === undefined) return { range: chosenRange(), subscriberId };
   const endsMs = until === undefined ? nextMinuteMs() : Date.parse(until);
@@ -94,14 +96,15 @@ function nextMinuteMs(): number {
   return Math.ceil((clock.peek() + 1) / minuteMs) * minuteMs;
 }
 
-/** What is no time goes to the service as it is, which says so. */
+/** An invalid time is passed on, so that the service reports it. */
 function isoOf(ms: number, given: string | undefined): string {
   return Number.isNaN(ms) ? (given ?? '') : new Date(ms).toISOString();
 }
 
 function chosenTime({ from, until }: DeliveryFilter): string {
   if (from !== undefined && until !== undefined) return `from ${rangeText({ from, until })}`;
-  return from === undefined ? 'on the day before' : 'since then';
+  if (from !== undefined) return `since ${dateTime(Date.parse(from))}`;
+  return `in the 24 hours before ${dateTime(Date.parse(until ?? ''))}`;
 }
 
 function hasOtherFilters({ state, event, eventId, status, error }: DeliveryFilter): boolean {

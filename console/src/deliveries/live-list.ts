@@ -1,53 +1,59 @@
-// The list of deliveries, live: what is shown changes where it stands, new ones come on top. While somebody
-// reads, new ones wait and are only counted. When the stream says more than it shows, the list is read again.
+// The live list of deliveries: rows change in place, new rows appear on top. While the user
+// interacts with the list, new rows are held back and counted. When a frame is incomplete, the list
+// is reloaded.
 import { useComputed, useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { isInReach, mergeDeliveries, replaceDeliveries } from '../live-deliveries.ts';
-import type { ShownNews } from '../news.ts';
-import type { Delivery, Frame, Page } from '../shapes.ts';
+import { isInLoadedRange, mergeDeliveries, replaceDeliveries } from '../live-deliveries.ts';
+import type { NewRows } from '../list-updates.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { Frame } from '../frame.ts';
+import type { Page } from '../list.ts';
 import { connection, useFrames } from '../stream.ts';
-import { useIsStale } from '../stale.ts';
+import { useIsStale } from '../use-is-stale.ts';
 import { useThrottled } from '../throttle.ts';
-import { keepTold } from '../told.ts';
-import { fits, type DeliveryFilter } from './filter.ts';
+import { trackChanges } from '../changes-during-read.ts';
+import { matches, type DeliveryFilter } from './filter.ts';
 
 export type LiveList = {
   readonly list: List<Delivery>;
-  /** What is shown was read for other filters. */
+  /** The rows belong to the previous filters. */
   readonly isStale: boolean;
-  readonly news: ShownNews;
+  readonly newRows: NewRows;
 };
 
-/** What came while somebody read. */
+/** Deliveries held back while the user interacts. */
 type Waiting = {
   readonly fresh: ReadonlyMap<string, Delivery>;
-  /** There may be more, which the stream left out. */
+  /** There may be more, which the frame left out. */
   readonly isMore: boolean;
 };
 
-/** What may be shown at once: more comes while somebody reads, and goes with the next reading. */
+/** Upper bound of the rows until the next reload. */
 const rowsMax = limits.liveRowsMax + limits.waitingRowsMax;
 
 const none: Waiting = { fresh: new Map(), isMore: false };
 
-export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<boolean>): LiveList {
+export function useLiveList(
+  filter: DeliveryFilter,
+  isInteracting: ReadonlySignal<boolean>,
+): LiveList {
   const key = withQuery('', filter);
   const waiting = useSignal<Waiting>(none);
   const wasLive = useRef(false);
-  const told = useMemo(keepTold, []);
+  const tracker = useMemo(trackChanges, []);
   const list = useList(key, (cursor, signal) => {
-    // What comes from here on waits; what came before is in the answer.
+    // Changes from here on are collected; earlier ones are in the response.
     if (cursor === undefined) {
       waiting.value = none;
       wasLive.current = connection.peek() === 'live';
     }
     const query = { ...filter, limit: limits.pageItems, cursor };
-    return told.over(
+    return tracker.read(
       () => get<Page<Delivery>>('/deliveries', { query, ...(signal ? { signal } : {}) }),
-      (page, changed) => ({ ...page, items: withTold(page, changed, { cursor, filter }) }),
+      (page, changed) => ({ ...page, items: withChanges(page, changed, { cursor, filter }) }),
     );
   });
   const readAgain = useThrottled(list.reload, limits.listEveryMs);
@@ -60,18 +66,18 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
   };
   const known = new Set(list.items.map(({ id }) => id));
   useFrames((frame) => {
-    told.note(frame.deliveries);
+    tracker.record(frame.deliveries);
     list.change((items) => replaceDeliveries(items, frame.deliveries));
-    const isNews = (one: Delivery): boolean =>
-      !known.has(one.id) && fits(one, filter) && isInReach(one, list);
-    waiting.value = withNews(waiting.peek(), frame, {
-      fresh: frame.deliveries.filter(isNews),
-      // What happened between the reading of the list and the beginning of the stream is not told.
+    const isNew = (one: Delivery): boolean =>
+      !known.has(one.id) && matches(one, filter) && isInLoadedRange(one, list);
+    waiting.value = withFresh(waiting.peek(), frame, {
+      fresh: frame.deliveries.filter(isNew),
+      // Changes between the response and the start of the stream are not reported.
       isBlind: frame.isReset || !wasLive.current,
     });
-    if (!isReading.peek()) showWaiting();
+    if (!isInteracting.peek()) showWaiting();
   });
-  const isIdle = useComputed(() => !isReading.value);
+  const isIdle = useComputed(() => !isInteracting.value);
   useSignalEffect(() => {
     if (isIdle.value) showWaiting();
   });
@@ -79,7 +85,7 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
   return {
     list,
     isStale: useIsStale(key, list),
-    news: {
+    newRows: {
       count: [...fresh.keys()].filter((id) => !known.has(id)).length,
       isMore,
       show: showWaiting,
@@ -87,20 +93,20 @@ export function useLiveList(filter: DeliveryFilter, isReading: ReadonlySignal<bo
   };
 }
 
-/** The first page with what is new on top; a further one with what changed in it. */
-function withTold(
+/** The first page with new rows on top; later pages only with updates. */
+function withChanges(
   { items, nextCursor }: Page<Delivery>,
-  told: readonly Delivery[],
+  streamed: readonly Delivery[],
   { cursor, filter }: { cursor: string | undefined; filter: DeliveryFilter },
 ): readonly Delivery[] {
-  const changed = replaceDeliveries(items, told);
+  const changed = replaceDeliveries(items, streamed);
   if (cursor !== undefined) return changed;
   const reach = { items, hasMore: nextCursor !== null };
-  const fresh = told.filter((one) => fits(one, filter) && isInReach(one, reach));
+  const fresh = streamed.filter((one) => matches(one, filter) && isInLoadedRange(one, reach));
   return mergeDeliveries(changed, fresh, { max: rowsMax });
 }
 
-function withNews(
+function withFresh(
   waiting: Waiting,
   frame: Frame,
   { fresh, isBlind }: { fresh: readonly Delivery[]; isBlind: boolean },

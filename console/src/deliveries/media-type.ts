@@ -1,7 +1,9 @@
-// What kind of body a callback is sent with, as its contract says. Pure.
-import type { Delivery, EventType, Subscription } from '../shapes.ts';
+// The media type of a callback body, from its contract. Pure.
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { EventType } from '../events/event-types.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 
-/** Undefined: without a body. JSON where the contract no longer has the callback. */
+/** Undefined: no body. JSON if the contract no longer has the callback. */
 export function mediaTypeOf(
   { callback }: Delivery,
   { subscription, types }: { subscription: Subscription | undefined; types: readonly EventType[] },

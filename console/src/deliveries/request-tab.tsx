@@ -1,40 +1,40 @@
-// What was sent: method, URL, headers and the body, byte for byte as it was published.
+// The request: method, URL, headers and body, byte for byte as it was published.
 import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { bytes } from '../format.ts';
 import { HeadersTable } from './headers-table.tsx';
-import { requestOf } from './request-of.ts';
-import type { Sending } from './sending.ts';
+import { curlRequest } from './curl-request.ts';
+import type { AttemptRequest } from './attempt-request.ts';
 
-export function RequestTab({ sending }: { sending: Sending }): JSX.Element {
-  const { method, url, headers } = requestOf(sending);
-  const isSent = sending.attempt !== undefined;
+export function RequestTab({ request }: { request: AttemptRequest }): JSX.Element {
+  const { method, url, headers } = curlRequest(request);
+  const isSent = request.attempt !== undefined;
   return (
     <>
       <p class="request-line">
-        <span class="mono">{method}</span> <Outside text={url} mono />
+        <span class="mono">{method}</span> <UntrustedText text={url} mono />
       </p>
-      <Part title="Headers">
+      <DrawerSection title="Headers">
         {isSent ? <HeadersTable label="Request headers" headers={headers} /> : null}
         <p class="soft">
           {isSent
-            ? 'Also sent: user-agent, accept, and webhook-signature, which is made anew for each attempt and not kept.'
-            : 'Nothing was sent yet. Headers are made for each attempt.'}
+            ? 'Also sent: user-agent, accept, and webhook-signature, which is created for each attempt and not stored.'
+            : 'No attempt has been made yet. Headers are created for each attempt.'}
         </p>
-      </Part>
-      <Part title="Body">
-        <Body sending={sending} />
-      </Part>
+      </DrawerSection>
+      <DrawerSection title="Body">
+        <Body request={request} />
+      </DrawerSection>
     </>
   );
 }
 
-function Body({ sending: { payload, mediaType } }: { sending: Sending }): JSX.Element {
+function Body({ request: { payload, mediaType } }: { request: AttemptRequest }): JSX.Element {
   if (mediaType === undefined)
-    return <p class="soft">The contract sends this callback without a body.</p>;
+    return <p class="soft">The contract defines no body for this callback.</p>;
   switch (payload.state.kind) {
     case 'loading':
       return <Skeleton rows={3} />;
@@ -45,8 +45,8 @@ function Body({ sending: { payload, mediaType } }: { sending: Sending }): JSX.El
         <>
           <Code text={payload.state.value} label="request body" />
           <p class="soft">
-            {bytes(new Blob([payload.state.value]).size)}, the same in every attempt. Indented for
-            reading; what is copied is what was sent, byte for byte.
+            {bytes(new Blob([payload.state.value]).size)}, identical in every attempt. Formatted for
+            reading; copying gives the exact bytes that are sent.
           </p>
         </>
       );

@@ -1,12 +1,12 @@
-// What came back: status, headers and body, with a word where not all of it was kept.
+// The response: status, headers and body, with a note where it was truncated.
 import type { JSX } from 'preact';
 import { Code } from '../components/code.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { duration } from '../format.ts';
-import { outcomeWords } from '../failure-words.ts';
-import type { Attempt, Delivery } from '../shapes.ts';
+import { outcomeLabel } from '../outcome-label.ts';
+import type { Attempt, Delivery } from '../../../src/client/contract/delivery.ts';
 import { HeadersTable } from './headers-table.tsx';
 
 export function ResponseTab({
@@ -21,55 +21,55 @@ export function ResponseTab({
   return (
     <>
       <p class="request-line">
-        <strong>{outcomeWords(attempt) ?? 'No answer'}</strong>{' '}
+        <strong>{outcomeLabel(attempt) ?? 'No response'}</strong>{' '}
         <span class="soft">after {duration(attempt.tookMs)}</span>
       </p>
       {warning === undefined ? null : (
-        <Notice tone="warn" title="Not as the contract says">
+        <Notice tone="warn" title="Response does not match the contract">
           <p>
-            <Outside text={warning} />
+            <UntrustedText text={warning} />
           </p>
         </Notice>
       )}
       {response === undefined ? (
         <p>
-          No answer came: <Outside text={attempt.message ?? 'the request failed'} />.
+          No response: <UntrustedText text={attempt.message ?? 'the request failed'} />.
         </p>
       ) : (
-        <Answer response={response} />
+        <Response response={response} />
       )}
     </>
   );
 }
 
-function Answer({ response }: { response: NonNullable<Attempt['response']> }): JSX.Element {
+function Response({ response }: { response: NonNullable<Attempt['response']> }): JSX.Element {
   const { headers, body, isCut } = response;
   return (
     <>
-      <Part title="Headers">
+      <DrawerSection title="Headers">
         <HeadersTable label="Response headers" headers={Object.entries(headers)} />
-      </Part>
-      <Part title="Body">
+      </DrawerSection>
+      <DrawerSection title="Body">
         {body === '' ? (
-          <p class="soft">{isCut ? 'None of the body was kept.' : 'The answer has no body.'}</p>
+          <p class="soft">{isCut ? 'The body was not stored.' : 'The response has no body.'}</p>
         ) : (
           <Code text={body} label="response body" isCut={isCut} />
         )}
         {isCut ? (
           <p class="soft">
-            The answer is longer: of a failure the first 16 KiB are kept, of a success the first
-            KiB.
+            Truncated: Ringback stores the first 16 KiB of a failed response and the first KiB of a
+            successful one.
           </p>
         ) : null}
         {body.includes('\ufffd') ? (
-          <p class="soft">Bytes that are no UTF-8 text are shown as {'\ufffd'}.</p>
+          <p class="soft">Bytes that are not valid UTF-8 are shown as {'\ufffd'}.</p>
         ) : null}
-      </Part>
+      </DrawerSection>
     </>
   );
 }
 
 function nothingYet({ state }: Delivery): string {
-  if (state === 'running') return 'The first attempt is under way: the answer appears here.';
-  return state === 'due' ? 'Nothing was sent yet.' : 'Nothing was ever sent.';
+  if (state === 'running') return 'The first attempt is in flight. Its response appears here.';
+  return state === 'due' ? 'No attempt has been made yet.' : 'No attempt was made.';
 }

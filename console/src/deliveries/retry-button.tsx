@@ -1,12 +1,13 @@
-// Sends a delivery again. A dead one goes on under its own id; of one that was delivered or cancelled there
-// will be a new one, which is shown then.
+// Sends a delivery again. A dead delivery continues under its own ID; a delivered or cancelled one
+// gets a new delivery, which is then shown.
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
 import { send } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { setParams } from '../router.ts';
-import type { Delivery, Subscription } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { toastSuccess } from '../toasts.ts';
 
 export function RetryButton({
   delivery: { id, state },
@@ -19,7 +20,7 @@ export function RetryButton({
 }): JSX.Element | null {
   const retry = useAction(async () => {
     const again = await send<{ id: string }>('POST', `/deliveries/${id}/retry`);
-    sayDone('It is being sent again.');
+    toastSuccess('Delivery queued again.');
     if (again.id === id) onDone();
     else setParams({ delivery: again.id, attempt: undefined, tab: undefined });
   });

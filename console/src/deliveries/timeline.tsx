@@ -1,43 +1,46 @@
-// What happened to a delivery and what comes next, in order.
+// The history of a delivery and its next step, in order.
 import type { ComponentChildren, JSX } from 'preact';
 import { Button } from '../components/button.tsx';
 import { Icon, type IconName } from '../components/icon.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Time } from '../components/time.tsx';
 import { duration } from '../format.ts';
-import { outcomeWords } from '../failure-words.ts';
+import { outcomeLabel } from '../outcome-label.ts';
 import { setParams } from '../router.ts';
-import type { Attempt, DeliveryWithAttempts } from '../shapes.ts';
-import { attemptNumber } from './attempt-choice.tsx';
+import type {
+  Attempt,
+  GetDeliveryAnswer as DeliveryWithAttempts,
+} from '../../../src/client/contract/delivery.ts';
+import { attemptNumber } from './attempt-select.tsx';
 import { NextAttempt } from './next-attempt.tsx';
-import { sentenceOf } from './failure-text.ts';
+import { failureSentence } from './failure-text.ts';
 
 export function Timeline({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
   return (
     <ol class="timeline">
-      <Moment icon="event" tone="quiet" title="Published" at={delivery.createdAt} />
+      <TimelineItem icon="event" tone="quiet" title="Published" at={delivery.createdAt} />
       {delivery.attempts.map((attempt) => (
-        <Tried key={attempt.id} attempt={attempt} />
+        <AttemptItem key={attempt.id} attempt={attempt} />
       ))}
       <Next delivery={delivery} />
     </ol>
   );
 }
 
-function Tried({ attempt }: { attempt: Attempt }): JSX.Element {
+function AttemptItem({ attempt }: { attempt: Attempt }): JSX.Element {
   const isFailed = attempt.error !== undefined;
   const number = attemptNumber(attempt);
   return (
-    <Moment
+    <TimelineItem
       icon={isFailed ? 'close' : 'check'}
       tone={isFailed ? 'bad' : 'good'}
-      title={`Attempt ${number}: ${outcomeWords(attempt) ?? 'no answer'}`}
+      title={`Attempt ${number}: ${outcomeLabel(attempt) ?? 'no response'}`}
       at={attempt.startedAt}
       note={`took ${duration(attempt.tookMs)}`}
     >
       {isFailed ? (
         <p>
-          <Outside text={sentenceOf(attempt)} />
+          <UntrustedText text={failureSentence(attempt)} />
         </p>
       ) : null}
       <Button
@@ -47,7 +50,7 @@ function Tried({ attempt }: { attempt: Attempt }): JSX.Element {
       >
         Show
       </Button>
-    </Moment>
+    </TimelineItem>
   );
 }
 
@@ -56,33 +59,33 @@ function Next({ delivery }: { delivery: DeliveryWithAttempts }): JSX.Element {
   const number = attempts.length + 1;
   switch (state) {
     case 'running':
-      return <Moment icon="running" tone="info" title={`Attempt ${number} is under way`} />;
+      return <TimelineItem icon="running" tone="info" title={`Attempt ${number}: in flight`} />;
     case 'due':
       return (
-        <Moment icon="clock" tone="info" title={`Attempt ${number} comes`}>
+        <TimelineItem icon="clock" tone="info" title={`Attempt ${number}: scheduled`}>
           {nextAttemptAt === undefined ? null : (
             <p>
-              <NextAttempt at={nextAttemptAt} />, from <Time at={nextAttemptAt} as="exact" />
+              <NextAttempt at={nextAttemptAt} /> (<Time at={nextAttemptAt} as="exact" />)
             </p>
           )}
-        </Moment>
+        </TimelineItem>
       );
     case 'delivered':
     case 'dead':
     case 'cancelled': {
       const { icon, tone, title } = ends[state];
-      return <Moment icon={icon} tone={tone} title={title} at={endedAt} />;
+      return <TimelineItem icon={icon} tone={tone} title={title} at={endedAt} />;
     }
   }
 }
 
 const ends = {
   delivered: { icon: 'check', tone: 'good', title: 'Delivered' },
-  dead: { icon: 'close', tone: 'bad', title: 'Dead: nothing is sent any more' },
+  dead: { icon: 'close', tone: 'bad', title: 'Dead: no further attempts' },
   cancelled: { icon: 'dash', tone: 'quiet', title: 'Cancelled: the subscription ended' },
 } as const;
 
-function Moment({
+function TimelineItem({
   icon,
   tone,
   title,

@@ -1,13 +1,14 @@
-// The columns of the list of events.
+// The columns of the events table.
 import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
-import { Id, Outside } from '../components/outside.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { countStates } from '../count-states.ts';
 import { plural } from '../format.ts';
 import { hrefWith } from '../router.ts';
-import type { Delivery, PublishedEvent } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
 
 export function eventHref({ id }: PublishedEvent): string {
   return hrefWith({ eventId: id });
@@ -24,11 +25,11 @@ export function eventColumns(
       isHead: true,
       cell: (event) => (
         <a href={eventHref(event)} data-row>
-          <Outside text={event.event} clip />
+          <UntrustedText text={event.event} clip />
         </a>
       ),
     },
-    { name: 'id', title: 'Id', cell: ({ id }) => <Id id={id} /> },
+    { name: 'id', title: 'ID', cell: ({ id }) => <Id id={id} /> },
     {
       name: 'deliveries',
       title: 'Deliveries',
@@ -55,12 +56,14 @@ function Deliveries({
 }): JSX.Element {
   const { deliveries, rejected } = event;
   if (rejected !== undefined) return <StateBadge state="rejected" />;
-  if (deliveries === 0) return <span class="soft">Nobody hears it</span>;
-  // Part of them would say something wrong about all.
+  if (deliveries === 0) return <span class="soft">No subscribers</span>;
+  // States of a part of the deliveries would misrepresent the whole.
   if (known.length === 0 || known.length < (deliveries ?? Number.POSITIVE_INFINITY)) {
     return (
       <span>
-        {deliveries === null ? 'More than 256' : plural(deliveries, 'delivery', 'deliveries')}
+        {deliveries === null
+          ? 'More than 256 deliveries'
+          : plural(deliveries, 'delivery', 'deliveries')}
       </span>
     );
   }

@@ -1,4 +1,4 @@
-// One event: what it says, and where it went.
+// One event: its payload and its deliveries.
 import type { JSX } from 'preact';
 import { getText } from '../api.ts';
 import { Code } from '../components/code.tsx';
@@ -7,12 +7,12 @@ import { FanOut } from '../components/fan-out.tsx';
 import { IdFact } from '../components/id-fact.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { memberText } from '../json-text.ts';
 import { useLoad } from '../load.ts';
-import type { PublishedEvent } from '../shapes.ts';
+import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
 
 type WithPayload = PublishedEvent & { readonly payload: string };
 
@@ -31,7 +31,7 @@ export function EventDrawer({
   );
 }
 
-/** The payload stays as it was written, for numbers that JavaScript cannot hold. */
+/** The payload stays text: JavaScript cannot represent every JSON number. */
 async function readEvent(id: string, signal: AbortSignal): Promise<WithPayload> {
   const text = await getText(`/events/${encodeURIComponent(id)}`, signal);
   const event: PublishedEvent = JSON.parse(text);
@@ -44,7 +44,7 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
     <>
       <Facts>
         <Fact name="Name">
-          <Outside text={name} mono />
+          <UntrustedText text={name} mono />
         </Fact>
         <IdFact id={id} />
         <Fact name="Published">
@@ -52,20 +52,20 @@ function Shown({ event }: { event: WithPayload }): JSX.Element {
         </Fact>
       </Facts>
       {rejected === undefined ? null : (
-        <Notice tone="bad" title="Rejected: it goes to nobody">
+        <Notice tone="bad" title="Rejected: not delivered">
           <p>
-            <Outside text={rejected} />
+            <UntrustedText text={rejected} />
           </p>
         </Notice>
       )}
       {rejected === undefined ? (
-        <Part title="Where it went">
+        <DrawerSection title="Deliveries">
           <FanOut eventId={id} expected={deliveries} />
-        </Part>
+        </DrawerSection>
       ) : null}
-      <Part title="Payload">
+      <DrawerSection title="Payload">
         <Code text={payload} label="payload" />
-      </Part>
+      </DrawerSection>
     </>
   );
 }

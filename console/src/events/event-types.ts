@@ -1,19 +1,21 @@
-// Which of the contract's event types speak for an event of a name. Pure.
-import type { EventType } from '../shapes.ts';
+// Selects the event types of the contract that apply to an event name. Pure.
+import type { ListEventTypesAnswer } from '../../../src/client/contract/event.ts';
 
-/** Names to choose from: not patterns, and not templates, whose names only subscribers know. */
+export type EventType = ListEventTypesAnswer['items'][number];
+
+/** Event names to suggest: no patterns, and no templates, whose names only subscribers choose. */
 export function namesOf(types: readonly EventType[]): readonly string[] {
   const names = types.map(({ event }) => event);
   return [...new Set(names.filter((name) => !name.includes('{') && !name.endsWith('*')))];
 }
 
-/** Those that a payload of this event must fit, the most special first. */
+/** The types that a payload of this event must satisfy, most specific first. */
 export function typesFor(types: readonly EventType[], name: string): readonly EventType[] {
   const fitting = types.filter(({ event }) => rank(event, name) > 0);
   return fitting.sort((one, other) => rank(other.event, name) - rank(one.event, name));
 }
 
-/** One of each schema, with its first callback: several callbacks may ask for the same. */
+/** One type per distinct schema: several callbacks may share one. */
 export function schemasOf(types: readonly EventType[]): readonly EventType[] {
   const seen = new Set<string>();
   return types.filter(({ schema }) => {
@@ -28,7 +30,7 @@ export function contractsOf(types: readonly EventType[]): readonly string[] {
   return [...new Set(types.map(({ contract }) => contract))];
 }
 
-/** 0 for those that cannot hear it. */
+/** 0 for a type that does not match the name. */
 function rank(event: string, name: string): number {
   if (event === name) return 4;
   if (event.endsWith('.*') && name.startsWith(event.slice(0, -1))) return 3;

@@ -1,8 +1,8 @@
-// The filters of the list of events.
+// The filters of the events list.
 import type { JSX } from 'preact';
 import { TextField } from '../components/field.tsx';
 import { FilterBar, TimeFilters } from '../components/filter-bar.tsx';
-import { patternFlaw } from '../event-name.ts';
+import { patternError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 export type EventFilter = {
@@ -11,7 +11,7 @@ export type EventFilter = {
   readonly until: string | undefined;
 };
 
-/** Takes every filter away, for setParams and links. */
+/** Removes every filter, for setParams and links. */
 export const noFilter = { event: undefined, from: undefined, until: undefined } as const;
 
 export function readFilter(): EventFilter {
@@ -20,24 +20,24 @@ export function readFilter(): EventFilter {
 
 export function EventFilters({
   filter,
-  isNarrow,
+  isFiltered,
 }: {
   readonly filter: EventFilter;
-  readonly isNarrow: boolean;
+  readonly isFiltered: boolean;
 }): JSX.Element {
   return (
-    <FilterBar what="events" cleared={isNarrow ? noFilter : undefined}>
+    <FilterBar what="events" cleared={isFiltered ? noFilter : undefined}>
       <TextField
         label="Name or pattern"
         value={filter.event ?? ''}
         placeholder="order.*"
         isMono
         maxLength={128}
-        error={patternFlaw(filter.event)}
+        error={patternError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField
-        label="Id"
+        label="Event ID"
         value={param('eventId') ?? ''}
         placeholder="evt_…"
         isMono

@@ -1,12 +1,12 @@
-// Where a payload is written: checked as it is typed, with every flaw at its line and column.
+// The payload editor: validated while typing, with line and column of every error.
 import type { JSX } from 'preact';
 import { useMemo, useRef } from 'preact/hooks';
 import { Button } from '../components/button.tsx';
 import { TextArea } from '../components/field.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { indented } from '../json-text.ts';
 import { limits } from '../limits.ts';
-import type { FieldError } from '../shapes.ts';
+import type { FieldError } from '../field-error.ts';
 import { checkJson, lineAndColumn, type JsonCheck } from './json-check.ts';
 
 export function PayloadField({
@@ -15,14 +15,14 @@ export function PayloadField({
   onInput,
 }: {
   readonly text: string;
-  /** What the service says, by JSON pointers into the payload. */
+  /** Errors of the service, by JSON pointer into the payload. */
   readonly errors: readonly FieldError[];
   readonly onInput: (text: string) => void;
 }): JSX.Element {
   const area = useRef<HTMLTextAreaElement>(null);
   const check = useMemo(() => checkJson(text), [text]);
-  const flaws = flawsOf(check, errors, text);
-  const goTo = ({ from, to }: Flaw): void => {
+  const issues = issuesIn(check, errors, text);
+  const goTo = ({ from, to }: Issue): void => {
     area.current?.focus();
     area.current?.setSelectionRange(from, to);
   };
@@ -34,30 +34,30 @@ export function PayloadField({
         value={text}
         rows={14}
         areaRef={area}
-        error={flaws.length === 0 ? undefined : sentence(flaws[0])}
+        error={issues.length === 0 ? undefined : sentence(issues[0])}
         onInput={onInput}
       />
-      {flaws.length < 2 ? null : (
-        <ul class="payload-flaws">
-          {flaws.slice(1, limits.flawsMax).map((flaw) => (
-            <li key={flaw.message + flaw.pointer} class="field-error">
-              <Outside text={sentence(flaw)} />
+      {issues.length < 2 ? null : (
+        <ul class="payload-issues">
+          {issues.slice(1, limits.payloadErrorsMax).map((issue) => (
+            <li key={issue.message + issue.pointer} class="field-error">
+              <UntrustedText text={sentence(issue)} />
             </li>
           ))}
         </ul>
       )}
       <div class="cluster">
-        {flaws[0] === undefined ? null : (
+        {issues[0] === undefined ? null : (
           <Button
             size="small"
-            onClick={() => (flaws[0] === undefined ? undefined : goTo(flaws[0]))}
+            onClick={() => (issues[0] === undefined ? undefined : goTo(issues[0]))}
           >
-            Go to the mistake
+            Go to error
           </Button>
         )}
         {pretty === undefined || pretty === text ? null : (
           <Button size="small" onClick={() => onInput(pretty)}>
-            Indent
+            Format
           </Button>
         )}
       </div>
@@ -65,7 +65,7 @@ export function PayloadField({
   );
 }
 
-type Flaw = {
+type Issue = {
   readonly message: string;
   readonly pointer: string | undefined;
   readonly from: number;
@@ -74,7 +74,7 @@ type Flaw = {
   readonly column: number;
 };
 
-function flawsOf(check: JsonCheck, errors: readonly FieldError[], text: string): readonly Flaw[] {
+function issuesIn(check: JsonCheck, errors: readonly FieldError[], text: string): readonly Issue[] {
   if (check.kind === 'wrong') {
     const { message, at } = check;
     const place = { from: at, to: Math.min(at + 1, text.length), ...lineAndColumn(text, at) };
@@ -86,9 +86,9 @@ function flawsOf(check: JsonCheck, errors: readonly FieldError[], text: string):
   });
 }
 
-function sentence(flaw: Flaw | undefined): string {
-  if (flaw === undefined) return '';
-  const { line, column, pointer, message } = flaw;
+function sentence(issue: Issue | undefined): string {
+  if (issue === undefined) return '';
+  const { line, column, pointer, message } = issue;
   const what =
     pointer === undefined ? message : `${pointer === '' ? 'The payload' : pointer} ${message}`;
   return `Line ${line}, column ${column}: ${what}.`;

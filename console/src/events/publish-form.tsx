@@ -1,14 +1,15 @@
-// The form that publishes, with the contract's schema beside the payload.
+// The publish form, with the schema of the contract next to the payload.
 import type { JSX } from 'preact';
 import type { ApiProblem } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { limits } from '../limits.ts';
-import type { EventType, FieldError } from '../shapes.ts';
-import { sentenceOf } from '../subscriptions/sentence.ts';
+import type { EventType } from './event-types.ts';
+import type { FieldError } from '../field-error.ts';
+import { messageFor } from '../subscriptions/problem-message.ts';
 import { contractsOf, namesOf, schemasOf } from './event-types.ts';
 import { PayloadField } from './payload-field.tsx';
 import { usePublishing, type Sent } from './publishing.ts';
@@ -23,11 +24,11 @@ export function PublishForm({
   readonly isAgain: boolean;
   readonly onSent: (sent: Sent) => void;
 }): JSX.Element {
-  const { draft, set, act, fitting, payload, isRight } = usePublishing(types, onSent);
+  const { draft, set, act, fitting, payload, isValid } = usePublishing(types, onSent);
   const { event, to, contract } = draft;
   const submit = (submitted: Event): void => {
     submitted.preventDefault();
-    if (isRight) act.run();
+    if (isValid) act.run();
   };
   const contracts = contractsOf(fitting);
   return (
@@ -41,17 +42,17 @@ export function PublishForm({
         isFocused
         maxLength={128}
         placeholder="order.created"
-        hint="A name of the contract, or any other that its patterns hear."
+        hint="An event name from the contract, or any name that matches one of its patterns."
         error={fieldError(act.problem, 'body#/event', eventSentence)}
         onInput={(value) => set({ event: value })}
       />
       <TextField
-        label="Only to this subscription"
+        label="Only for subscription"
         value={to}
         isMono
         maxLength={64}
         placeholder="sub_… (optional)"
-        error={fieldError(act.problem, 'body#/subscriberId', sentenceOf)}
+        error={fieldError(act.problem, 'body#/subscriberId', messageFor)}
         onInput={(value) => set({ to: value })}
       />
       {contracts.length < 2 ? null : (
@@ -59,7 +60,7 @@ export function PublishForm({
           label="Contract"
           value={contract}
           options={[
-            { value: '', text: 'Choose: several could hear it' },
+            { value: '', text: 'Select a contract' },
             ...contracts.map((title) => ({ value: title, text: title })),
           ]}
           onChange={(value) => set({ contract: value })}
@@ -73,7 +74,7 @@ export function PublishForm({
       <Schemas types={schemasOf(fitting)} name={event} />
       <Rest problem={act.problem} />
       <div class="form-actions">
-        <Button kind="primary" type="submit" icon="event" isBusy={act.isBusy} isDisabled={!isRight}>
+        <Button kind="primary" type="submit" icon="event" isBusy={act.isBusy} isDisabled={!isValid}>
           {isAgain ? 'Publish another' : 'Publish'}
         </Button>
       </div>
@@ -83,29 +84,30 @@ export function PublishForm({
 
 function Schemas({ types, name }: { types: readonly EventType[]; name: string }): JSX.Element {
   return (
-    <Part title="What the payload must be">
+    <DrawerSection title="Payload schema">
       {types.length === 0 ? (
         <p class="soft">
           {name === ''
-            ? 'Choose an event to see its schema.'
-            : 'The contract asks for nothing here.'}
+            ? 'Enter an event name to see its schema.'
+            : 'The contract defines no schema for this event.'}
         </p>
       ) : null}
       {types.map(({ callback, contract, schema }) => (
         <div key={`${contract} ${callback}`} class="schema-of">
           <p class="soft">
-            Asked for by <Outside text={callback} mono /> of <Outside text={contract} />
+            Schema of callback <UntrustedText text={callback} mono /> in{' '}
+            <UntrustedText text={contract} />
           </p>
           {schema === undefined ? null : <SchemaView schema={schema} />}
         </div>
       ))}
-    </Part>
+    </DrawerSection>
   );
 }
 
 const payloadField = 'body#/payload';
 
-/** What belongs to no field of the form. */
+/** Problems that belong to no field of the form. */
 function Rest({ problem }: { problem: ApiProblem | undefined }): JSX.Element | null {
   if (problem === undefined) return null;
   const placed = ['body#/event', 'body#/subscriberId'].some((name) => problem.of(name));
@@ -117,7 +119,7 @@ function Rest({ problem }: { problem: ApiProblem | undefined }): JSX.Element | n
 function payloadErrors(problem: ApiProblem | undefined): readonly FieldError[] {
   return (problem?.errors ?? [])
     .filter(({ field }) => field === payloadField || field.startsWith(`${payloadField}/`))
-    .slice(0, limits.flawsMax)
+    .slice(0, limits.payloadErrorsMax)
     .map(({ field, message }) => ({ field: field.slice(payloadField.length), message }));
 }
 
@@ -130,5 +132,5 @@ function fieldError(
 }
 
 function eventSentence(): string {
-  return 'A name is letters, digits, _ and -, in parts joined by dots: order.created.';
+  return 'Use letters, digits, _ and -, with dots between parts, for example order.created.';
 }

@@ -1,5 +1,5 @@
-// Publishing an event by hand: its name, its payload beside what the contract asks for, and then where it
-// goes, live.
+// Publishes an event by hand: name and payload next to the schema of the contract, then its
+// deliveries, live.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
@@ -8,11 +8,11 @@ import { Drawer } from '../components/dialog.tsx';
 import { FanOut } from '../components/fan-out.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Id, Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { useLoad } from '../load.ts';
 import { hrefWith } from '../router.ts';
-import type { EventType } from '../shapes.ts';
+import type { EventType } from './event-types.ts';
 import { PublishForm } from './publish-form.tsx';
 import type { Sent } from './publishing.ts';
 
@@ -42,34 +42,34 @@ function Result({ sent }: { sent: Sent }): JSX.Element {
   const { event, accepted } = sent;
   const { eventId, deliveries, warnings = [] } = accepted;
   const part = useRef<HTMLDivElement>(null);
-  // It appears above the form, perhaps out of sight.
+  // The result appears above the form, possibly out of view.
   useEffect(() => part.current?.focus(), [eventId]);
   return (
     <div ref={part} tabIndex={-1} class="published">
-      <Part
+      <DrawerSection
         title="Published"
-        aside={
+        actions={
           <a href={hrefWith({ publish: undefined, to: undefined, eventId })}>
             <Id id={eventId} />
           </a>
         }
       >
         {warnings.length === 0 ? null : (
-          <Notice tone="warn" title="It breaks the contract, which the service lets pass">
+          <Notice tone="warn" title="Accepted, although the payload violates the contract">
             <ul class="notice-list">
               {warnings.map(({ field, message }) => (
                 <li key={field + message}>
-                  <Outside text={field} mono /> <Outside text={message} />
+                  <UntrustedText text={field} mono /> <UntrustedText text={message} />
                 </li>
               ))}
             </ul>
           </Notice>
         )}
         <p class="soft" role="status">
-          <Outside text={event} mono /> is on stable storage.
+          <UntrustedText text={event} mono /> was accepted and stored.
         </p>
         <FanOut key={eventId} eventId={eventId} expected={deliveries} />
-      </Part>
+      </DrawerSection>
     </div>
   );
 }

@@ -1,11 +1,12 @@
-// What is about to be published, and the act. The payload is sent as it was written: numbers and spaces
-// stay as they are.
+// State and action of the publish form. The payload is sent exactly as written, including number
+// formats and white space.
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { useAction, type Action } from '../action.ts';
 import { newIdempotencyKey, send } from '../api.ts';
 import { param } from '../router.ts';
-import type { Accepted, EventType } from '../shapes.ts';
+import type { Accepted } from '../../../src/client/contract/event.ts';
+import type { EventType } from './event-types.ts';
 import { typesFor } from './event-types.ts';
 import { checkJson } from './json-check.ts';
 
@@ -13,7 +14,7 @@ export type Sent = { readonly event: string; readonly accepted: Accepted };
 
 export type Draft = {
   readonly event: string;
-  /** Undefined: the example of the contract, whichever event it is. */
+  /** Undefined: the example of the contract for the current event. */
   readonly payload: string | undefined;
   readonly to: string;
   readonly contract: string;
@@ -23,10 +24,10 @@ export type Publishing = {
   readonly draft: Draft;
   readonly set: (change: Partial<Draft>) => void;
   readonly act: Action;
-  /** The event types that its payload must fit. */
+  /** The event types that the payload must satisfy. */
   readonly fitting: readonly EventType[];
   readonly payload: string;
-  readonly isRight: boolean;
+  readonly isValid: boolean;
 };
 
 export function usePublishing(
@@ -39,7 +40,7 @@ export function usePublishing(
     to: param('to') ?? '',
     contract: '',
   });
-  // The same key for the same words: a lost answer or a second click publishes nothing twice.
+  // One key per unchanged draft: a lost response or a second click never publishes twice.
   const key = useRef(newIdempotencyKey());
   const { event } = draft.value;
   const fitting = typesFor(types, event.trim());
@@ -59,8 +60,8 @@ export function usePublishing(
     key.current = newIdempotencyKey();
     act.forget();
   };
-  const isRight = checkJson(payload).kind === 'right';
-  return { draft: draft.value, set, act, fitting, payload, isRight };
+  const isValid = checkJson(payload).kind === 'right';
+  return { draft: draft.value, set, act, fitting, payload, isValid };
 }
 
 function exampleOf(fitting: readonly EventType[], types: readonly EventType[]): string {

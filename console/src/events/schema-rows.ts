@@ -1,5 +1,5 @@
-// A JSON schema as rows that people read: each place with its kind, whether it must be there, and the rules
-// that hold for it. Pure; bounded, since schemas may refer to themselves.
+// Flattens a JSON schema into rows: each property with its type, whether it is required, and its
+// constraints. Pure; bounded, since schemas may be recursive.
 import { limits } from '../limits.ts';
 
 export type SchemaRow = {
@@ -15,7 +15,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 export function schemaRows(schema: Schema): readonly SchemaRow[] {
   const rows: SchemaRow[] = [];
-  const walk = (part: unknown, { name, depth, isRequired, seen }: Way): void => {
+  const walk = (part: unknown, { name, depth, isRequired, seen }: Visit): void => {
     if (rows.length >= limits.schemaRowsMax) return;
     const at = resolve(schema, part, seen);
     rows.push(rowOf(at.schema, { name, depth, isRequired, isKnown: at.isKnown }));
@@ -28,11 +28,11 @@ export function schemaRows(schema: Schema): readonly SchemaRow[] {
   return rows;
 }
 
-type Way = {
+type Visit = {
   readonly name: string;
   readonly depth: number;
   readonly isRequired: boolean;
-  /** The references on the way here: one of them again would never end. */
+  /** The references on the path: following one twice would not end. */
   readonly seen: readonly string[];
 };
 
@@ -52,7 +52,7 @@ function resolve(root: Schema, part: unknown, seen: readonly string[]): Resolved
   return { ...found, schema: { ...found.schema, ...beside } };
 }
 
-/** What a local reference points at: `#/$defs/s0`. */
+/** The target of a local reference: `#/$defs/s0`. */
 function pointedAt(root: Schema, ref: string): unknown {
   const steps = ref
     .replace(/^#\/?/u, '')
@@ -70,13 +70,13 @@ function rowOf(
 ): SchemaRow {
   return {
     ...row,
-    kind: isKnown ? 'as above' : kindOf(schema),
+    kind: isKnown ? 'recursive' : kindOf(schema),
     rules: rulesOf(schema),
     description: text(schema['description']) ?? text(schema['title']),
   };
 }
 
-type Child = Pick<Way, 'name' | 'isRequired'> & { readonly schema: unknown };
+type Child = Pick<Visit, 'name' | 'isRequired'> & { readonly schema: unknown };
 
 function childrenOf(schema: Schema): readonly Child[] {
   const { properties, items, additionalProperties } = schema;
@@ -90,17 +90,17 @@ function childrenOf(schema: Schema): readonly Child[] {
     ...members,
     ...(isObject(items) ? [{ name: 'each item', schema: items, isRequired: false }] : []),
     ...(isObject(additionalProperties)
-      ? [{ name: 'any other name', schema: additionalProperties, isRequired: false }]
+      ? [{ name: 'additional properties', schema: additionalProperties, isRequired: false }]
       : []),
-    ...choices(schema, 'allOf', 'and also'),
-    ...choices(schema, 'oneOf', 'exactly one of'),
-    ...choices(schema, 'anyOf', 'at least one of'),
+    ...choices(schema, 'allOf', 'all of'),
+    ...choices(schema, 'oneOf', 'one of'),
+    ...choices(schema, 'anyOf', 'any of'),
   ];
 }
 
 function choices(schema: Schema, keyword: string, words: string): readonly Child[] {
   return list(schema[keyword]).map((one, at) => ({
-    name: keyword === 'allOf' ? words : `${words}: ${at + 1}`,
+    name: keyword === 'allOf' ? words : `${words} (${at + 1})`,
     schema: one,
     isRequired: false,
   }));
@@ -116,7 +116,7 @@ function kindOf(schema: Schema): string {
 function guessed(schema: Schema): string {
   if (isObject(schema['properties'])) return 'object';
   if (schema['const'] !== undefined || Array.isArray(schema['enum'])) return 'value';
-  return 'anything';
+  return 'any';
 }
 
 const ruleWords: Readonly<Record<string, string>> = {
@@ -124,13 +124,13 @@ const ruleWords: Readonly<Record<string, string>> = {
   maximum: 'at most',
   exclusiveMinimum: 'more than',
   exclusiveMaximum: 'less than',
-  multipleOf: 'a multiple of',
-  minLength: 'length at least',
-  maxLength: 'length at most',
-  minItems: 'items at least',
-  maxItems: 'items at most',
-  minProperties: 'members at least',
-  maxProperties: 'members at most',
+  multipleOf: 'multiple of',
+  minLength: 'minimum length',
+  maxLength: 'maximum length',
+  minItems: 'minimum items',
+  maxItems: 'maximum items',
+  minProperties: 'minimum properties',
+  maxProperties: 'maximum properties',
   pattern: 'pattern',
 };
 
@@ -146,8 +146,8 @@ function rulesOf(schema: Schema): readonly string[] {
       : [`one of ${values.map((one) => JSON.stringify(one)).join(', ')}`]),
     ...(schema['const'] === undefined ? [] : [`exactly ${JSON.stringify(schema['const'])}`]),
     ...bounds,
-    ...(schema['uniqueItems'] === true ? ['no item twice'] : []),
-    ...(schema['additionalProperties'] === false ? ['no other names'] : []),
+    ...(schema['uniqueItems'] === true ? ['unique items'] : []),
+    ...(schema['additionalProperties'] === false ? ['no additional properties'] : []),
   ];
 }
 

@@ -1,9 +1,9 @@
-// What a payload must look like, beside the place where it is written.
+// The schema of a payload, next to the editor.
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { limits } from '../limits.ts';
-import type { EventType } from '../shapes.ts';
+import type { EventType } from './event-types.ts';
 import { schemaRows, type SchemaRow } from './schema-rows.ts';
 
 export function SchemaView({
@@ -21,9 +21,9 @@ export function SchemaView({
       </ul>
       {rows.length < limits.schemaRowsMax ? null : (
         <p class="soft">
-          The schema goes on.{' '}
+          The schema is longer. The{' '}
           <a href="/docs" target="_blank" rel="noreferrer">
-            The reference
+            API reference
           </a>{' '}
           has all of it.
         </p>
@@ -37,20 +37,20 @@ function Row({ row }: { row: SchemaRow }): JSX.Element {
   return (
     <li class={`schema-depth-${Math.min(depth, limits.schemaDepthMax)}`}>
       <p class="cluster">
-        <Outside text={name} mono />
+        <UntrustedText text={name} mono />
         <span class="soft">
-          <Outside text={kind} />
+          <UntrustedText text={kind} />
         </span>
         {isRequired ? <span class="schema-required">required</span> : null}
       </p>
       {rules.map((rule) => (
         <p key={rule} class="schema-rule">
-          <Outside text={rule} />
+          <UntrustedText text={rule} />
         </p>
       ))}
       {description === undefined ? null : (
         <p class="soft">
-          <Outside text={description} />
+          <UntrustedText text={description} />
         </p>
       )}
     </li>

@@ -1,21 +1,20 @@
-// The contract as it is executed: what subscribes and to what, what can be published, what was repaired.
-// It says what the service does, not only what the document says.
+// The contract as the service executes it: subscribe operations, events to publish, and repairs. It
+// describes what the service does, not only what the document says.
 import '../contract/contract.css';
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Select } from '../components/field.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { PageHeader } from '../components/page.tsx';
 import { EventsSection } from '../contract/events.tsx';
 import { SubscribeSection, UnsubscribeSection } from '../contract/operations.tsx';
-import type { ContractReport } from '../contract/report.ts';
 import { CannotRun, WarningsSection } from '../contract/warnings.tsx';
 import { plural } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { param, setParams } from '../router.ts';
-import type { Contract } from '../shapes.ts';
+import type { Contract, ContractReport } from '../../../src/client/contract/service.ts';
 
 export function ContractPage(): JSX.Element {
   const contracts = useLoad('contracts', (signal) =>
@@ -26,11 +25,11 @@ export function ContractPage(): JSX.Element {
   const chosen = param('contract') ?? items[0]?.title;
   return (
     <>
-      <PageHeader title="Contract" note="What this service does with the OpenAPI document">
-        <LinkButton href={withQuery('/docs', { contract: chosen })} isOutside>
-          Reference
+      <PageHeader title="Contract" note="How this service executes the OpenAPI document">
+        <LinkButton href={withQuery('/docs', { contract: chosen })} isExternal>
+          API reference
         </LinkButton>
-        <LinkButton href="/openapi.yaml" isOutside>
+        <LinkButton href="/openapi.yaml" isExternal>
           openapi.yaml
         </LinkButton>
       </PageHeader>
@@ -52,7 +51,7 @@ export function ContractPage(): JSX.Element {
         <Failed problem={state.problem} onRetry={contracts.reload} />
       ) : null}
       {state.kind === 'ready' && chosen === undefined ? (
-        <Empty icon="contract" title="No contract is executed" />
+        <Empty icon="contract" title="No contract loaded" />
       ) : null}
       {chosen === undefined ? null : <Report key={chosen} title={chosen} />}
     </>
@@ -67,17 +66,18 @@ function Report({ title }: { title: string }): JSX.Element {
   if (state.kind === 'loading') return <Skeleton rows={8} />;
   if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={load.reload} />;
   const { value } = state;
+  const otherOperations = value.otherOperations ?? 0;
   return (
     <>
       <p class="soft">
-        <Outside text={value.title} /> <Outside text={value.version} />, OpenAPI{' '}
-        <Outside text={value.openapi} />
-        {value.otherOperations === 0
+        <UntrustedText text={value.title} /> <UntrustedText text={value.version} />, OpenAPI{' '}
+        <UntrustedText text={value.openapi} />
+        {otherOperations === 0
           ? ''
-          : `, and ${plural(value.otherOperations, 'operation')} without callbacks`}
+          : `, and ${plural(otherOperations, 'operation')} without callbacks`}
         .{' '}
         <a href={`/contracts/${encodeURIComponent(value.title)}`} target="_blank" rel="noreferrer">
-          The document as it is executed
+          View the executed document
         </a>
       </p>
       <CannotRun reasons={value.cannotRun} />

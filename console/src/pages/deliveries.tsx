@@ -1,5 +1,5 @@
-// The deliveries: figures over time, filters, and a live list; one of them in a drawer. Everything that is
-// chosen stands in the address.
+// The deliveries: chart, filters and a live list; one delivery in a drawer. The whole state is in
+// the address.
 import './deliveries.css';
 import { useComputed, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -7,28 +7,28 @@ import { useEffect, useRef } from 'preact/hooks';
 import { LinkButton } from '../components/button.tsx';
 import { deliveryHref } from '../components/delivery-list.tsx';
 import { Empty, NoMatch } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { deliveryColumns } from '../deliveries/columns.tsx';
 import { DeliveryDrawer } from '../deliveries/drawer.tsx';
 import { filterOf, noFilter, type DeliveryFilter } from '../deliveries/filter.ts';
 import { Filters } from '../deliveries/filters.tsx';
 import { Histogram } from '../deliveries/histogram.tsx';
 import { useLiveList, type LiveList } from '../deliveries/live-list.ts';
-import { isNarrow } from '../is-narrow.ts';
-import { useReading } from '../reading.ts';
-import { hrefWith, param, place, setParams } from '../router.ts';
+import { isFiltered } from '../is-filtered.ts';
+import { useIsInteracting } from '../interaction.ts';
+import { hrefWith, param, route, setParams } from '../router.ts';
 
 export function DeliveriesPage(): JSX.Element {
-  const filter = filterOf(place.value.query);
+  const filter = filterOf(route.value.query);
   const opened = param('delivery');
-  const part = useRef<HTMLDivElement>(null);
-  const isReadingRows = useReading(part);
+  const rows = useRef<HTMLDivElement>(null);
+  const isInteractingWithRows = useIsInteracting(rows);
   const isOpen = useSignal(false);
   isOpen.value = opened !== undefined;
-  const isReading = useComputed(() => isOpen.value || isReadingRows.value);
-  const live = useLiveList(filter, isReading);
+  const isInteracting = useComputed(() => isOpen.value || isInteractingWithRows.value);
+  const live = useLiveList(filter, isInteracting);
   useFocusOnRow(opened);
   return (
     <>
@@ -36,12 +36,12 @@ export function DeliveriesPage(): JSX.Element {
       <Histogram filter={filter} />
       <Filters filter={filter} />
       <Section
-        title={isNarrow(filter) ? 'Deliveries that match' : 'Newest deliveries'}
-        aside={<NewItems news={live.news} />}
+        title={isFiltered(filter) ? 'Matching deliveries' : 'Latest deliveries'}
+        actions={<NewRowsButton rows={live.newRows} />}
         isFlush
       >
-        <div ref={part} class="delivery-rows">
-          <Rows
+        <div ref={rows} class="delivery-rows">
+          <ListTable
             list={live.list}
             nouns={['delivery', 'deliveries']}
             columns={deliveryColumns}
@@ -64,10 +64,10 @@ export function DeliveriesPage(): JSX.Element {
 }
 
 function NoRows({ filter }: { filter: DeliveryFilter }): JSX.Element {
-  if (isNarrow(filter)) return <NoMatch what="deliveries" clearHref={hrefWith(noFilter)} />;
+  if (isFiltered(filter)) return <NoMatch what="deliveries" clearHref={hrefWith(noFilter)} />;
   return (
-    <Empty icon="delivery" title="Nothing was sent yet">
-      <p>A delivery appears here as soon as an event is published that a subscription hears.</p>
+    <Empty icon="delivery" title="No deliveries yet">
+      <p>A delivery is created for each subscription that matches a published event.</p>
       <p class="empty-actions">
         <LinkButton href="/console/subscriptions">Add a subscription</LinkButton>
         <LinkButton href="/console/events">Publish an event</LinkButton>
@@ -76,7 +76,7 @@ function NoRows({ filter }: { filter: DeliveryFilter }): JSX.Element {
   );
 }
 
-/** The deliveries beside the opened one, for `j` and `k`. */
+/** The deliveries next to the open one, for `j` and `k`. */
 function neighboursOf(
   id: string,
   { list }: LiveList,
@@ -87,8 +87,8 @@ function neighboursOf(
 }
 
 /**
- * After the drawer the focus goes to the row of what was shown last, so that `j` goes on from there. Not
- * if somebody has begun to search meanwhile.
+ * When the drawer closes, the focus returns to the row shown last, so that `j` continues from
+ * there. Not if the user has started to type in a field.
  */
 function useFocusOnRow(opened: string | undefined): void {
   const last = useRef(opened);

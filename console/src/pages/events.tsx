@@ -1,27 +1,28 @@
-// Events: what was published and how it went, and publishing by hand.
+// Events: the published events with their delivery states, and publishing by hand.
 import '../events/events.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { get } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Empty, NoMatch } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { eventColumns, eventHref } from '../events/columns.tsx';
 import { EventDrawer } from '../events/drawer.tsx';
 import { EventFilters, noFilter, readFilter, type EventFilter } from '../events/filters.tsx';
 import { Publish } from '../events/publish.tsx';
-import { useStates } from '../events/states.ts';
-import { isNarrow } from '../is-narrow.ts';
+import { useStates } from '../events/delivery-states.ts';
+import { isFiltered } from '../is-filtered.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { useNews } from '../news.ts';
-import { useReading } from '../reading.ts';
+import { useListUpdates } from '../list-updates.ts';
+import { useIsInteracting } from '../interaction.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
-import type { Page, PublishedEvent } from '../shapes.ts';
-import { useIsStale } from '../stale.ts';
+import type { Page } from '../list.ts';
+import type { Event as PublishedEvent } from '../../../src/client/contract/event.ts';
+import { useIsStale } from '../use-is-stale.ts';
 import { useFrames } from '../stream.ts';
 
 export function EventsPage(): JSX.Element {
@@ -30,23 +31,23 @@ export function EventsPage(): JSX.Element {
     const query = { ...filter, cursor, limit: limits.pageItems };
     return get<Page<PublishedEvent>>('/events', { query, ...(signal ? { signal } : {}) });
   });
-  const place = useRef<HTMLDivElement>(null);
-  const news = useNews(useReading(place), list.reload);
+  const rows = useRef<HTMLDivElement>(null);
+  const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ counts, isReset }) => {
-    // Which of them fit the filters is not told.
-    if (counts.published > 0 || isReset) news.note(isNarrow(filter) ? 0 : counts.published);
+    // The frame does not say which events match the filters.
+    if (counts.published > 0 || isReset) updates.note(isFiltered(filter) ? 0 : counts.published);
   });
   const openId = param('eventId');
   return (
     <>
       <PageHeader title="Events">{can('publish') ? <PublishLink /> : null}</PageHeader>
-      <EventFilters filter={filter} isNarrow={isNarrow(filter)} />
+      <EventFilters filter={filter} isFiltered={isFiltered(filter)} />
       <Section
-        title={isNarrow(filter) ? 'Events that match' : 'Newest events'}
-        aside={<NewItems news={news} />}
+        title={isFiltered(filter) ? 'Matching events' : 'Latest events'}
+        actions={<NewRowsButton rows={updates} />}
         isFlush
       >
-        <div ref={place} class="event-rows">
+        <div ref={rows} class="event-rows">
           <EventRows list={list} filter={filter} />
         </div>
       </Section>
@@ -79,9 +80,9 @@ function EventRows({
 }): JSX.Element {
   const isStale = useIsStale(JSON.stringify(filter), list);
   const states = useStates(list.items, filter.event);
-  const cleared = isNarrow(filter) ? hrefWith(noFilter) : undefined;
+  const cleared = isFiltered(filter) ? hrefWith(noFilter) : undefined;
   return (
-    <Rows
+    <ListTable
       list={list}
       nouns={['event', 'events']}
       columns={eventColumns(states)}
@@ -96,13 +97,13 @@ function EventRows({
 function NoneYet(): JSX.Element {
   return (
     <Empty icon="event" title="No events yet">
-      <p>An event says that something happened. Whoever subscribed to its name hears it.</p>
+      <p>A published event is delivered to every subscription that matches its name.</p>
       {can('publish') ? (
         <p class="empty-actions">
           <PublishLink />
         </p>
       ) : (
-        <p>To publish one, use a key that has the scope “publish”.</p>
+        <p>To publish events, sign in with a key that has the “publish” scope.</p>
       )}
     </Empty>
   );

@@ -1,4 +1,4 @@
-// The first minute: subscribe, send, see. Each step has a button that does it.
+// Onboarding: subscribe, send, view. Each step has a button that performs it.
 import './first-steps.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
@@ -13,38 +13,43 @@ import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { Section } from '../components/page.tsx';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
-import type { Accepted, Contract, Delivery, EventType, Page, Subscription } from '../shapes.ts';
+import type { Accepted } from '../../../src/client/contract/event.ts';
+import type { Contract } from '../../../src/client/contract/service.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { EventType } from '../events/event-types.ts';
+import type { Page } from '../list.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { testEvent } from '../test-event.ts';
-import { SubscribeForm } from './subscribe-form.tsx';
+import { FirstSubscription } from './first-subscription.tsx';
 
-type Ground = {
+type SetupState = {
   readonly subscription: Subscription | undefined;
   readonly contracts: readonly Contract[];
   readonly types: readonly EventType[];
 };
 
 export function FirstSteps({ latest }: { latest: readonly Delivery[] }): JSX.Element {
-  const ground = useLoad('ground', readGround);
+  const setup = useLoad('setup', readSetup);
   const sentId = useSignal<string | undefined>(undefined);
-  const { state } = ground;
+  const { state } = setup;
   if (state.kind === 'loading') return <Skeleton rows={4} />;
-  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={ground.reload} />;
+  if (state.kind === 'failed') return <Failed problem={state.problem} onRetry={setup.reload} />;
   const { subscription, contracts } = state.value;
   return (
     <Section title="Get your first delivery">
       <ol class="steps">
         <OneStep number={1} title="Subscribe" isDone={subscription !== undefined}>
-          <SubscribeStep subscription={subscription} contracts={contracts} onDone={ground.reload} />
+          <SubscribeStep subscription={subscription} contracts={contracts} onDone={setup.reload} />
         </OneStep>
         <OneStep number={2} title="Send" isDone={sentId.value !== undefined}>
           <SendStep
-            ground={state.value}
+            setup={state.value}
             isSent={sentId.value !== undefined}
             onSent={(id) => (sentId.value = id)}
           />
         </OneStep>
-        <OneStep number={3} title="See" isDone={latest.length > 0}>
-          <SeeStep sentId={sentId.value} latest={latest} />
+        <OneStep number={3} title="View" isDone={latest.length > 0}>
+          <ViewStep sentId={sentId.value} latest={latest} />
         </OneStep>
       </ol>
     </Section>
@@ -78,22 +83,22 @@ function SubscribeStep({
   subscription,
   contracts,
   onDone,
-}: Omit<Ground, 'types'> & { onDone: () => void }): JSX.Element {
+}: Omit<SetupState, 'types'> & { onDone: () => void }): JSX.Element {
   if (!can('subscribe')) return <NeedsScope scope="subscribe" />;
-  return <SubscribeForm subscription={subscription} contracts={contracts} onDone={onDone} />;
+  return <FirstSubscription subscription={subscription} contracts={contracts} onDone={onDone} />;
 }
 
 function SendStep({
-  ground,
+  setup,
   isSent,
   onSent,
 }: {
-  ground: Ground;
+  setup: SetupState;
   isSent: boolean;
   onSent: (eventId: string) => void;
 }): JSX.Element {
-  const test = testEvent(ground.types, ground.subscription);
-  // A lost answer is asked for again with the same key; the next event gets its own.
+  const test = testEvent(setup.types, setup.subscription);
+  // A lost response is retried with the same key; the next event gets a new one.
   const key = useRef(newIdempotencyKey());
   const publish = useAction(
     async () => {
@@ -110,13 +115,13 @@ function SendStep({
   return (
     <>
       <p class="soft">
-        Publishes <code>{test.event}</code> with the example of the contract, for this subscription
-        only.
+        Publishes <code>{test.event}</code> with the example payload of the contract, to this
+        subscription only.
       </p>
       <Button
-        kind={ground.subscription === undefined || isSent ? 'plain' : 'primary'}
+        kind={setup.subscription === undefined || isSent ? 'plain' : 'primary'}
         icon="event"
-        isDisabled={ground.subscription === undefined}
+        isDisabled={setup.subscription === undefined}
         isBusy={publish.isBusy}
         onClick={publish.run}
       >
@@ -127,7 +132,7 @@ function SendStep({
   );
 }
 
-function SeeStep({
+function ViewStep({
   sentId,
   latest,
 }: {
@@ -139,8 +144,8 @@ function SeeStep({
     return (
       <p class="soft" role="status">
         {sentId === undefined
-          ? 'The delivery appears here as soon as it is made.'
-          : 'Sent. Waiting for its delivery…'}
+          ? 'The delivery appears here when it is created.'
+          : 'Event published. Waiting for its delivery…'}
       </p>
     );
   }
@@ -150,7 +155,7 @@ function SeeStep({
         <StateBadge state={shownState(delivery)} /> <code>{delivery.event}</code>
       </p>
       <LinkButton kind="primary" href={`/console/deliveries?delivery=${delivery.id}`}>
-        Open the delivery
+        View delivery
       </LinkButton>
     </>
   );
@@ -160,13 +165,13 @@ function NeedsScope({ scope }: { scope: string }): JSX.Element {
   return (
     <Notice tone="quiet">
       <p>
-        This key lacks the scope <code>{scope}</code>.
+        This key does not have the <code>{scope}</code> scope.
       </p>
     </Notice>
   );
 }
 
-async function readGround(signal: AbortSignal): Promise<Ground> {
+async function readSetup(signal: AbortSignal): Promise<SetupState> {
   const [subscriptions, contracts, types] = await Promise.all([
     get<Page<Subscription>>('/subscriptions', { query: { state: 'active', limit: 1 }, signal }),
     get<{ items: readonly Contract[] }>('/contracts', { signal }),

@@ -1,4 +1,4 @@
-// Keys: who may use the app's interface, and for what. Secrets are shown once, when they are made.
+// API keys of the app. Secrets are shown once, when they are created.
 import '../api-keys/api-keys.css';
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
@@ -8,11 +8,12 @@ import { NewKey } from '../api-keys/new-key.tsx';
 import { LinkButton } from '../components/button.tsx';
 import { Empty } from '../components/list-states.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { limits } from '../limits.ts';
 import { useList } from '../list.ts';
 import { hrefWith, param, setParams } from '../router.ts';
-import type { Key, Page } from '../shapes.ts';
+import type { Key } from '../../../src/client/contract/key.ts';
+import type { Page } from '../list.ts';
 
 export function KeysPage(): JSX.Element {
   const list = useList<Key>('keys', (cursor, signal) => {
@@ -22,13 +23,13 @@ export function KeysPage(): JSX.Element {
   const openId = param('key');
   return (
     <>
-      <PageHeader title="Keys" note="Who may use the interface of this app, and for what">
+      <PageHeader title="Keys" note="API keys of this app and their scopes">
         <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1, key: undefined })}>
           New key
         </LinkButton>
       </PageHeader>
-      <Section title="Newest keys" isFlush>
-        <Rows
+      <Section title="Latest keys" isFlush>
+        <ListTable
           list={list}
           nouns={['key', 'keys']}
           columns={keyColumns}

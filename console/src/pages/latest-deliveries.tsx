@@ -1,22 +1,22 @@
-// The newest deliveries, live.
+// The latest deliveries, live.
 import type { JSX } from 'preact';
 import { shownState, StateBadge } from '../components/badge.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
 import { Time } from '../components/time.tsx';
-import { outcomeWords } from '../failure-words.ts';
+import { outcomeLabel } from '../outcome-label.ts';
 import type { Load } from '../load.ts';
-import type { Delivery } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
 
 export function LatestDeliveries({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
   const all = (
     <a class="section-link" href="/console/deliveries">
-      All deliveries
+      View all
     </a>
   );
   return (
-    <Section title="Latest deliveries" aside={all} isFlush>
+    <Section title="Latest deliveries" actions={all} isFlush>
       <Content load={load} />
     </Section>
   );
@@ -29,7 +29,7 @@ function Content({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
   if (state.value.length === 0) {
     return (
       <Empty icon="delivery" title="No deliveries yet">
-        <p>They appear here by themselves.</p>
+        <p>New deliveries appear here automatically.</p>
       </Empty>
     );
   }
@@ -41,9 +41,9 @@ function Content({ load }: { load: Load<readonly Delivery[]> }): JSX.Element {
             <StateBadge state={shownState(delivery)} />
           </span>
           <a href={`/console/deliveries?delivery=${delivery.id}`}>
-            <Outside text={delivery.event} clip />
+            <UntrustedText text={delivery.event} clip />
           </a>
-          <span class="soft latest-outcome">{outcomeWords(delivery)}</span>
+          <span class="soft latest-outcome">{outcomeLabel(delivery)}</span>
           <span class="soft latest-age">
             <Time at={delivery.createdAt} />
           </span>

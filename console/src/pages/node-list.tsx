@@ -1,24 +1,22 @@
-// The nodes of the service, in small: the processes that work on this database.
+// The nodes of the service: the processes that share this database.
 import './node-list.css';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
+import type { ListNodesAnswer } from '../../../src/client/contract/node.ts';
 import { get } from '../api.ts';
 import { Badge } from '../components/badge.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Section } from '../components/page.tsx';
 import { Time } from '../components/time.tsx';
 import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
 import { isPaused } from '../stream.ts';
-import type { ServiceNode } from '../shapes.ts';
 
-const roles = { all: 'requests and deliveries', api: 'requests', worker: 'deliveries' } as const;
+const roles = { all: 'API and worker', api: 'API', worker: 'worker' } as const;
 
 export function NodeList(): JSX.Element {
-  const load = useLoad('nodes', (signal) =>
-    get<{ items: readonly ServiceNode[] }>('/nodes', { signal }),
-  );
+  const load = useLoad('nodes', (signal) => get<ListNodesAnswer>('/nodes', { signal }));
   useEffect(() => {
     const timer = setInterval(() => {
       if (!document.hidden && !isPaused.peek()) load.reload();
@@ -34,15 +32,15 @@ export function NodeList(): JSX.Element {
         {load.value?.items.map((node) => (
           <li key={node.name + node.startedAt}>
             <span class="cluster">
-              <Outside text={node.name} mono />
-              {node.self ? <Badge tone="quiet" text="this one" /> : null}
+              <UntrustedText text={node.name} mono />
+              {node.self ? <Badge tone="quiet" text="this node" /> : null}
             </span>
             <span class="soft">{roles[node.role]}</span>
             <span class="soft">
-              version <Outside text={node.version} />
+              version <UntrustedText text={node.version} />
             </span>
             <span class="soft">
-              started <Time at={node.startedAt} />, seen <Time at={node.lastSeenAt} />
+              started <Time at={node.startedAt} />, last seen <Time at={node.lastSeenAt} />
             </span>
           </li>
         ))}

@@ -1,15 +1,15 @@
-// The figures on top of the overview.
+// The key metrics at the top of the overview.
 import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Stat, Stats } from '../components/stat.tsx';
 import { count, duration, percent, plural, span } from '../format.ts';
-import type { Stats as Figures } from '../shapes.ts';
+import type { GetStatsAnswer } from '../../../src/client/contract/stats.ts';
 
-/** Below these the rate is worth a look, and a worry. */
+/** Success rates below these are shown as a warning and as an error. */
 const goodRate = 0.99;
 const poorRate = 0.9;
 
-export function OverviewFigures({ stats }: { stats: Figures }): JSX.Element {
+export function OverviewFigures({ stats }: { stats: GetStatsAnswer }): JSX.Element {
   const { totals, pending, pendingIsCapped, oldestPendingAt } = stats;
   const tries = totals.delivered + totals.retried + totals.dead;
   return (
@@ -23,22 +23,22 @@ export function OverviewFigures({ stats }: { stats: Figures }): JSX.Element {
       <Stat
         name="Latency p50"
         value={totals.p50Ms === null ? '–' : duration(totals.p50Ms)}
-        note={tries === 0 ? 'No attempts' : 'Half were faster'}
+        note={tries === 0 ? 'No attempts' : '50% were faster'}
       />
       <Stat
         name="Latency p95"
         value={totals.p95Ms === null ? '–' : duration(totals.p95Ms)}
-        note={tries === 0 ? 'No attempts' : '1 of 20 was slower'}
+        note={tries === 0 ? 'No attempts' : '95% were faster'}
       />
       <Stat
         name="Pending"
         value={`${count(pending)}${pendingIsCapped ? '+' : ''}`}
-        note={<a href="/console/deliveries?state=pending">Waiting or running now</a>}
+        note={<a href="/console/deliveries?state=pending">Queued or in flight</a>}
       />
       <Stat
         name="Oldest pending"
         value={oldestPendingAt === null ? '–' : span(clock.value - Date.parse(oldestPendingAt))}
-        note={oldestPendingAt === null ? 'Nothing waits' : 'since its event was published'}
+        note={oldestPendingAt === null ? 'Nothing pending' : 'since the event was published'}
       />
     </Stats>
   );

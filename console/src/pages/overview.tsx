@@ -1,5 +1,5 @@
-// The overview: how deliveries go right now, over time, and where somebody should look. Until there is a
-// first delivery it shows how to get one.
+// The overview: current health, deliveries over time, and subscriptions that need attention. Until
+// there is a first delivery it shows how to get one.
 import './overview.css';
 import { useSignal, useSignalEffect } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -9,18 +9,20 @@ import { clock } from '../clock.ts';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { chosenRange, RangeLinks, rangeWords, type Range } from '../components/range-links.tsx';
+import { chosenRange, RangeLinks, rangeLabel, type Range } from '../components/range-links.tsx';
 import { StackedBars } from '../components/stacked-bars.tsx';
 import { limits } from '../limits.ts';
 import { mergeDeliveries } from '../live-deliveries.ts';
-import { endMs, hasNews, withFrame } from '../live-stats.ts';
+import { endMs, hasActivity, withFrame } from '../live-stats.ts';
 import { useLoad, type Load } from '../load.ts';
 import { navigate } from '../router.ts';
 import { can } from '../session.ts';
-import type { Delivery, Page, Stats } from '../shapes.ts';
+import type { Delivery } from '../../../src/client/contract/delivery.ts';
+import type { Page } from '../list.ts';
+import type { GetStatsAnswer as Stats } from '../../../src/client/contract/stats.ts';
 import { useFrames, usePolling } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
-import { keepTold } from '../told.ts';
+import { trackChanges } from '../changes-during-read.ts';
 import { AttentionList } from './attention-list.tsx';
 import { FirstSteps } from './first-steps.tsx';
 import { LatestDeliveries } from './latest-deliveries.tsx';
@@ -33,14 +35,14 @@ export function OverviewPage(): JSX.Element {
   const range = chosenRange();
   const stats = useLiveStats(range);
   const latest = useLatest();
-  // Decided once, when the page is opened: the steps must not vanish while somebody takes them.
+  // Decided when the page opens: the steps must not vanish while the user follows them.
   const isFirstRun = useSignal<boolean | undefined>(undefined);
   useEffect(() => {
     if (latest.value !== undefined) isFirstRun.value ??= latest.value.length === 0;
   }, [latest.value]);
   return (
     <>
-      <PageHeader title="Overview" note={`How deliveries went in ${rangeWords(range)}`}>
+      <PageHeader title="Overview" note={`Delivery health in ${rangeLabel(range)}`}>
         <RangeLinks />
       </PageHeader>
       {isFirstRun.value === true ? <FirstSteps latest={latest.value ?? []} /> : null}
@@ -62,7 +64,7 @@ function Figures({ stats, range }: { stats: Load<Stats>; range: Range }): JSX.El
   return (
     <>
       {staleProblem === undefined ? null : (
-        <Notice tone="warn" title="These figures may be old">
+        <Notice tone="warn" title="These statistics may be outdated">
           <p>{staleProblem.detail}</p>
         </Notice>
       )}
@@ -71,7 +73,7 @@ function Figures({ stats, range }: { stats: Load<Stats>; range: Range }): JSX.El
         <StackedBars
           steps={value.steps}
           stepSeconds={value.stepSeconds}
-          label={`Deliveries in ${rangeWords(range)}. Enter shows the deliveries of the chosen time.`}
+          label={`Deliveries in ${rangeLabel(range)}. Press Enter to view the deliveries of the selected range.`}
           onSelect={(chosen) => navigate(withQuery('/console/deliveries', chosen))}
         />
       </Section>
@@ -81,36 +83,36 @@ function Figures({ stats, range }: { stats: Load<Stats>; range: Range }): JSX.El
 
 function useLiveStats(range: Range): Load<Stats> {
   const stats = useLoad(range, (signal) => get<Stats>('/stats', { query: { range }, signal }));
-  const readSoon = useThrottled(stats.reload, limits.statsEveryMs);
+  const scheduleReload = useThrottled(stats.reload, limits.statsEveryMs);
   useFrames((frame) => {
-    if (frame.isReset) return readSoon();
-    if (!hasNews(frame)) return;
+    if (frame.isReset) return scheduleReload();
+    if (!hasActivity(frame)) return;
     stats.change((value) => withFrame(value, frame));
-    readSoon();
+    scheduleReload();
   });
   usePolling(stats.reload);
-  // Time goes on without any news, too.
+  // Start a new step on time, even without new frames.
   const end = useSignal(Number.POSITIVE_INFINITY);
   end.value = stats.value === undefined ? Number.POSITIVE_INFINITY : endMs(stats.value);
   useSignalEffect(() => {
-    if (clock.value > end.value) readSoon();
+    if (clock.value > end.value) scheduleReload();
   });
   return stats;
 }
 
 function useLatest(): Load<readonly Delivery[]> {
-  const told = useMemo(keepTold, []);
+  const tracker = useMemo(trackChanges, []);
   const latest = useLoad('latest', (signal) => {
     const query = { limit: latestMax };
-    return told.over(async () => {
+    return tracker.read(async () => {
       const page = await get<Page<Delivery>>('/deliveries', { query, signal });
       return page.items;
     }, withNewest);
   });
-  const readSoon = useThrottled(latest.reload, limits.statsEveryMs);
+  const scheduleReload = useThrottled(latest.reload, limits.statsEveryMs);
   useFrames((frame) => {
-    told.note(frame.deliveries);
-    if (frame.isReset) return readSoon();
+    tracker.record(frame.deliveries);
+    if (frame.isReset) return scheduleReload();
     latest.change((shown) => withNewest(shown, frame.deliveries));
   });
   usePolling(latest.reload);

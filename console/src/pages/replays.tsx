@@ -1,34 +1,35 @@
-// Replays: sending many deliveries again, counted before and watched while it goes on.
+// Replays: many deliveries sent again, counted before and observed while running.
 import '../replays/replays.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { get, withQuery } from '../api.ts';
 import { LinkButton } from '../components/button.tsx';
 import { Empty } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
+import { ListTable } from '../components/list-table.tsx';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { useNews } from '../news.ts';
-import { useReading } from '../reading.ts';
+import { useListUpdates } from '../list-updates.ts';
+import { useIsInteracting } from '../interaction.ts';
 import { replayColumns, replayHref } from '../replays/columns.tsx';
 import { ReplayDrawer } from '../replays/drawer.tsx';
 import { ReplayForm } from '../replays/form.tsx';
 import { mergeReplays } from '../replays/live-replays.ts';
-import { noWish } from '../replays/wish.ts';
+import { noValues } from '../replays/form-values.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
-import type { Page, Replay } from '../shapes.ts';
+import type { Page } from '../list.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 import { useFrames, usePolling } from '../stream.ts';
 
 export function ReplaysPage(): JSX.Element {
   const list = useReplays();
   const rows = useRef<HTMLDivElement>(null);
-  const news = useNews(useReading(rows), list.reload);
+  const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ replays, isReset }) => {
     const shown = new Set(list.items.map(({ id }) => id));
-    // What is shown moves on in its place, also under the reader's eyes; rows do not.
+    // Shown rows update in place, even while the user interacts; the row order does not change.
     list.change((items) =>
       mergeReplays(
         items,
@@ -37,23 +38,23 @@ export function ReplaysPage(): JSX.Element {
     );
     const newest = list.items[0]?.id ?? '';
     const fresh = replays.filter(({ id }) => id > newest).length;
-    if (fresh > 0 || isReset) news.note(fresh);
+    if (fresh > 0 || isReset) updates.note(fresh);
   });
   usePolling(list.reload);
   const openId = param('replay');
   const change = (changed: Replay): void => list.change((items) => mergeReplays(items, [changed]));
   return (
     <>
-      <PageHeader title="Replays" note="Deliveries that have ended, sent again">
+      <PageHeader title="Replays" note="Finished deliveries, sent again">
         {can('admin') ? (
           <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1, replay: undefined })}>
             New replay
           </LinkButton>
         ) : null}
       </PageHeader>
-      <Section title="Newest replays" aside={<NewItems news={news} />} isFlush>
+      <Section title="Latest replays" actions={<NewRowsButton rows={updates} />} isFlush>
         <div ref={rows} class="replay-rows">
-          <Rows
+          <ListTable
             list={list}
             nouns={['replay', 'replays']}
             columns={replayColumns}
@@ -67,9 +68,9 @@ export function ReplaysPage(): JSX.Element {
         <ReplayForm
           onStarted={(replay) => {
             change(replay);
-            setParams({ ...noWish, replay: replay.id }, { replace: true });
+            setParams({ ...noValues, replay: replay.id }, { replace: true });
           }}
-          onClose={() => setParams(noWish)}
+          onClose={() => setParams(noValues)}
         />
       )}
       {openId === undefined || param('new') !== undefined ? null : (
@@ -94,18 +95,18 @@ function useReplays(): List<Replay> {
 function NoneYet(): JSX.Element {
   return (
     <Empty icon="replay" title="No replays yet">
-      <p>When a receiver was down for long, a replay sends again what it missed.</p>
+      <p>After an outage of a receiver, a replay sends the missed deliveries again.</p>
       {can('admin') ? (
         <p class="empty-actions">
           <LinkButton kind="primary" icon="replay" href={hrefWith({ new: 1 })}>
             New replay
           </LinkButton>
           <LinkButton href={withQuery('/console/deliveries', { state: 'dead' })}>
-            Look at dead deliveries
+            View dead deliveries
           </LinkButton>
         </p>
       ) : (
-        <p>To start one, sign in with a key that has the scope “admin”.</p>
+        <p>To start one, sign in with a key that has the “admin” scope.</p>
       )}
     </Empty>
   );

@@ -1,4 +1,4 @@
-// Asks for a key. The key is sent once, for a session; it is never kept by the page.
+// Asks for an API key. The key is sent once to open a session; the page does not store it.
 import './sign-in.css';
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
@@ -7,9 +7,9 @@ import { useAction } from '../action.ts';
 import type { ApiProblem } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { SecretField } from '../components/field.tsx';
-import { Mark } from '../components/mark.tsx';
+import { Logo } from '../components/logo.tsx';
 import { Notice } from '../components/notice.tsx';
-import { ThemeButton } from '../components/reader-buttons.tsx';
+import { ThemeButton } from '../components/user-buttons.tsx';
 import { linkProblem, signIn } from '../session.ts';
 
 export function SignInPage(): JSX.Element {
@@ -26,12 +26,12 @@ export function SignInPage(): JSX.Element {
     <main class="sign-in">
       <form class="sign-in-box" onSubmit={submit}>
         <p class="brand">
-          <Mark />
+          <Logo />
           <span>Ringback</span>
         </p>
         <h1>Sign in</h1>
         {linkProblem.value === undefined || enter.problem !== undefined ? null : (
-          <Notice tone="warn" title="The link no longer works">
+          <Notice tone="warn" title="This sign-in link is no longer valid">
             <p>{linkSentence(linkProblem.value)}</p>
           </Notice>
         )}
@@ -42,17 +42,14 @@ export function SignInPage(): JSX.Element {
           isRequired
           autocomplete="current-password"
           placeholder="rbk_…"
-          hint="It stays on this service: the browser keeps a session of 12 hours, not the key."
+          hint="The browser stores a 12-hour session, not the key."
           error={enter.problem === undefined ? undefined : keySentence(enter.problem)}
           onInput={(value) => (key.value = value)}
         />
         <Button kind="primary" type="submit" isBusy={enter.isBusy}>
           {enter.isBusy ? 'Signing in…' : 'Sign in'}
         </Button>
-        <p class="soft">
-          No key at hand? Start the service again: its terminal prints a link that signs in once,
-          without a key.
-        </p>
+        <p class="soft">No key? Restart the service: it prints a one-time sign-in link.</p>
       </form>
       <ThemeButton />
     </main>
@@ -61,10 +58,10 @@ export function SignInPage(): JSX.Element {
 
 function linkSentence({ status, detail }: ApiProblem): string {
   if (status !== 401) return detail;
-  return 'It works once and for one hour after the start. Use a key, or start the service again for a new link.';
+  return 'A link works once, within one hour of the start. Use a key, or restart the service for a new link.';
 }
 
 function keySentence({ status, title, detail }: ApiProblem): string {
   if (status !== 401) return `${title}. ${detail}`;
-  return 'This key does not work: it is mistyped, expired or revoked. Check it, or use another one.';
+  return 'Invalid key. It may be mistyped, expired or revoked. Check it or use another key.';
 }

@@ -1,23 +1,24 @@
-// Subscriptions: who hears what, how well it goes, and what can be done about it.
+// Subscriptions: their events, health and actions.
 import '../subscriptions/subscriptions.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Empty, NoMatch } from '../components/list-states.tsx';
-import { NewItems } from '../components/new-items.tsx';
+import { NewRowsButton } from '../components/new-rows-button.tsx';
 import { Notice } from '../components/notice.tsx';
 import { PageHeader, Section } from '../components/page.tsx';
-import { Rows } from '../components/rows.tsx';
-import { isNarrow } from '../is-narrow.ts';
+import { ListTable } from '../components/list-table.tsx';
+import { isFiltered } from '../is-filtered.ts';
 import { limits } from '../limits.ts';
 import { useList, type List } from '../list.ts';
-import { useNews } from '../news.ts';
-import { useReading } from '../reading.ts';
+import { useListUpdates } from '../list-updates.ts';
+import { useIsInteracting } from '../interaction.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
-import type { Page, Subscription } from '../shapes.ts';
-import { useIsStale } from '../stale.ts';
+import type { Page } from '../list.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { useIsStale } from '../use-is-stale.ts';
 import { useFrames } from '../stream.ts';
 import { subscriptionColumns, subscriptionHref } from '../subscriptions/columns.tsx';
 import { SubscriptionDrawer } from '../subscriptions/drawer.tsx';
@@ -34,15 +35,15 @@ export function SubscriptionsPage(): JSX.Element {
   const filter = readFilter();
   const list = useSubscriptions(filter);
   const figures = useFigures(list.items.map(({ id }) => id));
-  const place = useRef<HTMLDivElement>(null);
-  const news = useNews(useReading(place), list.reload);
+  const rows = useRef<HTMLDivElement>(null);
+  const updates = useListUpdates(useIsInteracting(rows), list.reload);
   useFrames(({ subscriptions, isReset }) => {
     const newest = list.items[0]?.id ?? '';
-    // Ids grow with time: a larger one was made later than all that are shown.
+    // IDs grow with time: a larger one is newer than all shown rows.
     const fresh = subscriptions.filter((id) => id > newest).length;
     const shown = list.items.filter(({ id }) => subscriptions.includes(id));
     for (const { id } of shown) void readAgain(id, list);
-    if (fresh > 0 || isReset) news.note(isNarrow(filter) ? 0 : fresh);
+    if (fresh > 0 || isReset) updates.note(isFiltered(filter) ? 0 : fresh);
   });
   const openId = param('subscription');
   return (
@@ -54,13 +55,13 @@ export function SubscriptionsPage(): JSX.Element {
           </LinkButton>
         ) : null}
       </PageHeader>
-      <SubscriptionFilters filter={filter} isNarrow={isNarrow(filter)} />
+      <SubscriptionFilters filter={filter} isFiltered={isFiltered(filter)} />
       <Section
-        title={isNarrow(filter) ? 'Subscriptions that match' : 'Newest subscriptions'}
-        aside={<NewItems news={news} />}
+        title={isFiltered(filter) ? 'Matching subscriptions' : 'Latest subscriptions'}
+        actions={<NewRowsButton rows={updates} />}
         isFlush
       >
-        <div ref={place} class="subscription-rows">
+        <div ref={rows} class="subscription-rows">
           <SubscriptionRows list={list} figures={figures} filter={filter} />
         </div>
       </Section>
@@ -91,7 +92,7 @@ async function readAgain(id: string, list: List<Subscription>): Promise<void> {
     const changed = await get<Subscription>(`/subscriptions/${encodeURIComponent(id)}`);
     list.change((items) => replaced(items, changed));
   } catch {
-    // What is shown may be old by one change; the next frame or reading tells.
+    // The row may be outdated by one change; the next frame or reload corrects it.
   }
 }
 
@@ -109,11 +110,11 @@ function SubscriptionRows({
   readonly filter: SubscriptionFilter;
 }): JSX.Element {
   const isStale = useIsStale(JSON.stringify(filter), list);
-  const cleared = isNarrow(filter) ? hrefWith(noFilter) : undefined;
+  const cleared = isFiltered(filter) ? hrefWith(noFilter) : undefined;
   return (
     <>
       {figures.problem === undefined ? null : <NoFigures figures={figures} />}
-      <Rows
+      <ListTable
         list={list}
         nouns={['subscription', 'subscriptions']}
         columns={subscriptionColumns(figures.byId)}
@@ -131,7 +132,7 @@ function SubscriptionRows({
 function NoneYet(): JSX.Element {
   return (
     <Empty icon="subscription" title="No subscriptions yet">
-      <p>A subscription says which URL hears which events.</p>
+      <p>A subscription sends matching events to a callback URL.</p>
       {can('subscribe') ? (
         <p class="empty-actions">
           <LinkButton kind="primary" icon="plus" href={hrefWith({ new: 1 })}>
@@ -139,7 +140,7 @@ function NoneYet(): JSX.Element {
           </LinkButton>
         </p>
       ) : (
-        <p>To make one, sign in with a key that has the scope “subscribe”.</p>
+        <p>To add one, sign in with a key that has the “subscribe” scope.</p>
       )}
     </Empty>
   );
@@ -147,7 +148,7 @@ function NoneYet(): JSX.Element {
 
 function NoFigures({ figures }: { figures: AllFigures }): JSX.Element {
   return (
-    <Notice tone="warn" title="The figures could not be read">
+    <Notice tone="warn" title="Statistics could not be loaded">
       <p>
         {figures.problem?.detail}{' '}
         <Button size="small" onClick={figures.retry}>

@@ -1,4 +1,4 @@
-// Cancels a replay, after a question.
+// Cancels a replay after confirmation.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -6,9 +6,9 @@ import { ApiProblem, get, send } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/dialog.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
-import { plural } from '../format.ts';
-import type { Replay } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
+import { count, plural } from '../format.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
+import { toastSuccess } from '../toasts.ts';
 
 export function CancelButton({
   replay,
@@ -24,10 +24,10 @@ export function CancelButton({
       isAsking.value = false;
       onChange(changed);
       const sent = plural(changed.replayed, 'delivery', 'deliveries');
-      sayDone(
+      toastSuccess(
         changed.state === 'cancelled'
-          ? `Cancelled after ${sent}.`
-          : `It was done already: ${sent} sent again.`,
+          ? `Replay cancelled after ${sent}.`
+          : `The replay had already finished: ${sent} replayed.`,
       );
     },
     { quiet: true },
@@ -41,15 +41,16 @@ export function CancelButton({
         <ConfirmDialog
           title="Cancel this replay?"
           confirm="Cancel replay"
+          dismiss="Keep running"
           isBusy={act.isBusy}
           onConfirm={act.run}
           onClose={() => (isAsking.value = false)}
         >
           <p>
-            What it sent again so far ({plural(replay.replayed, 'delivery', 'deliveries')}) goes on
-            its way; nothing more is sent again.
+            Deliveries that were replayed so far ({count(replay.replayed)}) are still sent; no
+            others are replayed.
           </p>
-          <p>It cannot be resumed, but a new replay can take the rest.</p>
+          <p>A cancelled replay cannot be resumed, but a new replay can cover the rest.</p>
           {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}
         </ConfirmDialog>
       ) : null}
@@ -57,7 +58,7 @@ export function CancelButton({
   );
 }
 
-/** One that was done a moment before is no failure: then it is shown as it is. */
+/** A replay that finished a moment before is not an error: show it. */
 async function cancelled(id: string): Promise<Replay> {
   const path = `/replays/${encodeURIComponent(id)}`;
   try {

@@ -1,34 +1,34 @@
-// The columns of the list of replays.
+// The columns of the replays table.
 import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { hrefWith } from '../router.ts';
-import type { Replay } from '../shapes.ts';
-import { FilterWords } from './filter-words.tsx';
-import { ReplayProgress } from './progress-words.tsx';
+import type { Replay } from '../../../src/client/contract/replay.ts';
+import { FilterSummary } from './filter-summary.tsx';
+import { ReplayProgress } from './replay-progress.tsx';
 
 export function replayHref({ id }: Replay): string {
   return hrefWith({ replay: id });
 }
 
 export const replayColumns: readonly Column<Replay>[] = [
-  { name: 'what', title: 'What', cell: What, isWide: true, isHead: true },
+  { name: 'what', title: 'Deliveries', cell: FilterCell, isWide: true, isHead: true },
   { name: 'state', title: 'State', cell: ({ state }) => <StateBadge state={state} /> },
   { name: 'progress', title: 'Progress', cell: (replay) => <ReplayProgress replay={replay} /> },
   {
     name: 'rate',
-    title: 'Limit',
-    cell: ({ ratePerSecond }) => `${ratePerSecond} / s`,
+    title: 'Rate limit',
+    cell: ({ ratePerSecond }) => `${ratePerSecond}/s`,
     align: 'end',
   },
   { name: 'age', title: 'Started', cell: ({ createdAt }) => <Time at={createdAt} />, align: 'end' },
 ];
 
-function What(replay: Replay): JSX.Element {
+function FilterCell(replay: Replay): JSX.Element {
   return (
     <a class="clip" href={replayHref(replay)} data-row>
-      <FilterWords filter={replay.filter} />
+      <FilterSummary filter={replay.filter} />
     </a>
   );
 }

@@ -1,4 +1,4 @@
-// One replay: how far it has come, what it sends again, and its end.
+// One replay: progress, filter, and cancellation.
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
 import { clock } from '../clock.ts';
@@ -7,21 +7,21 @@ import { LinkButton } from '../components/button.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { IdFact } from '../components/id-fact.tsx';
 import { Loaded } from '../components/loaded.tsx';
-import { Id, Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { Id, UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Progress } from '../components/progress.tsx';
 import { Stat, Stats } from '../components/stat.tsx';
 import { Time } from '../components/time.tsx';
 import { count, duration, percent } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
-import type { Replay } from '../shapes.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
 import { useFrames, usePolling } from '../stream.ts';
 import { CancelButton } from './cancel-button.tsx';
-import { RangeWords, resultWords } from './filter-words.tsx';
+import { TimeRangeText, resultLabel } from './filter-summary.tsx';
 import { newer } from './live-replays.ts';
-import { leftWords, ratePerSecond, rateWords } from './pace.ts';
-import { stateSentence, wishFor } from './wish.ts';
+import { timeLeft, ratePerSecond, rateText } from './estimate.ts';
+import { stateLabel, paramsFor } from './form-values.ts';
 
 export function ReplayDrawer({
   id,
@@ -83,7 +83,7 @@ function Shown({
           </Fact>
         )}
       </Facts>
-      <HowFar replay={replay} />
+      <ProgressSection replay={replay} />
       {can('admin') ? (
         <div class="cluster">
           {state === 'running' ? (
@@ -91,64 +91,62 @@ function Shown({
           ) : (
             <LinkButton
               icon="replay"
-              href={withQuery('/console/replays', wishFor(filter, replay.ratePerSecond))}
+              href={withQuery('/console/replays', paramsFor(filter, replay.ratePerSecond))}
             >
               New replay like this
             </LinkButton>
           )}
         </div>
       ) : null}
-      <What replay={replay} />
+      <FilterSection replay={replay} />
     </>
   );
 }
 
-function HowFar({ replay }: { replay: Replay }): JSX.Element {
+function ProgressSection({ replay }: { replay: Replay }): JSX.Element {
   const { state, progress, matched, replayed, skipped } = replay;
   const rate = ratePerSecond(replay, clock.value);
-  const left = leftWords(replay, clock.value);
-  const tempo = rate === undefined ? 'as fast as it may' : rateWords(rate);
+  const left = timeLeft(replay, clock.value);
+  const pace = [rate === undefined ? undefined : rateText(rate), left];
   return (
-    <Part title="Progress">
+    <DrawerSection title="Progress">
       <Progress value={progress} label="Replay" tone={state === 'cancelled' ? 'quiet' : 'accent'} />
       <p class="replay-line">
         <span>{percent(progress)} of the time range</span>
-        <span class="soft">
-          {state === 'running' ? `${tempo}${left === undefined ? '' : `, ${left}`}` : tempo}
-        </span>
+        <span class="soft">{pace.filter((one) => one !== undefined).join(', ')}</span>
       </p>
       <Stats>
-        <Stat name="Fit so far" value={count(matched)} />
-        <Stat name="Sent again" value={count(replayed)} />
+        <Stat name="Matched" value={count(matched)} />
+        <Stat name="Replayed" value={count(replayed)} />
         <Stat
           name="Skipped"
           value={count(skipped)}
-          note={skipped === 0 ? undefined : 'waiting already, or its subscription ended'}
+          note={skipped === 0 ? undefined : 'already pending, or the subscription ended'}
         />
       </Stats>
-    </Part>
+    </DrawerSection>
   );
 }
 
-function What({ replay }: { replay: Replay }): JSX.Element {
+function FilterSection({ replay }: { replay: Replay }): JSX.Element {
   const { filter, ratePerSecond: limit } = replay;
   const { event, subscriberId, from, until } = filter;
-  const result = resultWords(filter);
+  const result = resultLabel(filter);
   const seen = { event, subscriberId, from, until };
   return (
-    <Part
-      title="What it sends again"
-      aside={
+    <DrawerSection
+      title="Selection"
+      actions={
         <LinkButton size="small" href={withQuery('/console/deliveries', seen)}>
-          Their deliveries
+          View deliveries
         </LinkButton>
       }
     >
       <Facts>
-        <Fact name="Deliveries">{stateSentence(filter.state)}</Fact>
+        <Fact name="Deliveries">{stateLabel(filter.state)}</Fact>
         <Fact name="Events">
-          {event === undefined ? 'All' : <Outside text={event} mono />}, published{' '}
-          <RangeWords filter={filter} />
+          {event === undefined ? 'All' : <UntrustedText text={event} mono />}, published{' '}
+          <TimeRangeText filter={filter} />
         </Fact>
         <Fact name="Subscription">
           {subscriberId === undefined ? (
@@ -160,8 +158,8 @@ function What({ replay }: { replay: Replay }): JSX.Element {
           )}
         </Fact>
         {result === undefined ? null : <Fact name="Result">{result}</Fact>}
-        <Fact name="Limit">{limit} per second</Fact>
+        <Fact name="Rate limit">{limit} per second</Fact>
       </Facts>
-    </Part>
+    </DrawerSection>
   );
 }

@@ -1,5 +1,6 @@
-// The form of a new replay: what fits, counted before anything is sent, and how fast. Its fields stand in
-// the address, so other pages can open it filled in. Nothing is sent again that was not counted first.
+// The form of a new replay: selection, count of matching deliveries, and rate. Its fields are query
+// parameters, so that other pages can link to a filled-in form. A replay can only start after its
+// deliveries were counted.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
@@ -9,15 +10,15 @@ import { Button } from '../components/button.tsx';
 import { Drawer } from '../components/dialog.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { count, duration, plural } from '../format.ts';
-import { place } from '../router.ts';
-import type { Replay } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
-import { WishFields } from './wish-fields.tsx';
-import { rateFault, requestOf, wishOf, type ReplayRequest } from './wish.ts';
+import { route } from '../router.ts';
+import type { Replay } from '../../../src/client/contract/replay.ts';
+import { toastSuccess } from '../toasts.ts';
+import { FormFields } from './form-fields.tsx';
+import { rateError, requestOf, valuesIn, type ReplayRequest } from './form-values.ts';
 
 type Counted = { readonly matched: number; readonly isCapped: boolean };
 
-/** A count, and the request that it is the count of. */
+/** A count, and the request that it belongs to. */
 type Answer = { readonly asked: string; readonly counted: Counted };
 
 export function ReplayForm({
@@ -27,14 +28,14 @@ export function ReplayForm({
   readonly onStarted: (replay: Replay) => void;
   readonly onClose: () => void;
 }): JSX.Element {
-  const wish = wishOf(place.value.query);
-  const request = requestOf(wish);
+  const values = valuesIn(route.value.query);
+  const request = requestOf(values);
   const asked = JSON.stringify(request.filter);
   const answer = useSignal<Answer | undefined>(undefined);
   const counted = answer.value?.asked === asked ? answer.value.counted : undefined;
-  const isFine = rateFault(wish.rate) === undefined;
+  const isRateValid = rateError(values.rate) === undefined;
 
-  const look = useAction(
+  const counting = useAction(
     async () => {
       const body = { filter: request.filter, dryRun: true };
       answer.value = { asked, counted: await send<Counted>('POST', '/replays', { body }) };
@@ -42,7 +43,7 @@ export function ReplayForm({
     { quiet: true },
   );
   const start = useStart(request, onStarted);
-  const problem = start.problem ?? look.problem;
+  const problem = start.problem ?? counting.problem;
   return (
     <Drawer
       title="New replay"
@@ -50,34 +51,34 @@ export function ReplayForm({
       actions={
         <>
           <Button onClick={onClose}>Close</Button>
-          <CountButton look={look} isCounted={counted !== undefined} />
+          <CountButton counting={counting} isCounted={counted !== undefined} />
           {counted === undefined || counted.matched === 0 ? null : (
             <Button
               kind="primary"
               icon="replay"
               isBusy={start.isBusy}
-              isDisabled={!isFine}
+              isDisabled={!isRateValid}
               onClick={start.run}
             >
-              {`Replay ${countWords(counted)}`}
+              {`Replay ${countLabel(counted)}`}
             </Button>
           )}
         </>
       }
     >
       <p class="soft">
-        Sends deliveries again that have ended, oldest first. Receivers see the same webhook-id as
-        before, so they can tell a repetition.
+        Sends finished deliveries again, oldest first. The webhook-id stays the same, so receivers
+        can recognize duplicates.
       </p>
-      {/* Enter in a field counts; only the button itself sends. */}
+      {/* Enter in a field counts; only the button starts the replay. */}
       <form
         class="stack"
         onSubmit={(event) => {
           event.preventDefault();
-          look.run();
+          counting.run();
         }}
       >
-        <WishFields wish={wish} problem={problem} />
+        <FormFields values={values} problem={problem} />
         <button type="submit" class="off-screen" tabIndex={-1} aria-hidden="true" />
       </form>
       <div role="status">
@@ -90,15 +91,21 @@ export function ReplayForm({
   );
 }
 
-function CountButton({ look, isCounted }: { look: Action; isCounted: boolean }): JSX.Element {
+function CountButton({
+  counting,
+  isCounted,
+}: {
+  counting: Action;
+  isCounted: boolean;
+}): JSX.Element {
   return (
-    <Button kind={isCounted ? 'plain' : 'primary'} isBusy={look.isBusy} onClick={look.run}>
-      {isCounted ? 'Count again' : 'Count'}
+    <Button kind={isCounted ? 'plain' : 'primary'} isBusy={counting.isBusy} onClick={counting.run}>
+      {isCounted ? 'Count again' : 'Count deliveries'}
     </Button>
   );
 }
 
-/** A lost answer is asked for again with the same key; another wish gets its own. */
+/** A lost response is retried with the same key; a changed request gets a new key. */
 function useStart(request: ReplayRequest, onStarted: (replay: Replay) => void): Action {
   const key = useRef({ of: '', key: '' });
   return useAction(
@@ -107,7 +114,7 @@ function useStart(request: ReplayRequest, onStarted: (replay: Replay) => void): 
       if (key.current.of !== json) key.current = { of: json, key: newIdempotencyKey() };
       const idempotencyKey = key.current.key;
       const replay = await send<Replay>('POST', '/replays', { json, idempotencyKey });
-      sayDone('The replay has begun.');
+      toastSuccess('Replay started.');
       onStarted(replay);
     },
     { quiet: true },
@@ -124,36 +131,36 @@ function CountNotice({
   const { matched, isCapped } = counted;
   if (matched === 0 && !isCapped) {
     return (
-      <Notice tone="quiet" title="Nothing fits">
-        <p>No delivery that has ended fits. Widen the time, or take something away above.</p>
+      <Notice tone="quiet" title="No matching deliveries">
+        <p>No finished delivery matches. Widen the time range or remove a condition.</p>
       </Notice>
     );
   }
   if (matched === 0) {
     return (
-      <Notice tone="warn" title="Nothing found in 2 seconds">
-        <p>There is much to look through. Narrow the time, then count again.</p>
+      <Notice tone="warn" title="Count stopped after 2 seconds">
+        <p>Too many deliveries to count. Narrow the time range and try again.</p>
       </Notice>
     );
   }
   const tookMs = Math.max((matched / Math.max(ratePerSecond, 1)) * 1_000, 1_000);
   const least = isCapped ? 'at least ' : '';
   return (
-    <Notice tone="info" title={`${countWords(counted)} would be sent again`}>
+    <Notice tone="info" title={`${countLabel(counted)} would be replayed`}>
       <p>
-        At {plural(ratePerSecond, 'delivery', 'deliveries')} per second that takes {least}
-        {duration(tookMs)}. Those that are waiting already are skipped.
+        At {plural(ratePerSecond, 'delivery', 'deliveries')} per second this takes {least}
+        {duration(tookMs)}. Deliveries that are already pending are skipped.
       </p>
     </Notice>
   );
 }
 
-function countWords({ matched, isCapped }: Counted): string {
-  if (isCapped) return `${count(matched)} deliveries or more`;
+function countLabel({ matched, isCapped }: Counted): string {
+  if (isCapped) return `${count(matched)}+ deliveries`;
   return plural(matched, 'delivery', 'deliveries');
 }
 
-/** Said where the field is. */
+/** Shown at the field. */
 function isOfField(problem: ApiProblem): boolean {
   return problem.errors.length > 0;
 }

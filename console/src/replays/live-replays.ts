@@ -1,7 +1,7 @@
-// Replays that the stream tells of, put into a list that is shown. Pure.
-import type { Replay } from '../shapes.ts';
+// Merges replays from the stream into the shown list. Pure.
+import type { Replay } from '../../../src/client/contract/replay.ts';
 
-/** What is shown moves on in its place; new ones come to the top. */
+/** Updates shown replays in place and adds new ones on top. */
 export function mergeReplays(
   shown: readonly Replay[],
   moved: readonly Replay[],
@@ -9,14 +9,14 @@ export function mergeReplays(
   if (moved.length === 0) return shown;
   const byId = new Map(moved.map((replay) => [replay.id, replay]));
   const known = new Set(shown.map(({ id }) => id));
-  // Ids grow with time: one that is older than all that are shown belongs to a page not read yet.
+  // IDs grow with time: an older replay belongs to a page that is not loaded yet.
   const oldest = shown.at(-1)?.id ?? '';
   const fresh = moved.filter(({ id }) => !known.has(id) && id > oldest);
   const kept = shown.map((one) => newer(one, byId.get(one.id)));
   return [...fresh.toSorted((a, b) => (a.id < b.id ? 1 : -1)), ...kept];
 }
 
-/** A frame may be older than what was read meanwhile: a replay never goes back. */
+/** A frame may be older than a response: progress never goes backwards. */
 export function newer(one: Replay, other: Replay | undefined): Replay {
   if (other === undefined) return one;
   const isBehind =

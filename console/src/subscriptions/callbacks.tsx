@@ -1,4 +1,4 @@
-// The callbacks of a subscription: what each hears and where it goes, or why nothing can be sent there.
+// The callbacks of a subscription: events and target URL, or why a callback is inactive.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -8,16 +8,16 @@ import { Button } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { TextField } from '../components/field.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { count, plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
-import type { Callback, Subscription } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
-import { subscriptionPath } from './acts.tsx';
-import { eventWords } from './event-words.ts';
-import { sentenceOf } from './sentence.ts';
+import type { Callback, Subscription } from '../../../src/client/contract/subscription.ts';
+import { toastSuccess } from '../toasts.ts';
+import { subscriptionPath } from './actions.tsx';
+import { eventSummary } from './event-summary.ts';
+import { messageFor } from './problem-message.ts';
 
 type CallbacksProps = {
   readonly subscription: Subscription;
@@ -29,7 +29,7 @@ export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Eleme
   const changing = useSignal<Callback | undefined>(undefined);
   const mayChange = can('subscribe') && state !== 'ended';
   return (
-    <Part title={plural(callbacks.length, 'callback')}>
+    <DrawerSection title={plural(callbacks.length, 'callback')}>
       <ul class="callbacks">
         {callbacks.map((callback) => (
           <li key={callback.position}>
@@ -54,43 +54,43 @@ export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Eleme
           onClose={() => (changing.value = undefined)}
         />
       )}
-    </Part>
+    </DrawerSection>
   );
 }
 
 function CallbackLine({ callback }: { callback: Callback }): JSX.Element {
   const { label, events, method, url, inactive } = callback;
   const isEvery = events.includes('*');
-  const heard = eventWords([callback], 'every event');
+  const heard = eventSummary([callback], 'every event');
   return (
     <div class="callback">
       <p class="cluster">
         <b>
-          <Outside text={label} />
+          <UntrustedText text={label} />
         </b>
         <span class="soft">
-          hears <Outside text={heard} mono={!isEvery} />
+          subscribed to <UntrustedText text={heard} mono={!isEvery} />
         </span>
         {inactive === undefined ? null : <StateBadge state="inactive" />}
       </p>
       {url === undefined ? null : (
         <p class="callback-url">
           <span>
-            <span class="mono soft">{method}</span> <Outside text={beginning(url)} mono />
+            <span class="mono soft">{method}</span> <UntrustedText text={beginning(url)} mono />
           </span>
           <CopyButton text={url} what="URL" isBare />
         </p>
       )}
       {inactive === undefined ? null : (
         <p class="callback-reason">
-          Nothing is sent: <Outside text={inactive} />
+          Inactive: <UntrustedText text={inactive} />
         </p>
       )}
     </div>
   );
 }
 
-/** All of a long one is in the copy. */
+/** The copy button has the full URL. */
 function beginning(url: string): string {
   if (url.length <= limits.titleCharsMax) return url;
   return `${url.slice(0, limits.titleCharsMax)}… (${count(url.length)} characters)`;
@@ -107,7 +107,7 @@ function ChangeUrl({
     async () => {
       const body = { callbacks: [{ position: callback.position, url: url.value.trim() }] };
       onChange(await send<Subscription>('PATCH', subscriptionPath(subscription.id), { body }));
-      sayDone('Changed. The next attempts go to the new URL.');
+      toastSuccess('URL changed. New attempts use it.');
       onClose();
     },
     { quiet: true },
@@ -117,20 +117,20 @@ function ChangeUrl({
     if (url.value.trim() !== '') act.run();
   };
   return (
-    <Dialog title="Change the URL" onClose={onClose}>
+    <Dialog title="Change URL" onClose={onClose}>
       <form class="stack" onSubmit={submit}>
         <TextField
-          label={`Where ${callback.label} is sent`}
+          label={`URL for ${callback.label}`}
           value={url.value}
           isMono
           isRequired
           isFocused
-          hint="Attempts that still wait go there too."
-          error={act.problem === undefined ? undefined : sentenceOf(act.problem)}
+          hint="Pending deliveries use the new URL too."
+          error={act.problem === undefined ? undefined : messageFor(act.problem)}
           onInput={(value) => (url.value = value)}
         />
         <div class="form-actions">
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" isBusy={act.isBusy}>
             Change URL
           </Button>

@@ -1,13 +1,13 @@
-// The columns of the list of subscriptions.
+// The columns of the subscriptions table.
 import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
-import { Outside } from '../components/outside.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Sparkline } from '../components/sparkline.tsx';
 import type { Column } from '../components/table.tsx';
 import { compactCount, count, duration, percent } from '../format.ts';
 import { hrefWith } from '../router.ts';
-import type { Subscription } from '../shapes.ts';
-import { eventWords } from './event-words.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { eventSummary } from './event-summary.ts';
 import type { Figures } from './figures.ts';
 
 export function subscriptionHref({ id }: Subscription): string {
@@ -24,7 +24,7 @@ export function subscriptionColumns(
       name: 'events',
       title: 'Events',
       isWide: true,
-      cell: ({ callbacks }) => <Outside text={eventWords(callbacks)} clip />,
+      cell: ({ callbacks }) => <UntrustedText text={eventSummary(callbacks)} clip />,
     },
     { name: 'state', title: 'State', cell: (one) => <StateBadge state={shownState(one)} /> },
     { name: 'spark', title: 'Last 24 h', cell: (one) => <Spark figures={of(one)} /> },
@@ -44,10 +44,10 @@ export function subscriptionColumns(
   ];
 }
 
-/** An active one none of whose callbacks can be reached is not active for those who read it. */
+/** An active subscription without an active callback is shown as inactive. */
 function shownState({ state, callbacks }: Subscription): Subscription['state'] | 'inactive' {
-  const isDead = callbacks.every(({ inactive }) => inactive !== undefined);
-  return state === 'active' && isDead ? 'inactive' : state;
+  const isInactive = callbacks.every(({ inactive }) => inactive !== undefined);
+  return state === 'active' && isInactive ? 'inactive' : state;
 }
 
 function urlCell(subscription: Subscription): JSX.Element {
@@ -56,7 +56,7 @@ function urlCell(subscription: Subscription): JSX.Element {
   return (
     <span class="subscription-url">
       <a href={subscriptionHref(subscription)} data-row>
-        <Outside text={urls[0] ?? `${id} (no callback can be reached)`} clip mono />
+        <UntrustedText text={urls[0] ?? `${id} (no active callback)`} clip mono />
       </a>
       {urls.length > 1 ? <span class="soft">+{urls.length - 1}</span> : null}
     </span>
@@ -82,7 +82,7 @@ function pending(figures: Figures | undefined): JSX.Element {
   );
 }
 
-/** Nothing known and nothing there look the same: there is no figure. */
+/** An unknown value and no value look the same. */
 function figure(value: number | null | undefined, words: (value: number) => string): JSX.Element {
   return value === undefined || value === null ? (
     <span class="soft">–</span>

@@ -1,14 +1,14 @@
-// How one subscription did in the last 24 hours.
+// Statistics of one subscription over the last 24 hours.
 import type { JSX } from 'preact';
 import { get } from '../api.ts';
 import { Failed, Skeleton } from '../components/list-states.tsx';
-import { Part } from '../components/part.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { StackedBars } from '../components/stacked-bars.tsx';
 import { Stat, Stats as StatRow } from '../components/stat.tsx';
 import { compactCount, duration, percent } from '../format.ts';
 import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
-import type { Stats } from '../shapes.ts';
+import type { GetStatsAnswer as Stats } from '../../../src/client/contract/stats.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 
@@ -16,17 +16,17 @@ export function DayFigures({ id }: { id: string }): JSX.Element {
   const load = useLoad(id, (signal) =>
     get<Stats>('/stats', { query: { subscriberId: id, range: '24h' }, signal }),
   );
-  const readSoon = useThrottled(load.reload, limits.statsEveryMs);
+  const scheduleReload = useThrottled(load.reload, limits.statsEveryMs);
   useFrames(({ deliveries, more, isReset }) => {
-    if (isReset || more > 0 || deliveries.some((one) => one.subscriberId === id)) readSoon();
+    if (isReset || more > 0 || deliveries.some((one) => one.subscriberId === id)) scheduleReload();
   });
   const { state } = load;
   return (
-    <Part title="Last 24 hours">
+    <DrawerSection title="Last 24 hours">
       {state.kind === 'loading' ? <Skeleton rows={4} /> : null}
       {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
       {state.kind === 'ready' ? <Figures stats={state.value} /> : null}
-    </Part>
+    </DrawerSection>
   );
 }
 
@@ -54,7 +54,7 @@ function Figures({ stats }: { stats: Stats }): JSX.Element {
         <Stat
           name="Pending"
           value={`${compactCount(pending)}${pendingIsCapped ? '+' : ''}`}
-          note="due or running"
+          note="queued or in flight"
         />
       </StatRow>
       <StackedBars

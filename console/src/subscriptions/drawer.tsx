@@ -1,4 +1,4 @@
-// One subscription: its callbacks, settings, secret, figures and newest deliveries, and what can be done with it.
+// One subscription: callbacks, settings, secret, statistics, latest deliveries, and actions.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
@@ -11,17 +11,18 @@ import { IdFact } from '../components/id-fact.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
-import { useDeliveriesOf } from '../deliveries-of.ts';
+import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
-import type { Accepted, Subscription } from '../shapes.ts';
+import type { Accepted } from '../../../src/client/contract/event.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
-import { Acts } from './acts.tsx';
+import { SubscriptionActions } from './actions.tsx';
 import { Callbacks } from './callbacks.tsx';
 import { DayFigures } from './day-figures.tsx';
 import { HealthNotice } from './health.tsx';
@@ -40,9 +41,9 @@ export function SubscriptionDrawer({
   const load = useLoad(id, (signal) =>
     get<Subscription>(`/subscriptions/${encodeURIComponent(id)}`, { signal }),
   );
-  const readSoon = useThrottled(load.reload, limits.newsEveryMs);
+  const scheduleReload = useThrottled(load.reload, limits.refreshMs);
   useFrames(({ subscriptions, isReset }) => {
-    if (isReset || subscriptions.includes(id)) readSoon();
+    if (isReset || subscriptions.includes(id)) scheduleReload();
   });
   const change = (changed: Subscription): void => {
     load.change(() => changed);
@@ -72,10 +73,10 @@ function Shown({
       <Head subscription={subscription} />
       <StateNotice subscription={subscription} />
       <HealthNotice subscription={subscription} />
-      <Acts
+      <SubscriptionActions
         subscription={subscription}
         onChange={onChange}
-        onPing={(accepted) => (ping.value = { accepted, isHeld: state !== 'active' })}
+        onPing={(accepted) => (ping.value = { accepted, wasInactive: state !== 'active' })}
       />
       {ping.value === undefined ? null : <Ping ping={ping.value} state={state} />}
       <Callbacks subscription={subscription} onChange={onChange} />
@@ -96,9 +97,9 @@ function Head({ subscription }: { subscription: Subscription }): JSX.Element {
       </Fact>
       <IdFact id={id} />
       <Fact name="Contract">
-        <Outside text={contract} />, <Outside text={operation} mono />
+        <UntrustedText text={contract} />, <UntrustedText text={operation} mono />
       </Fact>
-      <Fact name="Subscribed">
+      <Fact name="Created">
         <Time at={createdAt} />
       </Fact>
       {endedAt === undefined ? null : (
@@ -117,57 +118,64 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
     case 'paused':
       return (
         <Notice tone="warn" title="Paused">
-          <p>New events still make deliveries. They wait, and go when it is resumed.</p>
+          <p>
+            New events still create deliveries. They stay pending until the subscription is resumed.
+          </p>
         </Notice>
       );
     case 'disabled':
       return (
-        <Notice tone="bad" title="Disabled: its receiver failed for five days">
-          <p>Mend the receiver or change its URL, then resume. What waited is sent then.</p>
+        <Notice tone="bad" title="Disabled: the receiver failed for five days">
+          <p>
+            Fix the receiver or change its URL, then resume. Pending deliveries are sent on resume.
+          </p>
         </Notice>
       );
     case 'ended':
       return (
         <Notice tone="quiet" title="Ended">
-          <p>It hears nothing any more and cannot be resumed. What waited was cancelled.</p>
+          <p>
+            The subscription receives no more events and cannot be resumed. Its pending deliveries
+            were cancelled.
+          </p>
         </Notice>
       );
   }
 }
 
-/** What was sent while it was not active waits. */
-type Pinged = { readonly accepted: Accepted; readonly isHeld: boolean };
+/** A ping of an inactive subscription stays pending. */
+type Pinged = { readonly accepted: Accepted; readonly wasInactive: boolean };
 
 function Ping({ ping, state }: { ping: Pinged; state: Subscription['state'] }): JSX.Element {
   const { eventId, deliveries } = ping.accepted;
   return (
-    <Part title="Ping">
-      {ping.isHeld && state !== 'active' ? (
-        <p class="soft">The subscription is {state}: the ping waits until it is resumed.</p>
+    <DrawerSection title="Ping">
+      {ping.wasInactive && state !== 'active' ? (
+        <p class="soft">The subscription is {state}. The ping stays pending until it is resumed.</p>
       ) : null}
       <FanOut key={eventId} eventId={eventId} expected={deliveries} />
-    </Part>
+    </DrawerSection>
   );
 }
 
 function Recent({ id }: { id: string }): JSX.Element {
-  const list = useDeliveriesOf({ subscriberId: id, limit: limits.recentItems });
+  const list = useRelatedDeliveries({ subscriberId: id, limit: limits.recentItems });
   const all = (
     <LinkButton size="small" href={withQuery('/console/deliveries', { subscriberId: id })}>
-      All its deliveries
+      View all deliveries
     </LinkButton>
   );
   const { state } = list;
   return (
-    <Part title="Newest deliveries" aside={all}>
+    <DrawerSection title="Latest deliveries" actions={all}>
       {state.kind === 'loading' ? <Skeleton rows={3} /> : null}
       {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={list.reload} /> : null}
       {state.kind === 'ready' && list.items.length === 0 ? (
-        <p class="soft">None yet. A ping makes one.</p>
+        <p class="soft">None yet. Send a ping to create one.</p>
       ) : null}
       {list.items.length === 0 ? null : (
-        <DeliveryList items={list.items} label="Newest deliveries" shows="event" />
+        <DeliveryList items={list.items} label="Latest deliveries" shows="event" />
       )}
-    </Part>
+    </DrawerSection>
   );
 }

@@ -1,11 +1,11 @@
-// The figures beside a list of subscriptions: one reading per page of the list, and again for those that
-// frames tell of. Without figures the list is still there.
+// Statistics next to the subscriptions list: one request per page, repeated for subscriptions that
+// change. The list works without them.
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { get, problemOf, type ApiProblem } from '../api.ts';
 import { limits } from '../limits.ts';
 import { session } from '../session.ts';
-import type { SubscriptionStats } from '../shapes.ts';
+import type { GetSubscriptionStatsAnswer as SubscriptionStats } from '../../../src/client/contract/stats.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 
@@ -29,7 +29,7 @@ export function useFigures(ids: readonly string[]): AllFigures {
       byId.value = new Map([...byId.peek(), ...pages.flat()]);
       problem.value = undefined;
     } catch (error) {
-      // Signed out meanwhile: another page is shown.
+      // Signed out meanwhile: the sign-in page is shown.
       if (session.peek() !== undefined) problem.value = problemOf(error);
     }
   };

@@ -1,8 +1,8 @@
-// The filters of the list of subscriptions.
+// The filters of the subscriptions list.
 import type { JSX } from 'preact';
 import { Select, TextField } from '../components/field.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
-import { nameFlaw } from '../event-name.ts';
+import { nameError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 const states = [
@@ -19,7 +19,7 @@ export type SubscriptionFilter = {
   readonly url: string | undefined;
 };
 
-/** Takes every filter away, for setParams and links. */
+/** Removes every filter, for setParams and links. */
 export const noFilter = { state: undefined, event: undefined, url: undefined } as const;
 
 export function readFilter(): SubscriptionFilter {
@@ -28,13 +28,13 @@ export function readFilter(): SubscriptionFilter {
 
 export function SubscriptionFilters({
   filter,
-  isNarrow,
+  isFiltered,
 }: {
   readonly filter: SubscriptionFilter;
-  readonly isNarrow: boolean;
+  readonly isFiltered: boolean;
 }): JSX.Element {
   return (
-    <FilterBar what="subscriptions" cleared={isNarrow ? noFilter : undefined}>
+    <FilterBar what="subscriptions" cleared={isFiltered ? noFilter : undefined}>
       <Select
         label="State"
         value={filter.state ?? ''}
@@ -42,12 +42,12 @@ export function SubscriptionFilters({
         onChange={(value) => setParams({ state: value })}
       />
       <TextField
-        label="Hears the event"
+        label="Matches event"
         value={filter.event ?? ''}
         placeholder="order.created"
         isMono
         maxLength={128}
-        error={nameFlaw(filter.event)}
+        error={nameError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField

@@ -1,9 +1,9 @@
-// How the receivers of a subscription do, as a sentence; nothing where there is nothing to say.
+// The health of the receivers of a subscription; nothing if there is nothing to report.
 import type { JSX } from 'preact';
 import { Notice } from '../components/notice.tsx';
 import { Time } from '../components/time.tsx';
 import { plural } from '../format.ts';
-import type { Subscription } from '../shapes.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
 
 export function HealthNotice({ subscription }: { subscription: Subscription }): JSX.Element | null {
   const { state, health } = subscription;
@@ -13,19 +13,19 @@ export function HealthNotice({ subscription }: { subscription: Subscription }): 
   return (
     <Notice
       tone={isOpen ? 'bad' : 'warn'}
-      title={isOpen ? 'A receiver fails: deliveries wait' : 'A receiver fails'}
+      title={isOpen ? 'Receiver failing: deliveries are held back' : 'Receiver failing'}
     >
       <p>
-        {plural(failures, 'failure')} in a row
+        {plural(failures, 'consecutive failure')}
         {failingSince === undefined ? null : (
           <>
-            , the first <Time at={failingSince} />
+            , first <Time at={failingSince} />
           </>
         )}
         .{' '}
         {isOpen
-          ? 'It gets one delivery at a time until one succeeds. After five days it is disabled.'
-          : 'Each delivery is tried again by its schedule.'}
+          ? 'The receiver gets one delivery at a time until one succeeds. After five days without success the subscription is disabled.'
+          : 'Deliveries are retried on schedule.'}
       </p>
       {nextAttemptAt === undefined ? null : (
         <p>

@@ -1,5 +1,6 @@
-// Makes a subscription by the built-in contract. Another contract has operations of its own, with
-// parameters that only its callers know: then this says which to call.
+// Creates a subscription by the built-in contract. Other contracts have their own subscribe
+// operations, with parameters that only their callers know: for those it lists the operations to
+// call.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { get, withQuery } from '../api.ts';
@@ -8,10 +9,11 @@ import { Code } from '../components/code.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';
 import { Notice } from '../components/notice.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { useLoad } from '../load.ts';
-import type { Contract, Subscribed } from '../shapes.ts';
+import type { Contract } from '../../../src/client/contract/service.ts';
+import type { Subscribed } from '../../../src/client/contract/subscription.ts';
 import { SubscribeForm } from './subscribe-form.tsx';
 
 export function NewSubscription({
@@ -26,13 +28,14 @@ export function NewSubscription({
     get<{ items: readonly Contract[] }>('/contracts', { signal }),
   );
   const { state } = load;
-  if (made.value !== undefined) return <Made subscribed={made.value} onClose={onClose} />;
+  if (made.value !== undefined)
+    return <SubscribedDialog subscribed={made.value} onClose={onClose} />;
   return (
     <Dialog title="New subscription" onClose={onClose}>
       {state.kind === 'loading' ? <Skeleton /> : null}
       {state.kind === 'failed' ? <Failed problem={state.problem} onRetry={load.reload} /> : null}
       {state.kind === 'ready' ? (
-        <Ways
+        <SubscribeOptions
           contracts={state.value.items}
           onClose={onClose}
           onMade={(subscribed) => {
@@ -45,7 +48,7 @@ export function NewSubscription({
   );
 }
 
-function Ways({
+function SubscribeOptions({
   contracts,
   onMade,
   onClose,
@@ -60,9 +63,11 @@ function Ways({
     <>
       {own.length === 0 ? null : <SubscribeForm onMade={onMade} onClose={onClose} />}
       {others.map((contract) => (
-        <ForeignContract key={contract.title} contract={contract} />
+        <OtherContract key={contract.title} contract={contract} />
       ))}
-      {contracts.length === 0 ? <p>No contract is loaded, so there is nothing to call.</p> : null}
+      {contracts.length === 0 ? (
+        <p>No contract is loaded, so there is no operation to subscribe with.</p>
+      ) : null}
     </>
   );
 }
@@ -73,21 +78,21 @@ function isBuiltIn({ operations }: Contract): boolean {
   );
 }
 
-function ForeignContract({ contract }: { contract: Contract }): JSX.Element {
+function OtherContract({ contract }: { contract: Contract }): JSX.Element {
   const operations = contract.operations.filter(({ does }) => does === 'subscribe');
   return (
-    <Part title={`By the contract “${contract.title}”`}>
+    <DrawerSection title={`Contract “${contract.title}”`}>
       {operations.length === 0 ? (
-        <p>It has no operation that subscribes.</p>
+        <p>This contract has no subscribe operation.</p>
       ) : (
         <>
-          <p>Subscribing is an operation of this contract. Call one of these with your key:</p>
+          <p>This contract has its own subscribe operations. Call one of them with your key:</p>
           <ul class="operations">
             {operations.map(({ operationId, method, path }) => (
               <li key={`${method} ${path}`}>
-                <Outside text={`${method.toUpperCase()} ${path}`} mono />
+                <UntrustedText text={`${method.toUpperCase()} ${path}`} mono />
                 <span class="soft">
-                  <Outside text={operationId} />
+                  <UntrustedText text={operationId} />
                 </span>
               </li>
             ))}
@@ -95,15 +100,15 @@ function ForeignContract({ contract }: { contract: Contract }): JSX.Element {
         </>
       )}
       <p>
-        <LinkButton href="/docs" icon="contract" isOutside>
-          Open the reference
+        <LinkButton href="/docs" icon="contract" isExternal>
+          Open API reference
         </LinkButton>
       </p>
-    </Part>
+    </DrawerSection>
   );
 }
 
-function Made({
+function SubscribedDialog({
   subscribed,
   onClose,
 }: {
@@ -118,26 +123,26 @@ function Made({
         kind="primary"
         href={withQuery('/console/subscriptions', { subscription: subscriberId })}
       >
-        Open it
+        Open subscription
       </LinkButton>
     </>
   );
   return (
-    <Dialog title="Subscribed" onClose={onClose} actions={actions}>
+    <Dialog title="Subscription created" onClose={onClose} actions={actions}>
       <Notice tone="good">
-        <p>It hears events from now on. Open it and send a ping to see one arrive.</p>
+        <p>The subscription is active. Open it and send a ping to test the receiver.</p>
       </Notice>
-      <Part title="Subscriber id">
-        <Code text={subscriberId} label="subscriber id" />
-        <p class="soft">Unsubscribing takes this id.</p>
-      </Part>
-      <Part title="Signing secret">
+      <DrawerSection title="Subscriber ID">
+        <Code text={subscriberId} label="subscriber ID" />
+        <p class="soft">You need this ID to unsubscribe.</p>
+      </DrawerSection>
+      <DrawerSection title="Signing secret">
         <Code text={secret} label="signing secret" />
         <p class="soft">
-          Give it to the receiver, which verifies callbacks with it. It is hidden again when you
-          leave.
+          Configure the receiver with this secret, so that it can verify signatures. You can show it
+          again later on the subscription.
         </p>
-      </Part>
+      </DrawerSection>
     </Dialog>
   );
 }

@@ -1,5 +1,5 @@
-// The signing secret, or the public key of one that signs with a pair: shown only when asked for, with the
-// one it replaced while that still signs.
+// The signing secret, or the public key of a key pair: hidden until requested, with the previous
+// one while that is still used for signing.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useAction } from '../action.ts';
@@ -10,10 +10,13 @@ import { Code } from '../components/code.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Select } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
-import { Part } from '../components/part.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
-import type { SecretPair, ShownSecret, Subscription } from '../shapes.ts';
-import { subscriptionPath } from './acts.tsx';
+import type { Secret, Subscription } from '../../../src/client/contract/subscription.ts';
+import { subscriptionPath } from './actions.tsx';
+
+/** One of the two secrets. With a key pair, `secret` equals `publicKey`. */
+type OneSecret = Pick<Secret, 'secret' | 'publicKey'>;
 
 type Words = { readonly title: string; readonly noun: string; readonly shown: string };
 
@@ -23,15 +26,15 @@ const pairWords: Words = { title: 'Signing key', noun: 'key', shown: 'public key
 export function SecretPart({ subscription }: { subscription: Subscription }): JSX.Element {
   const { id, signing } = subscription;
   const words = signing === 'ed25519' ? pairWords : secretWords;
-  const pair = useSignal<SecretPair | undefined>(undefined);
+  const pair = useSignal<Secret | undefined>(undefined);
   const isRotating = useSignal(false);
   const read = useAction(async () => {
-    pair.value = await get<SecretPair>(`${subscriptionPath(id)}/secret`);
+    pair.value = await get<Secret>(`${subscriptionPath(id)}/secret`);
   });
   return (
-    <Part
+    <DrawerSection
       title={words.title}
-      aside={
+      actions={
         <span class="cluster">
           {pair.value === undefined ? (
             <Button size="small" isBusy={read.isBusy} onClick={read.run}>
@@ -51,8 +54,8 @@ export function SecretPart({ subscription }: { subscription: Subscription }): JS
       {pair.value === undefined ? (
         <p class="soft">
           {signing === 'ed25519'
-            ? 'Receivers verify with its public half that a callback came from here.'
-            : 'Receivers verify with it that a callback came from here. It is hidden.'}
+            ? 'Receivers verify signatures with the public key.'
+            : 'Receivers verify signatures with this secret. It is hidden.'}
         </p>
       ) : (
         <Secrets pair={pair.value} />
@@ -65,11 +68,11 @@ export function SecretPart({ subscription }: { subscription: Subscription }): JS
           onClose={() => (isRotating.value = false)}
         />
       ) : null}
-    </Part>
+    </DrawerSection>
   );
 }
 
-function Secrets({ pair }: { pair: SecretPair }): JSX.Element {
+function Secrets({ pair }: { pair: Secret }): JSX.Element {
   const { previous } = pair;
   const isOver = previous === undefined || Date.parse(previous.expiresAt) <= clock.value;
   return (
@@ -78,7 +81,7 @@ function Secrets({ pair }: { pair: SecretPair }): JSX.Element {
       {isOver ? null : (
         <div class="old-secret">
           <p>
-            The old {nounOf(previous)} still signs too, and ends{' '}
+            The old {nounOf(previous)} is also used for signing. It expires{' '}
             <b>
               <Time at={previous.expiresAt} as="countdown" />
             </b>
@@ -91,21 +94,21 @@ function Secrets({ pair }: { pair: SecretPair }): JSX.Element {
   );
 }
 
-function ShownCode({ shown, which = '' }: { shown: ShownSecret; which?: string }): JSX.Element {
+function ShownCode({ shown, which = '' }: { shown: OneSecret; which?: string }): JSX.Element {
   const { secret, publicKey } = shown;
   const what = publicKey === undefined ? 'signing secret' : 'public key';
   return <Code text={publicKey ?? secret} label={`${which}${what}`} />;
 }
 
-function nounOf({ publicKey }: ShownSecret): string {
+function nounOf({ publicKey }: OneSecret): string {
   return publicKey === undefined ? 'secret' : 'key';
 }
 
 const overlaps = [
-  { value: '86400', text: '24 more hours' },
-  { value: '3600', text: '1 more hour' },
-  { value: '604800', text: '7 more days' },
-  { value: '0', text: 'Not at all: it ends now' },
+  { value: '86400', text: '24 hours' },
+  { value: '3600', text: '1 hour' },
+  { value: '604800', text: '7 days' },
+  { value: '0', text: 'No overlap' },
 ];
 
 function RotateDialog({
@@ -116,16 +119,16 @@ function RotateDialog({
 }: {
   readonly id: string;
   readonly words: Words;
-  readonly onRotate: (rotated: SecretPair) => void;
+  readonly onRotate: (rotated: Secret) => void;
   readonly onClose: () => void;
 }): JSX.Element {
   const overlap = useSignal('86400');
-  const rotated = useSignal<SecretPair | undefined>(undefined);
+  const rotated = useSignal<Secret | undefined>(undefined);
   const act = useAction(
     async () => {
       const body = { overlapSeconds: Number(overlap.value) };
       const path = `${subscriptionPath(id)}/secret/rotate`;
-      rotated.value = await send<SecretPair>('POST', path, { body });
+      rotated.value = await send<Secret>('POST', path, { body });
       onRotate(rotated.value);
     },
     { quiet: true },
@@ -133,28 +136,28 @@ function RotateDialog({
   if (rotated.value !== undefined) return <Rotated pair={rotated.value} onClose={onClose} />;
   const actions = (
     <>
-      <Button onClick={onClose}>Keep as it is</Button>
+      <Button onClick={onClose}>Cancel</Button>
       <Button kind="primary" isBusy={act.isBusy} onClick={act.run}>
         Rotate {words.noun}
       </Button>
     </>
   );
   return (
-    <Dialog title={`Rotate the ${words.noun}?`} onClose={onClose} actions={actions}>
+    <Dialog title={`Rotate ${words.noun}?`} onClose={onClose} actions={actions}>
       <p>
-        A new {words.noun} signs from now on. Give {words === pairWords ? 'its public half' : 'it'}{' '}
-        to the receiver while the old one still signs too: no callback is refused meanwhile. One
-        that was replaced earlier ends now.
+        Callbacks are signed with a new {words.noun} from now on, and with the old one until the
+        overlap ends. Configure the receiver with the new {words.shown} in that time, so that it
+        rejects no callback. A {words.noun} from an earlier rotation expires now.
       </p>
       <Select
-        label={`How long the old ${words.noun} still signs`}
+        label={`Overlap with the old ${words.noun}`}
         value={overlap.value}
         options={overlaps}
         onChange={(value) => (overlap.value = value)}
       />
       {overlap.value === '0' ? (
         <Notice tone="warn">
-          <p>Until the receiver has the new {words.noun}, it refuses what is sent.</p>
+          <p>The receiver rejects all callbacks until it has the new {words.shown}.</p>
         </Notice>
       ) : null}
       {act.problem === undefined ? null : <ProblemNotice problem={act.problem} />}
@@ -162,7 +165,7 @@ function RotateDialog({
   );
 }
 
-function Rotated({ pair, onClose }: { pair: SecretPair; onClose: () => void }): JSX.Element {
+function Rotated({ pair, onClose }: { pair: Secret; onClose: () => void }): JSX.Element {
   const { previous } = pair;
   const noun = nounOf(pair);
   const done = (
@@ -171,17 +174,17 @@ function Rotated({ pair, onClose }: { pair: SecretPair; onClose: () => void }): 
     </Button>
   );
   return (
-    <Dialog title={`The new ${noun}`} onClose={onClose} actions={done}>
+    <Dialog title={`New ${noun}`} onClose={onClose} actions={done}>
       <ShownCode shown={pair} which="new " />
       <p role="status">
         {previous === undefined
-          ? `The old ${noun} ended. Give the new one to the receiver now.`
-          : `Give it to the receiver. The old ${nounOf(previous)} still signs too.`}
+          ? `The old ${noun} is no longer used. Configure the receiver with the new one now.`
+          : `Configure the receiver with it. The old ${nounOf(previous)} is also used for signing.`}
       </p>
-      {/* Not in the status: a reader would be told every second. */}
+      {/* Outside the status region: a screen reader would announce it every second. */}
       {previous === undefined ? null : (
         <p>
-          The old {nounOf(previous)} ends{' '}
+          The old {nounOf(previous)} expires{' '}
           <b>
             <Time at={previous.expiresAt} as="countdown" />
           </b>

@@ -1,12 +1,12 @@
-// The fields of the settings of a subscription. They keep nothing: what is typed belongs to the form.
+// The fields of the settings form. They hold no state; the form does.
 import type { JSX } from 'preact';
 import { Checkbox, TextArea, TextField, TimeField } from '../components/field.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Part } from '../components/part.tsx';
-import type { Subscription } from '../shapes.ts';
-import { visible } from '../visible.ts';
-import type { FieldRule } from './settings-faults.ts';
-import { heard, type Wish } from './settings-wish.ts';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { DrawerSection } from '../components/drawer-section.tsx';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { visible } from '../hidden-characters.ts';
+import type { FieldRule } from './settings-errors.ts';
+import { activeCallbacks, type SettingsValues } from './settings-values.ts';
 
 export const rules = {
   description: { at: 'body#/description' },
@@ -15,60 +15,60 @@ export const rules = {
   rateLimit: { at: 'body#/rateLimit' },
   concurrency: { at: 'body#/concurrency' },
   timeout: { at: 'body#/timeout' },
-  retry: { at: 'body#/retry', item: 'Wait' },
+  retry: { at: 'body#/retry', item: 'Delay' },
   headers: { at: 'body#/headers' },
 } as const satisfies Record<string, FieldRule>;
 
 export type FieldName = keyof typeof rules;
 
-/** Of the callback that is so far in the request. */
+/** For the callback at this index in the request. */
 export function eventsRule(at: number): FieldRule {
   return { at: `body#/callbacks/${at}/events`, item: 'Pattern' };
 }
 
 type FieldsProps = {
   readonly subscription: Subscription;
-  readonly wish: Wish;
-  readonly faultOf: (name: FieldName) => string | undefined;
-  readonly eventsFaultOf: (position: number) => string | undefined;
-  readonly onChange: (changed: Partial<Wish>) => void;
+  readonly values: SettingsValues;
+  readonly errorAt: (name: FieldName) => string | undefined;
+  readonly eventsErrorAt: (position: number) => string | undefined;
+  readonly onChange: (changed: Partial<SettingsValues>) => void;
 };
 
 export function SettingsFields(props: FieldsProps): JSX.Element {
-  const { wish, faultOf, onChange } = props;
+  const { values, errorAt, onChange } = props;
   return (
     <>
-      <p class="soft">What is empty is as the service is set.</p>
+      <p class="soft">Empty fields use the service defaults.</p>
       <TextField
         label="Description"
-        value={wish.description}
+        value={values.description}
         placeholder="Orders for the warehouse"
         isFocused
-        error={faultOf('description')}
+        error={errorAt('description')}
         onInput={(description) => onChange({ description })}
       />
-      <HearingFields {...props} />
-      <SendingFields {...props} />
+      <EventFields {...props} />
+      <DeliveryFields {...props} />
       <HeaderFields {...props} />
-      <Part title="How long it lasts">
+      <DrawerSection title="Expiry">
         <TimeField
-          label="Ends by itself at"
-          hint="Your own time. Empty: it does not end by itself."
-          value={wish.expiresAt}
-          error={faultOf('expiresAt')}
+          label="Expires at"
+          hint="In your local time. Leave empty for no expiry."
+          value={values.expiresAt}
+          error={errorAt('expiresAt')}
           onInput={(expiresAt) => onChange({ expiresAt })}
         />
-      </Part>
+      </DrawerSection>
     </>
   );
 }
 
-function HearingFields(props: FieldsProps): JSX.Element {
-  const { subscription, wish, faultOf, eventsFaultOf, onChange } = props;
-  const callbacks = heard(subscription.callbacks);
+function EventFields(props: FieldsProps): JSX.Element {
+  const { subscription, values, errorAt, eventsErrorAt, onChange } = props;
+  const callbacks = activeCallbacks(subscription.callbacks);
   const many = subscription.callbacks.length > 1;
   return (
-    <Part title="What it hears">
+    <DrawerSection title="Events">
       <div class="stack">
         {callbacks.map(({ position, label, url }) => (
           <TextField
@@ -76,110 +76,111 @@ function HearingFields(props: FieldsProps): JSX.Element {
             label={`Events of ${many ? `callback ${position + 1}, ` : ''}${visible(label)}`}
             hint={
               !many || url === undefined ? (
-                'Names and prefixes, separated by spaces or commas.'
+                'Event names or patterns, separated by spaces or commas.'
               ) : (
-                <Outside text={url} mono clip />
+                <UntrustedText text={url} mono clip />
               )
             }
-            value={wish.events[position] ?? ''}
+            value={values.events[position] ?? ''}
             placeholder="order.*, invoice.paid"
             isMono
-            error={eventsFaultOf(position)}
-            onInput={(text) => onChange({ events: { ...wish.events, [position]: text } })}
+            error={eventsErrorAt(position)}
+            onInput={(text) => onChange({ events: { ...values.events, [position]: text } })}
           />
         ))}
         <TextArea
           label="Filter (JSON)"
-          hint="By JSON pointer: the value that the payload has there, or a list of which it has one."
-          value={wish.filter}
+          hint="Maps a JSON pointer to the value that the payload must have there, or to a list of allowed values."
+          value={values.filter}
           placeholder={'{"/order/country": ["DE", "AT"]}'}
-          rows={Math.min(8, Math.max(3, wish.filter.split('\n').length))}
-          error={faultOf('filter')}
+          rows={Math.min(8, Math.max(3, values.filter.split('\n').length))}
+          error={errorAt('filter')}
           onInput={(filter) => onChange({ filter })}
         />
       </div>
-    </Part>
+    </DrawerSection>
   );
 }
 
-function SendingFields({ wish, faultOf, onChange }: FieldsProps): JSX.Element {
+function DeliveryFields({ values, errorAt, onChange }: FieldsProps): JSX.Element {
   return (
-    <Part title="How it is sent">
+    <DrawerSection title="Delivery">
       <div class="settings-grid">
         <TextField
-          label="Attempts a second"
-          hint="Over all callbacks: 0.001 to 1000."
-          value={wish.rateLimit}
+          label="Attempts per second"
+          hint="Across all callbacks: 0.001 to 1000."
+          value={values.rateLimit}
           inputMode="decimal"
-          error={faultOf('rateLimit')}
+          error={errorAt('rateLimit')}
           onInput={(rateLimit) => onChange({ rateLimit })}
         />
         <TextField
-          label="Attempts at a time"
-          hint="For each callback and node: 1 to 128."
-          value={wish.concurrency}
+          label="Concurrent attempts"
+          hint="Per callback and node: 1 to 128."
+          value={values.concurrency}
           inputMode="numeric"
-          error={faultOf('concurrency')}
+          error={errorAt('concurrency')}
           onInput={(concurrency) => onChange({ concurrency })}
         />
         <TextField
           label="Timeout"
-          hint="Of an attempt: 100ms to 60s."
-          value={wish.timeout}
+          hint="Per attempt: 100ms to 60s."
+          value={values.timeout}
           placeholder="5s"
-          error={faultOf('timeout')}
+          error={errorAt('timeout')}
           onInput={(timeout) => onChange({ timeout })}
         />
         <TextField
-          label="Waits between attempts"
-          hint="At most 20. “none”: one attempt only."
-          value={wish.retry}
+          label="Retry delays"
+          hint="Up to 20. “none” for a single attempt."
+          value={values.retry}
           placeholder="5s, 5m, 2h"
-          error={faultOf('retry')}
+          error={errorAt('retry')}
           onInput={(retry) => onChange({ retry })}
         />
       </div>
       <Checkbox
         label="Ordered"
-        hint="One delivery after the other, in the order of their events. While one fails, the next ones wait."
-        isChecked={wish.ordered}
+        hint="Sends one delivery at a time, in publish order. A failing delivery holds back the next ones."
+        isChecked={values.ordered}
         onChange={(ordered) => onChange({ ordered })}
       />
-    </Part>
+    </DrawerSection>
   );
 }
 
-function HeaderFields({ subscription, wish, faultOf, onChange }: FieldsProps): JSX.Element {
+function HeaderFields({ subscription, values, errorAt, onChange }: FieldsProps): JSX.Element {
   const { headerNames } = subscription;
   return (
-    <Part title="Headers">
+    <DrawerSection title="Headers">
       {headerNames === undefined ? null : (
         <>
           <p>
-            Carried now: <Outside text={headerNames.join(', ')} mono />. What they say is not shown.
+            Current headers: <UntrustedText text={headerNames.join(', ')} mono />. Their values are
+            not shown.
           </p>
           <Checkbox
             label="Remove all headers"
-            isChecked={wish.dropsHeaders}
-            onChange={(dropsHeaders) => onChange({ dropsHeaders })}
+            isChecked={values.removesHeaders}
+            onChange={(removesHeaders) => onChange({ removesHeaders })}
           />
         </>
       )}
-      {wish.dropsHeaders ? null : (
+      {values.removesHeaders ? null : (
         <TextArea
-          label={headerNames === undefined ? 'New headers' : 'Headers in their place'}
+          label={headerNames === undefined ? 'New headers' : 'Replacement headers'}
           hint={
             headerNames === undefined
-              ? 'One on each line. Callbacks carry them besides ours.'
-              : 'One on each line. They replace all of them; empty: they stay.'
+              ? 'One per line. Sent in addition to the standard headers.'
+              : 'One per line. They replace all current headers. Leave empty to keep those.'
           }
-          value={wish.headers}
+          value={values.headers}
           placeholder="Authorization: Bearer …"
           rows={3}
-          error={faultOf('headers')}
+          error={errorAt('headers')}
           onInput={(headers) => onChange({ headers })}
         />
       )}
-    </Part>
+    </DrawerSection>
   );
 }

@@ -1,5 +1,5 @@
-// Changes what a subscription chooses for itself. It sends only what was changed since the dialog opened,
-// and what the service refuses stands at its field.
+// Edits the settings of a subscription. It sends only what changed since the dialog opened, and
+// shows errors at their fields.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
@@ -8,12 +8,12 @@ import { send, type ApiProblem } from '../api.ts';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
-import type { Subscription } from '../shapes.ts';
-import { sayDone } from '../toasts.ts';
-import { subscriptionPath } from './acts.tsx';
-import { faultOf, isElsewhere } from './settings-faults.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { toastSuccess } from '../toasts.ts';
+import { subscriptionPath } from './actions.tsx';
+import { errorAt, isNotAt } from './settings-errors.ts';
 import { eventsRule, rules, SettingsFields, type FieldName } from './settings-fields.tsx';
-import { changesOf, wishOf, type Faults, type Wish } from './settings-wish.ts';
+import { changesOf, valuesOf, type FormErrors, type SettingsValues } from './settings-values.ts';
 
 export function ChangeSettings({
   subscription,
@@ -25,36 +25,36 @@ export function ChangeSettings({
   readonly onClose: () => void;
 }): JSX.Element {
   const id = useId();
-  // As it was when the dialog opened: it may be read anew meanwhile, and nobody chose that here.
+  // The subscription when the dialog opened. A reload meanwhile must not look like an edit.
   const opened = useRef(subscription).current;
-  const before = useRef(wishOf(opened)).current;
-  const wish = useSignal<Wish>(before);
-  const faults = useSignal<Faults>({});
+  const before = useRef(valuesOf(opened)).current;
+  const values = useSignal<SettingsValues>(before);
+  const formErrors = useSignal<FormErrors>({});
   const sent = useSignal<readonly number[]>([]);
   const act = useAction(
     async () => {
-      const changes = changesOf(before, wish.value);
-      faults.value = changes.kind === 'faulty' ? changes.faults : {};
-      if (changes.kind === 'faulty') return;
+      const changes = changesOf(before, values.value);
+      formErrors.value = changes.kind === 'invalid' ? changes.formErrors : {};
+      if (changes.kind === 'invalid') return;
       if (changes.kind === 'changes') {
         sent.value = changes.positions;
         const { json } = changes;
         onChange(await send<Subscription>('PATCH', subscriptionPath(opened.id), { json }));
-        sayDone('Changed, for what is sent from now on.');
+        toastSuccess('Settings saved. They apply to new attempts.');
       }
       onClose();
     },
     { quiet: true },
   );
   const errors = act.problem?.errors ?? [];
-  const body = useShownFault([act.problem, faults.value]);
+  const body = useFirstErrorShown([act.problem, formErrors.value]);
   return (
     <Dialog
       title="Change settings"
       onClose={onClose}
       actions={
         <>
-          <Button onClick={onClose}>Keep as it is</Button>
+          <Button onClick={onClose}>Cancel</Button>
           <Button kind="primary" type="submit" form={id} isBusy={act.isBusy}>
             Save
           </Button>
@@ -73,26 +73,26 @@ export function ChangeSettings({
         <Rest problem={act.problem} sent={sent.value} />
         <SettingsFields
           subscription={opened}
-          wish={wish.value}
-          faultOf={(name: FieldName) => own(faults.value, name) ?? faultOf(errors, rules[name])}
-          eventsFaultOf={(position) => eventsFault(act.problem, sent.value.indexOf(position))}
-          onChange={(changed) => (wish.value = { ...wish.value, ...changed })}
+          values={values.value}
+          errorAt={(name: FieldName) => own(formErrors.value, name) ?? errorAt(errors, rules[name])}
+          eventsErrorAt={(position) => eventsError(act.problem, sent.value.indexOf(position))}
+          onChange={(changed) => (values.value = { ...values.value, ...changed })}
         />
       </form>
     </Dialog>
   );
 }
 
-function own(faults: Faults, name: FieldName): string | undefined {
-  return name === 'filter' || name === 'headers' ? faults[name] : undefined;
+function own(formErrors: FormErrors, name: FieldName): string | undefined {
+  return name === 'filter' || name === 'headers' ? formErrors[name] : undefined;
 }
 
-/** The service counts the callbacks of the request, which are not all there are. */
-function eventsFault(problem: ApiProblem | undefined, at: number): string | undefined {
-  return problem === undefined || at === -1 ? undefined : faultOf(problem.errors, eventsRule(at));
+/** The service numbers the callbacks of the request, not of the subscription. */
+function eventsError(problem: ApiProblem | undefined, at: number): string | undefined {
+  return problem === undefined || at === -1 ? undefined : errorAt(problem.errors, eventsRule(at));
 }
 
-/** What belongs to none of the fields. */
+/** Problems that belong to none of the fields. */
 function Rest({
   problem,
   sent,
@@ -103,12 +103,12 @@ function Rest({
   if (problem === undefined) return null;
   const shown = [...Object.values(rules), ...sent.map((_, at) => eventsRule(at))];
   const isAtFields =
-    problem.errors.length > 0 && !problem.errors.some((one) => isElsewhere(one, shown));
+    problem.errors.length > 0 && !problem.errors.some((one) => isNotAt(one, shown));
   return isAtFields ? null : <ProblemNotice problem={problem} />;
 }
 
-/** The form is longer than most screens: the first fault comes into sight, and a field gets the focus. */
-function useShownFault(causes: readonly unknown[]): { current: HTMLFormElement | null } {
+/** The form is longer than most screens: scroll to the first error and focus its field. */
+function useFirstErrorShown(causes: readonly unknown[]): { current: HTMLFormElement | null } {
   const form = useRef<HTMLFormElement>(null);
   useEffect(() => {
     const field = form.current?.querySelector<HTMLElement>('[aria-invalid="true"]');

@@ -1,15 +1,15 @@
-// What a subscription chooses for itself, in words. What it leaves as the service is set is not listed.
+// The settings of a subscription that differ from the service defaults.
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { Button } from '../components/button.tsx';
-import { Outside } from '../components/outside.tsx';
-import { Fact, Facts, Part } from '../components/part.tsx';
+import { UntrustedText } from '../components/untrusted-text.tsx';
+import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
-import type { FilterValue, Subscription } from '../shapes.ts';
-import { valueText } from './filter-text.ts';
+import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { filterValues, valueText } from './filter-text.ts';
 import { ChangeSettings } from './settings-form.tsx';
 
 type SettingsProps = {
@@ -22,9 +22,9 @@ export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Ele
   const mayChange = can('subscribe') && subscription.state !== 'ended';
   const rows = rowsOf(subscription);
   return (
-    <Part
+    <DrawerSection
       title="Settings"
-      aside={
+      actions={
         mayChange ? (
           <Button size="small" onClick={() => (isChanging.value = true)}>
             Change settings
@@ -33,7 +33,7 @@ export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Ele
       }
     >
       {rows.length === 0 ? (
-        <p class="soft">It chooses nothing for itself: all is as the service is set.</p>
+        <p class="soft">No overrides. This subscription uses the service defaults.</p>
       ) : (
         <Facts>
           {rows.map(([name, value]) => (
@@ -50,7 +50,7 @@ export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Ele
           onClose={() => (isChanging.value = false)}
         />
       ) : null}
-    </Part>
+    </DrawerSection>
   );
 }
 
@@ -59,48 +59,48 @@ type Row = readonly [name: string, value: ComponentChildren];
 function rowsOf(subscription: Subscription): readonly Row[] {
   const { description, filter, headerNames, expiresAt, metadata, state } = subscription;
   return [
-    ...row('Description', description, (text) => <Outside text={text} />),
+    ...row('Description', description, (text) => <UntrustedText text={text} />),
     ...row('Filter', filter, (rules) => <FilterLines filter={rules} />),
     ...paceRows(subscription),
-    ...row('Headers', headerNames, (names) => <Outside text={names.join(', ')} mono />),
+    ...row('Headers', headerNames, (names) => <UntrustedText text={names.join(', ')} mono />),
     ...row('Signing', subscription.signing, (signing) =>
       signing === 'ed25519' ? 'Ed25519: receivers verify with a public key' : 'HMAC',
     ),
-    ...row('Ends', expiresAt, (at) => <Expiry at={at} isOver={state === 'ended'} />),
+    ...row('Expires', expiresAt, (at) => <Expiry at={at} isOver={state === 'ended'} />),
     ...row('Metadata', metadata, (texts) => <MetadataLines metadata={texts} />),
   ];
 }
 
-/** How fast it gets what it gets. */
+/** Settings that control the pace of delivery. */
 function paceRows(subscription: Subscription): readonly Row[] {
   const { rateLimit, concurrency, ordered, timeout, retry } = subscription;
   return [
     ...row(
       'Rate limit',
       rateLimit,
-      (rate) => `${rate} ${rate === 1 ? 'attempt' : 'attempts'} a second`,
+      (rate) => `${rate} ${rate === 1 ? 'attempt' : 'attempts'} per second`,
     ),
     ...row(
       'Concurrency',
       concurrency,
-      (size) => `${plural(size, 'attempt')} at a time, for each callback and node`,
+      (size) => `${plural(size, 'concurrent attempt')} per callback and node`,
     ),
-    ...row('Ordered', ordered || undefined, () => 'One after the other, in the order of events'),
-    ...row('Timeout', timeout, (text) => `${text} for an attempt`),
-    ...row('Retry', retry, (waits) =>
-      waits.length === 0
-        ? 'One attempt only'
-        : `Again after ${waits.join(', ')}; ${waits.length + 1} attempts in all`,
+    ...row('Ordered', ordered || undefined, () => 'One delivery at a time, in publish order'),
+    ...row('Timeout', timeout, (text) => `${text} per attempt`),
+    ...row('Retry', retry, (delays) =>
+      delays.length === 0
+        ? 'Single attempt, no retries'
+        : `After ${delays.join(', ')} (${delays.length + 1} attempts in total)`,
     ),
   ];
 }
 
 function row<T>(
   name: string,
-  value: T | undefined,
+  value: T | null | undefined,
   shown: (value: T) => ComponentChildren,
 ): readonly Row[] {
-  return value === undefined ? [] : [[name, shown(value)]];
+  return value === undefined || value === null ? [] : [[name, shown(value)]];
 }
 
 function Expiry({ at, isOver }: { at: string; isOver: boolean }): JSX.Element {
@@ -118,18 +118,18 @@ function Expiry({ at, isOver }: { at: string; isOver: boolean }): JSX.Element {
 function FilterLines({ filter }: { filter: NonNullable<Subscription['filter']> }): JSX.Element {
   return (
     <>
-      {Object.entries(filter).map(([pointer, values], at) => (
+      {Object.entries(filter).map(([pointer, allowed], at) => (
         <p key={pointer}>
           {at === 0 ? '' : 'and '}
-          {pointer === '' ? 'the payload' : <Outside text={pointer} mono />} is{' '}
-          <Values values={values} />
+          {pointer === '' ? 'the payload' : <UntrustedText text={pointer} mono />} is{' '}
+          <Values values={filterValues(allowed)} />
         </p>
       ))}
     </>
   );
 }
 
-function Values({ values }: { values: readonly FilterValue[] }): JSX.Element {
+function Values({ values }: { values: readonly unknown[] }): JSX.Element {
   const shown = values.slice(0, limits.filterValuesShown);
   const more = values.length - shown.length;
   return (
@@ -137,7 +137,7 @@ function Values({ values }: { values: readonly FilterValue[] }): JSX.Element {
       {shown.map((value, at) => (
         <span key={at}>
           {at === 0 ? '' : ' or '}
-          <Outside text={valueText(value)} mono />
+          <UntrustedText text={valueText(value)} mono />
         </span>
       ))}
       {more === 0 ? null : <span class="soft"> or one of {more} more</span>}
@@ -155,9 +155,9 @@ function MetadataLines({
       {Object.entries(metadata).map(([name, text]) => (
         <p key={name}>
           <span class="soft">
-            <Outside text={name} mono />:
+            <UntrustedText text={name} mono />:
           </span>{' '}
-          <Outside text={text} />
+          <UntrustedText text={text} />
         </p>
       ))}
     </>

@@ -1,32 +1,32 @@
-// The three ways to subscribe by the built-in contract, as one form.
+// The subscribe form for the three variants of the built-in contract.
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { useAction } from '../action.ts';
-import { newIdempotencyKey, send, type ApiProblem, type Sending } from '../api.ts';
+import { newIdempotencyKey, send, type ApiProblem, type SendOptions } from '../api.ts';
 import { Button } from '../components/button.tsx';
-import { Choice, type Way } from '../components/choice.tsx';
+import { RadioGroup, type RadioOption } from '../components/radio-group.tsx';
 import { TextField } from '../components/field.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
-import type { Subscribed } from '../shapes.ts';
-import { sentenceOf } from './sentence.ts';
+import type { Subscribed } from '../../../src/client/contract/subscription.ts';
+import { messageFor } from './problem-message.ts';
 
 type Variant = 'body' | 'query' | 'multi';
 
-const ways: readonly Way<Variant>[] = [
-  { value: 'body', text: 'One URL for every event', hint: 'Whatever is published goes there.' },
-  { value: 'query', text: 'One URL for one event', hint: 'Hears one name only.' },
+const ways: readonly RadioOption<Variant>[] = [
+  { value: 'body', text: 'One URL for every event', hint: 'Receives every published event.' },
+  { value: 'query', text: 'One URL for one event', hint: 'Receives events with one name.' },
   {
     value: 'multi',
-    text: 'Three URLs for the course of a thing',
-    hint: 'Hears inProgress, failed and success, each at its own URL. One is enough.',
+    text: 'Separate URLs for progress, failure and success',
+    hint: 'Receives the events inProgress, failed and success, each at its own URL. At least one is required.',
   },
 ];
 
 type FieldRow = {
   readonly name: string;
   readonly label: string;
-  /** How the service names the field in its answer. */
+  /** The field name in an error of the service. */
   readonly field: string;
   readonly placeholder: string;
 };
@@ -57,15 +57,15 @@ export function SubscribeForm({
   const rows = fieldsOf[variant.value];
   const act = useAction(
     async () => {
-      const sending = sendingOf(variant.value, values.value);
+      const options = sendOptions(variant.value, values.value);
       const idempotencyKey = key.current;
-      onMade(await send<Subscribed>('POST', '/subscribe', { ...sending, idempotencyKey }));
+      onMade(await send<Subscribed>('POST', '/subscribe', { ...options, idempotencyKey }));
     },
     { quiet: true },
   );
   const set = (name: string, value: string): void => {
     values.value = { ...values.value, [name]: value };
-    // Another request may not claim to be the one before.
+    // A changed request must not reuse the idempotency key.
     key.current = newIdempotencyKey();
   };
   const submit = (event: Event): void => {
@@ -74,8 +74,8 @@ export function SubscribeForm({
   };
   return (
     <form class="stack" onSubmit={submit}>
-      <Choice
-        label="What it hears"
+      <RadioGroup
+        label="Events"
         ways={ways}
         chosen={variant.value}
         onChoose={(chosen) => {
@@ -91,7 +91,7 @@ export function SubscribeForm({
           isMono
           isRequired={variant.value !== 'multi'}
           placeholder={placeholder}
-          error={act.problem?.of(field) === undefined ? undefined : sentenceOf(act.problem, field)}
+          error={act.problem?.of(field) === undefined ? undefined : messageFor(act.problem, field)}
           onInput={(value) => set(name, value)}
         />
       ))}
@@ -106,7 +106,7 @@ export function SubscribeForm({
   );
 }
 
-/** What belongs to none of the fields. */
+/** Problems that belong to none of the fields. */
 function Rest({
   problem,
   rows,
@@ -120,7 +120,7 @@ function Rest({
   return <ProblemNotice problem={problem} />;
 }
 
-function sendingOf(variant: Variant, values: Readonly<Record<string, string>>): Sending {
+function sendOptions(variant: Variant, values: Readonly<Record<string, string>>): SendOptions {
   const given = fieldsOf[variant].flatMap(({ name }): [string, string][] => {
     const value = values[name]?.trim() ?? '';
     return value === '' ? [] : [[name, value]];

@@ -1,5 +1,5 @@
-// The built console in memory: read at the start, compressed when it is first asked for. Only what was
-// found at the start is ever served: no name from a request reaches the file system.
+// The built console in memory: read at startup, compressed on first use. Only files found at
+// startup are served: no name from a request reaches the file system.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { extname, join } from 'node:path';
@@ -10,9 +10,9 @@ import { once } from '../../core/once.ts';
 export interface ConsoleFile {
   mediaType: string;
   bytes: Uint8Array;
-  /** Undefined where compressing makes it no smaller. */
+  /** Undefined if compression does not make it smaller. */
   gzip: () => Uint8Array | undefined;
-  /** Differs for the two forms, as RFC 9110 asks of strong ones. */
+  /** Strong ETags must differ between the two encodings (RFC 9110). */
   etags: { plain: string; gzip: string };
 }
 
@@ -22,7 +22,7 @@ export interface ConsoleFiles {
   assets: ReadonlyMap<string, ConsoleFile>;
 }
 
-/** Undefined: the console was not built. */
+/** Undefined if the console is not built. */
 export function readConsole(folder: string): ConsoleFiles | undefined {
   const page = filesIn(folder).find(({ name }) => name === 'index.html');
   if (page === undefined) return undefined;

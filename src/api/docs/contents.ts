@@ -1,6 +1,5 @@
-// The table of contents. It stands twice on the page, beside it and (on a phone) on top of it,
-// folded; the style sheet hides one of the two, because without a script nothing could fold by
-// width.
+// The table of contents. It appears twice: beside the page and, collapsed, on top of it for phones.
+// The style sheet hides one of them, because collapsing by width would need a script.
 import type { Group } from './groups.ts';
 import { html } from './html.ts';
 import type { Fragment, Html } from './html.ts';
@@ -9,7 +8,7 @@ import { summaryOf } from './written.ts';
 
 export interface Sections {
   groups: readonly Group[];
-  /** Anchor and title of the sections that are there. */
+  /** Anchor and title of the sections that exist. */
   before: readonly (readonly [string, string])[];
   after: readonly (readonly [string, string])[];
 }

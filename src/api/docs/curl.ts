@@ -1,5 +1,5 @@
-// A curl command for an operation, ready to paste: made of the document's examples where it has
-// some, of simple values that fit where it has none, and of $KEY for the key.
+// A curl command for an operation, ready to paste: built from the examples of the document, or from
+// simple valid values, with $KEY for the API key.
 import type { Operation, Parameter, Scheme, Variant } from '../../contract/contract.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import type { Expression } from '../../contract/expression.ts';
@@ -16,7 +16,7 @@ import { entriesOf, objectAt, parameterKey, writtenParameters } from './written.
 
 const origin = 'http://localhost:8080';
 
-/** `variant`: which way to use a subscribe operation. */
+/** `variant`: the variant of a subscribe operation. */
 export function curl(view: View, operation: Operation, variant?: Variant): string {
   const named = variant === undefined ? [] : requestExpressions(variant);
   const values = parameterValues(view, operation, named);
@@ -35,7 +35,7 @@ export function curl(view: View, operation: Operation, variant?: Variant): strin
   return lines.join(' \\\n  ');
 }
 
-/** Everything of the request that the variant, or a callback of it, reads. */
+/** Every part of the request that the variant or one of its callbacks reads. */
 function requestExpressions({ needs, needsAny, callbacks }: Variant): Expression[] {
   const read = callbacks.flatMap(({ target, event }) => [
     ...expressionsOf(target ?? []),
@@ -49,7 +49,7 @@ interface Value {
   pieces: readonly Piece[];
 }
 
-/** Of the required parameters and those that are named. */
+/** The required parameters, and those that the variant reads. */
 function parameterValues(
   view: View,
   operation: Operation,
@@ -112,7 +112,7 @@ function encoded(pieces: readonly Piece[]): Piece[] {
   return pieces.map((piece) => (typeof piece === 'string' ? encode(piece) : piece));
 }
 
-/** A query may hold ":" and "/" as they are, and URLs are easier to read that way. */
+/** ":" and "/" are valid in a query and easier to read unencoded. */
 function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed())
     .replaceAll('%3A', ':')
@@ -120,7 +120,10 @@ function encode(text: string): string {
     .replaceAll("'", '%27');
 }
 
-/** The first alternative without a cookie or a query, which end up in logs; else the first. */
+/**
+ * The first alternative without a cookie or query parameter, which end up in logs; otherwise the
+ * first.
+ */
 function credentials({ security }: Operation): { options: string[]; query: Piece[] } {
   if (security.some(({ schemes }) => schemes.length === 0)) return { options: [], query: [] };
   const chosen = security.find(({ schemes }) => schemes.every(isQuiet)) ?? security[0];

@@ -1,4 +1,4 @@
-// The section on errors. Every problem links here by its code, so each code is an anchor.
+// The errors section. Every problem links to its code, so each code is an anchor.
 import { problems } from '../../core/problem.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
@@ -23,22 +23,22 @@ export function errorsSection(view: View): Html {
     problemRef === undefined
       ? undefined
       : html`<details class="error-body">
-          <summary>The body of an error</summary>
+          <summary>Error body</summary>
           ${schemaView(view, { $ref: problemRef })}
         </details>`;
   return html`<section id="errors" aria-labelledby="errors-title">
     <h2 id="errors-title">Errors</h2>
     <p>
-      Every answer that is no success is <code>application/problem+json</code> (RFC 9457).
-      <code>code</code> is stable, programs can rely on it; <code>detail</code> is for people;
-      <code>errors</code> names each field that is wrong.
+      Every error response is <code>application/problem+json</code> (RFC 9457). <code>code</code> is
+      stable and meant for programs; <code>detail</code> is meant for people; <code>errors</code>
+      lists each invalid field.
     </p>
     ${schema}
     <table class="pairs">
       <thead>
         <tr>
           <th scope="col">Code</th>
-          <th scope="col">What it means, and what to do</th>
+          <th scope="col">Meaning and remedy</th>
         </tr>
       </thead>
       <tbody>

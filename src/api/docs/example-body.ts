@@ -1,4 +1,4 @@
-// The body of an example request: the first example of the document that fits the variant.
+// The body of an example request: the first example of the document that satisfies the variant.
 import type { Operation, Variant } from '../../contract/contract.ts';
 import { isList, isObject, own } from '../../contract/document.ts';
 import type { JsonObject } from '../../contract/document.ts';
@@ -11,7 +11,7 @@ import { factsOf } from './schema.ts';
 import type { View } from './view.ts';
 import { entriesOf, objectAt } from './written.ts';
 
-/** Undefined: the request has none. */
+/** Undefined if the request has no body. */
 export function exampleBody(
   view: View,
   operation: Operation,
@@ -29,7 +29,7 @@ export function exampleBody(
   return { mediaType, value: mustFit ? value : withTargets(value, variant) };
 }
 
-/** Examples of a media type, then what its schema and each branch of it would allow. */
+/** The examples of a media type, then generated values for its schema and each branch. */
 export function mediaSamples(
   root: JsonObject,
   media: JsonObject,
@@ -80,7 +80,7 @@ function reach(value: unknown, pointer: readonly string[]): unknown {
   return found;
 }
 
-/** Without variants nothing says what is needed, but a callback without its URL is never made. */
+/** Without variants no field is required, but a callback without its URL is inactive. */
 function withTargets(value: unknown, variant: Variant | undefined): unknown {
   if (!isObject(value) || variant === undefined) return value;
   const read = variant.callbacks.flatMap(({ target }) => expressionsOf(target ?? []));
@@ -91,7 +91,7 @@ function withTargets(value: unknown, variant: Variant | undefined): unknown {
   return { ...value, ...fromPointers(missing) };
 }
 
-/** Where the document offers nothing that fits: an object with a URL at each place. */
+/** If no example of the document satisfies the variant: an object with a URL at each pointer. */
 function fromPointers(pointers: readonly (readonly string[])[]): JsonObject {
   const root = new Map<string, unknown>();
   for (const [first, ...rest] of pointers) {

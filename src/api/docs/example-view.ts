@@ -1,4 +1,4 @@
-// The example beside an operation: the request as a command, and the answer as it may come.
+// The example of an operation: the request as a command, and a possible response.
 import type { Operation, Variant } from '../../contract/contract.ts';
 import { isJson } from '../../contract/media.ts';
 import { curl } from './curl.ts';
@@ -17,11 +17,11 @@ export function exampleView(view: View, operation: Operation, variant?: Variant)
       <figcaption>${title}</figcaption>
       <pre class="command"><code>${curl(view, operation, variant)}</code></pre>
     </figure>
-    ${answerView(view, operation, variant)}
+    ${responseExample(view, operation, variant)}
   </div>`;
 }
 
-function answerView(view: View, operation: Operation, variant: Variant | undefined): Fragment {
+function responseExample(view: View, operation: Operation, variant: Variant | undefined): Fragment {
   const written = view.written(operation)?.operation;
   const responses = entriesOf(objectAt(view.root, written?.['responses']));
   const wanted = variant === undefined ? undefined : String(variant.answer.status);
@@ -32,10 +32,10 @@ function answerView(view: View, operation: Operation, variant: Variant | undefin
   if (status === undefined) return undefined;
   const json = jsonFirst(objectAt(view.root, response, 'content'));
   if (json === undefined || !isJson(json[0])) return undefined;
-  const [sample] = mediaSamples(view.root, objectAt(view.root, json[1]), 'answer');
+  const [sample] = mediaSamples(view.root, objectAt(view.root, json[1]), 'response');
   if (sample === undefined) return undefined;
   return html`<figure>
-    <figcaption>Answer <span class="status">${status}</span></figcaption>
+    <figcaption>Response <span class="status">${status}</span></figcaption>
     <pre><code>${printJson(sample)}</code></pre>
   </figure>`;
 }

@@ -1,4 +1,4 @@
-// Runtime expressions drawn so that the eye finds them: a box around each, static text beside it.
+// Renders runtime expressions so that they stand out from literal text.
 import { parseTemplate } from '../../contract/template.ts';
 import { printExpression } from '../../contract/expression.ts';
 import type { Expression } from '../../contract/expression.ts';
@@ -10,7 +10,7 @@ export function expressionView(expression: Expression): Html {
   return html`<code class="expression">${printExpression(expression)}</code>`;
 }
 
-/** `{$request.query.url}?event={$request.query.event}`, in braces as a key has them. */
+/** `{$request.query.url}?event={$request.query.event}`, in braces as in the key. */
 export function templateView(template: Template): Html {
   const parts = template.map((part): Fragment =>
     part.kind === 'text'
@@ -20,7 +20,7 @@ export function templateView(template: Template): Html {
   return html`<code class="template">${parts}</code>`;
 }
 
-/** Text of the document that may be an expression: the value of a link's parameter. */
+/** Text of the document that may be an expression, such as the value of a link parameter. */
 export function sourceView(text: string): Html {
   const parsed = parseTemplate(text);
   const isExpression =
@@ -28,7 +28,7 @@ export function sourceView(text: string): Html {
   return isExpression ? html`<code class="expression">${text}</code>` : html`<code>${text}</code>`;
 }
 
-/** `/subscriptions/{id}` with its parameters set apart. */
+/** `/subscriptions/{id}` with its parameters highlighted. */
 export function pathView(path: string): Html {
   const parts = path
     .split(/(\{[^{}]*\})/u)

@@ -1,4 +1,4 @@
-// Operations by tag, in the order of the document's tags, then in the order of appearance.
+// Groups operations by tag, in the order of the tags of the document, then of appearance.
 import type { Operation } from '../../contract/contract.ts';
 import { isObject } from '../../contract/document.ts';
 import { freeAnchor, slug } from './view.ts';

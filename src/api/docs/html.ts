@@ -1,24 +1,24 @@
-// Markup that cannot be forged: whatever is put into html`…` is escaped, unless html`…` made it.
-// Documents are other people's; no text of theirs may ever become a tag or leave its attribute.
+// HTML templates: every value in html`…` is escaped, unless html`…` produced it. Documents are
+// untrusted; their text must never become a tag or leave its attribute.
 import { isList } from '../../contract/document.ts';
 
-/** Private to this file: nothing that comes out of a document can carry it. */
+/** Private to this file: no value from a document can carry it. */
 const markup = Symbol('markup');
 
 export interface Html {
   readonly [markup]: string;
 }
 
-/** Undefined is nothing; a list is its elements, one after the other. */
+/** Undefined renders nothing; a list renders its elements in order. */
 export type Fragment = Html | string | number | undefined | readonly Fragment[];
 
-/** Values may stand between tags and inside attributes in double quotes, nowhere else. */
+/** Values may appear between tags and inside double-quoted attributes, nowhere else. */
 export function html(parts: TemplateStringsArray, ...values: readonly Fragment[]): Html {
   const rest = values.map((value, index) => textOf(value) + (parts[index + 1] ?? ''));
   return { [markup]: (parts[0] ?? '') + rest.join('') };
 }
 
-/** The markup as text, to be sent. */
+/** Serializes the markup. */
 export function printHtml(fragment: Fragment): string {
   return textOf(fragment);
 }
@@ -27,7 +27,7 @@ export function escape(text: string): string {
   return text.replaceAll(/[&<>"'`]/gu, (char) => `&#${char.charCodeAt(0)};`);
 }
 
-/** A style sheet of our own, which must not be escaped. Never give it anything from a document. */
+/** Our own style sheet, which must not be escaped. Never pass text from a document. */
 export function styleTag(css: string): Html {
   if (css.includes('</')) throw new TypeError('Cannot embed the style sheet: it holds "</"');
   return { [markup]: `<style>${css}</style>` };

@@ -1,5 +1,5 @@
-// The inline half of a small, safe CommonMark: code, bold, emphasis, links to http(s), escapes.
-// Whatever is not understood stays the text that it is; HTML is always text.
+// The inline half of a small, safe CommonMark subset: code, bold, emphasis, links to http(s),
+// escapes. Unknown syntax stays text; HTML is always text.
 import { html } from './html.ts';
 import type { Fragment } from './html.ts';
 
@@ -9,7 +9,7 @@ export function inline(text: string): Fragment {
   return read(text, 0);
 }
 
-/** A link to another place of the web; undefined where the address is none, or not http(s). */
+/** An external link; undefined if the address is invalid or not http(s). */
 export function externalLink(label: Fragment, address: string): Fragment {
   if (!/^https?:\/\//iu.test(address)) return undefined;
   const url = URL.parse(address);
@@ -37,7 +37,7 @@ function read(text: string, depth: number): Fragment {
 interface Scan {
   text: string;
   depth: number;
-  /** Marks that close nowhere further on: looking for them again and again would take forever. */
+  /** Marks without a closing counterpart: searching for them repeatedly would be quadratic. */
   unclosed: Set<string>;
 }
 

@@ -1,5 +1,4 @@
-// The top of the page: what this is, how it works in three steps, and what was noticed about the
-// document while it was loaded.
+// The top of the page: title, the three steps of the flow, and the warnings about the document.
 import type { Contract, Operation } from '../../contract/contract.ts';
 import type { Warning } from '../../contract/warning.ts';
 import { bounds } from './bounds.ts';
@@ -26,7 +25,7 @@ export function introductionView(view: View, contract: Contract): Html {
   </header>`;
 }
 
-/** Calm on purpose: the document runs, these are the places where it could be better. */
+/** Deliberately unalarming: the document runs, and these are possible improvements. */
 export function warningsView(warnings: readonly Warning[]): Fragment {
   if (warnings.length === 0) return undefined;
   const shown = warnings.slice(0, bounds.warningsMax).map(
@@ -42,19 +41,19 @@ export function warningsView(warnings: readonly Warning[]): Fragment {
   const count = warnings.length === 1 ? 'One note' : `${warnings.length} notes`;
   return html`<section class="notice" id="notes" aria-labelledby="notes-title">
     <h2 id="notes-title">${count} on this document</h2>
-    <p>It runs. This is what was repaired, ignored or cannot work as it is written.</p>
+    <p>The document is executed. These parts were repaired, ignored, or cannot work as written.</p>
     ${
       warnings.length <= bounds.warningsOpenMax
         ? list
         : html`<details>
-            <summary>Show them</summary>
+            <summary>Show notes</summary>
             ${list}
           </details>`
     }
   </section>`;
 }
 
-/** A version may be written as a number. */
+/** YAML may contain the version as a number. */
 function versionOf(info: Readonly<Record<string, unknown>>): string | undefined {
   const { version } = info;
   return typeof version === 'number' ? String(version) : textIn(info, 'version');
@@ -77,17 +76,17 @@ function stepsView(view: View, operations: readonly Operation[]): Fragment {
     <li>
       <p class="step-title">You subscribe</p>
       <p>
-        with ${join(links, ' or ')}${more > 0 ? ` and ${more} others` : undefined}, and say where to
-        call.
+        with ${join(links, ' or ')}${more > 0 ? ` and ${more} others` : undefined}, and give the URL
+        to call.
       </p>
     </li>
     <li>
-      <p class="step-title">Something happens</p>
-      <p>An event that one of your callbacks hears.</p>
+      <p class="step-title">An event is published</p>
+      <p>Its name matches one of your callbacks.</p>
     </li>
     <li>
-      <p class="step-title">Ringback calls you</p>
-      <p>until your receiver answers <span class="status">2xx</span>.</p>
+      <p class="step-title">Ringback calls your URL</p>
+      <p>and retries until your receiver responds with <span class="status">2xx</span>.</p>
     </li>
   </ol>`;
 }

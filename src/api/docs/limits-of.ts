@@ -1,4 +1,4 @@
-// The limits that one schema sets, as short phrases.
+// The constraints of one schema as short phrases.
 import { isList, isObject, own } from '../../contract/document.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import { listIn } from './written.ts';
@@ -7,21 +7,21 @@ export function limitsOf(schema: JsonObject): string[] {
   const phrases = [
     countPhrase(schema, 'Length', ['character', 'characters']),
     rangePhrase(schema),
-    numberIn(schema, 'multipleOf', (factor) => `a multiple of ${factor}`),
+    numberIn(schema, 'multipleOf', (factor) => `multiple of ${factor}`),
     countPhrase(schema, 'Items', ['item', 'items']),
-    own(schema, 'uniqueItems') === true ? 'no item twice' : undefined,
+    own(schema, 'uniqueItems') === true ? 'unique items' : undefined,
     countPhrase(schema, 'Properties', ['property', 'properties']),
     requirePhrase(schema, 'anyOf', 'at least one of'),
     requirePhrase(schema, 'oneOf', 'exactly one of'),
-    own(schema, 'additionalProperties') === false ? 'no other properties' : undefined,
-    own(schema, 'readOnly') === true ? 'only in answers' : undefined,
+    own(schema, 'additionalProperties') === false ? 'no additional properties' : undefined,
+    own(schema, 'readOnly') === true ? 'only in responses' : undefined,
     own(schema, 'writeOnly') === true ? 'only in requests' : undefined,
     own(schema, 'deprecated') === true ? 'deprecated' : undefined,
   ];
   return phrases.filter((phrase) => phrase !== undefined);
 }
 
-/** `{required: [a]}` as a branch: it says which properties may do, and nothing else. */
+/** `{required: [a]}` as a branch: it only requires properties. */
 export function onlyRequires(schema: unknown): boolean {
   return isObject(schema) && Object.keys(schema).join() === 'required';
 }
@@ -51,7 +51,7 @@ function countPhrase(
   return typeof most === 'number' ? `at most ${most} ${most === 1 ? one : many}` : undefined;
 }
 
-/** Exclusive limits are flags in 3.0 and numbers from 3.1 on. */
+/** Exclusive limits are flags in OpenAPI 3.0 and numbers from 3.1 on. */
 function rangePhrase(schema: JsonObject): string | undefined {
   const above = exclusive(schema, 'exclusiveMinimum', 'minimum');
   const below = exclusive(schema, 'exclusiveMaximum', 'maximum');

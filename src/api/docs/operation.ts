@@ -1,4 +1,4 @@
-// One operation: what it is, who may call it, how, and what comes back.
+// One operation: description, authentication, request and responses.
 import type { Operation } from '../../contract/contract.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import { exampleView } from './example-view.ts';
@@ -8,7 +8,7 @@ import type { Fragment, Html } from './html.ts';
 import { parametersView } from './parameters.ts';
 import { prose } from './prose.ts';
 import { bodyView, responsesView } from './responses.ts';
-import { scopeWords, whoMayCall } from './security.ts';
+import { scopeWords, authenticationWords } from './security.ts';
 import { variantsView, variantView } from './variants.ts';
 import { compiledSchema } from './view.ts';
 import type { View } from './view.ts';
@@ -47,7 +47,9 @@ function headView({ method, path }: Operation, at: { anchor: string; title: stri
 
 function deprecation(written: JsonObject): Fragment {
   return written['deprecated'] === true
-    ? html`<p class="notice"><strong>Deprecated.</strong> It still works; do not start with it.</p>`
+    ? html`<p class="notice">
+        <strong>Deprecated.</strong> It still works, but do not use it in new code.
+      </p>`
     : undefined;
 }
 
@@ -60,15 +62,15 @@ function factList(operation: Operation): Html {
           <dd>the subscription that <code>${role.id.name}</code> names, with all its callbacks</dd>`
       : undefined;
   return html`<dl class="facts">
-    <dt>Who may call</dt>
-    <dd>${whoMayCall(operation)}</dd>
+    <dt>Authentication</dt>
+    <dd>${authenticationWords(operation)}</dd>
     ${scope === undefined ? undefined : [html`<dt>Scope</dt>`, html`<dd>${scope}</dd>`]} ${ends}
     <dt>Operation</dt>
     <dd><code>${operationId}</code></dd>
   </dl>`;
 }
 
-/** Where another file holds the body, the contract of a subscribe operation still knows it. */
+/** If the body is in another file, the contract of a subscribe operation still has it. */
 function requestBodyView(view: View, operation: Operation): Fragment {
   const { body, role } = operation;
   if (body === undefined) return undefined;

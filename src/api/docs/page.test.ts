@@ -99,27 +99,27 @@ describe('docsPage', () => {
     }
   });
 
-  it('shows variants with what they need and what they answer', () => {
+  it('shows what variants require and respond with', () => {
     const text = textOf(page.html);
-    assert.match(text, /Variant body Carries \$request\.body#\/callbackUrl; answers 201/);
+    assert.match(text, /Variant body Requires \$request\.body#\/callbackUrl\. Responds with 201\./);
     assert.match(
       text,
-      /Variant query Carries \$request\.query\.callbackUrl and \$request\.query\.event; answers 201/,
+      /Variant query Requires \$request\.query\.callbackUrl and \$request\.query\.event\. Responds with 201\./,
     );
     assert.match(
       text,
-      /Variant multi Carries any of \$request\.body#\/inProgressUrl, .*; answers 200/,
+      /Variant multi Requires any of \$request\.body#\/inProgressUrl, .*\. Responds with 200\./,
     );
   });
 
-  it('shows callbacks with label, event, key, payload and answers', () => {
+  it('shows callbacks with label, event, key, payload and responses', () => {
     const text = textOf(page.html);
     assert.match(
       text,
-      /Callback myEvent The event happened When this event happens \{\$request\.query\.event\} the event that the request names Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} With this payload application\/json object callbackMessage message string required/,
+      /Callback myEvent The event happened When this event happens \{\$request\.query\.event\} the event named in the request Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} With this payload application\/json object callbackMessage message string required/,
     );
     assert.match(text, /Callback inProgress It failed When this event happens failed/);
-    assert.match(text, /200 Received\. .* 410 Ends the subscription\. .* other Tried again\./);
+    assert.match(text, /200 Delivered\. .* 410 Ends the subscription\. .* other Retried\./);
   });
 
   it('shows where the link of the answer leads', () => {
@@ -129,15 +129,15 @@ describe('docsPage', () => {
     );
   });
 
-  it('says in words who may call', async () => {
+  it('shows the authentication and scope of operations', async () => {
     const text = textOf(page.html);
     assert.match(text, /API key in header X-API-Key, or query api_key, or cookie X-API-KEY/);
-    assert.match(text, /Anyone; no key is needed/);
-    assert.match(text, /The key needs the scope subscribe/);
+    assert.match(text, /Authentication None Operation/);
+    assert.match(text, /Scope subscribe Operation/);
     const strict = await loadContract(join(root, 'openapi.yaml'), { requireAppId: true });
     assert.match(
       textOf(docsPage(strict).html),
-      /API key in header X-API-Key and app id in header X-APP-ID, or API key in query api_key and/,
+      /API key in header X-API-Key and app ID in header X-APP-ID, or API key in query api_key and/,
     );
   });
 
@@ -232,7 +232,7 @@ describe('docsPage of a hostile document', () => {
 });
 
 describe('docsPage of an awkward document', () => {
-  it('ends for schemas that hold themselves', () => {
+  it('terminates for recursive schemas', () => {
     const node = {
       type: 'object',
       properties: {
@@ -254,10 +254,10 @@ describe('docsPage of an awkward document', () => {
     });
     const { html } = docsPage(contract);
     checkMarkup(html);
-    assert.match(html, /the same as above/);
+    assert.match(html, /same as above/);
   });
 
-  it('bounds what a wide document costs', () => {
+  it('limits the size of the page for a wide document', () => {
     const names = Array.from({ length: 3_000 }, (_, index) => `p${index}`);
     const properties = Object.fromEntries(names.map((name) => [name, { type: 'string' }]));
     const responses = {
@@ -268,7 +268,7 @@ describe('docsPage of an awkward document', () => {
     );
     const { html } = docsPage(made({ paths }));
     assert.ok(html.length < 12_000_000, `${html.length} characters`);
-    assert.match(html, /More than fits here/);
+    assert.match(html, /Truncated\. See/);
   });
 
   it('renders where there is next to nothing', () => {

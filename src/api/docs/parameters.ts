@@ -1,4 +1,4 @@
-// The parameters of an operation, as a table.
+// The parameters of an operation as a table.
 import type { Operation, Parameter } from '../../contract/contract.ts';
 import { own } from '../../contract/document.ts';
 import type { JsonObject } from '../../contract/document.ts';
@@ -29,7 +29,7 @@ export function parametersView(view: View, operation: Operation): Fragment {
       <thead>
         <tr>
           <th scope="col">Name</th>
-          <th scope="col">What it is</th>
+          <th scope="col">Description</th>
         </tr>
       </thead>
       <tbody>

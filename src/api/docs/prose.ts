@@ -1,5 +1,6 @@
-// The block half of a small, safe CommonMark: paragraphs, lists, fenced code, quotes, headings.
-// Headings become bold lines: the outline of the page is ours. Tables stay as they were typed.
+// The block half of a small, safe CommonMark subset: paragraphs, lists, fenced code, quotes,
+// headings. Headings become bold lines, because the outline of the page is ours. Tables stay as
+// typed.
 import { bounds } from './bounds.ts';
 import { html } from './html.ts';
 import type { Fragment, Html } from './html.ts';
@@ -7,7 +8,7 @@ import { inline } from './inline.ts';
 
 const depthMax = 4;
 
-/** Nothing for no text. */
+/** Undefined for empty text. */
 export function prose(text: string | undefined): Fragment {
   if (text === undefined || text.trim() === '') return undefined;
   const cut = text.length > bounds.descriptionCharsMax;
@@ -17,7 +18,7 @@ export function prose(text: string | undefined): Fragment {
 
 interface Block {
   content: Fragment;
-  /** The first line behind it. */
+  /** Index of the first line after the block. */
   end: number;
 }
 
@@ -105,7 +106,7 @@ function list(lines: readonly string[], at: number, depth: number): Block | unde
   };
 }
 
-/** An item goes on over indented lines, and over what merely wrapped. */
+/** An item includes indented lines and wrapped lines. */
 function itemEnd(lines: readonly string[], at: number, outer: number): number {
   let end = at + 1;
   for (; end < lines.length; end += 1) {

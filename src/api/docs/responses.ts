@@ -1,4 +1,4 @@
-// What an operation answers: success first and in full, the rest to be opened when it is needed.
+// The responses of an operation: successes in full, the rest collapsed.
 import type { JsonObject } from '../../contract/document.ts';
 import { isObject, own } from '../../contract/document.ts';
 import { sourceView } from './expression-view.ts';
@@ -21,14 +21,14 @@ export function responsesView(view: View, operation: JsonObject): Fragment {
     </li>`;
   });
   return html`<section>
-    <h4>Answers</h4>
+    <h4>Responses</h4>
     <ul class="responses">
       ${rows}
     </ul>
   </section>`;
 }
 
-/** The schema that the section on errors shows: the first of its kind that has a name. */
+/** The schema shown in the errors section: the first named problem schema. */
 export function findProblemRef(
   root: JsonObject,
   operations: readonly JsonObject[],
@@ -69,7 +69,7 @@ export function bodyView(view: View, mediaType: string, value: unknown): Fragmen
   const media = objectAt(view.root, value);
   const type = html`<code class="media">${mediaType}</code>`;
   if (isShownOnce(view, value)) {
-    return html`<p class="brief">${type} <a href="#errors">as every error</a></p>`;
+    return html`<p class="brief">${type} <a href="#errors">standard error body</a></p>`;
   }
   if (media['schema'] === undefined) return html`<p class="brief">${type}</p>`;
   return html`<div class="body">${schemaView(view, media['schema'], mediaType)}</div>`;
@@ -108,7 +108,7 @@ function linksView(view: View, response: JsonObject): Fragment {
       </ul>`;
 }
 
-/** From the answer to the parameter of another operation. */
+/** A link from the response to a parameter of another operation. */
 function linkView(view: View, name: string, link: JsonObject): Html {
   const operationId = textIn(link, 'operationId') ?? textIn(link, 'operationRef') ?? name;
   const anchor = view.anchors.get(operationId);

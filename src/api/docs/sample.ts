@@ -1,18 +1,18 @@
-// An example for a schema: what the document itself offers, else the simplest value that may fit.
+// An example value for a schema: from the document, otherwise the simplest value that may be valid.
 import { isObject, own } from '../../contract/document.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import { bounds } from './bounds.ts';
-import { factsOf } from './schema.ts';
+import { factsOf, otherNames } from './schema.ts';
 import type { Property, SchemaFacts } from './schema.ts';
 import { excerpt } from './value.ts';
 import { entriesOf, objectAt } from './written.ts';
 
-/** Decides what is hidden (`readOnly`, `writeOnly`), and that an answer may well hold a null. */
-export type Direction = 'request' | 'answer';
+/** Decides what is hidden (`readOnly`, `writeOnly`), and that a response may contain null. */
+export type Direction = 'request' | 'response';
 
 export const sampleUrl = 'https://receiver.example/hook';
 
-/** Examples that stand beside a schema: of a media type, a parameter or a header. */
+/** Examples next to a schema: of a media type, a parameter or a header. */
 export function examplesBeside(root: JsonObject, holder: JsonObject): unknown[] {
   const one = own(holder, 'example');
   const named = entriesOf(objectAt(root, holder['examples'])).map(([, example]) => {
@@ -28,7 +28,7 @@ export function sampleOf(root: JsonObject, schema: unknown, direction: Direction
   return make(schema, making);
 }
 
-/** What the document itself says, without inventing anything. */
+/** The value given by the document, without inventing one. */
 export function givenSample({ examples, default: preset, values }: SchemaFacts): unknown {
   return [...examples, preset, ...values].find((value) => value !== undefined);
 }
@@ -62,7 +62,7 @@ function make(schema: unknown, making: Making): unknown {
     const item = facts.items === undefined ? undefined : make(facts.items, deeper);
     return item === undefined ? [] : [item];
   }
-  if (making.direction === 'answer' && facts.type === 'string or null') return null;
+  if (making.direction === 'response' && facts.type === 'string or null') return null;
   return makeScalar(facts);
 }
 
@@ -74,7 +74,7 @@ function makeObject(properties: readonly Property[], making: Making): Record<str
     .slice(0, bounds.sampleValuesMax)
     .filter(
       ({ name, schema }) =>
-        objectAt(root, schema)[hiddenMark] !== true && !/^\/|^any other name$/u.test(name),
+        objectAt(root, schema)[hiddenMark] !== true && !name.startsWith('/') && name !== otherNames,
     );
   const entries = shown.map(({ name, schema }) => {
     const value = make(schema, making);

@@ -1,5 +1,5 @@
-// A schema as a nested list that people can read. Ends for every schema: by circles noticed, by
-// depth, and by the number of lines.
+// Renders a schema as a nested list. It terminates for every schema: recursion is detected, and
+// depth and rows are bounded.
 import { bounds } from './bounds.ts';
 import { html, join } from './html.ts';
 import type { Fragment, Html } from './html.ts';
@@ -9,7 +9,7 @@ import type { Branches, Property, SchemaFacts } from './schema.ts';
 import { printValue } from './value.ts';
 import type { View } from './view.ts';
 
-/** `mediaType`: what carries it, where that is worth saying. */
+/** `mediaType`: the media type to show, if it matters. */
 export function schemaView(view: View, schema: unknown, mediaType?: string): Html {
   const rows = Math.max(0, Math.min(bounds.schemaRowsMax, view.meter.rowsLeft));
   const drawing: Drawing = { view, meter: { rowsLeft: rows }, depth: 0, trail: [] };
@@ -23,7 +23,7 @@ export function schemaView(view: View, schema: unknown, mediaType?: string): Htm
   return content;
 }
 
-/** Description, limits and values: what a table of parameters shows too. */
+/** Description, limits and values, also used by the parameters table. */
 export function about(facts: SchemaFacts, description = facts.description): Fragment {
   const { limits, values, examples, pattern } = facts;
   const notes: Fragment[] = [
@@ -39,7 +39,7 @@ export function about(facts: SchemaFacts, description = facts.description): Frag
 }
 
 export function typeOf(schema: unknown, { type }: SchemaFacts): Fragment {
-  // The name of a plain value or a list tells nothing that its type and limits do not.
+  // For a scalar or list the name adds nothing to its type and limits.
   const name = type === '' || type.startsWith('object') ? schemaName(schema) : undefined;
   return [
     type === '' ? undefined : html`<span class="type">${type}</span>`,
@@ -51,17 +51,17 @@ interface Drawing {
   view: View;
   meter: { rowsLeft: number };
   depth: number;
-  /** References above this place. */
+  /** References on the path to this schema. */
   trail: readonly string[];
 }
 
-/** Properties, items and branches: what hangs below a schema. */
+/** The properties, items and branches of a schema. */
 function inside(facts: SchemaFacts, drawing: Drawing): Fragment {
   const { properties, branches, items, refs } = facts;
   if (properties.length === 0 && branches.length === 0 && items === undefined) return undefined;
   const { trail, depth } = drawing;
   if (refs.some((ref) => trail.includes(ref))) {
-    return html`<p class="cut">Nested: the same as above.</p>`;
+    return html`<p class="cut">Recursive: same as above.</p>`;
   }
   if (depth >= bounds.schemaDepthMax) return html`<p class="cut">Deeper levels are not shown.</p>`;
   const deeper = { ...drawing, depth: depth + 1, trail: [...trail, ...refs] };
@@ -97,12 +97,12 @@ function row({ name, schema, isRequired }: Property, drawing: Drawing): Fragment
   </li>`;
 }
 
-/** Said once, where the lines ran out. */
+/** Shown once, where the rows ran out. */
 function cutNote({ meter }: Drawing): Fragment {
   if (meter.rowsLeft !== 0) return undefined;
   meter.rowsLeft = -1;
   return html`<li class="cut">
-    More than fits here: see <a href="/openapi.json">the document</a>.
+    Truncated. See <a href="/openapi.json">openapi.json</a> for the full schema.
   </li>`;
 }
 
@@ -122,15 +122,15 @@ function branchList({ words, schemas }: Branches, drawing: Drawing): Fragment {
     </ul>`;
 }
 
-/** Items that are plain values are told by the type of the list already, but not their limits. */
+/** The list type already describes scalar items, except for their limits. */
 function itemsOf(items: unknown, drawing: Drawing): Fragment {
   const facts = factsOf(drawing.view.root, items);
   const { items: inner } = facts;
-  // A list of objects is no level of its own to the eye; lists of lists must go on counting.
+  // A list of objects adds no visible level; lists of lists must still count.
   const depth = inner === undefined ? drawing.depth - 1 : drawing.depth;
   return html`<div class="items">
-    ${inner === undefined ? undefined : html`<p class="words">Each: ${typeOf(items, facts)}</p>`}
-    ${about({ ...facts, limits: facts.limits.map((limit) => `each: ${limit}`) })}
+    ${inner === undefined ? undefined : html`<p class="words">Each item: ${typeOf(items, facts)}</p>`}
+    ${about({ ...facts, limits: facts.limits.map((limit) => `each item: ${limit}`) })}
     ${inside(facts, { ...drawing, depth })}
   </div>`;
 }

@@ -1,4 +1,4 @@
-// Who may call, in words, and the section on keys: which schemes there are and where they travel.
+// Describes the authentication of an operation, and the section on all schemes.
 import type { Alternative, Carrier, Operation, Scheme } from '../../contract/contract.ts';
 import { isAppIdScheme, isSessionScheme } from '../../contract/security.ts';
 import { scopeOf } from '../authenticate.ts';
@@ -8,26 +8,28 @@ import { prose } from './prose.ts';
 import type { View } from './view.ts';
 import { entriesOf, objectAt, textIn } from './written.ts';
 
-/** "API key in header X-API-Key, or query api_key", with "and" where all of several must hold. */
-export function whoMayCall({ security }: Pick<Operation, 'security'>): Fragment {
-  if (security.length === 0) return 'Anyone; no key is needed';
+/**
+ * "API key in header X-API-Key, or query api_key", with "and" where several are required together.
+ */
+export function authenticationWords({ security }: Pick<Operation, 'security'>): Fragment {
+  if (security.length === 0) return 'None';
   if (security.some(({ schemes }) => schemes.some(isShut))) {
-    return 'Nobody: no alternative of the document can run';
+    return 'Not callable: no alternative of the document can be executed';
   }
   const isAnybody = security.some(({ schemes }) => schemes.length === 0);
   const keys = security.filter((one) => one.schemes.length > 0 && !isOfConsole(one));
-  if (keys.length === 0 && !isAnybody) return 'Whoever is signed in to the console';
+  if (keys.length === 0 && !isAnybody) return 'Console session';
   const words = alternativeWords(keys);
-  return isAnybody ? [words, ', or nothing at all'] : words;
+  return isAnybody ? [words, ', or none'] : words;
 }
 
 export function scopeWords(operation: Operation): Fragment {
   const scope = scopeOf(operation);
   if (scope === undefined || operation.security.length === 0) return undefined;
-  return html`The key needs the scope <code>${scope}</code>`;
+  return html`<code>${scope}</code>`;
 }
 
-/** What a whole document offers, scheme by scheme. */
+/** All schemes of a document. */
 export function securitySection(view: View): Html | undefined {
   const schemes = entriesOf(objectAt(view.root, view.root['components'], 'securitySchemes'));
   if (schemes.length === 0) return undefined;
@@ -41,14 +43,14 @@ export function securitySection(view: View): Html | undefined {
   return html`<section id="security" aria-labelledby="security-title">
     <h2 id="security-title">Authentication</h2>
     <p>
-      Each operation says which of these it takes. Where it lists several, one is enough; where two
-      are joined by “and”, both must be right. The examples read the key from <code>$KEY</code>.
+      Each operation lists the schemes it accepts. One of several is enough; schemes joined by “and”
+      are required together. The examples read the key from <code>$KEY</code>.
     </p>
     <table class="pairs">
       <thead>
         <tr>
           <th scope="col">Scheme</th>
-          <th scope="col">Where it travels</th>
+          <th scope="col">Location</th>
         </tr>
       </thead>
       <tbody>
@@ -58,7 +60,10 @@ export function securitySection(view: View): Html | undefined {
   </section>`;
 }
 
-/** Said once, in the section on keys: it is the same everywhere, and nothing for other programs. */
+/**
+ * The console session is described once in the section: it is the same everywhere and not for other
+ * programs.
+ */
 function isOfConsole({ schemes }: Alternative): boolean {
   return schemes.some(({ credential }) => credential === 'session');
 }
@@ -67,7 +72,7 @@ function isShut({ carrier }: Scheme): boolean {
   return carrier.in === 'nowhere';
 }
 
-/** What all alternatives begin with is said once. */
+/** A prefix that all alternatives share is written once. */
 function alternativeWords(alternatives: readonly Alternative[]): Fragment {
   const areSingleKeys = alternatives.every(
     ({ schemes }) => schemes.length === 1 && schemes[0]?.credential === 'key',
@@ -79,11 +84,11 @@ function alternativeWords(alternatives: readonly Alternative[]): Fragment {
     );
     return join(words, ' and ');
   });
-  return phrases.length === 0 ? 'Anyone' : join(phrases, ', or ');
+  return phrases.length === 0 ? 'None' : join(phrases, ', or ');
 }
 
 function credentialWords({ credential, carrier }: Scheme): Fragment {
-  return [credential === 'app_id' ? 'app id in ' : 'API key in ', carrierWords(carrier)];
+  return [credential === 'app_id' ? 'app ID in ' : 'API key in ', carrierWords(carrier)];
 }
 
 function carrierWords(carrier: Carrier): Fragment {
@@ -97,13 +102,13 @@ function carrierWords(carrier: Carrier): Fragment {
     case 'basic':
       return html`header <code>Authorization: Basic</code>, as the password`;
     case 'nowhere':
-      return 'no place that a request has';
+      return 'a place that no request has';
   }
 }
 
 function credentialName(scheme: Readonly<Record<string, unknown>>): string {
-  if (isSessionScheme(scheme)) return 'Session of the console';
-  return isAppIdScheme(scheme) ? 'App id' : 'API key';
+  if (isSessionScheme(scheme)) return 'Console session';
+  return isAppIdScheme(scheme) ? 'App ID' : 'API key';
 }
 
 function schemeWords(scheme: Readonly<Record<string, unknown>>): Fragment {
@@ -116,6 +121,6 @@ function schemeWords(scheme: Readonly<Record<string, unknown>>): Fragment {
   const kind = [type, textIn(scheme, 'scheme')].filter((word) => word !== undefined).join(' ');
   const isBasic = textIn(scheme, 'scheme')?.toLowerCase() === 'basic';
   if (type === 'http' && isBasic) return html`<p>${kind}: the key is the password</p>`;
-  if (type === 'mutualTLS') return html`<p>${kind}: cannot run here</p>`;
+  if (type === 'mutualTLS') return html`<p>${kind}: not supported</p>`;
   return html`<p>${kind}: the key as <code>Authorization: Bearer</code></p>`;
 }

@@ -1,11 +1,11 @@
-// Words of a shell command, quoted so that they mean only themselves: a document must not be able
-// to make anybody paste a command that is not the one shown.
+// Quotes words of a shell command, so that text from a document cannot turn a pasted command into
+// another one.
 import { withoutControls } from './value.ts';
 
-/** Text that means itself, or a variable of the reader's shell. */
+/** Literal text, or a variable of the shell. */
 export type Piece = string | { variable: string };
 
-/** `'plain text'`, `"Key: $KEY"`, or both side by side where one alone would not be safe. */
+/** `'plain text'`, `"Key: $KEY"`, or both concatenated if one alone would not be safe. */
 export function quote(...pieces: readonly Piece[]): string {
   const texts = pieces.filter((piece) => typeof piece === 'string');
   if (texts.length === pieces.length) return literal(texts.join(''));
@@ -21,8 +21,8 @@ export function quote(...pieces: readonly Piece[]): string {
 }
 
 /**
- * The variable that stands for a value that only the reader knows. `$ID` is free to take; any other
- * name might be one that the shell or this page uses already, such as `$PATH` or `$KEY`.
+ * The variable for a value that only the reader knows. `$ID` is safe to use; other names get a
+ * prefix, because the shell or this page may already use them, such as `$PATH` or `$KEY`.
  */
 export function variableFor(name: string): { variable: string } {
   const plain = name.replaceAll(/[^A-Za-z0-9]+/gu, '_').toUpperCase();
@@ -34,7 +34,7 @@ function literal(text: string): string {
   return `'${lines.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** Braces only where the text behind would become part of the name. */
+/** Adds braces only if the following text would become part of the name. */
 function variableBefore(variable: string, next: Piece | undefined): string {
   return typeof next === 'string' && /^\w/u.test(next) ? `\${${variable}}` : `$${variable}`;
 }

@@ -1,9 +1,9 @@
-// Values of a document as text: bounded, whatever they are, and without characters that would hide
-// something from the eye or break out of a terminal's line.
+// Prints values of a document: bounded, and without characters that hide text or break out of a
+// terminal line.
 import { isList, isObject } from '../../contract/document.ts';
 import { bounds } from './bounds.ts';
 
-/** For a line of text: strings as they are, everything else as JSON. */
+/** For a line of text: strings as they are, other values as JSON. */
 export function printValue(value: unknown): string {
   if (typeof value === 'string' && value !== '') return cut(withoutControls(value));
   return cut(toJson(value, 0));
@@ -14,7 +14,7 @@ export function printJson(value: unknown): string {
   return toJson(value, 2);
 }
 
-/** The value without what is too deep or too much; ends even where a value holds itself. */
+/** The value, truncated in depth and size; terminates even for cyclic values. */
 export function excerpt(value: unknown): unknown {
   const meter = { left: bounds.sampleValuesMax };
   return copy(value, { depth: 0, meter });
@@ -46,11 +46,11 @@ function toJson(value: unknown, spaces: number): string {
   );
 }
 
-/** Controls that JSON leaves alone, and marks that turn the direction of reading. */
+/** Control characters that JSON does not escape, and bidi marks. */
 const hidden = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
 export function withoutControls(text: string): string {
-  // oxlint-disable-next-line no-control-regex -- They are what is looked for.
+  // oxlint-disable-next-line no-control-regex -- The pattern matches control characters.
   return text.replaceAll(/[\u0000-\u001f]+/gu, ' ').replaceAll(hidden, '');
 }
 

@@ -1,5 +1,4 @@
-// The ways to use a subscribe operation: what each of them needs, what it answers, what it
-// registers.
+// The variants of a subscribe operation: what each requires, returns and registers.
 import type { Link, Operation, Variant } from '../../contract/contract.ts';
 import { callbackView } from './callbacks.ts';
 import { exampleView } from './example-view.ts';
@@ -18,7 +17,7 @@ export function variantsView(
   return [
     html`<section class="variants">
       <h4>Variants</h4>
-      <p>A request uses exactly one of these, told apart by what it carries.</p>
+      <p>A request uses exactly one variant, selected by its content.</p>
       ${variantTable(view, operation, variants)}
     </section>`,
     variants.map(
@@ -30,7 +29,7 @@ export function variantsView(
   ];
 }
 
-/** One variant without its example. An operation without variants has one, which has no name. */
+/** One variant without its example. An operation without variants has a single unnamed one. */
 export function variantView(view: View, operation: Operation, variant: Variant): Html {
   const { name, callbacks, answer } = variant;
   const head =
@@ -38,7 +37,8 @@ export function variantView(view: View, operation: Operation, variant: Variant):
       ? html`<h4>Callbacks</h4>`
       : html`<h4 id="${variantAnchor(view, operation, variant)}">Variant <code>${name}</code></h4>
           <p>
-            Carries ${needsWords(variant)}; answers <span class="status">${answer.status}</span>.
+            Requires ${needsWords(variant)}. Responds with
+            <span class="status">${answer.status}</span>.
           </p>`;
   const links = answer.links.map(
     (link) => html`<li><span class="words">Link</span> ${linkWords(view, link)}</li>`,
@@ -70,8 +70,8 @@ function variantTable(view: View, operation: Operation, variants: readonly Varia
     <thead>
       <tr>
         <th scope="col">Variant</th>
-        <th scope="col">The request carries</th>
-        <th scope="col">Answer</th>
+        <th scope="col">Required in the request</th>
+        <th scope="col">Response</th>
       </tr>
     </thead>
     <tbody>
@@ -87,7 +87,7 @@ function needsWords({ needs, needsAny }: Variant): Fragment {
   return needs.length === 0 ? any : [all, ' and ', any];
 }
 
-/** `subscriberId` of the answer → `Id` of `unsubscribeOperation`. */
+/** `subscriberId` of the response → `Id` of `unsubscribeOperation`. */
 function linkWords(view: View, link: Link): Html {
   const anchor = view.anchors.get(link.operationId);
   const name = html`<code>${link.operationId}</code>`;

@@ -1,4 +1,4 @@
-// What every part of the page may look at while it is drawn.
+// Shared context of all parts of the page.
 import type { Operation } from '../../contract/contract.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import type { Validator } from '../../contract/schema.ts';
@@ -6,18 +6,18 @@ import { bounds } from './bounds.ts';
 import type { Written } from './written.ts';
 
 export interface View {
-  /** Where `#/…` references start. */
+  /** The root of `#/…` references. */
   root: JsonObject;
-  /** Lines that schemas may still take on this page. */
+  /** Remaining schema rows for this page. */
   meter: { rowsLeft: number };
   anchors: ReadonlyMap<string, string>;
-  /** The operation as the document has it; undefined where another file holds it. */
+  /** The operation as written in the document; undefined if it is in another file. */
   written(operation: Operation): Written | undefined;
-  /** The schema that the section on errors shows: other places only refer to it. */
+  /** The schema shown in the errors section; other places only link to it. */
   problemRef: string | undefined;
 }
 
-/** Never collides with the code of a problem, which is an anchor too: those have no "-". */
+/** Cannot collide with the code of a problem, which is also an anchor: codes contain no "-". */
 export function operationAnchors(operations: readonly Operation[]): ReadonlyMap<string, string> {
   const anchors = new Map<string, string>();
   const taken = new Set<string>();
@@ -40,8 +40,8 @@ export function slug(text: string): string {
 }
 
 /**
- * The schema as the contract holds it, for where the document does not: it is in another file. Only
- * for operations that are executed: those were compiled at load, and cannot fail any more.
+ * The compiled schema, for schemas in another file. Only for executed operations: those were
+ * compiled at load and cannot fail.
  */
 export function compiledSchema(
   view: View,

@@ -1,20 +1,19 @@
-// Reads the document as it is written: descriptions and examples are not part of a compiled
-// contract. Only references inside the document are followed; nothing is opened, nothing is
-// trusted.
+// Reads the document as written: descriptions and examples are not part of a compiled contract.
+// Only references inside the document are followed; nothing is opened, and nothing is trusted.
 import { isList, isObject, own } from '../../contract/document.ts';
 import type { JsonObject } from '../../contract/document.ts';
 import type { Contract, Operation } from '../../contract/contract.ts';
 import { bounds } from './bounds.ts';
 
 export type Found =
-  /** `refs`: the references that were followed on the way. */
+  /** `refs`: the references that were followed. */
   | { kind: 'found'; object: JsonObject; refs: readonly string[] }
-  /** In another file, or nowhere. */
+  /** In another file, or unresolvable. */
   | { kind: 'elsewhere'; ref: string }
-  /** No object at all. */
+  /** Not an object. */
   | { kind: 'nothing' };
 
-/** What stands there, or behind the reference that stands there. Siblings of a reference win. */
+/** The value, with references resolved. Siblings of a reference take precedence. */
 export function follow(root: JsonObject, value: unknown): Found {
   let object = value;
   let siblings: JsonObject = {};
@@ -32,7 +31,7 @@ export function follow(root: JsonObject, value: unknown): Found {
   return { kind: 'nothing' };
 }
 
-/** The object there, references followed; an empty one where there is none. */
+/** The object with references resolved; empty if there is none. */
 export function objectAt(root: JsonObject, value: unknown, ...keys: string[]): JsonObject {
   let found = follow(root, value);
   for (const key of keys) {
@@ -61,13 +60,13 @@ export function nameOfRef(ref: string): string {
   return tokensOf(ref).at(-1) ?? ref;
 }
 
-/** An operation of the document, and the path item that holds it. */
+/** An operation of the document and its path item. */
 export interface Written {
   operation: JsonObject;
   item: JsonObject;
 }
 
-/** By the name that the contract gives it (draft.ts: the operationId, else method and path). */
+/** By the name in the contract (draft.ts: the operationId, otherwise method and path). */
 export function writtenOperations({ document }: Contract): ReadonlyMap<string, Written> {
   const found = new Map<string, Written>();
   for (const [path, value] of entriesOf(objectAt(document, document['paths']))) {
@@ -81,7 +80,7 @@ export function writtenOperations({ document }: Contract): ReadonlyMap<string, W
   return found;
 }
 
-/** A callback's operation by the id of its definition: label, key and method. */
+/** The operation of a callback by the ID of its definition: label, key and method. */
 export function writtenCallback(root: JsonObject, operation: JsonObject, id: string): JsonObject {
   for (const [label, callback] of entriesOf(objectAt(root, operation['callbacks']))) {
     if (!id.startsWith(`${label} `)) continue;
@@ -95,7 +94,9 @@ export function writtenCallback(root: JsonObject, operation: JsonObject, id: str
   return {};
 }
 
-/** Parameters as written, by place and name; those of the operation win over those of the path. */
+/**
+ * Parameters as written, by location and name; those of the operation override those of the path.
+ */
 export function writtenParameters(
   root: JsonObject,
   { item, operation }: Written,
@@ -111,7 +112,7 @@ export function parameterKey(parameter: { in: unknown; name: unknown }): string 
   return `${place} ${place === 'header' ? name.toLowerCase() : name}`;
 }
 
-/** The tag that an operation stands under: its first. */
+/** The tag of an operation: its first. */
 export function tagOf(written: Written | undefined): string | undefined {
   const [tag] = written === undefined ? [] : listIn(written.operation, 'tags');
   return typeof tag === 'string' && tag !== '' ? tag : undefined;
@@ -120,7 +121,7 @@ export function tagOf(written: Written | undefined): string | undefined {
 export function summaryOf(operation: Operation, written: Written | undefined): string {
   const summary = written && textIn(written.operation, 'summary');
   const { operationId, method } = operation;
-  // Where it has no name of its own, the method stands beside it anyway.
+  // Without an operationId the method is shown separately anyway.
   return summary ?? operationId.replace(`${method} /`, '/');
 }
 
@@ -130,7 +131,7 @@ function pointed(root: JsonObject, ref: string): unknown {
   if (!ref.startsWith('#')) return undefined;
   let value: unknown = root;
   for (const token of tokensOf(ref)) {
-    // A pointer may lead through something that is a reference itself.
+    // A pointer may pass through a value that is itself a reference.
     if (isObject(value) && typeof own(value, '$ref') === 'string') return undefined;
     if (isList(value)) value = value[Number(token)];
     else if (isObject(value)) value = own(value, token);

@@ -1,4 +1,0 @@
-// Whether a list is narrowed by any filter. Pure.
-export function isNarrow(filter: Readonly<Record<string, string | undefined>>): boolean {
-  return Object.values(filter).some((value) => value !== undefined);
-}

@@ -1,0 +1,33 @@
+// Every ID leads to its page, and no secret gets into an address.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { pathOfId } from '../../console/src/path-of-id.ts';
+
+describe('pathOfId', () => {
+  it('knows every kind of id', () => {
+    const ids = [' dlv_01a_0 ', 'evt_01a', 'sub_01a', 'rpl_01a', 'att_01a_0_12'];
+    assert.deepEqual(ids.map(pathOfId), [
+      '/console/deliveries?delivery=dlv_01a_0',
+      '/console/events?eventId=evt_01a',
+      '/console/subscriptions?subscription=sub_01a',
+      '/console/replays?replay=rpl_01a',
+      '/console/deliveries?delivery=dlv_01a_0&attempt=12',
+    ]);
+  });
+  it('takes only the id of a whole key', () => {
+    assert.equal(pathOfId('rbk_4fKz09QmSECRETSECRET'), '/console/keys?key=rbk_4fKz09Qm');
+  });
+  it('knows nothing else', () => {
+    for (const text of [
+      '',
+      'order.created',
+      'dlv_',
+      'xyz_01a',
+      'dlv_01a?x=1',
+      'whsec_abc',
+      'DLV_1',
+    ]) {
+      assert.equal(pathOfId(text), undefined);
+    }
+  });
+});

@@ -77,8 +77,8 @@ describe('readCall', () => {
   it('refuses what it does not know, with the nearest word', () => {
     refused('Cannot read "--note-": did you mean "--note"?', '--note-', 'x');
     refused('Cannot read "--stat": did you mean "--state"?', '--stat=dead');
-    refused('Cannot read "-a": there is no such flag', '-a');
-    refused('Cannot read "--__proto__": there is no such flag', '--__proto__');
+    refused('Cannot read "-a": unknown option', '-a');
+    refused('Cannot read "--__proto__": unknown option', '--__proto__');
     refused('Cannot read --state "dad": did you mean "dead"?', '--state', 'dad');
     refused('Cannot read --state "x": expected dead or delivered', '--state', 'x');
     refused('Cannot read --note: its value is missing', '--note');

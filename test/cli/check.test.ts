@@ -91,11 +91,11 @@ describe('ringback check', () => {
       example    POST /hooks
                  {"url":"https://example.com/callback"}
 
-  Events to publish, with a payload
+  Publishable events, with an example payload
     orderPaid    {"total":12}
 
   Can run: 1 of 1 callback of 1 operation
-  No operation of it ends a subscription; DELETE /subscriptions/{id} of Ringback does.
+  The document has no unsubscribe operation. End subscriptions with Ringback’s own DELETE /subscriptions/{id}.
 
 `,
     );
@@ -122,7 +122,7 @@ describe('ringback check', () => {
   it('ends with 1 where an operation registers nothing', async () => {
     await using folder = await newFolder();
     const { code, out, err } = await check(folder, { 'shop.yaml': deaf });
-    assert.deepEqual([code, err], [1, 'Not everything in it can run.\n']);
+    assert.deepEqual([code, err], [1, 'Some callbacks in this document cannot be executed.\n']);
     assert.match(out, /Cannot run:\n +POST \/hooks registers no callback: .* "url"\n/);
   });
 
@@ -145,7 +145,7 @@ describe('ringback check', () => {
     };
     const { code, out, err } = await check(folder, documents, '/no/such.yaml');
     assert.equal(code, 1);
-    assert.match(out, /^broken.yaml\n {2}Cannot be loaded:\n {4}broken.yaml:\d:\d: Cannot read/m);
+    assert.match(out, /^broken.yaml\n {2}Cannot load:\n {4}broken.yaml:\d:\d: Cannot read/m);
     assert.match(out, /broken.json:2:16: Cannot read/);
     assert.match(out, /bad.yaml:7:7: Cannot read the scope at\s+#\/paths/);
     assert.match(out, /Cannot open "\/no\/such.yaml"/);
@@ -195,7 +195,7 @@ describe('ringback check', () => {
   it('says with --json as JSON, too, that it failed', async () => {
     await using folder = await newFolder();
     const { code, err } = await check(folder, { 'deaf.yaml': deaf }, '--json');
-    const message = 'Not everything in it can run.';
+    const message = 'Some callbacks in this document cannot be executed.';
     assert.deepEqual([code, JSON.parse(err)], [1, { error: { message } }]);
   });
 

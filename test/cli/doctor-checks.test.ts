@@ -100,7 +100,7 @@ describe('a small check', () => {
     };
     assert.equal(await say('addresses'), 'ok "a.test" is 192.0.2.7');
     assert.equal(await say('missing'), 'warning The name server knows no address of "a.test"');
-    assert.match(await say('failed'), /^warning The name server does not answer in time/);
+    assert.match(await say('failed'), /^warning The name server does not respond in time/);
     assert.equal(nameToLookUp('x.test', 'https://y.test'), 'x.test');
     assert.equal(nameToLookUp(undefined, 'https://y.test/'), 'y.test');
     assert.equal(nameToLookUp(undefined, 'https://[::1]:8080'), 'example.com');

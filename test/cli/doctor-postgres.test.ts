@@ -31,8 +31,8 @@ describe('ringback doctor on PostgreSQL', () => {
     const env = { DATABASE_URL: url, RINGBACK_ENCRYPTION_KEY: key };
     const { of } = await examine(env);
     assert.deepEqual(of('store').filter(isOfServer), []);
-    assert.deepEqual(of('schema'), ['ok: no migration is due']);
-    assert.deepEqual(of('key'), ['ok: the encryption key is that of this database']);
+    assert.deepEqual(of('schema'), ['ok: up to date, no migration pending']);
+    assert.deepEqual(of('key'), ['ok: the encryption key matches this database']);
     assert.deepEqual(of('clock').length, 2);
     const other = randomBytes(32).toString('base64');
     const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });

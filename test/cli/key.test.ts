@@ -111,8 +111,8 @@ describe('ringback key', () => {
       [['revoke', 'rbk_00000000'], /^There is no key "rbk_00000000"/],
     ];
     const calledWrongly: [string[], RegExp][] = [
-      [['create', '--scopes', 'read'], /^Cannot make a key without --name/],
-      [['create', '--name', 'x'], /^Cannot make a key without --scopes/],
+      [['create', '--scopes', 'read'], /^Cannot create a key: --name is missing/],
+      [['create', '--name', 'x'], /^Cannot create a key: --scopes is missing/],
       [['create', '--name', 'x', '--scopes', 'read,root'], /^Cannot give scope "root": expected/],
       [['rotate'], /^Cannot rotate nothing: expected the id of a key/],
       [['revoke', 'rbk_00000000', 'rbk_00000001'], /^Cannot revoke "rbk_00000001" too/],

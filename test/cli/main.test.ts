@@ -35,7 +35,7 @@ describe('ringback', () => {
 
   for (const [words, message] of [
     ['serv', 'Cannot run "serv": did you mean "serve"?'],
-    ['constructor', 'Cannot run "constructor": there is no such command'],
+    ['constructor', 'Cannot run "constructor": unknown command'],
     ['help lisen', 'Cannot run "lisen": did you mean "listen"?'],
     ['--port 1', 'Cannot run "--port": a command comes first, as in ringback serve'],
   ] as const) {
@@ -48,8 +48,8 @@ describe('ringback', () => {
   for (const [words, message] of [
     ['serve --prot 1', 'Cannot read "--prot": did you mean "--port"?'],
     ['serve --quota-paylod 1', 'Cannot read "--quota-paylod": did you mean "--quota-payload"?'],
-    ['serve --frobnicate', 'Cannot read "--frobnicate": there is no such flag'],
-    ['serve -x', 'Cannot read "-x": there is no such flag'],
+    ['serve --frobnicate', 'Cannot read "--frobnicate": unknown option'],
+    ['serve -x', 'Cannot read "-x": unknown option'],
     ['serve --port', 'Cannot read --port: its value is missing'],
     ['serve --port --data x', 'Cannot read --port: its value is missing'],
     ['serve --json=yes', 'Cannot give --json the value "yes": it is on or not there'],
@@ -66,7 +66,7 @@ describe('ringback', () => {
       'listen --url nowhere --key x',
       'Cannot read --url "nowhere": expected an http or https URL without query and fragment',
     ],
-    ['check', 'Cannot check nothing: expected a file'],
+    ['check', 'Cannot check: no FILE given, expected at least one OpenAPI document'],
     ['backup', 'Cannot back up: found nothing, expected one FILE'],
   ] as const) {
     it(`says to "ringback ${words}" what is wrong`, async () => {

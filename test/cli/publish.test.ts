@@ -159,7 +159,7 @@ describe('ringback publish', () => {
 
   it('answers mistakes with what was expected', async () => {
     const mistakes: [string[], number, RegExp][] = [
-      [[], 2, /^Cannot publish nothing: expected the name of an event/],
+      [[], 2, /^Cannot publish: no event name given/],
       [['a'], 2, /^Cannot publish without a payload: give PAYLOAD, --message TEXT/],
       [['a', '{a:1}'], 2, /^Cannot publish PAYLOAD: .*expected JSON such as/],
       [['a', '{}', '{}'], 2, /^Cannot publish several payloads/],
@@ -220,7 +220,7 @@ describe('ringback publish --batch', () => {
     const env = { RINGBACK_URL: between.url };
     const { code, out, err } = await commanded.run(['publish', '--batch', path], { env });
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^Cannot publish lines 1 to 3: nobody knows whether they were taken\.\n/);
+    assert.match(err, /^Cannot publish lines 1 to 3: they may or may not have been accepted\.\n/);
     assert.match(err, /\n0 events before them are published\. Run the same command again/);
     await commanded.json(['publish', '--batch', path]);
     assert.equal(await published('unsure.once'), 3);
@@ -232,7 +232,7 @@ describe('ringback publish --batch', () => {
     const path = await file('refused.ndjson', bad);
     const { code, out, err } = await commanded.run(['publish', '--batch', path]);
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^Cannot publish lines 1001 to 1500: none of them was taken\.\n/);
+    assert.match(err, /^Cannot publish lines 1001 to 1500: none of them was accepted\.\n/);
     assert.match(
       err,
       /\n {2}line 1234 \/payload\/message: is required .*\n1,000 events before them/,

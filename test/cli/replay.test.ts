@@ -89,7 +89,7 @@ describe('ringback retry', () => {
     receiver.script = () => 200;
     const none = await commanded.run(['retry']);
     assert.deepEqual([none.code, none.out], [2, '']);
-    assert.match(none.err, /^Cannot retry nothing: expected deliveries, dlv_…/);
+    assert.match(none.err, /^Cannot retry: no delivery given, expected one or more of dlv_…/);
     const wrong = await commanded.run(['retry', eventId]);
     assert.equal(wrong.code, 2);
     assert.match(

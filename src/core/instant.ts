@@ -5,7 +5,7 @@ const firstMs = Date.parse('0000-01-01T00:00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** What a caller hears who wrote another one. */
-export const instantExpected = 'a time of the years 0 to 9999 in UTC without a leap second';
+export const instantExpected = 'a UTC timestamp of the years 0 to 9999, without a leap second';
 
 /** Of a time as RFC 3339 writes it; undefined for one that no clock shows, such as a leap second. */
 export function instantMs(written: string): number | undefined {

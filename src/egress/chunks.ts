@@ -119,7 +119,7 @@ function hexOf(byte: number): number | undefined {
 }
 
 function bad(): BadAnswer {
-  return new BadAnswer('its chunks cannot be read');
+  return new BadAnswer('its chunked encoding cannot be parsed');
 }
 
 /** More would not be a safe integer. */

@@ -208,7 +208,7 @@ describe('ringback unsubscribe', () => {
   it('ends one, on a terminal and again as JSON', { skip: noTerminal }, async () => {
     const id = await subscribe(receiver.url, '--event', 'ends');
     const { code, text } = await commanded.onTerminal(['unsubscribe', id]);
-    assert.deepEqual([code, text], [0, `Unsubscribed ${id}: End a subscription to it.\n`]);
+    assert.deepEqual([code, text], [0, `Unsubscribed ${id}. Nothing more is sent to it.\n`]);
     assert.equal((await read(id))['state'], 'ended');
     assert.deepEqual(await commanded.json(['unsubscribe', id]), { subscriberId: id });
     const wrong = await commanded.run(['unsubscribe', 'dlv_00000000000000000000000000_1']);

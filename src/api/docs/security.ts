@@ -10,15 +10,15 @@ import { entriesOf, objectAt, textIn } from './written.ts';
 
 /** "API key in header X-API-Key, or query api_key", with "and" where all of several must hold. */
 export function whoMayCall({ security }: Pick<Operation, 'security'>): Fragment {
-  if (security.length === 0) return 'Anyone; no key is needed';
+  if (security.length === 0) return 'Public; no key required';
   if (security.some(({ schemes }) => schemes.some(isShut))) {
-    return 'Nobody: no alternative of the document can run';
+    return 'No one: no security alternative of the document can be satisfied';
   }
   const isAnybody = security.some(({ schemes }) => schemes.length === 0);
   const keys = security.filter((one) => one.schemes.length > 0 && !isOfConsole(one));
-  if (keys.length === 0 && !isAnybody) return 'Whoever is signed in to the console';
+  if (keys.length === 0 && !isAnybody) return 'Users signed in to the console';
   const words = alternativeWords(keys);
-  return isAnybody ? [words, ', or nothing at all'] : words;
+  return isAnybody ? [words, ', or no key'] : words;
 }
 
 export function scopeWords(operation: Operation): Fragment {
@@ -97,12 +97,12 @@ function carrierWords(carrier: Carrier): Fragment {
     case 'basic':
       return html`header <code>Authorization: Basic</code>, as the password`;
     case 'nowhere':
-      return 'no place that a request has';
+      return 'a location that requests do not have';
   }
 }
 
 function credentialName(scheme: Readonly<Record<string, unknown>>): string {
-  if (isSessionScheme(scheme)) return 'Session of the console';
+  if (isSessionScheme(scheme)) return 'Console session';
   return isAppIdScheme(scheme) ? 'App id' : 'API key';
 }
 

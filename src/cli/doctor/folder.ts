@@ -29,7 +29,7 @@ export function checkFolder(dataDir: string): Finding {
     });
   }
   const isThere = existsSync(dataDir);
-  const message = isThere ? 'writable' : 'does not exist yet; the first start creates it';
+  const message = isThere ? 'is writable' : 'does not exist yet; the first start creates it';
   return ok('folder', `"${dataDir}" ${message}`);
 }
 

@@ -60,13 +60,13 @@ describe('readConfig', () => {
       }),
       [
         'Cannot read RINGBACK_PORT "99999": expected a port from 0 to 65535',
-        'Cannot read RINGBACK_PUBLIC_URL "ringback.example": expected an http or https URL without query and fragment',
+        'Cannot read RINGBACK_PUBLIC_URL "ringback.example": expected an http or https URL without query or fragment',
         'Cannot read RINGBACK_TRUST_PROXY "maybe": expected on or off',
         'Cannot read RINGBACK_LOG "loud": expected one of fatal, error, warn, info, debug, trace, silent',
         'Cannot read RINGBACK_ALLOW_TARGETS "10.0.0.0/40": entry "10.0.0.0/40": prefix is 40, expected 0 to 32',
         'Cannot read RINGBACK_NODE_NAME "node one": expected at most 128 visible ASCII characters, without spaces',
         'Cannot take RINGBACK_ROLE "worker" with SQLite: one process must do everything, expected all, or DATABASE_URL',
-        'Cannot serve https: expected RINGBACK_TLS_CERT and RINGBACK_TLS_KEY together',
+        'Cannot serve HTTPS: RINGBACK_TLS_CERT and RINGBACK_TLS_KEY must be set together',
       ],
     );
   });
@@ -105,7 +105,7 @@ describe('readConfig', () => {
     assert.deepEqual(fromFile.database, { url: 'postgres://u:p@h/db' });
     for (const url of ['mysql://u:CANARY@h/db', 'postgres:CANARY']) {
       assert.deepEqual(mistakes({ ...cluster, DATABASE_URL: url }), [
-        'Cannot read DATABASE_URL: expected a URL that begins with postgres:// or postgresql://',
+        'Cannot read DATABASE_URL: expected a URL starting with postgres:// or postgresql://',
       ]);
     }
     for (const url of ['postgres://u:CANARY/b@h/db', 'postgres://u:CANARY#b@h/db']) {

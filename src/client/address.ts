@@ -4,7 +4,7 @@
 export function readUrl(url: string): string {
   const expected = 'expected one such as https://ringback.example';
   if (typeof url !== 'string') {
-    throw new TypeError(`Cannot use the url: it is of type ${typeof url}, ${expected}`);
+    throw new TypeError(`Cannot use the url: it is a ${typeof url}, ${expected}`);
   }
   // What is quoted never holds a password or a key, not even of a URL that cannot be read.
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -21,11 +21,12 @@ export function readUrl(url: string): string {
   }
   if (parsed.username !== '' || parsed.password !== '') {
     return refuse(
-      'it holds a user name or a password, expected none: the key is an option of its own',
+      'it contains a user name or a password, expected none: pass the key as the option of ' +
+        'that name',
     );
   }
   if (parsed.search !== '' || parsed.hash !== '' || /[?#]/.test(url)) {
-    return refuse('it holds a query or a fragment, expected none');
+    return refuse('it contains a query or a fragment, expected none');
   }
   return parsed.origin + parsed.pathname.replace(/\/+$/, '');
 }
@@ -36,9 +37,7 @@ export function fillPath(path: string, values: Readonly<Record<string, string>>)
     const value = values[name];
     // `.` and `..` go away when a URL is read, however they are escaped.
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
-      throw new TypeError(
-        `Cannot use "${String(value)}" as ${name}: expected a text that names one`,
-      );
+      throw new TypeError(`Cannot use "${String(value)}" as ${name}: expected a non-empty string`);
     }
     return escape(value);
   });
@@ -63,7 +62,7 @@ function textOf(name: string, value: unknown): string {
     return String(value);
   }
   throw new TypeError(
-    `Cannot use ${typeof value} as ${name}: expected a text, a number or a boolean`,
+    `Cannot use a ${typeof value} as ${name}: expected a string, a number or a boolean`,
   );
 }
 

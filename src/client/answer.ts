@@ -40,14 +40,16 @@ export function refusalOf(
       action,
       response,
       code: 'redirected',
-      detail: `it sends us ${where}, where a key is never sent: expected the service itself as url`,
+      detail:
+        `the server redirects ${where}; redirects are not followed, so that the key is never ` +
+        'sent elsewhere. Expected the URL of the service itself',
     });
   }
   const problem = readProblem(text, key);
   const waitMs = readRetryAfterMs(response.headers.get('retry-after'), connection.platform.now());
   if (problem === undefined) {
     const said = quote(withoutKey(text, key));
-    const detail = `not an answer of Ringback: ${said === '' ? 'it is empty' : `"${said}"`}`;
+    const detail = `not a Ringback response: ${said === '' ? 'it is empty' : `"${said}"`}`;
     return refuse(connection, { action, response, code: 'unreadable_answer', detail, waitMs });
   }
   const { code, detail } = problem;

@@ -184,7 +184,7 @@ async function exchange(
     const expected = value === undefined ? 'a JSON object' : missingIn(value, needed);
     if (expected === undefined) return { text, value };
     const said = quote(withoutKey(text, connection.key));
-    const detail = `the answer is "${said}", expected ${expected}`;
+    const detail = `the response is "${said}", expected ${expected}`;
     return unreadable(connection, { action, response, detail });
   } catch (error) {
     return unreached(connection, request, { error, ending });
@@ -229,7 +229,7 @@ function missingIn(value: object, needed: readonly string[]): string | undefined
   const missing = needed.filter((name) => !Object.hasOwn(value, name));
   if (missing.length > 0) return `it to have ${missing.join(', ')}`;
   const isList = !('items' in value) || Array.isArray(value.items);
-  return isList ? undefined : 'its items to be a list';
+  return isList ? undefined : 'items to be an array';
 }
 
 /** Every JSON answer of the contract is an object. */

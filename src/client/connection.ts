@@ -82,12 +82,12 @@ export function patience(
 /** Never quotes the value: it may be a key with a line break behind it. */
 function assertHeader(name: string, value: unknown): void {
   if (typeof value !== 'string') {
-    throw new TypeError(`Cannot use the ${name}: it is of type ${typeof value}, expected a text`);
+    throw new TypeError(`Cannot use the ${name}: it is a ${typeof value}, expected a string`);
   }
   if (/^[\x21-\x7e]+$/.test(value)) return;
   throw new TypeError(
-    `Cannot use the ${name}: it is empty or has characters that no header takes, ` +
-      'expected ASCII letters, digits and signs without spaces or line breaks',
+    `Cannot use the ${name}: it is empty or contains characters that a header cannot ` +
+      'carry, expected ASCII letters, digits and symbols without spaces or line breaks',
   );
 }
 
@@ -102,6 +102,6 @@ export function assertIdempotencyKey(key: string): void {
   }
   throw new TypeError(
     `Cannot use "${key}" as idempotencyKey: expected 1 to ${idempotencyKeyCharsMax} ASCII ` +
-      'characters without spaces around them',
+      'characters without leading or trailing spaces',
   );
 }

@@ -28,7 +28,10 @@ export class RingbackError extends Error implements Refusal {
   readonly problem: Problem | undefined;
 
   constructor(action: string, refusal: Refusal) {
-    super(`Cannot ${action}: answered ${refusal.status} ${refusal.code}: ${refusal.detail}`);
+    super(
+      `Cannot ${action}: the service responded ${refusal.status} ${refusal.code}: ` +
+        `${refusal.detail}`,
+    );
     this.name = 'RingbackError';
     this.status = refusal.status;
     this.code = refusal.code;
@@ -44,7 +47,7 @@ export class UnreachableError extends Error {
   readonly url: string;
 
   constructor(action: string, { url, why, cause }: { url: string; why: string; cause: unknown }) {
-    super(`Cannot ${action}: no answer from ${url}: ${why}`, { cause });
+    super(`Cannot ${action}: no response from ${url}: ${why}`, { cause });
     this.name = 'UnreachableError';
     this.url = url;
   }

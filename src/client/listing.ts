@@ -23,7 +23,9 @@ export function createListing<T, P extends Page<T>>(
         if (typeof nextCursor !== 'string') return;
         if (isRound(nextCursor)) {
           const where = quote(nextCursor);
-          throw new Error(`Cannot walk the list: its pages lead back to the cursor "${where}"`);
+          throw new Error(
+            `Cannot list everything: the service returned the cursor "${where}" twice`,
+          );
         }
         cursor = nextCursor;
       }

@@ -126,7 +126,7 @@ async function* frames(
       ending.untimed(); // While the caller is busy with it, silence means nothing.
       const changes = readChanges(sent.data);
       if (changes === undefined) {
-        const detail = 'a frame of the stream is no JSON';
+        const detail = 'a frame of the stream is not valid JSON';
         throw unreadable(connection, { action: request.action, response, detail });
       }
       yield { ...changes, lastEventId: place.lastEventId };

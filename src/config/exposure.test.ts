@@ -56,7 +56,7 @@ describe('explainTargets', () => {
         said('10.0.0.0/8', { trustProxy: true }),
       ],
       [
-        'public addresses and loopback, because only this machine reaches the service; RINGBACK_ALLOW_TARGETS changes that',
+        'public addresses and loopback, because only this machine can reach the service; RINGBACK_ALLOW_TARGETS changes that',
         'public addresses only, because RINGBACK_PUBLIC_URL is https://hooks.example; RINGBACK_ALLOW_TARGETS changes that',
         'public addresses only, as set by RINGBACK_ALLOW_TARGETS',
         'public addresses and 10.0.0.0/8, as set by RINGBACK_ALLOW_TARGETS',

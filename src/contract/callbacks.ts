@@ -113,7 +113,7 @@ function canBePattern(template: Template): boolean {
 /** Labels may hold any character, event names may not: nobody could publish such an event. */
 function nameFrom(label: string, item: Place): string {
   const name = label.replaceAll(/[^A-Za-z0-9_.-]+/gu, '_').replaceAll(/^\.+|\.+$|\.(?=\.)/gu, '');
-  if (name !== label) warn(item, `label ${JSON.stringify(label)} hears the event "${name}"`);
+  if (name !== label) warn(item, `label ${JSON.stringify(label)} matches the event "${name}"`);
   return name;
 }
 
@@ -131,7 +131,10 @@ function compilePayload(
   const content = body && child(body, 'content');
   const json = jsonContent(content);
   if (json === undefined && content !== undefined && entries(content).length > 0) {
-    warn(content, 'declares no JSON; the payload is sent as JSON all the same, and not checked');
+    warn(
+      content,
+      'declares no JSON media type; the payload is sent as JSON anyway, without validation',
+    );
   }
   const mediaType = json?.mediaType ?? 'application/json';
   return { mediaType, payload: json?.schema && makeValidator(json.schema, json.place) };

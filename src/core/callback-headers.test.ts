@@ -39,7 +39,7 @@ describe('readCallbackHeaders', () => {
 
   it('refuses a name twice, whatever its case', () => {
     assert.deepEqual(faultsOf({ 'X-A': '1', 'x-a': '2' }), [
-      'body#/headers/x-a stands there twice, expected each name once in any case',
+      'body#/headers/x-a appears twice, expected each name once, regardless of case',
     ]);
     assert.match(
       faultsOf({ 'X-A': '1', x_a: '2' })[0] ?? '',

@@ -69,11 +69,11 @@ export interface GoneFacts extends NoticedDelivery {
 export function goneNotice(facts: GoneFacts): Notice {
   const { status, atMs } = facts;
   const about = aboutDelivery(facts);
-  const answer = status === undefined ? 'as a request to unsubscribe' : `status ${status}`;
+  const answer = status === undefined ? '' : `, with status ${status}`;
   return noticeOf('ringback.subscription.gone', {
     message:
       `Subscription ${about.subscriberId} has ended: its receiver ${about.callbackUrl} ` +
-      `answered event "${facts.eventName}" with ${answer}. To receive more events, ` +
+      `unsubscribed in its response to event "${facts.eventName}"${answer}. To receive more events, ` +
       'subscribe again',
     ...about,
     reason: 'gone',

@@ -25,7 +25,7 @@ describe('parseAllowTargets', () => {
     ['loopback,10.0.0.1/8', /"10\.0\.0\.1\/8": it has bits set after the first 8, expected none$/],
     ['', /"": an entry is empty, expected none, loopback or ranges$/],
     ['loopback,', /an entry is empty/],
-    ['none,loopback', /"none" stands beside others, expected it alone$/],
+    ['none,loopback', /"none" is combined with other entries, expected it alone$/],
     ['example.com', /"example\.com": it is no address range/],
     ['::ffff:10.0.0.0/104', /stays closed/],
     ['224.0.0.0/4', /stays closed/],

@@ -54,7 +54,7 @@ export function givenBody(body: unknown, bytesMax: number): Uint8Array {
 export function bytesWithin(body: unknown, bytesMax: number): Uint8Array {
   if (!isBytes(body)) throw alreadyParsed(body === null ? 'null' : typeof body);
   if (body.length <= bytesMax) return Uint8Array.from(body);
-  throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
+  throw new ForgeryError('body_too_large', `The body is larger than ${bytesMax} bytes`);
 }
 
 /** Not by `instanceof`: test runners have several worlds, each with its own Uint8Array. */
@@ -70,13 +70,13 @@ async function gather(
   let bytes = 0;
   for (;;) {
     const { done, value } = await next().catch(() => {
-      throw new ForgeryError('body_cut', 'Its body ended before it was complete');
+      throw new ForgeryError('body_cut', 'The body ended before it was complete');
     });
     if (done === true) break;
     if (!isBytes(value)) throw alreadyParsed(typeof value);
     bytes += value.length;
     if (bytes > bytesMax) {
-      throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
+      throw new ForgeryError('body_too_large', `The body is larger than ${bytesMax} bytes`);
     }
     chunks.push(value);
   }
@@ -90,19 +90,20 @@ async function gather(
 }
 
 const whatToDo =
-  'Express: app.post(path, express.raw({ type: "*/*" }), receiver.node(handler)), before any ' +
-  'express.json(). Fastify: addContentTypeParser("application/json", { parseAs: "buffer" }, ' +
-  '(request, body, done) => done(null, body)). Others: hand the request over before its body is read';
+  'Express: app.post(path, express.raw({ type: "*/*" }), receiver.node(handler)), ' +
+  'before any express.json(). Fastify: addContentTypeParser("application/json", { ' +
+  'parseAs: "buffer" }, (request, body, done) => done(null, body)). Other frameworks: ' +
+  'pass the request on before its body is read';
 
 function alreadyParsed(type: string): TypeError {
   return new TypeError(
-    `Cannot verify a body that was parsed already: it is of type ${type}, expected its bytes. ` +
-      whatToDo,
+    `Cannot verify a body that was already parsed: it is of type ${type}, expected its ` +
+      `bytes. ${whatToDo}`,
   );
 }
 
 function alreadyRead(): TypeError {
   return new TypeError(
-    `Cannot verify a body that was read already: nothing is left of it. ${whatToDo}`,
+    `Cannot verify a body that was already read: nothing is left of it. ${whatToDo}`,
   );
 }

@@ -36,11 +36,15 @@ export function readHead(
   const signatures = readSignatures(required(headers, 'webhook-signature', anySignature));
   const timestampS = Number(timestamp);
   const ageS = Math.floor(nowMs / 1000) - timestampS;
-  const allowed = `at most ${toleranceS} are allowed`;
+  const allowed = `expected at most ${toleranceS}`;
   // Not `>`: what is no number is refused too.
-  if (!(ageS <= toleranceS)) throw new ForgeryError('too_old', `It is ${ageS} s old: ${allowed}`);
+  if (!(ageS <= toleranceS))
+    throw new ForgeryError('too_old', `The callback is ${ageS} s old: ${allowed}`);
   if (!(-ageS <= toleranceS)) {
-    throw new ForgeryError('too_new', `It is from ${-ageS} s ahead: ${allowed}`);
+    throw new ForgeryError(
+      'too_new',
+      `The callback’s timestamp is ${-ageS} s in the future: ${allowed}`,
+    );
   }
   const attempt = optional(headers, 'ringback-attempt', wholeNumber);
   const hops = optional(headers, 'ringback-hops', wholeNumber);
@@ -89,7 +93,8 @@ const anySignature: Shape = {
 
 function required(headers: HeadersLike, header: string, shape: Shape): string {
   const value = optional(headers, header, shape);
-  if (value === undefined) throw new ForgeryError('header_missing', `It has no ${header}`);
+  if (value === undefined)
+    throw new ForgeryError('header_missing', `The header ${header} is missing`);
   return value;
 }
 
@@ -98,11 +103,14 @@ function optional(headers: HeadersLike, header: string, shape: Shape): string | 
   if (values.length === 0) return undefined;
   const [value] = values;
   if (values.length > 1 || Array.isArray(value)) {
-    throw new ForgeryError('header_repeated', `It has more than one ${header}: expected one`);
+    throw new ForgeryError(
+      'header_repeated',
+      `The header ${header} is present more than once: expected one`,
+    );
   }
   const malformed = (actual: string, expected: string): ForgeryError =>
-    new ForgeryError('header_malformed', `Its ${header} ${actual}: expected ${expected}`);
-  if (typeof value !== 'string') throw malformed('is no text', shape.says);
+    new ForgeryError('header_malformed', `The header ${header} ${actual}: expected ${expected}`);
+  if (typeof value !== 'string') throw malformed('is not text', shape.says);
   if (value.length > shape.charsMax) {
     throw malformed(`has ${value.length} characters`, `at most ${shape.charsMax}`);
   }
@@ -128,7 +136,10 @@ function readSignatures(header: string): Signature[] {
   const given = header.split(' ');
   if (given.length > receiverLimits.signaturesMax) {
     const most = `expected at most ${receiverLimits.signaturesMax}`;
-    throw new ForgeryError('header_malformed', `It has ${given.length} signatures: ${most}`);
+    throw new ForgeryError(
+      'header_malformed',
+      `The callback has ${given.length} signatures: ${most}`,
+    );
   }
   return given.map((one) => {
     const comma = one.indexOf(',');

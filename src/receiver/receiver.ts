@@ -92,7 +92,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const headOf = (headers: HeadersLike): Head => readHead(headers, { nowMs: now(), toleranceS });
   const confirm = async (head: Head, body: Uint8Array): Promise<Callback> => {
     if (await isSigned(verifiers, head, body)) return makeCallback(head, body);
-    throw new ForgeryError('signature_wrong', 'No signature fits: by none of the secrets');
+    throw new ForgeryError('signature_wrong', 'The signature matches none of the secrets');
   };
   /** The headers first: what they give away is refused before a byte of the body is read. */
   const settle = async (
@@ -161,8 +161,8 @@ async function call(callback: Callback, handler: Handler): Promise<Handled> {
   const result: unknown = await handler(callback);
   if (result instanceof Response) {
     throw new TypeError(
-      `Cannot answer with the Response of a handler: its status is ${result.status}, expected ` +
-        'nothing (accepted), gone() (410), or an exception (500)',
+      `Cannot respond with the Response of a handler: its status is ${result.status}. ` +
+        'Expected nothing (accepted), gone() (410), or an exception (500)',
     );
   }
   return result === goneForGood ? 'gone' : 'accepted';
@@ -177,13 +177,18 @@ function asBytes(body: unknown): unknown {
   if (typeof body !== 'string') return body;
   // Half a pair has no UTF-8, and would be verified as something else than it is.
   if (body.isWellFormed()) return new TextEncoder().encode(body);
-  throw new ForgeryError('signature_wrong', 'The text has halves of characters: nobody signed it');
+  throw new ForgeryError(
+    'signature_wrong',
+    'The text contains unpaired surrogates, which are never signed',
+  );
 }
 
 function requireWhole(values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values)) {
     if (Number.isSafeInteger(value) && value >= 0) continue;
-    throw new TypeError(`Cannot receive with ${name} ${value}: expected a whole number from 0`);
+    throw new TypeError(
+      `Cannot create a receiver with ${name} ${value}: expected a non-negative integer`,
+    );
   }
 }
 
@@ -198,6 +203,6 @@ function tell(report: (error: unknown) => void, error: unknown): void {
 
 function say(error: unknown): void {
   if (error instanceof ForgeryError) {
-    console.warn(`A callback was refused (${error.code}). ${error.message}`);
+    console.warn(`A callback was rejected (${error.code}). ${error.message}`);
   } else console.error('A callback failed:', error);
 }

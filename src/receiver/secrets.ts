@@ -24,22 +24,23 @@ function readSecret(secret: unknown): Verifier {
     const actual = secret === undefined ? 'none is given' : `it is of type ${typeof secret}`;
     throw mistake(`${actual}, expected a string "whsec_…" or "whpk_…"`);
   }
-  if (secret.trim() !== secret) throw mistake('it has white space at an end, expected none');
+  if (secret.trim() !== secret)
+    throw mistake('it has leading or trailing whitespace, expected none');
   if (secret.startsWith('whsk_')) {
     throw mistake(
-      'it is a private key ("whsk_…"), expected the public one ("whpk_…"). ' +
-        'A private key stays with the sender: replace it if it has left there',
+      'it is a private key ("whsk_…"), expected the public key ("whpk_…"). A private key ' +
+        'stays with the sender: replace it if it was exposed',
     );
   }
   if (secret.startsWith('whsec_')) return shared(bytesOf(secret.slice('whsec_'.length)));
   if (secret.startsWith('whpk_')) return publicKey(bytesOf(secret.slice('whpk_'.length)));
-  throw mistake('it begins otherwise, expected "whsec_…" or "whpk_…"');
+  throw mistake('it has another prefix, expected "whsec_…" or "whpk_…"');
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text);
   if (bytes === undefined)
-    throw mistake('what follows the prefix is no base64, expected padded base64');
+    throw mistake('what follows the prefix is not base64, expected padded base64');
   return bytes;
 }
 
@@ -59,7 +60,7 @@ function publicKey(bytes: Uint8Array<ArrayBuffer>): Verifier {
     throw mistake(`the public key has ${bytes.length} bytes, expected ${publicKeyBytes}`);
   }
   if (isOfSmallOrder(bytes)) {
-    throw mistake('the public key is one for which anybody can sign, expected a real one');
+    throw mistake('anyone can forge signatures for this public key, expected a valid one');
   }
   return { version: 'v1a', key: once(() => importKey(bytes, { name: 'Ed25519' })) };
 }

@@ -175,12 +175,12 @@ describe('editSubscription', () => {
       { expiresAt: '2030-01-01T23:59:60Z' },
       'expiresAt is "2030-01-01T23:59:60Z", expected a time such as 2030-01-31T12:00:00Z',
     ],
-    [{ expiresAt: '2026-03-01T12:00:00Z' }, 'expiresAt is in the past, expected a time to come'],
+    [{ expiresAt: '2026-03-01T12:00:00Z' }, 'expiresAt is in the past, expected a future time'],
     [{ headers: { 'X-A': 'a\r\nX-B: b' } }, 'headers/X-A has a value that cannot be sent, '],
     [{ headers: { Cookie: 'a' } }, 'headers/Cookie is a header that Ringback sets itself, '],
     [{ headers: { 'X-A': 5 } }, 'headers/X-A must be a string, is a number'],
-    [{ odd: 1 }, 'odd is not expected here'],
-    [{ headerNames: ['A'] }, 'headerNames is not expected here'],
+    [{ odd: 1 }, 'odd is not a known setting of a subscription'],
+    [{ headerNames: ['A'] }, 'headerNames is not a known setting of a subscription'],
     [{ callbacks: [{ position: 0 }] }, 'callbacks/0 changes nothing, expected url or events'],
     [
       { callbacks: [{ position: 0, events: [] }] },
@@ -267,9 +267,9 @@ describe('subscribeOperation', () => {
     const newest = await count();
     const cases: readonly (readonly [unknown, string])[] = [
       [{ timeout: '1ms' }, '/timeout is "1ms", expected a duration from 100ms to 60s'],
-      [{ odd: 1 }, '/odd is not expected here'],
+      [{ odd: 1 }, '/odd is not a known setting of a subscription'],
       [{ headers: { Host: 'a' } }, '/headers/Host is a header that Ringback sets itself, '],
-      [{ expiresAt: '2026-03-01T11:59:59Z' }, '/expiresAt is in the past, expected a time to come'],
+      [{ expiresAt: '2026-03-01T11:59:59Z' }, '/expiresAt is in the past, expected a future time'],
       [{ events: [] }, '/events must have at least 1 item, has 0'],
       ['x', ' must be an object or null, is a string'],
     ];

@@ -134,7 +134,7 @@ describe('a store that says nothing', () => {
     assert.ok(limits.readyAnswerMs <= 2_000);
     said(
       await on.answerAfter(limits.readyAnswerMs, { path: '/readyz', key: null }),
-      /The node ".*" \(all\) is not ready: the store does not answer/,
+      /The node ".*" \(all\) is not ready: the store does not respond/,
     );
   });
 });
@@ -145,7 +145,7 @@ describe('a store that is down', () => {
     assert.equal((await on.service.call(publish)).status, 202);
     on.be('down');
     said(await on.service.call(publish), /Nothing was promised/);
-    said(await on.service.call({ path: '/readyz', key: null }), /the store does not answer/);
+    said(await on.service.call({ path: '/readyz', key: null }), /the store does not respond/);
     assert.equal((await on.service.call({ path: '/healthz', key: null })).status, 200);
   });
 });
@@ -166,7 +166,7 @@ describe('a scrape of metrics', () => {
   const upOf = ({ text }: Answer): string | undefined =>
     /^ringback_store_up (.*)$/m.exec(text)?.[1];
 
-  it('says in time that the store does not answer, and leaves out what only it knows', async () => {
+  it('says in time that the store does not respond, and leaves out what only it knows', async () => {
     await using on = await stage();
     const before = await on.service.call(scrape);
     assert.equal(upOf(before), '1');

@@ -35,7 +35,7 @@ describe('the deliveries page', () => {
       await page.goto('/console/deliveries');
       await row(page, 'order.refused').click();
       const drawer = page.getByRole('dialog');
-      await drawer.getByText('503: the receiver is not available').waitFor();
+      await drawer.getByText('503: the receiver is unavailable').waitFor();
       await drawer.getByText('send it again').waitFor();
       assert.equal(
         await drawer.getByLabel('response body', { exact: true }).textContent(),

@@ -64,7 +64,7 @@ describe('ringback', () => {
     ],
     [
       'listen --url nowhere --key x',
-      'Cannot read --url "nowhere": expected an http or https URL without query and fragment',
+      'Cannot read --url "nowhere": expected an http or https URL without query or fragment',
     ],
     ['check', 'Cannot check: no FILE given, expected at least one OpenAPI document'],
     ['backup', 'Cannot back up: found nothing, expected one FILE'],

@@ -173,7 +173,7 @@ describe('ringback publish', () => {
       [
         ['a', '{"x":1}'],
         1,
-        /^The payload breaks the contract: body#\/payload\/message is required/,
+        /^The payload violates the contract: body#\/payload\/message is required/,
       ],
       [['a b', '{}'], 1, /body#\/event/],
       [['a', '{}', '--mesage', 'x'], 2, /did you mean "--message"\?/],

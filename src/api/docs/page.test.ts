@@ -132,7 +132,7 @@ describe('docsPage', () => {
   it('says in words who may call', async () => {
     const text = textOf(page.html);
     assert.match(text, /API key in header X-API-Key, or query api_key, or cookie X-API-KEY/);
-    assert.match(text, /Anyone; no key is needed/);
+    assert.match(text, /Public; no key required/);
     assert.match(text, /The key needs the scope subscribe/);
     const strict = await loadContract(join(root, 'openapi.yaml'), { requireAppId: true });
     assert.match(

@@ -1,16 +1,16 @@
-// An event to publish as JSON text. A payload that is given as text keeps its bytes: big integers, the
-// order of keys, escapes. It must be one JSON value, or it could say things besides. Pure.
+// Serializes an event to publish. A payload given as text keeps its bytes: big integers, the order of keys,
+// escapes. It must be one JSON value, so that it cannot inject other members. Pure.
 import type { NewEvent, PublishEventBody } from './contract/event.ts';
 
 export type EventWish = Pick<NewEvent, 'event'> &
   (
     | {
-        /** Written by `JSON.stringify`. */
+        /** Serialized with `JSON.stringify`. */
         payload: unknown;
         payloadText?: undefined;
       }
     | {
-        /** JSON text, sent and delivered as it is. */
+        /** JSON text, sent and delivered unchanged. */
         payloadText: string;
         payload?: undefined;
       }
@@ -20,7 +20,7 @@ export function eventText(
   { event, payload, payloadText }: EventWish,
   address: Pick<PublishEventBody, 'subscriberId' | 'contract'>,
 ): string {
-  // Without it the text below would be no JSON, or name another event.
+  // Otherwise the text below would be invalid JSON, or name another event.
   if (typeof event !== 'string') {
     throw new TypeError(
       `Cannot publish an event whose name is a ${typeof event}: expected a string`,
@@ -59,6 +59,6 @@ function checked(text: string, refuse: Refuse): string {
   } catch (error) {
     return refuse('its payloadText is not valid JSON, expected the text of one JSON value', error);
   }
-  // It would be sent as another character than the one that was given.
+  // A lone surrogate would be sent as a different character.
   return text.isWellFormed() ? text : refuse('its payloadText contains an unpaired surrogate');
 }

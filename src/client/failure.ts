@@ -1,24 +1,26 @@
-// What a call can fail with. No message ever holds the key.
+// The errors of a call. No message ever contains the key.
 import type { Problem } from './contract/problem.ts';
 import { clientLimits } from './limits.ts';
 
-/** Besides the codes of docs/errors.md: an answer that is not Ringback's, and a redirect. */
+/** Codes besides those of docs/errors.md: a response that is not from Ringback, and a redirect. */
 export type OwnCode = 'unreadable_answer' | 'redirected';
 
 export interface Refusal {
   status: number;
-  /** Stable: one of docs/errors.md, or of `OwnCode`. */
+  /** Stable: a code of docs/errors.md, or an `OwnCode`. */
   code: string;
   detail: string;
-  /** To look for in the service's log. */
+  /** Identifies the request in the service's log. */
   requestId: string | undefined;
-  /** So long the service asks for patience. */
+  /** How long the service asks to wait before a retry. */
   retryAfterS: number | undefined;
-  /** The whole answer; `errors` in it names fields. Absent where something else answered. */
+  /**
+   * The whole problem response; its `errors` name fields. Absent if something other than Ringback responded.
+   */
   problem: Problem | undefined;
 }
 
-/** The service answered, and the answer is no. */
+/** The service responded with an error. */
 export class RingbackError extends Error implements Refusal {
   readonly status: number;
   readonly code: string;
@@ -42,7 +44,7 @@ export class RingbackError extends Error implements Refusal {
   }
 }
 
-/** No answer came: what was asked for may have happened or not. */
+/** No response arrived: the request may or may not have been processed. */
 export class UnreachableError extends Error {
   readonly url: string;
 
@@ -53,12 +55,12 @@ export class UnreachableError extends Error {
   }
 }
 
-/** A text without the key, whoever wrote it. */
+/** The text with the key removed, whoever wrote it. */
 export function withoutKey(text: string, key: string | undefined): string {
   return key === undefined ? text : text.replaceAll(key, '***');
 }
 
-/** What an error says, and what caused it: fetch hides the reason there. */
+/** The message of an error and of its cause: fetch puts the reason there. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.cause instanceof Error ? reasonOf(error.cause) : '';

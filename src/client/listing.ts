@@ -1,14 +1,14 @@
-// A list of the service: page by page, or one after the other over all pages.
+// A list of the service: page by page, or item by item across all pages.
 import { circleFinder } from './circle.ts';
 import { quote } from './failure.ts';
 import type { Page } from './page.ts';
 
 export interface Listing<T, P extends Page<T> = Page<T>> extends AsyncIterable<T> {
-  /** The first page, or the one at a `nextCursor`. */
+  /** The first page, or the page at a `nextCursor`. */
   page(cursor?: string | null): Promise<P>;
 }
 
-/** Nothing is asked before somebody reads, and no page before the last one is used up. */
+/** Requests nothing until it is read, and each page only after the previous one is used up. */
 export function createListing<T, P extends Page<T>>(
   read: (cursor: string | undefined) => Promise<P>,
 ): Listing<T, P> {

@@ -321,8 +321,8 @@ b: { '{$request.body#/url}': { post: text, trace: {}, additionalOperations: {}, 
       [
         'has no operation (an object); the callback is ignored',
         'has no operation (a string); the callback is ignored',
-        'cannot run: the method is not supported',
-        'cannot run: the method is not supported',
+        'cannot be executed: the method is not supported',
+        'cannot be executed: the method is not supported',
         'is a string, expected an operation; it is ignored',
       ],
     );

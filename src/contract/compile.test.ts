@@ -141,7 +141,7 @@ paths:
       {
         pointer: '#/webhooks',
         message:
-          'webhooks are not executed: no operation of the document says who is to be called; ' +
+          'webhooks are not executed: webhooks have no operation that registers a callback URL; ' +
           'callbacks of an operation are',
       },
     ]);
@@ -164,9 +164,9 @@ paths:
     assert.deepEqual(
       warnings.map(({ pointer, message }) => `${pointer} ${message}`),
       [
-        '#/paths/d is no path, expected "/" at its start; it is ignored',
+        '#/paths/d is not a path: expected "/" at its start; it is ignored',
         '#/paths/~1a/post/callbacks/x/{$url} has no operation (an object); the callback is ignored',
-        '#/paths/~1a/post has no callback that can run',
+        '#/paths/~1a/post has no callback that can be executed',
       ],
     );
   });

@@ -70,7 +70,7 @@ describe('readDocument', () => {
   });
 
   it('refuses a file that is never the same', { skip: !existsSync(changing) && 'no /proc' }, () => {
-    assert.match(refusal(changing).message, /^Cannot open ".*": it changed while it was read$/);
+    assert.match(refusal(changing).message, /^Cannot open ".*": it changed while being read$/);
   });
 
   it('takes what it read out of the budget', () => {

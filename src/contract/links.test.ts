@@ -64,8 +64,8 @@ describe('compileLinks', () => {
       warnings.map((one) => one.replace(/^\S+ /, '')),
       [
         'Cannot follow the link: no operation is called "gone"',
-        'Cannot follow $ref "#/paths/~1gone/get": there is nothing at that place',
-        'Cannot follow $ref "https://x.example/api.yaml#/paths/~1s/get": it leads to the network, and only local files are read',
+        'Cannot follow $ref "#/paths/~1gone/get": nothing exists at that location',
+        'Cannot follow $ref "https://x.example/api.yaml#/paths/~1s/get": it is a network URL, and only local files are read',
         'Cannot follow the link: "#/components/links/L" is no operation of this contract',
         'Cannot follow the link: expected operationId or operationRef',
       ],

@@ -194,7 +194,7 @@ describe('openapi.yaml', () => {
       'query.limit must be at most 500, is 501',
     ]);
     assert.deepEqual(faults(post('editSubscription', '', { callbacks: [{ url: 1 }], x: 1 })), [
-      'body#/x is not expected here',
+      'body#/x is not allowed here',
       'body#/callbacks/0/position is required',
       'body#/callbacks/0/url must be a string, is a number',
     ]);

@@ -87,7 +87,7 @@ describe('target', () => {
     assert.equal(at(root, 'a', 'x'), undefined);
     assert.equal(at(root, 'a', 'y'), undefined);
     assert.deepEqual(warnings(root), [
-      '#/a Cannot follow $ref "#/b": there is nothing at that place',
+      '#/a Cannot follow $ref "#/b": nothing exists at that location',
     ]);
   });
 
@@ -177,7 +177,7 @@ describe('warn', () => {
     const root = open({});
     for (let n = 0; n < 3 * bounds.warningsMax; n += 1) warn(root, `message ${n >> 1}`);
     assert.equal(root.source.warnings.length, bounds.warningsMax + 1);
-    assert.equal(root.source.warnings.at(-1)?.message, 'there is more; it is left out');
+    assert.equal(root.source.warnings.at(-1)?.message, 'the rest is omitted');
   });
 });
 

@@ -58,14 +58,14 @@ describe('repairKey', () => {
     [
       '{ $request.query.url }',
       '{$request.query.url}',
-      ['found " $request.query.url ", read as "$request.query.url": spaces around it were trimmed'],
+      ['found " $request.query.url ", read as "$request.query.url": surrounding spaces were removed'],
     ],
     [
       ' {$request.query.url}\n',
       '{$request.query.url}',
       [
         'found " {$request.query.url}\\n", read as "{$request.query.url}": ' +
-          'spaces around it were trimmed',
+          'surrounding spaces were removed',
       ],
     ],
     [
@@ -78,7 +78,7 @@ describe('repairKey', () => {
       '{$request.body#/url}',
       [
         'found "$request.body#url", read as "$request.body#/url": ' +
-          'the "/" behind the "#" was missing',
+          'the "/" after the "#" was missing',
       ],
     ],
     [
@@ -86,7 +86,7 @@ describe('repairKey', () => {
       '$request.body#/url',
       [
         'found "$request.body#url", read as "$request.body#/url": ' +
-          'the "/" behind the "#" was missing',
+          'the "/" after the "#" was missing',
       ],
     ],
     [

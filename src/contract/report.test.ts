@@ -186,7 +186,7 @@ components: { securitySchemes: { tls: { type: mutualTLS } } }`);
       'POST /deaf registers no callback: the request has no query parameter "url"',
       'POST /bytes registers no callback: the request body is text/plain, ' +
         'and only JSON and forms are read',
-      'POST /empty registers no callback: it declares none that can be called',
+      'POST /empty registers no callback: it declares no callback that can be executed',
     ]);
   });
 
@@ -209,7 +209,7 @@ components:
     ],
     ['[{ bearer: [] }, {}]', 'a key as bearer token, or no key'],
     ['[{ basic: [] }, { tls: [] }]', 'a key as password of basic authentication'],
-    ['[{ tls: [] }]', 'cannot be called: no way to send a key can run here'],
+    ['[{ tls: [] }]', 'cannot be called: none of its security alternatives is supported'],
   ];
   for (const [security, words] of securities) {
     it(`puts security ${security} into words`, () => {
@@ -231,7 +231,7 @@ components:
     [
       '{$request.query.u}?m={$method}&s={$statusCode}&e={$request.path.eventType}',
       'POST to the URL in query parameter u + ?m= + the method of the callback + &s= + ' +
-        'the status of the answer + &e= + the name of the event',
+        'the response status + &e= + the name of the event',
     ],
   ];
   for (const [key, words] of keys) {

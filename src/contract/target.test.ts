@@ -288,10 +288,10 @@ describe('buildTargets', () => {
     ['https://h\ufeff/', 'character 10 is "\ufeff", expected it percent-encoded'],
     ['https://h\u0000/', 'character 10 is "\\u0000", expected it percent-encoded'],
     ['https://h/\ud800', 'character 11 is "\\ud800", expected it percent-encoded'],
-    ['https://h:x/', 'its host or port cannot be read, expected a host name or an address'],
-    ['https://h:99999/', 'its host or port cannot be read, expected a host name or an address'],
-    ['https://u@/', 'its host or port cannot be read, expected a host name or an address'],
-    ['https://a<b/', 'its host or port cannot be read, expected a host name or an address'],
+    ['https://h:x/', 'its host or port cannot be parsed, expected a host name or an address'],
+    ['https://h:99999/', 'its host or port cannot be parsed, expected a host name or an address'],
+    ['https://u@/', 'its host or port cannot be parsed, expected a host name or an address'],
+    ['https://a<b/', 'its host or port cannot be parsed, expected a host name or an address'],
   ];
   for (const [url, reason] of refusals) {
     it(`refuses ${JSON.stringify(url)} as a URL, also before other text (ruling 14)`, () => {
@@ -348,7 +348,7 @@ describe('buildTargets', () => {
     assert.equal(
       refusalOf(fixed),
       'Cannot use callback path "/users/../x": ' +
-        'it has a segment "." or "..", expected none beside an expression',
+        'it has a segment "." or "..", expected none next to an expression',
     );
   });
 
@@ -371,7 +371,7 @@ describe('buildTargets', () => {
           kind: 'refused',
           reason:
             'Cannot use "$request.path.eventType" as callback URL: it is the event name, ' +
-            'expected an expression that holds the whole URL',
+            'expected an expression that yields the whole URL',
         },
       ]);
     }

@@ -160,7 +160,7 @@ describe('findUnsubscribes', () => {
     );
     assert.equal(roles[1], 'end: managed');
     assert.deepEqual(warnings, [
-      'a link hands it the subscriber id, but it declares no such parameter',
+      'a link passes the subscriber id to it, but it declares no such parameter',
     ]);
   });
 });

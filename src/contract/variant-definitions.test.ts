@@ -80,7 +80,7 @@ describe('compileVariants', () => {
       ['text', /Cannot read the variants at .*: found a string, expected an object/],
       ['{}', /Cannot read the variants/],
       ['{ a: text }', /Cannot read the variant at .*\/a: found a string, expected an object/],
-      ['{ a: {} }', /it needs nothing, expected "needs" or "needsAny"/],
+      ['{ a: {} }', /it requires nothing, expected "needs" or "needsAny"/],
       ['{ a: { needs: $request.query.url } }', /Cannot read the needs at .*: found a string/],
       ['{ a: { needs: [url] } }', /Cannot use "url" at .*\/needs\/0: expected "\$request/],
       ['{ a: { needs: [5] } }', /Cannot use 5 at .*\/needs\/0: expected "\$request/],

@@ -89,7 +89,7 @@ describe('chooseVariant', () => {
   it('lists what each variant needs when there is nothing at all', () => {
     assert.equal(
       detail({}, undefined),
-      'POST /subscribe fits no variant: found nothing that a variant needs; ' +
+      'POST /subscribe fits no variant: found nothing that a variant requires; ' +
         'variant "body" needs body#/callbackUrl; ' +
         'variant "query" needs query.callbackUrl and query.event; ' +
         'variant "multi" needs body#/inProgressUrl or body#/failedUrl',

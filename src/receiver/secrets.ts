@@ -1,9 +1,9 @@
-// What signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake is
-// found when the receiver is created, and no message ever repeats any part of a secret.
+// The secrets that signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake
+// is found when the receiver is created, and no message ever contains any part of a secret.
 import { decodeBase64 } from './base64.ts';
 import { receiverLimits } from './limits.ts';
 
-/** A key as WebCrypto takes it, and the version of the signatures that it verifies. */
+/** A key for WebCrypto, and the version of the signatures that it verifies. */
 export interface Verifier {
   readonly version: 'v1' | 'v1a';
   readonly key: () => Promise<CryptoKey>;
@@ -66,9 +66,9 @@ function publicKey(bytes: Uint8Array<ArrayBuffer>): Verifier {
 }
 
 /**
- * The points of order 1, 2, 4 and 8, in each spelling, without the sign. Whoever has one of them as a key
- * may believe a signature that needs no private key: WebCrypto of Node 20 took it for 10 to 64 of 64
- * messages, as the point is. Node 26 takes it for none.
+ * The points of order 1, 2, 4 and 8, in each encoding, without the sign bit. With one of them as public key, a
+ * signature made without any private key can verify: WebCrypto of Node 20 accepted 10 to 64 of 64 messages,
+ * depending on the point. Node 26 accepts none.
  */
 const smallOrder: ReadonlySet<string> = new Set([
   '00'.repeat(32),
@@ -94,7 +94,7 @@ async function importKey(
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
 }
 
-/** Made when it is first needed: a platform without Ed25519 fails where somebody hears it. */
+/** Imported on first use: a platform without Ed25519 fails where the error is reported. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());

@@ -216,7 +216,7 @@ const rows: readonly Row[] = [
       '400 no_variant',
       /"body" needs body#\/callbackUrl; .*"query" needs query\.callbackUrl and query\.event; .*"multi" needs body#\/inProgressUrl, body#\/failedUrl or body#\/successUrl/,
     ),
-    refuses(post('/subscribe', {}), '400 no_variant', /found nothing that a variant needs/),
+    refuses(post('/subscribe', {}), '400 no_variant', /found nothing that a variant requires/),
     refuses(post('/subscribe', { url: hook }), '400 no_variant', /"body" needs body#\/callbackUrl/),
   ],
   [

@@ -165,7 +165,7 @@ describe('createClient', () => {
       );
       if (!name.endsWith('.list')) continue;
       const odd = recording((...call) => ({ ...leastOf(...call), items: 'abc' }));
-      await assert.rejects(async () => ask(odd.client)[1], /expected its items to be a list/);
+      await assert.rejects(async () => ask(odd.client)[1], /expected items to be an array/);
     }
     assert.deepEqual(taken.sort(), free.sort());
   });

@@ -16,5 +16,5 @@ export interface Node {
 
 export type NodeName = string;
 
-/** What it does - serve requests, deliver, or both. */
+/** What the node does - serve requests, deliver, or both. */
 export type NodeRole = 'api' | 'worker' | 'all';

@@ -18,7 +18,10 @@ export interface ListContractsAnswer {
 export interface Contract {
   title: string;
   version?: string;
-  /** How much was repaired, ignored or cannot run. Its report tells what. */
+  /**
+   * Number of repairs, ignored parts and callbacks that cannot be executed. The report lists
+   * them.
+   */
   warnings: number;
   operations: readonly {
     operationId: string;
@@ -56,14 +59,14 @@ export interface ContractReport {
   }[];
   /** Operations that are neither. */
   otherOperations?: number;
-  /** What can be published and is heard by somebody. */
+  /** Events that can be published and are matched by a callback. */
   events: readonly {
     /** A name or pattern or text with expressions. */
     event: string;
     /** A name that it hears. */
     name: string;
     callbacks: readonly string[];
-    /** A payload that all of them accept, or why there is none. */
+    /** A payload that all of these callbacks accept, or why there is none. */
     payload: Readonly<Record<string, unknown>>;
   }[];
   warnings: readonly {
@@ -100,7 +103,7 @@ export interface VariantReport {
     /** Why it is never made. */
     inactive?: string;
   }[];
-  /** A request that registers them (`sample`), or why there is none. */
+  /** A request that registers these callbacks (`sample`), or why there is none. */
   example: {
     kind: 'sample' | 'none';
     method?: string;

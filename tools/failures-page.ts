@@ -8,31 +8,31 @@ export function failuresPage(): string {
   const statuses = Object.entries(statusFailures).map(([status, failure]) => row(status, failure));
   return `# Failures
 
-Why a callback did not arrive, and what to do about it. The console shows the same sentences. What the API
-itself answers to its callers is in [errors.md](errors.md).
+Why a callback was not delivered, and what to do about it. The console shows the same texts. For the errors of
+the API itself, see [errors.md](errors.md).
 
 ## Errors of an attempt
 
-The field \`error\` of an attempt, and of a delivery whose last attempt failed. Each is tried again until
-the schedule is used up.
+The field \`error\` of an attempt, and of a delivery whose last attempt failed. Each of these is retried until
+the retry schedule is used up.
 
 ${table(errors)}
 
 ## How a delivery ended
 
-\`expired\` stands in the field \`error\` of a dead delivery; the others show by its state: dead after all
-attempts failed (\`exhausted\`), cancelled by a receiver that wants no more (\`gone\`), or cancelled because
+\`expired\` is a value of the field \`error\` of a dead-lettered delivery. The others show in its state: dead after
+all attempts failed (\`exhausted\`), cancelled because the receiver unsubscribed (\`gone\`), or cancelled because
 the subscription ended.
 
 ${table(ends)}
 
 ## Statuses
 
-With the error \`status\`, the receiver's HTTP status says more.
+For the error \`status\`, the HTTP status of the response tells more.
 
 ${table(statuses)}
 
-This page is made by \`npm run docs\` from \`src/core/failures.ts\`.
+This page is generated from \`src/core/failures.ts\` by \`npm run docs\`.
 `;
 }
 

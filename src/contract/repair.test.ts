@@ -58,7 +58,9 @@ describe('repairKey', () => {
     [
       '{ $request.query.url }',
       '{$request.query.url}',
-      ['found " $request.query.url ", read as "$request.query.url": surrounding spaces were removed'],
+      [
+        'found " $request.query.url ", read as "$request.query.url": surrounding spaces were removed',
+      ],
     ],
     [
       ' {$request.query.url}\n',

@@ -106,7 +106,7 @@ export const problems = {
   quota_exceeded: {
     status: 429,
     title: 'The quota of the app is used up',
-    remedy: 'End some of them, or ask the operator for a higher quota; `detail` names the quota.',
+    remedy: 'Remove some of what `detail` names, or ask the operator for a higher quota.',
   },
   rate_limited: {
     status: 429,

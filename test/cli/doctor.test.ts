@@ -92,7 +92,10 @@ describe('ringback doctor', () => {
     const { of, text, failure } = await examine(env);
     assert.equal(of('settings').length, 3);
     assert.match(of('settings').join(), /RINGBACK_PORT "x".*RINGBACK_LOG "loud".*ENCRYPTION_KEY/);
-    assert.match(failure ?? '', /^3 of 4 checks failed; the remaining checks need valid settings and were skipped\.$/);
+    assert.match(
+      failure ?? '',
+      /^3 of 4 checks failed; the remaining checks need valid settings and were skipped\.$/,
+    );
     assert.doesNotMatch(text, /CANARY/);
   });
 

@@ -25,11 +25,11 @@ export function callbackView(view: View, operation: Operation, callback: Callbac
     </p>
     ${prose(textIn(called, 'description'))}
     <ol class="flow">
-      <li><span class="step">When this event happens</span> ${eventWords(callback.event)}</li>
+      <li><span class="step">When this event is published</span> ${eventWords(callback.event)}</li>
       <li><span class="step">Ringback sends</span> ${targetView(callback)}</li>
-      <li><span class="step">With this payload</span> ${payloadView(view, called, callback)}</li>
+      <li><span class="step">with this payload</span> ${payloadView(view, called, callback)}</li>
       <li>
-        <span class="step">And your receiver answers</span> ${answers(view, called, callback)}
+        <span class="step">and your receiver responds</span> ${answers(view, called, callback)}
       </li>
     </ol>
   </div>`;
@@ -38,7 +38,7 @@ export function callbackView(view: View, operation: Operation, callback: Callbac
 function eventWords(event: Template): Fragment {
   const text = printTemplate(event);
   const isNamedByRequest = event.some(({ kind }) => kind === 'expression');
-  const words = isNamedByRequest ? 'the event that the request names' : patternWords(text);
+  const words = isNamedByRequest ? 'the event named in the request' : patternWords(text);
   const name = isNamedByRequest ? templateView(event) : html`<code class="event">${text}</code>`;
   return html`${name} <span class="meaning">${words}</span>`;
 }
@@ -72,9 +72,9 @@ function payloadView(
 ): Fragment {
   const [, media] = jsonFirst(objectAt(view.root, called['requestBody'], 'content')) ?? [];
   const { schema } = objectAt(view.root, media);
-  if (mediaType === undefined) return html`<span class="meaning">nothing: no body is sent</span>`;
+  if (mediaType === undefined) return html`<span class="meaning">no body</span>`;
   if (payload === undefined) {
-    return html`<code class="media">${mediaType}</code> <span class="meaning">anything</span>`;
+    return html`<code class="media">${mediaType}</code> <span class="meaning">any value</span>`;
   }
   const isHere = schema !== undefined && factsOf(view.root, schema).elsewhere.length === 0;
   if (isHere) return schemaView(view, schema, mediaType);
@@ -107,14 +107,14 @@ function answers(view: View, called: JsonObject, callback: CallbackDefinition): 
   return html`<ul class="answers">
     ${rows}
     <li>
-      <span class="status">other</span> <span><strong>Tried again.</strong></span>
+      <span class="status">other</span> <span><strong>Retried.</strong></span>
     </li>
   </ul>`;
 }
 
 function meaningOf(status: string, unsubscribeStatus: number): string {
   if (status === String(unsubscribeStatus)) return 'Ends the subscription.';
-  return isReceived(status) ? 'Received.' : 'Tried again.';
+  return isReceived(status) ? 'Delivered.' : 'Retried.';
 }
 
 function isReceived(status: string): boolean {

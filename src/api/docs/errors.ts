@@ -23,22 +23,22 @@ export function errorsSection(view: View): Html {
     problemRef === undefined
       ? undefined
       : html`<details class="error-body">
-          <summary>The body of an error</summary>
+          <summary>Body of an error response</summary>
           ${schemaView(view, { $ref: problemRef })}
         </details>`;
   return html`<section id="errors" aria-labelledby="errors-title">
     <h2 id="errors-title">Errors</h2>
     <p>
-      Every answer that is no success is <code>application/problem+json</code> (RFC 9457).
-      <code>code</code> is stable, programs can rely on it; <code>detail</code> is for people;
-      <code>errors</code> names each field that is wrong.
+      Every error response is <code>application/problem+json</code> (RFC 9457). <code>code</code> is
+      stable and meant for programs; <code>detail</code> is meant for people; <code>errors</code>
+      names each field that is wrong.
     </p>
     ${schema}
     <table class="pairs">
       <thead>
         <tr>
           <th scope="col">Code</th>
-          <th scope="col">What it means, and what to do</th>
+          <th scope="col">Meaning, and what to do</th>
         </tr>
       </thead>
       <tbody>

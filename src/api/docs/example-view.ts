@@ -35,7 +35,7 @@ function answerView(view: View, operation: Operation, variant: Variant | undefin
   const [sample] = mediaSamples(view.root, objectAt(view.root, json[1]), 'answer');
   if (sample === undefined) return undefined;
   return html`<figure>
-    <figcaption>Answer <span class="status">${status}</span></figcaption>
+    <figcaption>Response <span class="status">${status}</span></figcaption>
     <pre><code>${printJson(sample)}</code></pre>
   </figure>`;
 }

@@ -42,12 +42,14 @@ export function warningsView(warnings: readonly Warning[]): Fragment {
   const count = warnings.length === 1 ? 'One note' : `${warnings.length} notes`;
   return html`<section class="notice" id="notes" aria-labelledby="notes-title">
     <h2 id="notes-title">${count} on this document</h2>
-    <p>It runs. This is what was repaired, ignored or cannot work as it is written.</p>
+    <p>
+      The document is executed. These parts were repaired or ignored, or cannot work as written.
+    </p>
     ${
       warnings.length <= bounds.warningsOpenMax
         ? list
         : html`<details>
-            <summary>Show them</summary>
+            <summary>Show all</summary>
             ${list}
           </details>`
     }
@@ -77,17 +79,17 @@ function stepsView(view: View, operations: readonly Operation[]): Fragment {
     <li>
       <p class="step-title">You subscribe</p>
       <p>
-        with ${join(links, ' or ')}${more > 0 ? ` and ${more} others` : undefined}, and say where to
+        with ${join(links, ' or ')}${more > 0 ? ` and ${more} others` : undefined}, with the URL to
         call.
       </p>
     </li>
     <li>
-      <p class="step-title">Something happens</p>
-      <p>An event that one of your callbacks hears.</p>
+      <p class="step-title">An event is published</p>
+      <p>It matches one of your callbacks.</p>
     </li>
     <li>
       <p class="step-title">Ringback calls you</p>
-      <p>until your receiver answers <span class="status">2xx</span>.</p>
+      <p>and retries until your receiver responds with <span class="status">2xx</span>.</p>
     </li>
   </ol>`;
 }

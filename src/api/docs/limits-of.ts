@@ -9,13 +9,13 @@ export function limitsOf(schema: JsonObject): string[] {
     rangePhrase(schema),
     numberIn(schema, 'multipleOf', (factor) => `a multiple of ${factor}`),
     countPhrase(schema, 'Items', ['item', 'items']),
-    own(schema, 'uniqueItems') === true ? 'no item twice' : undefined,
+    own(schema, 'uniqueItems') === true ? 'unique items' : undefined,
     countPhrase(schema, 'Properties', ['property', 'properties']),
     requirePhrase(schema, 'anyOf', 'at least one of'),
     requirePhrase(schema, 'oneOf', 'exactly one of'),
     own(schema, 'additionalProperties') === false ? 'no other properties' : undefined,
-    own(schema, 'readOnly') === true ? 'only in answers' : undefined,
-    own(schema, 'writeOnly') === true ? 'only in requests' : undefined,
+    own(schema, 'readOnly') === true ? 'read-only' : undefined,
+    own(schema, 'writeOnly') === true ? 'write-only' : undefined,
     own(schema, 'deprecated') === true ? 'deprecated' : undefined,
   ];
   return phrases.filter((phrase) => phrase !== undefined);
@@ -60,9 +60,9 @@ function rangePhrase(schema: JsonObject): string | undefined {
   if (typeof least === 'number' && typeof most === 'number') return `${least} to ${most}`;
   const phrases = [
     typeof least === 'number' ? `at least ${least}` : undefined,
-    above === undefined ? undefined : `above ${above}`,
+    above === undefined ? undefined : `more than ${above}`,
     typeof most === 'number' ? `at most ${most}` : undefined,
-    below === undefined ? undefined : `below ${below}`,
+    below === undefined ? undefined : `less than ${below}`,
   ].filter((phrase) => phrase !== undefined);
   return phrases.length === 0 ? undefined : phrases.join(', ');
 }

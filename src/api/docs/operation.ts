@@ -47,7 +47,9 @@ function headView({ method, path }: Operation, at: { anchor: string; title: stri
 
 function deprecation(written: JsonObject): Fragment {
   return written['deprecated'] === true
-    ? html`<p class="notice"><strong>Deprecated.</strong> It still works; do not start with it.</p>`
+    ? html`<p class="notice">
+        <strong>Deprecated.</strong> It still works, but do not use it in new code.
+      </p>`
     : undefined;
 }
 
@@ -57,7 +59,7 @@ function factList(operation: Operation): Html {
   const ends =
     role.kind === 'unsubscribe'
       ? html`<dt>Ends</dt>
-          <dd>the subscription that <code>${role.id.name}</code> names, with all its callbacks</dd>`
+          <dd>the subscription given by <code>${role.id.name}</code>, with all its callbacks</dd>`
       : undefined;
   return html`<dl class="facts">
     <dt>Who may call</dt>

@@ -29,7 +29,7 @@ export function parametersView(view: View, operation: Operation): Fragment {
       <thead>
         <tr>
           <th scope="col">Name</th>
-          <th scope="col">What it is</th>
+          <th scope="col">Description</th>
         </tr>
       </thead>
       <tbody>

@@ -21,7 +21,7 @@ export function responsesView(view: View, operation: JsonObject): Fragment {
     </li>`;
   });
   return html`<section>
-    <h4>Answers</h4>
+    <h4>Responses</h4>
     <ul class="responses">
       ${rows}
     </ul>
@@ -69,7 +69,7 @@ export function bodyView(view: View, mediaType: string, value: unknown): Fragmen
   const media = objectAt(view.root, value);
   const type = html`<code class="media">${mediaType}</code>`;
   if (isShownOnce(view, value)) {
-    return html`<p class="brief">${type} <a href="#errors">as every error</a></p>`;
+    return html`<p class="brief">${type} <a href="#errors">like every error</a></p>`;
   }
   if (media['schema'] === undefined) return html`<p class="brief">${type}</p>`;
   return html`<div class="body">${schemaView(view, media['schema'], mediaType)}</div>`;

@@ -61,7 +61,7 @@ function inside(facts: SchemaFacts, drawing: Drawing): Fragment {
   if (properties.length === 0 && branches.length === 0 && items === undefined) return undefined;
   const { trail, depth } = drawing;
   if (refs.some((ref) => trail.includes(ref))) {
-    return html`<p class="cut">Nested: the same as above.</p>`;
+    return html`<p class="cut">Nested: same as above.</p>`;
   }
   if (depth >= bounds.schemaDepthMax) return html`<p class="cut">Deeper levels are not shown.</p>`;
   const deeper = { ...drawing, depth: depth + 1, trail: [...trail, ...refs] };
@@ -102,7 +102,7 @@ function cutNote({ meter }: Drawing): Fragment {
   if (meter.rowsLeft !== 0) return undefined;
   meter.rowsLeft = -1;
   return html`<li class="cut">
-    More than fits here: see <a href="/openapi.json">the document</a>.
+    Too long to show in full: see <a href="/openapi.json">the document</a>.
   </li>`;
 }
 

@@ -41,14 +41,14 @@ export function securitySection(view: View): Html | undefined {
   return html`<section id="security" aria-labelledby="security-title">
     <h2 id="security-title">Authentication</h2>
     <p>
-      Each operation says which of these it takes. Where it lists several, one is enough; where two
-      are joined by “and”, both must be right. The examples read the key from <code>$KEY</code>.
+      Each operation lists the schemes it accepts. If there are several, one is enough; schemes
+      joined by “and” are both required. The examples read the key from <code>$KEY</code>.
     </p>
     <table class="pairs">
       <thead>
         <tr>
           <th scope="col">Scheme</th>
-          <th scope="col">Where it travels</th>
+          <th scope="col">Where to send it</th>
         </tr>
       </thead>
       <tbody>
@@ -116,6 +116,6 @@ function schemeWords(scheme: Readonly<Record<string, unknown>>): Fragment {
   const kind = [type, textIn(scheme, 'scheme')].filter((word) => word !== undefined).join(' ');
   const isBasic = textIn(scheme, 'scheme')?.toLowerCase() === 'basic';
   if (type === 'http' && isBasic) return html`<p>${kind}: the key is the password</p>`;
-  if (type === 'mutualTLS') return html`<p>${kind}: cannot run here</p>`;
+  if (type === 'mutualTLS') return html`<p>${kind}: not supported</p>`;
   return html`<p>${kind}: the key as <code>Authorization: Bearer</code></p>`;
 }

@@ -18,7 +18,7 @@ export function variantsView(
   return [
     html`<section class="variants">
       <h4>Variants</h4>
-      <p>A request uses exactly one of these, told apart by what it carries.</p>
+      <p>A request uses exactly one variant, selected by what it contains.</p>
       ${variantTable(view, operation, variants)}
     </section>`,
     variants.map(
@@ -38,7 +38,8 @@ export function variantView(view: View, operation: Operation, variant: Variant):
       ? html`<h4>Callbacks</h4>`
       : html`<h4 id="${variantAnchor(view, operation, variant)}">Variant <code>${name}</code></h4>
           <p>
-            Carries ${needsWords(variant)}; answers <span class="status">${answer.status}</span>.
+            Requires ${needsWords(variant)}; responds with
+            <span class="status">${answer.status}</span>.
           </p>`;
   const links = answer.links.map(
     (link) => html`<li><span class="words">Link</span> ${linkWords(view, link)}</li>`,
@@ -70,8 +71,8 @@ function variantTable(view: View, operation: Operation, variants: readonly Varia
     <thead>
       <tr>
         <th scope="col">Variant</th>
-        <th scope="col">The request carries</th>
-        <th scope="col">Answer</th>
+        <th scope="col">Required in the request</th>
+        <th scope="col">Response</th>
       </tr>
     </thead>
     <tbody>

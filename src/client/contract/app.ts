@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of apps.
+// Generated from openapi.yaml by `npm run docs`: the types of apps.
 import type { Name, KeySecret } from './key.ts';
 
 export interface ListAppsQuery {

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of deliveries and their attempts.
+// Generated from openapi.yaml by `npm run docs`: the types of deliveries and their attempts.
 import type { EventPattern, EventId } from './event.ts';
 import type { SubscriptionId } from './subscription.ts';
 
@@ -64,7 +64,7 @@ export interface Delivery {
     url: string;
   };
   attemptCount: number;
-  /** The receiver's last HTTP status. */
+  /** Last HTTP status of the receiver. */
   status?: number;
   /**
    * Why the last attempt failed; or `expired`, if the delivery was still pending when its
@@ -102,7 +102,7 @@ export interface Attempt {
   status?: number;
   error?: AttemptError;
   message?: string;
-  /** The receiver's answer is not in the contract. */
+  /** Undeclared receiver response. */
   warning?: string;
   request: {
     method: string;
@@ -112,7 +112,7 @@ export interface Attempt {
   response?: {
     headers: Readonly<Record<string, string>>;
     body: string;
-    /** There was more than is kept. */
+    /** The body was truncated. */
     isCut: boolean;
   };
 }

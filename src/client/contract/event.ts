@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of events.
+// Generated from openapi.yaml by `npm run docs`: the types of events.
 
 export interface ListEventsQuery {
   /** Only events with this name, or whose names match this pattern. */

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of keys.
+// Generated from openapi.yaml by `npm run docs`: the types of keys.
 
 export interface ListKeysQuery {
   /** Items per page. */

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of nodes.
+// Generated from openapi.yaml by `npm run docs`: the types of nodes.
 
 export interface ListNodesAnswer {
   items: readonly Node[];
@@ -10,7 +10,7 @@ export interface Node {
   version: string;
   startedAt: string;
   lastSeenAt: string;
-  /** This is the node that answers. */
+  /** True for the node that responds. */
   self: boolean;
 }
 

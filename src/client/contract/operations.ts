@@ -1,16 +1,16 @@
-// Made from openapi.yaml by `npm run docs`: where each operation is, and what may be repeated.
+// Generated from openapi.yaml by `npm run docs`: the path of each operation, and whether it may be retried.
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the service's URL. */
+  /** Relative to the service's URL. */
   path: string;
   /**
-   * `free`: asking twice changes nothing more than asking once. `keyed`: so with an Idempotency-Key.
-   * `once`: it must not be sent again when it may have arrived.
+   * `free`: idempotent. `keyed`: idempotent with an Idempotency-Key.
+   * `once`: must not be sent again if it may have arrived.
    */
   repeat: 'free' | 'keyed' | 'once';
   answer: 'json' | 'text' | 'nothing' | 'stream';
-  /** Parameters whose values are one text with commas; other lists repeat the name. */
+  /** Parameters whose list is sent comma-separated; other lists repeat the name. */
   joined?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of replays.
+// Generated from openapi.yaml by `npm run docs`: the types of replays.
 import type { EventPattern } from './event.ts';
 import type { SubscriptionId } from './subscription.ts';
 
@@ -22,16 +22,16 @@ export interface Replay {
     until: string;
   };
   ratePerSecond: number;
-  /** Deliveries that were seen to fit so far. */
+  /** Matching deliveries found so far. */
   matched: number;
-  /** Those of them that were sent again. */
+  /** Those that were sent again. */
   replayed: number;
   /**
    * Deliveries that could not be sent again - their subscription has ended, or they are
    * already pending.
    */
   skipped: number;
-  /** How much lies behind it. */
+  /** Share completed. */
   progress: number;
   createdAt: string;
   endedAt?: string;

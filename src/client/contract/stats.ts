@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of figures.
+// Generated from openapi.yaml by `npm run docs`: the types of statistics.
 
 export interface GetStatsQuery {
   /** Statistics of this subscription only. */
@@ -36,24 +36,24 @@ export interface StatsSpan {
 }
 
 export interface StatsStep extends StatsCounts {
-  /** When it begins. */
+  /** Start of the step. */
   at: string;
 }
 
 export interface StatsCounts {
   /** Events accepted; for a subscription, deliveries created for it. */
   published: number;
-  /** Deliveries that ended so. */
+  /** Deliveries delivered. */
   delivered: number;
-  /** Attempts that failed and will be made again. */
+  /** Failed attempts that are retried. */
   retried: number;
-  /** Deliveries that ended so. */
+  /** Deliveries dead-lettered. */
   dead: number;
-  /** Deliveries that ended so. */
+  /** Deliveries cancelled. */
   cancelled: number;
   /** Median duration of the attempts. Null if there were none. */
   p50Ms: number | null;
-  /** The same for 95 of 100. */
+  /** 95th percentile. */
   p95Ms: number | null;
 }
 
@@ -72,14 +72,14 @@ export interface Attention {
   /** A failing receiver, or a disabled subscription. */
   kind: 'failing' | 'disabled';
   subscriberId: string;
-  /** Empty where there is no target. */
+  /** Empty if there is no target. */
   url: string;
   since: string | null;
-  /** Attempts that failed one after the other. */
+  /** Consecutive failed attempts. */
   failures: number;
-  /** Of the last attempt that is known. */
+  /** Error of the last attempt. */
   error?: string;
-  /** Of the last attempt that is known. */
+  /** Status of the last attempt. */
   status?: number;
 }
 

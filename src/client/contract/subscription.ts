@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of subscriptions.
+// Generated from openapi.yaml by `npm run docs`: the types of subscriptions.
 import type { EventName } from './event.ts';
 
 export interface SubscribeOperationQuery {

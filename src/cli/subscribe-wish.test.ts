@@ -45,11 +45,11 @@ describe('readWish', () => {
 
   it('says what is wrong, and never repeats a header, which may be a secret', () => {
     const mistakes: [string[], RegExp][] = [
-      [[], /without a URL: expected one, or some of --in-progress/],
+      [[], /no URL given\. Expected URL, or any of --in-progress/],
       [[url, url], /expected one URL/],
-      [[url, '--failed', url], /these hear their own events/],
-      [['--failed', url, '--event', 'a'], /these hear their own events/],
-      [[url, '--rate', '0'], /--rate "0": expected attempts a second/],
+      [[url, '--failed', url], /each of those implies its event/],
+      [['--failed', url, '--event', 'a'], /each of those implies its event/],
+      [[url, '--rate', '0'], /--rate "0": expected attempts per second/],
       [[url, '--retry', '5'], /--retry "5": expected waits such as/],
       [[url, '--filter', 'a=b'], /--filter "a=b": expected a place/],
       [[url, '--metadata', 'a'], /--metadata: expected a name and a value/],

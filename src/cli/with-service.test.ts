@@ -18,15 +18,15 @@ function refused(status: number, code: string, detail = 'Why.', errors?: object[
 
 describe('explained', () => {
   it('promises that nothing was done only where the service does', () => {
-    assert.match(refused(429, 'rate_limited').message, /^Why\.\nNothing was done\. Try again/);
-    assert.match(refused(503, 'overloaded').message, /Nothing was done/);
-    assert.match(refused(503, 'store_unavailable').message, /may have happened: look before/);
+    assert.match(refused(429, 'rate_limited').message, /^Why\.\nNothing was changed\. Try again/);
+    assert.match(refused(503, 'overloaded').message, /Nothing was changed/);
+    assert.match(refused(503, 'store_unavailable').message, /may still have been processed: check before/);
     assert.doesNotMatch(refused(429, 'quota_exceeded').message, /Try again/);
   });
 
   it('says what to do about the rest', () => {
     assert.match(refused(500, 'internal').message, /report it with the request id req_1/);
-    assert.match(refused(302, 'redirected').message, /Is that the address of Ringback\?/);
+    assert.match(refused(302, 'redirected').message, /Is this the address of Ringback\?/);
     const scope = 'x needs the scope "admin", the key has: read';
     const { message } = refused(403, 'missing_scope', scope);
     assert.match(message, /console.*POST \/keys[^]*stopped[^]*--scopes admin$/);
@@ -58,7 +58,7 @@ describe('explained', () => {
     assert.doesNotMatch(unreached('GET /events', 'it took too long'), /may have happened/);
     assert.match(
       unreached(post, 'it took too long'),
-      /may have happened: look before you repeat it/,
+      /may still have been processed: check before you repeat it/,
     );
   });
 

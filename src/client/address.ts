@@ -4,7 +4,7 @@
 export function readUrl(url: string): string {
   const expected = 'expected one such as https://ringback.example';
   if (typeof url !== 'string') {
-    throw new TypeError(`Cannot use the url: it is a ${typeof url}, ${expected}`);
+    throw new TypeError(`Cannot use the url: it is of type ${typeof url}, ${expected}`);
   }
   // Quoted text never contains a password or a key, not even part of a URL that cannot be parsed.
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
@@ -62,7 +62,7 @@ function textOf(name: string, value: unknown): string {
     return String(value);
   }
   throw new TypeError(
-    `Cannot use a ${typeof value} as ${name}: expected a string, a number or a boolean`,
+    `Cannot use a value of type ${typeof value} as ${name}: expected a string, a number or a boolean`,
   );
 }
 

@@ -82,7 +82,7 @@ export function patience(
 /** Never quotes the value: it may be a key followed by a line break. */
 function assertHeader(name: string, value: unknown): void {
   if (typeof value !== 'string') {
-    throw new TypeError(`Cannot use the ${name}: it is a ${typeof value}, expected a string`);
+    throw new TypeError(`Cannot use the ${name}: it is of type ${typeof value}, expected a string`);
   }
   if (/^[\x21-\x7e]+$/.test(value)) return;
   throw new TypeError(

@@ -23,7 +23,7 @@ export function eventText(
   // Otherwise the text below would be invalid JSON, or name another event.
   if (typeof event !== 'string') {
     throw new TypeError(
-      `Cannot publish an event whose name is a ${typeof event}: expected a string`,
+      `Cannot publish an event whose name is of type ${typeof event}: expected a string`,
     );
   }
   const refuse = (why: string, cause?: unknown): never => {

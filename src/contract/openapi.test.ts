@@ -181,7 +181,7 @@ describe('openapi.yaml', () => {
       'query.callbackUrl is given 2 times, expected once',
     ]);
     assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x')), [
-      'query.event is missing for variant "query"',
+      'query.event is required for variant "query"',
     ]);
     // A bad URL is no business of the schema (ruling 14).
     assert.deepEqual(faults(post('subscribeOperation', '', { callbackUrl: 'no url' })), ['valid']);

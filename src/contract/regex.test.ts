@@ -98,9 +98,9 @@ describe('readRegex', () => {
     const cases: [string, RegExp][] = [
       [String.raw`(a)\1`, /has a back reference/],
       [String.raw`(?<x>a)\k<x>`, /has a back reference/],
-      ['a(?=b)', /has a look-around/],
-      ['(?<!a)b', /has a look-around/],
-      ['^(?=a)b|c', /has a look-ahead inside an alternation/],
+      ['a(?=b)', /has a lookaround/],
+      ['(?<!a)b', /has a lookaround/],
+      ['^(?=a)b|c', /has a lookahead inside an alternation/],
       ['(?i:a)', /has an unsupported kind of group/],
       ['((a{100}){100}){100}', /has more than 5000 parts/],
       ['a{4294967295}', /has more than 5000 parts/],

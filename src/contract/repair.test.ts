@@ -133,14 +133,14 @@ describe('repairKey', () => {
     assert.deepEqual(result.repairs, []);
     assert.deepEqual(result.suggestions, [
       'found "#/data.url/0": the request body declares no property "data.url"; ' +
-        'write "#/data/url/0" if a property inside another one is meant',
+        'write "#/data/url/0" if you mean a nested property',
     ]);
     assert.deepEqual(repair('{$request.body#/.url}').suggestions, []);
   });
 
   it('suggests braces for an expression in the middle of text (ruling 1)', () => {
     assert.deepEqual(repair('http://$request.query.url').suggestions, [
-      'found "$request." outside braces, read as plain text: an expression needs braces here',
+      'found "$request." outside braces, read as literal text: expressions need braces here',
     ]);
   });
 

@@ -167,7 +167,7 @@ describe('buildTargets', () => {
     assert.deepEqual(build(['https://a/'], '/data'), {
       kind: 'unresolved',
       reason:
-        '$request.query.url is a list, expected one value because other text stands beside it',
+        '$request.query.url is a list, expected one value because it is combined with other text',
     });
   });
 
@@ -222,7 +222,7 @@ describe('buildTargets', () => {
     assert.deepEqual(target, {
       kind: 'refused',
       reason:
-        'Cannot put "$request.query.e" behind "https://": ' +
+        'Cannot append "$request.query.e" to "https://": ' +
         'it would change the host, expected "/", "?" or nothing there',
     });
   });
@@ -257,7 +257,7 @@ describe('buildTargets', () => {
     }
     assert.equal(
       refusalOf(build('http://h', '.evil.com')),
-      'Cannot put ".evil.com" behind "http://h": ' +
+      'Cannot append ".evil.com" to "http://h": ' +
         'it would change the host, expected "/", "?" or nothing there',
     );
   });
@@ -277,11 +277,11 @@ describe('buildTargets', () => {
     ['ftp://x', 'scheme is "ftp", expected http or https'],
     ['localhost:8080/cb', 'scheme is "localhost", expected http or https'],
     ['javascript:alert(1)', 'scheme is "javascript", expected http or https'],
-    ['https:h/cb', 'no host stands behind "https:", expected "//" and a host'],
-    ['https:/h/cb', 'no host stands behind "https:", expected "//" and a host'],
-    ['https:///h/cb', 'no host stands behind "https:", expected "//" and a host'],
-    ['https://', 'no host stands behind "https:", expected "//" and a host'],
-    ['https://?x', 'no host stands behind "https:", expected "//" and a host'],
+    ['https:h/cb', 'there is no host after "https:", expected "//" and a host'],
+    ['https:/h/cb', 'there is no host after "https:", expected "//" and a host'],
+    ['https:///h/cb', 'there is no host after "https:", expected "//" and a host'],
+    ['https://', 'there is no host after "https:", expected "//" and a host'],
+    ['https://?x', 'there is no host after "https:", expected "//" and a host'],
     ['https://h/ ', 'character 11 is " ", expected it percent-encoded'],
     ['https://h\\@evil/', 'character 10 is "\\\\", expected it percent-encoded'],
     ['https://h/\n', 'character 11 is "\\n", expected it percent-encoded'],
@@ -412,7 +412,7 @@ describe('templateFault', () => {
   });
 
   it('says why a template can never make a target', () => {
-    assert.match(templateFault(template('http://{$url}')) ?? '', /^Cannot put "\$url" behind/u);
+    assert.match(templateFault(template('http://{$url}')) ?? '', /^Cannot append "\$url" to/u);
     assert.match(templateFault(template('Provided URL')) ?? '', /it has no scheme/u);
     assert.match(templateFault([]) ?? '', /it has no scheme/u);
   });

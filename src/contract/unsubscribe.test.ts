@@ -114,7 +114,7 @@ describe('findUnsubscribes', () => {
       assert.deepEqual(typed(schema).warnings, [], schema);
     }
     for (const schema of ['{ type: integer }', '{ type: string, format: uuid }']) {
-      assert.match(typed(schema).warnings.join(), /"id" takes the subscriber id.*not checked/);
+      assert.match(typed(schema).warnings.join(), /"id" is the subscriber id.*not validated/);
     }
   });
 

@@ -87,7 +87,7 @@ describe('compileVariants', () => {
       ['{ a: { needs: [$url] } }', /Cannot use "\$url"/],
       ['{ a: { needs: [$response.body] } }', /Cannot use "\$response.body"/],
       ['{ a: { needs: [$request.query.url], status: 404 } }', /it is 404, expected a 2xx/],
-      ['{ a: { needs: [$request.query.api_key] } }', /a credential travels there/],
+      ['{ a: { needs: [$request.query.api_key] } }', /carries a credential/],
     ];
     for (const [variants, message] of cases) {
       assert.throws(() => compile(variants, plain), { name: 'ContractError', message }, variants);

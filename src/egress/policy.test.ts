@@ -26,9 +26,9 @@ describe('parseAllowTargets', () => {
     ['', /"": an entry is empty, expected none, loopback or ranges$/],
     ['loopback,', /an entry is empty/],
     ['none,loopback', /"none" is combined with other entries, expected it alone$/],
-    ['example.com', /"example\.com": it is no address range/],
-    ['::ffff:10.0.0.0/104', /stays closed/],
-    ['224.0.0.0/4', /stays closed/],
+    ['example.com', /"example\.com": it is not an address range/],
+    ['::ffff:10.0.0.0/104', /never allowed/],
+    ['224.0.0.0/4', /never allowed/],
     [
       Array.from({ length: 300 }, () => '10.0.0.0/8').join(','),
       /300 entries, expected at most 256$/,

@@ -145,13 +145,13 @@ describe('editSubscription', () => {
     [{ metadata: { a: 1 } }, 'metadata/a must be a string, is a number'],
     [
       { metadata: { '': 'x' } },
-      'metadata/ is no key, expected 1 to 64 characters, none of them a control',
+      'metadata/ is no key, expected 1 to 64 characters, no control characters',
     ],
     [
       { metadata: Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [at, ''])) },
       'metadata must have at most 50 properties, has 10000',
     ],
-    [{ filter: { a: 1 } }, 'filter/a is no JSON pointer, '],
+    [{ filter: { a: 1 } }, 'filter/a is not a JSON pointer, '],
     [{ filter: { '/a': {} } }, 'filter/~1a is an object, '],
     [{ filter: [] }, 'filter must be an object or null, is a list'],
     [
@@ -173,7 +173,7 @@ describe('editSubscription', () => {
     [{ expiresAt: 'tomorrow' }, 'expiresAt must have the format "date-time", is "tomorrow"'],
     [
       { expiresAt: '2030-01-01T23:59:60Z' },
-      'expiresAt is "2030-01-01T23:59:60Z", expected a time such as 2030-01-31T12:00:00Z',
+      'expiresAt is "2030-01-01T23:59:60Z", expected a timestamp such as 2030-01-31T12:00:00Z',
     ],
     [{ expiresAt: '2026-03-01T12:00:00Z' }, 'expiresAt is in the past, expected a future time'],
     [{ headers: { 'X-A': 'a\r\nX-B: b' } }, 'headers/X-A has a value that cannot be sent, '],

@@ -145,7 +145,7 @@ describe('ringback backup', () => {
     const data = ['--data', folder.path];
     const file = join(folder.path, 'file.db');
     const mistakes: [string[], RegExp][] = [
-      [[there, ...data], /^Cannot back up to ".*there\.db": it exists already/],
+      [[there, ...data], /^Cannot back up to ".*there\.db": the file already exists/],
       [[join(folder.path, 'no', 'x.db'), ...data], /^Cannot back up to ".*x\.db": ENOENT/],
       [[file, '--data', join(folder.path, 'typo')], /^Cannot find ".*ringback\.db": start the/],
     ];

@@ -94,7 +94,7 @@ describe('ringback check', () => {
   Publishable events, with an example payload
     orderPaid    {"total":12}
 
-  Can run: 1 of 1 callback of 1 operation
+  Executable: 1 of 1 callback in 1 operation
   The document has no unsubscribe operation. End subscriptions with Ringback’s own DELETE /subscriptions/{id}.
 
 `,
@@ -116,7 +116,7 @@ describe('ringback check', () => {
       repaired: found "request.body#/url", read as "$request.body#/url": the "$" was missing`,
     );
     assert.match(out, /lost +inactive: the request has no query parameter "no"/);
-    assert.match(out, /Can run: 1 of 2 callbacks of 1 operation\n/);
+    assert.match(out, /Executable: 1 of 2 callbacks in 1 operation\n/);
   });
 
   it('ends with 1 where an operation registers nothing', async () => {
@@ -150,7 +150,10 @@ describe('ringback check', () => {
     assert.match(out, /bad.yaml:7:7: Cannot read the scope at\s+#\/paths/);
     assert.match(out, /Cannot open "\/no\/such.yaml"/);
     assert.match(out, /shop.yaml\n {2}Shop 1.2/);
-    assert.match(err, /^Not everything can run in 4 of 5 files:\n {2}broken.yaml\n/);
+    assert.match(
+      err,
+      /^Found callbacks that cannot be executed in 4 of 5 files:\n {2}broken.yaml\n/,
+    );
     assert.ok(!/^\s+at /m.test(out + err), 'no stack');
   });
 
@@ -209,7 +212,7 @@ describe('ringback check', () => {
     assert.match(wide.text, /^ {2}POST \/hooks$/m);
     const narrow = await runOnTerminal(['check', file], { columns: 60, env: { NO_COLOR: '1' } });
     assert.ok(!isColoured(narrow.raw));
-    assert.match(narrow.text, /^ {2}Can run: 1 of 2 callbacks of 1 operation$/m);
+    assert.match(narrow.text, /^ {2}Executable: 1 of 2 callbacks in 1 operation$/m);
     const long = narrow.text.split('\n').filter((line) => line.length > 60);
     assert.deepEqual(
       long.map((line) => line.trim().split(':')[0]),

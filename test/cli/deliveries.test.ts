@@ -130,7 +130,7 @@ describe('ringback deliveries', () => {
       text,
       /\nbody +no \\u\{1b\}\[31mred\\u\{7\}\\u\{1b\}\[2J\\u\{d\}\n +second line\n/,
     );
-    assert.ok(text.endsWith(`\nIt is not tried again. Send it again: ringback retry ${dead}\n`));
+    assert.ok(text.endsWith(`\nNo further attempts. Send it again: ringback retry ${dead}\n`));
     assert.ok(!raw.includes('\u0007') && !raw.includes('\u001b[2J'));
     const { json } = await commanded.service.call({ path: `/deliveries/${dead}` });
     assert.deepEqual(await commanded.json(['deliveries', dead]), json);

@@ -19,12 +19,12 @@ import { newFolder } from './child.ts';
 describe('checkCertificate', () => {
   const nowMs = Date.UTC(2026, 10, 15);
   const cases: [until: string, publicUrl: string | undefined, found: RegExp][] = [
-    ['20271115', undefined, /^ok the certificate is valid for 365 more days, and its key fits$/],
+    ['20271115', undefined, /^ok certificate valid for 365 more days, key matches$/],
     ['20271115', 'https://hooks.test', /^ok /],
     ['20271115', 'https://127.0.0.1', /^ok /],
     ['20271115', 'https://other.test', /^warning The certificate is not made out to "other.test"/],
     ['20261120', undefined, /^warning The certificate expires in 5 days$/],
-    ['20261101', undefined, /^failed The certificate has expired on 2026-11-01$/],
+    ['20261101', undefined, /^failed The certificate expired on 2026-11-01$/],
   ];
   for (const [until, publicUrl, expected] of cases) {
     it(`judges one that is valid until ${until}, for ${publicUrl}`, async () => {
@@ -99,7 +99,7 @@ describe('a small check', () => {
       return `${state} ${message}`;
     };
     assert.equal(await say('addresses'), 'ok "a.test" is 192.0.2.7');
-    assert.equal(await say('missing'), 'warning The name server knows no address of "a.test"');
+    assert.equal(await say('missing'), 'warning The name server has no address for "a.test"');
     assert.match(await say('failed'), /^warning The name server does not respond in time/);
     assert.equal(nameToLookUp('x.test', 'https://y.test'), 'x.test');
     assert.equal(nameToLookUp(undefined, 'https://y.test/'), 'y.test');
@@ -117,7 +117,7 @@ describe('a small check', () => {
     const { state, message } = checkTargets({ targets: allowedTargets(undefined, reach) });
     assert.equal(
       `${state} ${message}`,
-      'ok callbacks reach public addresses only, because RINGBACK_TRUST_PROXY is on; ' +
+      'ok callbacks can reach public addresses only, because RINGBACK_TRUST_PROXY is on; ' +
         'RINGBACK_ALLOW_TARGETS changes that',
     );
   });

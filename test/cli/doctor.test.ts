@@ -149,7 +149,7 @@ describe('ringback doctor', () => {
       'delete from migration where number > (select max(number) - 2 from migration)',
     );
     const older = await examine({ RINGBACK_DATA: folder.path });
-    assert.match(older.of('schema').join(), /^warning: Migrations are due: \d+ "/);
+    assert.match(older.of('schema').join(), /^warning: Migrations are pending: \d+ "/);
     assert.equal(older.failure, undefined);
   });
 
@@ -196,7 +196,7 @@ describe('ringback doctor', () => {
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PORT: new URL(child.url).port };
     const { of, failure } = await examine(env);
     assert.match(of('store').join(), /^ok: SQLite, .* MB, in use by a running service, sound$/);
-    assert.match(of('port').join(), /^ok: Ringback answers already at http:/);
+    assert.match(of('port').join(), /^ok: Ringback is already running at http:/);
     assert.equal(failure, undefined);
     assert.equal((await fetch(`${child.url}/readyz`)).status, 200);
   });
@@ -216,7 +216,7 @@ describe('ringback doctor', () => {
     const plain = await examine({ ...env, RINGBACK_TLS_CERT: 'cert', RINGBACK_TLS_KEY: 'key' });
     assert.match(
       plain.of('port').join(),
-      /^failed: Another program has port \d+: https:\S+ does not answer \(TLS: wrong version number\)$/,
+      /^failed: Port \d+ is in use by another program: https:\S+ does not answer \(TLS: wrong version number\)$/,
     );
     const elsewhere = await examine({ ...env, RINGBACK_HOST: '192.0.2.1' });
     assert.match(elsewhere.of('port').join(), /^failed: Cannot listen on 192\.0\.2\.1/);

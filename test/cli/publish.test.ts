@@ -264,9 +264,7 @@ describe('ringback publish --batch', () => {
     const shown = await commanded.onTerminal(['publish', '--batch', path]);
     assert.equal(shown.code, 0);
     assert.match(shown.raw, /Publishing {2}░{30} {2}0 % · 0 of 1,001/);
-    assert.deepEqual(shown.screen, [
-      'Published 1,001 events in 2 batches: 0 deliveries under way.',
-    ]);
+    assert.deepEqual(shown.screen, ['Published 1,001 events in 2 batches: 0 deliveries pending.']);
   });
 });
 

@@ -186,10 +186,10 @@ describe('ringback replay', () => {
     assert.match(out, /ID.*STATE.*DONE.*SENT/);
     const mistakes: [string[], number, RegExp][] = [
       [['lst'], 2, /^Cannot replay "lst": did you mean "list"\?/],
-      [['show'], 2, /^Cannot show a replay: expected rpl_…/],
+      [['show'], 2, /^Cannot show a replay: no id given, expected rpl_…/],
       [['cancel', 'sub_1'], 2, /^Cannot cancel "sub_1": expected a replay, rpl_…/],
       [['show', `rpl_${'0'.repeat(26)}`], 1, /^There is no replay/],
-      [['list', 'all'], 2, /^Cannot replay "all": expected flags only/],
+      [['list', 'all'], 2, /^Cannot replay "all": the command takes options only/],
       [['--state', 'due'], 2, /expected dead, delivered, cancelled or ended/],
       [['--limit', '5', '--yes'], 2, /^Cannot use --limit beside a new replay/],
       [

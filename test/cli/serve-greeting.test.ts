@@ -98,7 +98,7 @@ describe('the greeting of ringback serve', () => {
     await inTerminal(proxied, async (greeting) => {
       assert.match(
         greeting,
-        /^ {2}callbacks +reach public addresses only, because RINGBACK_PUBLIC_URL is https:\/\/hooks\.example; RINGBACK_ALLOW_TARGETS changes that$/m,
+        /^ {2}callbacks +reach public addresses only, because RINGBACK_PUBLIC_URL is https:\/\/hooks\.example; set RINGBACK_ALLOW_TARGETS to change this$/m,
       );
       assert.match(greeting, /^These lines need RINGBACK_ALLOW_TARGETS=loopback/m);
     });

@@ -189,7 +189,7 @@ describe('ringback subscriptions, with some', () => {
       [['x'], 2, /^Cannot show "x": expected a subscription, sub_…\n/],
       [[sub], 1, /^There is no subscription "sub_0+"\nIt may belong to another app/],
       [[sub, sub], 2, /^Cannot show several subscriptions/],
-      [['--ping'], 2, /^Cannot ping: expected sub_…/],
+      [['--ping'], 2, /^Cannot ping: no subscription given, expected sub_…/],
       [[sub, '--ping', '--pause'], 2, /^Cannot do --pause or --ping at once/],
       [[sub, '--overlap', '1d'], 2, /belongs to --rotate-secret/],
       [[sub, '--rotate-secret', '--overlap', '1ms'], 2, /^Cannot read --overlap "1ms"/],

@@ -160,7 +160,7 @@ describe('createClient', () => {
         (error: unknown) => {
           assert(error instanceof RingbackError, `${name}: ${String(error)}`);
           assert.equal(error.code, 'unreadable_answer', name);
-          assert.match(error.message, /the answer is "\{"other":1\}", expected it to have \w/);
+          assert.match(error.message, /the response is "\{"other":1\}", expected it to have \w/);
         },
       );
       if (!name.endsWith('.list')) continue;

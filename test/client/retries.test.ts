@@ -56,7 +56,7 @@ describe('a call', () => {
       (error) =>
         error instanceof UnreachableError &&
         error.url === service.url &&
-        error.message.startsWith(`Cannot POST /events: no answer from ${service.url}: `) &&
+        error.message.startsWith(`Cannot POST /events: no response from ${service.url}: `) &&
         !error.message.includes(key),
     );
     assert.equal(service.seen.length, 3);
@@ -172,7 +172,7 @@ describe('an answer', () => {
         assert(error instanceof RingbackError);
         assert.equal(
           error.message,
-          `Cannot GET /events/evt_1: answered ${status} some_code: made up some_code`,
+          `Cannot GET /events/evt_1: the service responded ${status} some_code: made up some_code`,
         );
         const { code, detail, requestId, problem: whole } = error;
         assert.deepEqual(

@@ -71,7 +71,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(notice?.name, 'ringback.subscription.gone');
       assert.equal(notice.payload['subscriberId'], `sub_${one.id}`);
       assert.equal(notice.payload['deliveryId'], `dlv_${first.event}_0`);
-      assert.match(String(notice.payload['message']), /answered event "a" with status 410/);
+      assert.match(String(notice.payload['message']), /in its response to event "a", with status 410/);
     });
 
     it('tells it also of a ping: that ends a subscription like any other event', async () => {
@@ -84,7 +84,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(notice?.payload['subscriberId'], `sub_${one.id}`);
       assert.match(
         String(notice.payload['message']),
-        /answered event "ringback.ping" with status 410/,
+        /in its response to event "ringback.ping", with status 410/,
       );
     });
 

@@ -89,7 +89,7 @@ describe('backUp', () => {
   it('touches nothing that is there already', () => {
     migrated();
     writeFileSync(file, 'dear to somebody');
-    refused(/^Cannot back up to ".*copy\.db": it exists already$/);
+    refused(/^Cannot back up to ".*copy\.db": the file already exists$/);
     assert.equal(readFileSync(file, 'utf8'), 'dear to somebody');
     rmSync(file);
     writeFileSync(`${file}.part`, 'of another backup');

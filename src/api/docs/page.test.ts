@@ -101,14 +101,14 @@ describe('docsPage', () => {
 
   it('shows variants with what they need and what they answer', () => {
     const text = textOf(page.html);
-    assert.match(text, /Variant body Carries \$request\.body#\/callbackUrl; answers 201/);
+    assert.match(text, /Variant body Requires \$request\.body#\/callbackUrl; responds with 201/);
     assert.match(
       text,
-      /Variant query Carries \$request\.query\.callbackUrl and \$request\.query\.event; answers 201/,
+      /Variant query Requires \$request\.query\.callbackUrl and \$request\.query\.event; responds with 201/,
     );
     assert.match(
       text,
-      /Variant multi Carries any of \$request\.body#\/inProgressUrl, .*; answers 200/,
+      /Variant multi Requires any of \$request\.body#\/inProgressUrl, .*; responds with 200/,
     );
   });
 
@@ -116,10 +116,13 @@ describe('docsPage', () => {
     const text = textOf(page.html);
     assert.match(
       text,
-      /Callback myEvent The event happened When this event happens \{\$request\.query\.event\} the event that the request names Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} With this payload application\/json object callbackMessage message string required/,
+      /Callback myEvent Callback for the chosen event When this event is published \{\$request\.query\.event\} the event named in the request Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} with this payload application\/json object callbackMessage message string required/,
     );
-    assert.match(text, /Callback inProgress It failed When this event happens failed/);
-    assert.match(text, /200 Received\. .* 410 Ends the subscription\. .* other Tried again\./);
+    assert.match(
+      text,
+      /Callback inProgress Callback for failed When this event is published failed/,
+    );
+    assert.match(text, /200 Delivered\. .* 410 Ends the subscription\. .* other Retried\./);
   });
 
   it('shows where the link of the answer leads', () => {
@@ -254,7 +257,7 @@ describe('docsPage of an awkward document', () => {
     });
     const { html } = docsPage(contract);
     checkMarkup(html);
-    assert.match(html, /the same as above/);
+    assert.match(html, /same as above/);
   });
 
   it('bounds what a wide document costs', () => {
@@ -268,7 +271,7 @@ describe('docsPage of an awkward document', () => {
     );
     const { html } = docsPage(made({ paths }));
     assert.ok(html.length < 12_000_000, `${html.length} characters`);
-    assert.match(html, /More than fits here/);
+    assert.match(html, /Too long to show in full/);
   });
 
   it('renders where there is next to nothing', () => {

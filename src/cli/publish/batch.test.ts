@@ -37,7 +37,7 @@ describe('batchesOf', () => {
       ['{"event":"a"}', /line 1: "payload" is missing/],
       ['{"payload":1}', /line 1: "event" is missing or not a string/],
       ['{"event":7,"payload":1}', /line 1: "event" is missing or not a string/],
-      ['{"event":"a","payload":1,"to":2}', /line 1: it has "to"/],
+      ['{"event":"a","payload":1,"to":2}', /line 1: it has the unknown member "to"/],
       [`${line('x')}{"event":`, /line 2: /],
       [`${line('x')}"a"`, /line 2: it is not a JSON object/],
     ];
@@ -58,7 +58,7 @@ describe('batchesOf', () => {
     const sizes = (await batches(large, [], 65_536)).map(({ lines }) => lines.length);
     assert.deepEqual(sizes, [2, 2, 1]);
     const huge = `{"event":"a","payload":"${'x'.repeat(limits.inputBytesMax + 1)}`;
-    await assert.rejects(batches(huge, [], 65_536), { message: /one event in each line/ });
+    await assert.rejects(batches(huge, [], 65_536), { message: /one event per line/ });
   });
 
   it('makes the same keys again, however the bytes come, and other keys for anything else', async () => {

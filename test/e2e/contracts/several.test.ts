@@ -75,7 +75,7 @@ describe('two documents', () => {
     assert.deepEqual([ambiguous.status, ambiguous.json['code']], [400, 'invalid_request']);
     assert.match(
       String(ambiguous.json['detail']),
-      /"paid": callbacks of several contracts can hear it; name the contract: "The shop" or "The bank"/,
+      /"paid": callbacks of several contracts match it; name the contract: "The shop" or "The bank"/,
     );
     const payload = { iban: 'x' };
     assert.equal(await service.deliveries('paid', { payload, contract: 'The bank' }), 1);

@@ -80,7 +80,7 @@ describe('readChoice', () => {
         'body#/metadata is a list, expected an object of strings',
         'body#/retry is a text of 1, expected a list of at most 20 durations',
         'body#/timeout is "99ms", expected a duration from 100ms to 60s',
-        'body#/odd is not a known setting of a subscription',
+        'body#/odd is not allowed here',
         'body#/ordered is 1, expected a boolean',
       ],
     );
@@ -100,7 +100,7 @@ describe('readChoice', () => {
 
   it('knows no field that every object has', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__x']) {
-      assert.equal(fault(name, 'x'), `${name} is not a known setting of a subscription`);
+      assert.equal(fault(name, 'x'), `${name} is not allowed here`);
     }
   });
 

@@ -33,7 +33,7 @@ export function readChoice(input: Readonly<Record<string, unknown>>, at: string)
     const field = fieldIn(at, name);
     if (name === 'headers') continue;
     if (read === undefined) {
-      faults.push({ field, message: 'is not a known setting of a subscription' });
+      faults.push({ field, message: 'is not allowed here' });
       continue;
     }
     const part = read(value ?? undefined, field);

@@ -48,10 +48,10 @@ describe('readSecrets', () => {
       [`WHSEC_${base64(randomBytes(32))}`, /has another prefix/],
       ['', /has another prefix/],
       [`whsec_${base64(randomBytes(32))}\n`, /leading or trailing whitespace/],
-      [`whsec_${base64(Buffer.alloc(32, 0xff)).replaceAll('/', '_')}`, /no base64/],
-      [`whsec_${base64(randomBytes(32)).replace('=', '')}`, /no base64/],
-      [`whsec_${'*'.repeat(44)}`, /no base64/],
-      [`whsec_=${'A'.repeat(43)}`, /no base64/],
+      [`whsec_${base64(Buffer.alloc(32, 0xff)).replaceAll('/', '_')}`, /not base64/],
+      [`whsec_${base64(randomBytes(32)).replace('=', '')}`, /not base64/],
+      [`whsec_${'*'.repeat(44)}`, /not base64/],
+      [`whsec_=${'A'.repeat(43)}`, /not base64/],
     ];
     for (const [secret, says] of refused) assert.match(refusal(secret), says);
   });

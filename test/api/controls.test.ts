@@ -145,7 +145,7 @@ describe('editSubscription', () => {
     [{ metadata: { a: 1 } }, 'metadata/a must be a string, is a number'],
     [
       { metadata: { '': 'x' } },
-      'metadata/ is no key, expected 1 to 64 characters, no control characters',
+      'metadata/ is not a valid key, expected 1 to 64 characters, no control characters',
     ],
     [
       { metadata: Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [at, ''])) },
@@ -179,8 +179,8 @@ describe('editSubscription', () => {
     [{ headers: { 'X-A': 'a\r\nX-B: b' } }, 'headers/X-A has a value that cannot be sent, '],
     [{ headers: { Cookie: 'a' } }, 'headers/Cookie is a header that Ringback sets itself, '],
     [{ headers: { 'X-A': 5 } }, 'headers/X-A must be a string, is a number'],
-    [{ odd: 1 }, 'odd is not a known setting of a subscription'],
-    [{ headerNames: ['A'] }, 'headerNames is not a known setting of a subscription'],
+    [{ odd: 1 }, 'odd is not allowed here'],
+    [{ headerNames: ['A'] }, 'headerNames is not allowed here'],
     [{ callbacks: [{ position: 0 }] }, 'callbacks/0 changes nothing, expected url or events'],
     [
       { callbacks: [{ position: 0, events: [] }] },
@@ -267,7 +267,7 @@ describe('subscribeOperation', () => {
     const newest = await count();
     const cases: readonly (readonly [unknown, string])[] = [
       [{ timeout: '1ms' }, '/timeout is "1ms", expected a duration from 100ms to 60s'],
-      [{ odd: 1 }, '/odd is not a known setting of a subscription'],
+      [{ odd: 1 }, '/odd is not allowed here'],
       [{ headers: { Host: 'a' } }, '/headers/Host is a header that Ringback sets itself, '],
       [{ expiresAt: '2026-03-01T11:59:59Z' }, '/expiresAt is in the past, expected a future time'],
       [{ events: [] }, '/events must have at least 1 item, has 0'],
@@ -284,8 +284,8 @@ describe('subscribeOperation', () => {
     const body = { failedUrl: hook, 'x-ringback': { events: ['a'] } };
     const answer = await service.call({ method: 'POST', path: '/subscribe', body });
     assert.deepEqual(faultsOf(answer), [
-      'body#/x-ringback/events cannot narrow what is heard: it is inProgress, failed, success, ' +
-        'expected callbacks that hear *',
+      'body#/x-ringback/events cannot restrict the events of this callback: it matches inProgress, failed, success, ' +
+        'expected callbacks that match *',
     ]);
     const query = `?callbackUrl=${encodeURIComponent(hook)}&event=a`;
     const other = await subscribe({ 'x-ringback': { events: ['b'] } }, `/subscribe${query}`);

@@ -106,7 +106,7 @@ describe('the quota of subscriptions', () => {
     assert.equal((await on.subscribe()).status, 201);
     const refused = await on.subscribe();
     assert.equal(codeOf(refused), '429 quota_exceeded');
-    assert.match(String(refused.json['detail']), /has 2 subscriptions, which is its quota/);
+    assert.match(String(refused.json['detail']), /already has 2 subscriptions, its quota/);
     assert.equal(refused.headers.get('retry-after'), '60');
     assert.equal(refused.headers.get('ratelimit'), '"subscriptions";r=0');
     assert.deepEqual((await on.subscribe({ 'idempotency-key': 'a' })).json, first.json);

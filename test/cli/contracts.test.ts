@@ -77,7 +77,7 @@ describe('ringback serve --contract', () => {
     assert.match(child.out(), /Executing the callbacks of\n {2}"Query"\n/);
     assert.match(
       child.out(),
-      /Warning: the document of "Query" asks for no key at POST \/subscribe, POST \/unsubscribe: whoever reaches this address/,
+      /Warning: the document "Query" requires no key for POST \/subscribe, POST \/unsubscribe: anyone who can reach this address/,
     );
     const path = `${child.url}/subscribe?callbackUrl=${receiver.url}&event=a`;
     assert.equal((await fetch(path, { method: 'POST' })).status, 201);

@@ -22,7 +22,7 @@ describe('checkCertificate', () => {
     ['20271115', undefined, /^ok certificate valid for 365 more days, key matches$/],
     ['20271115', 'https://hooks.test', /^ok /],
     ['20271115', 'https://127.0.0.1', /^ok /],
-    ['20271115', 'https://other.test', /^warning The certificate is not made out to "other.test"/],
+    ['20271115', 'https://other.test', /^warning The certificate is not valid for "other.test"/],
     ['20261120', undefined, /^warning The certificate expires in 5 days$/],
     ['20261101', undefined, /^failed The certificate expired on 2026-11-01$/],
   ];
@@ -64,7 +64,7 @@ describe('a small check', () => {
   it('wants room on the disk', () => {
     assert.equal(judgeDisk(5e9).state, 'ok');
     assert.equal(judgeDisk(5e8).state, 'warning');
-    assert.deepEqual([judgeDisk(5e6).state, judgeDisk(5e6).message], ['failed', '0.0 GB are free']);
+    assert.deepEqual([judgeDisk(5e6).state, judgeDisk(5e6).message], ['failed', '0.0 GB free']);
   });
 
   it('wants the clocks to go, and to agree', async () => {
@@ -72,9 +72,9 @@ describe('a small check', () => {
     assert.equal((await checkClocks(world)).state, 'ok');
     const sleep = async (): Promise<void> => undefined;
     const stuck = { nowMs: () => world.nowMs(), monotonicMs: () => 5, sleep };
-    assert.match((await checkClocks(stuck)).message, /monotonic clock went 0 ms/);
+    assert.match((await checkClocks(stuck)).message, /monotonic clock advanced 0 ms/);
     const unset = { ...stuck, nowMs: () => 0 };
-    assert.match((await checkClocks(unset)).message, /believes that it is 1970/);
+    assert.match((await checkClocks(unset)).message, /system clock says 1970/);
     const states = [100, 5_000, -120_000].map((aheadMs) => judgeAhead(aheadMs));
     assert.deepEqual(
       states.map(({ state }) => state),
@@ -118,7 +118,7 @@ describe('a small check', () => {
     assert.equal(
       `${state} ${message}`,
       'ok callbacks can reach public addresses only, because RINGBACK_TRUST_PROXY is on; ' +
-        'RINGBACK_ALLOW_TARGETS changes that',
+        'set RINGBACK_ALLOW_TARGETS to change this',
     );
   });
 

@@ -36,7 +36,7 @@ describe('ringback doctor on PostgreSQL', () => {
     assert.deepEqual(of('clock').length, 2);
     const other = randomBytes(32).toString('base64');
     const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });
-    assert.match(wrong.of('key').join(), /^failed: The encryption key is another one/);
+    assert.match(wrong.of('key').join(), /^failed: The encryption key does not match/);
     await database.query("insert into ringback.migration values (9999, 'from_the_future', 1)");
     await database.query(
       `update ringback.migration set number = (select count(*) from ringback.migration)
@@ -83,11 +83,14 @@ describe('judgeServer', () => {
     [{}, /^ok PostgreSQL 18 at x$/],
     [{ versionNumber: 130_011 }, /^failed PostgreSQL 13 found, expected 14 to 18$/],
     [{ versionNumber: 190_000 }, /^warning PostgreSQL 19 found; Ringback is tested up to 18$/],
-    [{ fsync: 'off' }, /^failed fsync is off: after a crash/],
-    [{ fullPageWrites: 'off' }, /^failed full_page_writes is off: after a crash/],
-    [{ synchronousCommit: 'off' }, /^failed synchronous_commit is off in our sessions/],
-    [{ mayCreate: false }, /^failed .* may not make tables in the schema ringback$/],
-    [{ mayCreate: false, hasSchema: false }, /^failed .* may not make the schema ringback$/],
+    [{ fsync: 'off' }, /^failed fsync is off: a server crash/],
+    [{ fullPageWrites: 'off' }, /^failed full_page_writes is off: a server crash/],
+    [{ synchronousCommit: 'off' }, /^failed synchronous_commit is off in Ringback’s sessions/],
+    [{ mayCreate: false }, /^failed .* is not allowed to create tables in the schema ringback$/],
+    [
+      { mayCreate: false, hasSchema: false },
+      /^failed .* is not allowed to create the schema ringback$/,
+    ],
     [{ connections: 95 }, /^warning The server uses 95 of 100 connections$/],
   ];
   for (const [change, expected] of cases) {

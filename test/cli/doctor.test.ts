@@ -119,7 +119,7 @@ describe('ringback doctor', () => {
     await using folder = await newFolder();
     const env = { RINGBACK_DATA: folder.path, RINGBACK_TYPO: '1' };
     const { of, failure } = await examine(env);
-    assert.match(of('settings').join(), /^warning: RINGBACK_TYPO is no setting/);
+    assert.match(of('settings').join(), /^warning: RINGBACK_TYPO is not a setting/);
     assert.equal(failure, undefined);
   });
 
@@ -143,7 +143,7 @@ describe('ringback doctor', () => {
       'update migration set number = (select count(*) from migration) where number = 9999',
     );
     const newer = await examine({ RINGBACK_DATA: folder.path });
-    assert.match(newer.of('schema').join(), /^failed: .*start the newer Ringback that wrote it$/);
+    assert.match(newer.of('schema').join(), /^failed: .*Start the newer Ringback that wrote it$/);
     alter(
       folder.path,
       'delete from migration where number > (select max(number) - 2 from migration)',
@@ -159,7 +159,7 @@ describe('ringback doctor', () => {
     const other = randomBytes(32).toString('base64');
     const env = { RINGBACK_DATA: folder.path };
     const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });
-    assert.match(wrong.of('key').join(), /^failed: The encryption key is another one/);
+    assert.match(wrong.of('key').join(), /^failed: The encryption key does not match/);
     rmSync(join(folder.path, 'encryption.key'));
     assert.match((await examine(env)).of('key').join(), /^failed: ".*encryption.key" is not there/);
   });
@@ -212,7 +212,10 @@ describe('ringback doctor', () => {
     assert(typeof address === 'object' && address !== null);
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PORT: String(address.port) };
     const { of } = await examine(env);
-    assert.match(of('port').join(), /^failed: Another program has port .* not as Ringback does$/);
+    assert.match(
+      of('port').join(),
+      /^failed: Port .* is in use by another program.* not like Ringback$/,
+    );
     const plain = await examine({ ...env, RINGBACK_TLS_CERT: 'cert', RINGBACK_TLS_KEY: 'key' });
     assert.match(
       plain.of('port').join(),

@@ -114,7 +114,7 @@ describe('ringback key', () => {
       [['create', '--scopes', 'read'], /^Cannot create a key: --name is missing/],
       [['create', '--name', 'x'], /^Cannot create a key: --scopes is missing/],
       [['create', '--name', 'x', '--scopes', 'read,root'], /^Cannot grant scope "root": expected/],
-      [['rotate'], /^Cannot rotate nothing: expected the id of a key/],
+      [['rotate'], /^Cannot rotate: no key given, expected its id/],
       [['revoke', 'rbk_00000000', 'rbk_00000001'], /^Cannot revoke "rbk_00000001" too/],
       [['list', 'shop'], /^Cannot list "shop" too/],
     ];
@@ -195,7 +195,10 @@ describe('ringback key', () => {
     for (const args of [['list'], ['create', '--name', 'x', '--scopes', 'admin']]) {
       const { code, out, err } = await key(...args);
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, /another Ringback process is using it.*\n.*use the API: POST \/keys/);
+      assert.match(
+        err,
+        /another Ringback process is using it.*\n.*use its API instead: POST \/keys/,
+      );
       assert.doesNotMatch(err, /^\s+at /m);
     }
     const headers = { 'X-API-Key': on.firstKey };

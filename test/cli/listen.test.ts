@@ -197,11 +197,11 @@ describe('ringback listen', () => {
     assert.equal(keyless.code, 2);
     assert.match(
       keyless.err,
-      /^Cannot call Ringback without a key: give --key, or set RINGBACK_API_KEY/,
+      /^Cannot call Ringback no API key\. Pass --key, or set RINGBACK_API_KEY/,
     );
     const wrong = await runHere([...base, '--listen-port', '0', '--key', 'wrong']);
     assert.equal(wrong.code, 1);
-    assert.match(wrong.err, /does not take this key/);
+    assert.match(wrong.err, /rejected the API key/);
     const { port } = new URL(serving.url);
     const taken = await runHere([...base, '--key', key, '--listen-port', port]);
     assert.equal(taken.code, 1);

@@ -106,7 +106,7 @@ describe('ringback on a terminal', { skip: noTerminal }, () => {
     const { raw, history } = await runOnTerminal(['serve', '--help'], { env, columns: 60 });
     assert.ok(!isColoured(raw));
     const text = history.join(' ').replaceAll(/\s+/g, ' ');
-    assert.match(text, /requests under way are finished first, and a second Ctrl\+C does not wait/);
+    assert.match(text, /finishes in-flight requests, then stops; a second Ctrl\+C stops at once/);
   });
 
   it('shows a mistake in red', async () => {

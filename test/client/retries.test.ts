@@ -251,7 +251,10 @@ describe('an answer', () => {
       await assert.rejects(client.publish(event), (error) => {
         assert(error instanceof RingbackError);
         assert.equal(error.code, 'redirected');
-        assert.ok(error.message.includes(`it sends us to "${elsewhere.url}/x"`), error.message);
+        assert.ok(
+          error.message.includes(`the server redirects to "${elsewhere.url}/x"`),
+          error.message,
+        );
         assert.ok(!error.message.includes(key));
         return true;
       });

@@ -93,7 +93,7 @@ describe('backUp', () => {
     assert.equal(readFileSync(file, 'utf8'), 'dear to somebody');
     rmSync(file);
     writeFileSync(`${file}.part`, 'of another backup');
-    refused(/copy\.db\.part" is there: a backup is being made, or one was cut off/);
+    refused(/copy\.db\.part" exists: a backup is running, or one was interrupted/);
     assert.equal(readFileSync(`${file}.part`, 'utf8'), 'of another backup');
     assert.ok(!existsSync(file));
   });

@@ -55,7 +55,7 @@ const repairs: Record<string, RegExp> = {
   '{ $request.body#/url }': /read as "\$request\.body#\/url": surrounding spaces were removed/,
   ' {$request.body#/url} ': /read as "\{\$request\.body#\/url\}": surrounding spaces were removed/,
   '{$request.body#/url': /read as "\{\$request\.body#\/url\}": the final "\}" was missing/,
-  '{$request.body#url}': /read as "\$request\.body#\/url": the "\/" behind the "#" was missing/,
+  '{$request.body#url}': /read as "\$request\.body#\/url": the "\/" after the "#" was missing/,
   '{url}': /read as "\$request\.body#\/url": the request body declares a property of that name/,
 };
 
@@ -104,7 +104,7 @@ describe('a broken key', () => {
     await using service = await serve(withKey(key));
     const [warning] = told(service);
     assert.equal(warning?.pointer, placeOf(key));
-    assert.match(warning?.message ?? '', /write "#\/nested\/url" if a property inside another/);
+    assert.match(warning?.message ?? '', /write "#\/nested\/url" if you mean a nested/);
     const hook = 'http://127.0.0.1:9000/';
     const body = { url: hook, nested: { url: hook } };
     const { id } = await service.subscribe({ path: '/hooks', body });

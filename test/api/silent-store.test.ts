@@ -116,7 +116,7 @@ describe('a store that says nothing', () => {
       on.be('silent');
       said(
         await on.answerAfter(limits.storeAnswerMs, call),
-        asksToWrite.includes(call) ? /What was asked may still happen/ : /Nothing was changed/,
+        asksToWrite.includes(call) ? /The request may still be processed/ : /Nothing was changed/,
       );
     });
   }
@@ -144,7 +144,7 @@ describe('a store that is down', () => {
     await using on = await stage();
     assert.equal((await on.service.call(publish)).status, 202);
     on.be('down');
-    said(await on.service.call(publish), /Nothing was promised/);
+    said(await on.service.call(publish), /The request was not accepted/);
     said(await on.service.call({ path: '/readyz', key: null }), /the store does not respond/);
     assert.equal((await on.service.call({ path: '/healthz', key: null })).status, 200);
   });

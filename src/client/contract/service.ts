@@ -61,7 +61,7 @@ export interface ContractReport {
   otherOperations?: number;
   /** Events that can be published and are matched by a callback. */
   events: readonly {
-    /** Event name */
+    /** Event name or pattern or template. */
     event: string;
     /** An event name that matches. */
     name: string;

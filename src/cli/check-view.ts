@@ -223,9 +223,7 @@ function endRows(report: Exclude<Shown, { error: unknown }>): Row[] {
 
 const endsRow: Row = {
   indent: 2,
-  text:
-    'The document has no unsubscribe operation. End subscriptions with Ringback’s own ' +
-    'DELETE /subscriptions/{id}.',
+  text: 'No operation ends a subscription; use Ringback’s own DELETE /subscriptions/{id}.',
 };
 
 function count(number: number, noun: string): string {

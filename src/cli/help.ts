@@ -27,7 +27,7 @@ export function overview(commands: readonly Command[], screen: Screen): string {
       line.replace(`Ringback ${version}`, (name) => paint('bold', name)),
     ),
     '',
-    'Usage: ringback COMMAND [ARGUMENTS] [OPTIONS]',
+    'Usage: ringback COMMAND [OPTIONS]',
     ...grouped,
     '',
     ...wrap(
@@ -105,8 +105,8 @@ export function shownSettings({ takesSettings, settingsShown }: Command): readon
 
 function settingsTitle({ settingsShown }: Command): string {
   return settingsShown === undefined
-    ? 'Settings (each is also an environment variable: --port is RINGBACK_PORT)'
-    : 'Settings (all those of ringback serve, including)';
+    ? 'Settings (--port or RINGBACK_PORT)'
+    : 'Settings (as for ringback serve)';
 }
 
 function settingRows(command: Command): Row[] {

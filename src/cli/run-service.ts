@@ -142,7 +142,7 @@ function greeting(service: Service, { link, targets, paint }: Greeting): string 
   const first =
     role === 'worker'
       ? `Ringback ${version} is delivering; status on ${url}/readyz`
-      : `Ringback ${version} is listening on ${url}`;
+      : `Ringback ${version} listens on ${url}`;
   const lines = [
     paint('bold', first),
     '',

@@ -74,7 +74,11 @@ const rows: readonly Row[] = [
   ['query: `POST /subscribe?callbackUrl=…&event=…` → 201', answers(query, 201, subscribed)],
   [
     'query: both required',
-    refuses(post(`/subscribe?callbackUrl=${hook}`), '400 no_variant', /also requires query\.event$/),
+    refuses(
+      post(`/subscribe?callbackUrl=${hook}`),
+      '400 no_variant',
+      /also requires query\.event$/,
+    ),
     refuses(post('/subscribe?event=a'), '400 no_variant', /also requires query\.callbackUrl$/),
   ],
   [
@@ -217,7 +221,11 @@ const rows: readonly Row[] = [
       /"body" requires body#\/callbackUrl; .*"query" requires query\.callbackUrl and query\.event; .*"multi" requires body#\/inProgressUrl, body#\/failedUrl or body#\/successUrl/,
     ),
     refuses(post('/subscribe', {}), '400 no_variant', /found nothing that a variant requires/),
-    refuses(post('/subscribe', { url: hook }), '400 no_variant', /"body" requires body#\/callbackUrl/),
+    refuses(
+      post('/subscribe', { url: hook }),
+      '400 no_variant',
+      /"body" requires body#\/callbackUrl/,
+    ),
   ],
   [
     'a request that fits two at once gets 400 with a message that says what was ambiguous',

@@ -86,8 +86,8 @@ describe('ringback check', () => {
 
   POST /hooks
     key          a key in header X-API-Key
-    answer       201
-      orderPaid  POST to the URL in the request body at /url + /paid, hears orderPaid
+    response     201
+      orderPaid  POST to the URL in the request body at /url + /paid, matches orderPaid
       example    POST /hooks
                  {"url":"https://example.com/callback"}
 
@@ -95,7 +95,7 @@ describe('ringback check', () => {
     orderPaid    {"total":12}
 
   Executable: 1 of 1 callback in 1 operation
-  The document has no unsubscribe operation. End subscriptions with Ringback’s own DELETE /subscriptions/{id}.
+  No operation ends a subscription; use Ringback’s own DELETE /subscriptions/{id}.
 
 `,
     );
@@ -123,7 +123,7 @@ describe('ringback check', () => {
     await using folder = await newFolder();
     const { code, out, err } = await check(folder, { 'shop.yaml': deaf });
     assert.deepEqual([code, err], [1, 'Some callbacks in this document cannot be executed.\n']);
-    assert.match(out, /Cannot run:\n +POST \/hooks registers no callback: .* "url"\n/);
+    assert.match(out, /Not executable:\n +POST \/hooks registers no callback: .* "url"\n/);
   });
 
   it('ends with 1 where nobody can call an operation', async () => {
@@ -132,7 +132,7 @@ describe('ringback check', () => {
     const { code, out } = await check(folder, { 'shop.yaml': shut });
     assert.equal(code, 1);
     assert.match(out, /key +cannot be called/);
-    assert.match(out, /POST \/hooks is shut/);
+    assert.match(out, /POST \/hooks cannot be called/);
   });
 
   it('ends with 1 where a document does not load, says where, and goes on with the others', async () => {
@@ -277,7 +277,7 @@ describe('showChecked', () => {
       [],
     );
     assert.equal(lines.filter((line) => line.includes('a.yaml:')).length, 3);
-    assert.ok(lines.includes('    and at 2 more places'));
+    assert.ok(lines.includes('    and at 2 other locations'));
     assert.equal(shown.match(/many\s+words/g)?.length, 30);
   });
 });

@@ -60,13 +60,13 @@ describe('readConfig', () => {
       }),
       [
         'Cannot read RINGBACK_PORT "99999": expected a port from 0 to 65535',
-        'Cannot read RINGBACK_PUBLIC_URL "ringback.example": expected an http or https URL without query and fragment',
+        'Cannot read RINGBACK_PUBLIC_URL "ringback.example": expected an http or https URL without query or fragment',
         'Cannot read RINGBACK_TRUST_PROXY "maybe": expected on or off',
         'Cannot read RINGBACK_LOG "loud": expected one of fatal, error, warn, info, debug, trace, silent',
         'Cannot read RINGBACK_ALLOW_TARGETS "10.0.0.0/40": entry "10.0.0.0/40": prefix is 40, expected 0 to 32',
         'Cannot read RINGBACK_NODE_NAME "node one": expected at most 128 visible ASCII characters, without spaces',
-        'Cannot take RINGBACK_ROLE "worker" with SQLite: one process must do everything, expected all, or DATABASE_URL',
-        'Cannot serve https: expected RINGBACK_TLS_CERT and RINGBACK_TLS_KEY together',
+        'Cannot use RINGBACK_ROLE "worker" with SQLite: a single process must do everything. Expected all, or DATABASE_URL',
+        'Cannot serve HTTPS: RINGBACK_TLS_CERT and RINGBACK_TLS_KEY must be set together',
       ],
     );
   });
@@ -105,7 +105,7 @@ describe('readConfig', () => {
     assert.deepEqual(fromFile.database, { url: 'postgres://u:p@h/db' });
     for (const url of ['mysql://u:CANARY@h/db', 'postgres:CANARY']) {
       assert.deepEqual(mistakes({ ...cluster, DATABASE_URL: url }), [
-        'Cannot read DATABASE_URL: expected a URL that begins with postgres:// or postgresql://',
+        'Cannot read DATABASE_URL: expected a URL starting with postgres:// or postgresql://',
       ]);
     }
     for (const url of ['postgres://u:CANARY/b@h/db', 'postgres://u:CANARY#b@h/db']) {
@@ -118,8 +118,8 @@ describe('readConfig', () => {
 
   it('says how to make the encryption key that a cluster needs', () => {
     assert.deepEqual(mistakes({ DATABASE_URL: 'postgres://u:CANARY@h/db' }), [
-      'Cannot use DATABASE_URL without RINGBACK_ENCRYPTION_KEY: all nodes need the same one. ' +
-        'Make it once with: openssl rand -base64 32',
+      'Cannot use DATABASE_URL without RINGBACK_ENCRYPTION_KEY: all nodes need the same key. ' +
+        'Create one with: openssl rand -base64 32',
     ]);
   });
 
@@ -182,15 +182,15 @@ describe('readConfig', () => {
       return reading.kind === 'config' ? [...reading.warnings] : [];
     };
     assert.deepEqual(warnings({}), []);
-    assert.match(warnings({ RINGBACK_HOST: '0.0.0.0' })[0] ?? '', /only safe over HTTPS/);
+    assert.match(warnings({ RINGBACK_HOST: '0.0.0.0' })[0] ?? '', /sent unencrypted/);
     const proxy = { RINGBACK_TRUST_PROXY: 'on', RINGBACK_PUBLIC_URL: 'https://hooks.example' };
     assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', ...proxy }), []);
     const tls = { RINGBACK_TLS_CERT: 'c', RINGBACK_TLS_KEY: 'k' };
     assert.deepEqual(warnings({ RINGBACK_HOST: '0.0.0.0', ...tls }), []);
     const short = { RINGBACK_RETENTION: '1d' };
-    assert.match(warnings(short)[0] ?? '', /RINGBACK_RETENTION is shorter than all waits/);
+    assert.match(warnings(short)[0] ?? '', /RINGBACK_RETENTION is shorter than the delays/);
     assert.deepEqual(warnings({ ...short, RINGBACK_RETRY: '12h,12h' }), []);
-    assert.match(warnings({ RINGBACK_PROT: '1' })[0] ?? '', /RINGBACK_PROT is no setting/);
+    assert.match(warnings({ RINGBACK_PROT: '1' })[0] ?? '', /RINGBACK_PROT is not a setting/);
   });
 
   it('warns of a proxy behind which browsers could not work', () => {
@@ -199,7 +199,7 @@ describe('readConfig', () => {
       return reading.kind === 'config' ? [...reading.warnings] : [];
     };
     const [alone, ...others] = warnings({ RINGBACK_TRUST_PROXY: 'on' });
-    assert.match(alone ?? '', /RINGBACK_TRUST_PROXY without RINGBACK_PUBLIC_URL/);
+    assert.match(alone ?? '', /RINGBACK_TRUST_PROXY is set without RINGBACK_PUBLIC_URL/);
     assert.deepEqual(others, []);
     assert.deepEqual(warnings({ RINGBACK_PUBLIC_URL: 'https://hooks.example/' }), []);
     const below = warnings({ RINGBACK_PUBLIC_URL: 'https://hooks.example/ring' });

@@ -89,7 +89,9 @@ export function readConfig(env: Environment): ConfigReading {
   const isCluster = url !== undefined || isGiven(settings.databaseUrl, env);
   mistakes.push(...(isCluster ? clusterMistakes(env) : soloMistakes(values)));
   if ((values.tlsCert === undefined) !== (values.tlsKey === undefined)) {
-    mistakes.push('Cannot serve https: expected RINGBACK_TLS_CERT and RINGBACK_TLS_KEY together');
+    mistakes.push(
+      'Cannot serve HTTPS: RINGBACK_TLS_CERT and RINGBACK_TLS_KEY must be set together',
+    );
   }
   if (mistakes.length > 0) return { kind: 'mistakes', mistakes };
   const chosen = isGiven(settings.allowTargets, env) ? env[settings.allowTargets.env] : undefined;
@@ -108,16 +110,16 @@ export function readConfig(env: Environment): ConfigReading {
 function clusterMistakes(env: Environment): string[] {
   if (isGiven(settings.encryptionKey, env)) return [];
   return [
-    'Cannot use DATABASE_URL without RINGBACK_ENCRYPTION_KEY: all nodes need the same one. ' +
-      'Make it once with: openssl rand -base64 32',
+    'Cannot use DATABASE_URL without RINGBACK_ENCRYPTION_KEY: all nodes need the same ' +
+      'key. Create one with: openssl rand -base64 32',
   ];
 }
 
 function soloMistakes({ role }: Pick<Config, 'role'>): string[] {
   if (role !== 'api' && role !== 'worker') return [];
   return [
-    `Cannot take RINGBACK_ROLE "${role}" with SQLite: one process must do everything, ` +
-      'expected all, or DATABASE_URL',
+    `Cannot use RINGBACK_ROLE "${role}" with SQLite: a single process must do everything. ` +
+      'Expected all, or DATABASE_URL',
   ];
 }
 
@@ -128,20 +130,20 @@ function warningsFor(values: Shown, env: Environment): string[] {
   const warnings: string[] = [];
   if (retry.reduce((sum, ms) => sum + ms, 0) > retention) {
     warnings.push(
-      'RINGBACK_RETENTION is shorter than all waits of RINGBACK_RETRY together: ' +
-        'deliveries that fail expire before their last attempt.',
+      'RINGBACK_RETENTION is shorter than the delays of RINGBACK_RETRY together: failing ' +
+        'deliveries expire before their last attempt.',
     );
   }
   if (!isLoopback(host) && tlsCert === undefined && !trustProxy) {
     warnings.push(
-      `Listening on ${host} without TLS: API keys are only safe over HTTPS. ` +
-        'Set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY, or RINGBACK_TRUST_PROXY behind a TLS proxy.',
+      `Listening on ${host} without TLS: API keys are sent unencrypted. Set ` +
+        'RINGBACK_TLS_CERT and RINGBACK_TLS_KEY, or RINGBACK_TRUST_PROXY behind a TLS proxy.',
     );
   }
   if (trustProxy && publicUrl === undefined) {
     warnings.push(
-      'RINGBACK_TRUST_PROXY without RINGBACK_PUBLIC_URL: links and the origin check take the address ' +
-        'behind the proxy, which browsers do not know.',
+      'RINGBACK_TRUST_PROXY is set without RINGBACK_PUBLIC_URL: links and the origin check ' +
+        'use the address behind the proxy, which browsers do not see.',
     );
   }
   if (publicUrl !== undefined && new URL(publicUrl).pathname !== '/') {
@@ -154,7 +156,7 @@ function warningsFor(values: Shown, env: Environment): string[] {
   ]);
   for (const name of Object.keys(env)) {
     if (name.startsWith('RINGBACK_') && !known.has(name)) {
-      warnings.push(`${name} is no setting of this version and has no effect.`);
+      warnings.push(`${name} is not a setting of this version and has no effect.`);
     }
   }
   return warnings;

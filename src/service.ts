@@ -74,7 +74,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     store: inTime(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
     journal: opened.journal,
     self,
-    onError: (err) => log.warn({ err }, 'changes not told yet'),
+    onError: (err) => log.warn({ err }, 'change feed not written, will retry'),
   });
   cleanup.use(feed);
   const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
@@ -133,11 +133,11 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
         'subscription disabled: its receiver fails',
       ),
     onNoticed: parts.noticed,
-    onError: (err) => log.error({ err }, 'delivery put off'),
+    onError: (err) => log.error({ err }, 'deliveries postponed'),
   });
   cleanup.use(delivering);
   if (!context.store.isShared) return delivering;
-  const onError = (err: unknown): void => log.error({ err }, 'intake put off');
+  const onError = (err: unknown): void => log.error({ err }, 'intake postponed');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
   const { store, quotas, changes } = context;
   cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
@@ -159,7 +159,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
   const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
   const context = { ...parts.context, store: answering, quotas };
-  const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not noted');
+  const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not recorded');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
@@ -169,7 +169,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     world,
     store: context.store,
     feed: parts.feed,
-    onError: (err) => log.warn({ err }, 'live view put off'),
+    onError: (err) => log.warn({ err }, 'live view postponed'),
   });
   cleanup.use(hub);
   const metrics = startMeasuring(parts, { admission, hub });
@@ -244,7 +244,7 @@ function startMeasuring(
     underWay,
     streams: () => hub.size,
     admission: () => admission.figures(),
-    onError: (err) => log.warn({ err }, 'metrics of the store not read'),
+    onError: (err) => log.warn({ err }, 'store metrics not read'),
   });
 }
 

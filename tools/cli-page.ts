@@ -13,20 +13,20 @@ export function cliPage(): string {
   );
   return `# The command line
 
-\`ringback COMMAND --help\` says the same as this page. Every command knows \`--json\`: one JSON value on standard
-output (one line per item where it goes on) and nothing else there; a failure is
-\`{"error": {"message", "code", "status"}}\` on standard error. Tables, colours and progress are for terminals;
-\`NO_COLOR\` turns the colours off.
+\`ringback COMMAND --help\` prints the same information. All commands accept \`--json\`, which writes one JSON value to
+standard output, or one line per item for commands that stream. A failure is written to standard error as
+\`{"error": {"message", "code", "status"}}\`. Tables, colors and progress are shown only on a terminal; set \`NO_COLOR\`
+to turn colors off.
 
-The exit code is 0 when it worked, 1 when it did not, and 2 when the command was called wrongly: then the nearest
-right word is in the message.
+The exit code is 0 on success, 1 on failure, and 2 if the command line is invalid. For a misspelled command, option or
+value, the message suggests the closest match.
 
 | | command | |
 |---|---|---|
 ${overview.join('\n')}
 
 ${commands.map(section).join('\n')}
-This page is made by \`npm run docs\` from \`src/cli/commands\`.
+This page is generated from \`src/cli/commands\` by \`npm run docs\`.
 `;
 }
 
@@ -36,7 +36,7 @@ function section(command: Command): string {
   const flags = flagRows(command).map(([term, says]) => row(term, says));
   const parts = [
     `## ringback ${name}`,
-    `${sentence(summary)}${about === undefined ? '' : ` ${about}`}`,
+    `${summary}.${about === undefined ? '' : ` ${about}`}`,
     fenced(usage),
     ['| | |', '|---|---|', ...words, ...flags].join('\n'),
     settingsLine(command),
@@ -44,10 +44,6 @@ function section(command: Command): string {
     ...(exitCodes === undefined ? [] : [exitLine(exitCodes)]),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
-}
-
-function sentence(summary: string): string {
-  return `${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`;
 }
 
 function fenced(lines: readonly string[]): string {
@@ -61,13 +57,13 @@ function row(term: string, says: string): string {
 function settingsLine(command: Command): string {
   if (!command.takesSettings) return '';
   const { settingsShown } = command;
-  const all = 'Every [setting](settings.md) is a flag of it, too';
+  const all = 'Every [setting](settings.md) is also an option';
   if (settingsShown === undefined) return `${all}.`;
   const shown = shownSettings(command).map(({ flag }) => `\`--${flag}\``);
-  return `${all}, such as ${shown.join(', ')}.`;
+  return `${all}, including ${shown.join(', ')}.`;
 }
 
 function exitLine(exitCodes: Readonly<Record<number, string>>): string {
   const lines = Object.entries(exitCodes).map(([code, says]) => `- ${code}: ${says}`);
-  return ['Exit code:', ...lines].join('\n');
+  return ['Exit codes:', ...lines].join('\n');
 }

@@ -14,12 +14,12 @@ const root = join(import.meta.dirname, '..');
  * a file imports only from earlier ones.
  */
 const files: readonly { name: string; says: string; tags: readonly string[] }[] = [
-  { name: 'problem', says: 'what an answer says that is a refusal', tags: [] },
+  { name: 'problem', says: 'error responses', tags: [] },
   { name: 'event', says: 'events', tags: ['Events'] },
   { name: 'subscription', says: 'subscriptions', tags: ['Callbacks', 'Subscriptions'] },
   { name: 'delivery', says: 'deliveries and their attempts', tags: ['Deliveries'] },
   { name: 'replay', says: 'replays', tags: ['Replays'] },
-  { name: 'stats', says: 'figures', tags: ['Statistics'] },
+  { name: 'stats', says: 'statistics', tags: ['Statistics'] },
   { name: 'key', says: 'keys', tags: ['Keys'] },
   { name: 'app', says: 'apps', tags: ['Apps'] },
   { name: 'node', says: 'nodes', tags: ['Nodes'] },
@@ -60,7 +60,7 @@ export async function clientContract(): Promise<Map<string, string>> {
     const declarations = here.map(([type, { schema, isAsked }]) =>
       declarationOf(type, schema, { isAsked: isAsked || asked.has(type) }),
     );
-    const head = `// Made from openapi.yaml by \`npm run docs\`: what the contract says of ${says}.\n`;
+    const head = `// Generated from openapi.yaml by \`npm run docs\`: the types of ${says}.\n`;
     const imports = importsOf(declarations.join('\n'), { homes, file: name });
     written.set(`${name}.ts`, [head + imports, ...declarations].join('\n\n'));
   }
@@ -115,19 +115,19 @@ function operationsFile(operations: readonly ClientOperation[]): string {
     return `/** ${summary}. */
     ${id}: { method: '${method}', path: '${path}', repeat: '${repeat}', answer: '${answer.kind}'${more} },`;
   });
-  return `// Made from openapi.yaml by \`npm run docs\`: where each operation is, and what may be repeated.
+  return `// Generated from openapi.yaml by \`npm run docs\`: the path of each operation, and whether it may be retried.
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the service's URL. */
+  /** Relative to the service's URL. */
   path: string;
   /**
-   * \`free\`: asking twice changes nothing more than asking once. \`keyed\`: so with an Idempotency-Key.
-   * \`once\`: it must not be sent again when it may have arrived.
+   * \`free\`: idempotent. \`keyed\`: idempotent with an Idempotency-Key.
+   * \`once\`: must not be sent again if it may have arrived.
    */
   repeat: 'free' | 'keyed' | 'once';
   answer: 'json' | 'text' | 'nothing' | 'stream';
-  /** Parameters whose values are one text with commas; other lists repeat the name. */
+  /** Parameters whose list is sent comma-separated; other lists repeat the name. */
   joined?: readonly string[];
 }
 
@@ -143,8 +143,8 @@ function membersFile(operations: readonly ClientOperation[]): string {
   const rows = operations
     .filter(({ members }) => members.length > 0)
     .map(({ id, members }) => `${id}: ${JSON.stringify(members)},`);
-  return `// Made from openapi.yaml by \`npm run docs\`: the members that each JSON answer has, whatever else is
-// in it. An answer without one of them is not Ringback's.
+  return `// Generated from openapi.yaml by \`npm run docs\`: the members that each JSON response has, whatever else is
+// in it. A response without one of them is not Ringback's.
 import type { OperationId } from './operations.ts';
 
 export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
@@ -170,7 +170,7 @@ function callsFile(
   });
   const text = `export interface Calls {\n${rows.join('\n')}\n}\n`;
   const head =
-    '// Made from openapi.yaml by `npm run docs`: what each operation takes and answers with.\n';
+    '// Generated from openapi.yaml by `npm run docs`: parameters and responses of each operation.\n';
   return `${head}${importsOf(text, { homes, file: 'calls' })}\n\n${text}`;
 }
 

@@ -34,23 +34,22 @@ export async function referencePage(): Promise<string> {
 ${contents(view, groups)}
 ${sections.join('\n')}
 ${objectsText(shelf)}
-This page is made by \`npm run docs\` from [\`openapi.yaml\`](../openapi.yaml).
+This page is generated from [\`openapi.yaml\`](../openapi.yaml) by \`npm run docs\`.
 `;
 }
 
 const introduction = `# API reference
 
-Everything that the service answers to, made from the document that it executes; a running service shows the same at
-\`/docs\`, with the contracts of your own. Bodies are JSON, in UTF-8, at most 1 MiB. The examples want your key in
-\`$KEY\`; \`$ID\` and names that begin with \`MY_\` are yours to fill in.
+All operations of the API, generated from the document that the service executes. A running service shows the same
+pages at \`/docs\`, including your own contracts. Bodies are JSON, in UTF-8, at most 1 MiB. The examples read your key
+from \`$KEY\`; replace \`$ID\` and names that start with \`MY_\`.
 
 **Who may call.** "Key" is an API key in the header \`X-API-Key\`, the query parameter \`api_key\` or the cookie
-\`X-API-KEY\`; where nothing else is said, the session of somebody who signed in to the console does as well. The key
-needs the scope that is named.
+\`X-API-KEY\`. Unless stated otherwise, a console session is accepted as well. The key needs the named scope.
 
-**Lists** answer with \`items\` and \`nextCursor\`: give that as \`cursor\` to get the next page; \`null\` means that there
-is none. **Refusals** are problems with a \`code\`: [Errors](errors.md) has them all. Besides those that an operation
-names, any may answer 408, 413, 414, 429, 431, 500 or 503.
+**Lists** return \`items\` and \`nextCursor\`: pass it as \`cursor\` to get the next page; \`null\` means that there is
+none. **Errors** are problem details with a \`code\`; see [Errors](errors.md). Besides the statuses listed for an
+operation, any operation may return 408, 413, 414, 429, 431, 500 or 503.
 `;
 
 function contents(view: View, groups: readonly Group[]): string {
@@ -142,7 +141,7 @@ function answersText(shelf: Shelf, responses: Readonly<Record<string, unknown>>)
     ...others.flatMap(([status, value]) => answerText(shelf, status, objectAt(shelf.root, value))),
     ...(refusals.length === 0
       ? []
-      : [`Refused with ${refusals.join(', ')}: [Errors](errors.md).`, '']),
+      : [`Errors: ${refusals.join(', ')}. See [Errors](errors.md).`, '']),
   ];
 }
 
@@ -161,7 +160,7 @@ function answerText(
   const { schema } = objectAt(shelf.root, media[1]);
   if (media[0] !== 'application/json') return [`${says} Its body is \`${media[0]}\`.`, ''];
   if (isNamedObject(shelf, schema)) return [`${says} ${schemaWords(shelf, schema).type}`, ''];
-  return [says, '', ...rowsTable('field (* always there)', fieldRows(shelf, schema))];
+  return [says, '', ...rowsTable('field (* always present)', fieldRows(shelf, schema))];
 }
 
 function oneLine(text: string): string {
@@ -178,7 +177,7 @@ function objectsText(shelf: Shelf): string {
     done.set(name, [`### ${name}`, '', ...(says === '' ? [] : [says, '']), ...rows].join('\n'));
   }
   const sorted = [...done].toSorted(([a], [b]) => a.localeCompare(b)).map(([, text]) => text);
-  return ['## Objects', '', 'Fields with * are always there.', '', ...sorted].join('\n');
+  return ['## Objects', '', 'Fields with * are always present.', '', ...sorted].join('\n');
 }
 
 function cell(text: string): string {

@@ -5,7 +5,7 @@ import type { Alternative, Operation } from '../src/contract/contract.ts';
 export function securityWords(operation: Operation): string {
   const { security } = operation;
   if (security.length === 0) return 'anyone';
-  if (security.every(isSession)) return 'whoever is signed in to the console';
+  if (security.every(isSession)) return 'users signed in to the console';
   const scope = scopeOf(operation);
   const words = scope === undefined ? 'any key' : `a key with the scope \`${scope}\``;
   return security.some(({ schemes }) => schemes.length === 0) ? `${words}, or anyone` : words;

@@ -134,13 +134,13 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
 // Shared, because creating an error captures a stack, the most expensive part of a refusal.
 const overloaded = new Problem(
   'overloaded',
-  'There is more to do than can be done. Nothing was done: try again later, and more slowly',
+  'The service is overloaded. The request was not processed: try again later, at a ' + 'lower rate',
 );
 
 const tooManyOfApp = new Problem(
   'overloaded',
-  'The app has as many requests of this kind in progress as its share of this node. Nothing was done: try again ' +
-    'later, with fewer at a time',
+  'The app has too many requests of this kind in progress: its share of this node is ' +
+    'used up. The request was not processed: try again later, with fewer at a time',
 );
 
 const retryLater = { 'retry-after': '1' };

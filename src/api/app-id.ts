@@ -59,8 +59,8 @@ function valuesIn(head: RawHead, place: 'header' | 'query' | 'cookie', name: str
 function wrongApp(name: string, sent: string): Problem {
   const shown = JSON.stringify(redact(sent));
   const detail =
-    `${name} is ${shown}, but the key belongs to another app. ` +
-    'Send the id of the app that the key belongs to, or a key of the app that you mean';
-  const message = `is ${shown}, expected the id of the app that the key belongs to`;
+    `${name} is ${shown}, but the key belongs to another app. Send the app id of the key, ` +
+    'or a key of that app';
+  const message = `is ${shown}, expected the app id of the key`;
   return new Problem('wrong_app', detail, { faults: [{ field: name, message }] });
 }

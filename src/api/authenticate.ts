@@ -42,7 +42,7 @@ export function authenticator(
     }
     const fault = best.usesCookie ? crossOriginFault({ method, head }, publicOrigin()) : undefined;
     if (fault !== undefined) {
-      throw new Problem('cross_origin', `Cannot take a key from a cookie here: ${fault}`);
+      throw new Problem('cross_origin', `Cannot accept a key from a cookie here: ${fault}`);
     }
     if (scope !== undefined && !best.key.scopes.includes(scope)) {
       const has = best.key.scopes.join(', ');
@@ -100,7 +100,7 @@ export function scopeOf({ scope, role }: Operation): Scope | undefined {
 }
 
 const unauthorizedDetail =
-  'The request needs a valid API key. WWW-Authenticate says where it is expected.';
+  'The request needs a valid API key. The WWW-Authenticate header says where to send ' + 'it.';
 
 interface Held extends Known {
   usesCookie: boolean;

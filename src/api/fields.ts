@@ -60,7 +60,7 @@ export function pageInput({ query }: Message, kind: CursorKind = 'row'): PageInp
   const fields = Object.fromEntries(query);
   const after = optionalText(fields, 'cursor');
   if (after !== undefined && !isCursor(after, kind)) {
-    throw badField('query.cursor', 'is no cursor, expected the nextCursor of the page before');
+    throw badField('query.cursor', 'is not a cursor, expected the nextCursor of the previous page');
   }
   return { limit: optionalInteger(fields, 'limit') ?? limits.pageItemsDefault, after };
 }
@@ -74,7 +74,7 @@ export function timeRange({ query }: Message): {
   const fromMs = optionalInstant(fields, 'from', 'query.from');
   const untilMs = optionalInstant(fields, 'until', 'query.until');
   if (fromMs !== undefined && untilMs !== undefined && fromMs > untilMs) {
-    throw badField('query.until', 'is before from, expected a time that is not');
+    throw badField('query.until', 'is before from, expected from or later');
   }
   return { fromMs, untilMs };
 }

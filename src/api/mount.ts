@@ -38,7 +38,7 @@ export function mount(server: FastifyInstance, means: MountMeans): Served[] {
   const all = routes.map(({ operation, handler }) => served(operation, handler, means));
   for (const one of all) mountOperation(server, one);
   const operations = routes.map(({ operation }) => operation);
-  const nothing = means.role === 'worker' ? workerDetail : 'There is nothing at this path';
+  const nothing = means.role === 'worker' ? workerDetail : 'There is no resource at this path';
   // Before the body is read: nobody who has no business here uploads anything.
   server.addHook('onRequest', (request, reply, done) => {
     if (request.is404) refuseRoute({ operations, nothing }, request, reply);
@@ -49,8 +49,8 @@ export function mount(server: FastifyInstance, means: MountMeans): Served[] {
 
 const workerOperations: readonly string[] = ['getHealth', 'getReadiness', 'getMetrics'];
 const workerDetail =
-  'This node is a worker: it delivers, and offers /healthz, /readyz and /metrics only. ' +
-  'Ask a node with the role api or all';
+  'This node is a worker: it only delivers, and serves /healthz, /readyz and /metrics. ' +
+  'Call a node with the role api or all';
 
 function isOffered({ operationId }: Operation, role: NodeRole): boolean {
   return role !== 'worker' || workerOperations.includes(operationId);
@@ -127,6 +127,6 @@ function refuseRoute(
   }
   const allow = methods.flatMap((it) => (it === 'GET' ? ['GET', 'HEAD'] : [it])).join(', ');
   void reply.header('allow', allow);
-  const detail = `The path does not offer ${request.method}, expected ${allow}`;
+  const detail = `The method ${request.method} is not supported at this path, expected ${allow}`;
   void sendProblem(new Problem('method_not_allowed', detail), request, reply);
 }

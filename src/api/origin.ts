@@ -28,5 +28,5 @@ function bodyFault({ header, hasBody }: RawHead): string | undefined {
   if (!hasBody) return undefined;
   const type = readMediaType(header.get('content-type'));
   if (type !== undefined && isJson(type.mediaType)) return undefined;
-  return 'the body is no JSON, expected Content-Type application/json';
+  return 'the body is not JSON, expected Content-Type application/json';
 }

@@ -55,26 +55,29 @@ export function toProblem(error: unknown, bodyBytesMax: number = limits.bodyByte
   if (error instanceof Problem) return error;
   if (error instanceof StoreSilent) {
     const advice = error.mayHappen
-      ? 'What was asked may still happen: look before you try again.'
+      ? 'The request may still be processed: check before you try again.'
       : 'Nothing was changed: try again.';
-    const detail = `The store did not answer in time. ${advice}`;
+    const detail = `The store did not respond in time. ${advice}`;
     return new Problem('store_unavailable', detail, { cause: error });
   }
   if (error instanceof StoreUnavailable) {
-    const detail = 'The store cannot be reached or is full. Nothing was promised: try again.';
+    const detail = 'The store is unreachable or full. The request was not accepted: try again.';
     return new Problem('store_unavailable', detail, { cause: error });
   }
   const known =
     error instanceof Error && 'code' in error ? fastifyProblem(error, bodyBytesMax) : undefined;
   if (known !== undefined) return new Problem(known.code, known.detail, { cause: error });
-  const detail = 'Something unforeseen happened. The request id leads to it in the log.';
+  const detail = 'An unexpected error occurred. Find it in the log by the request id.';
   return new Problem('internal', detail, { cause: error });
 }
 
 function bodyDetail(bytes: number): string {
   const size = bytes === limits.bodyBytesMax ? '1 MiB' : `${bytes / 1024} KiB`;
   const where = bytes === limits.bodyBytesMax ? '' : ' without a key';
-  return `The request body is larger than ${size} (${bytes.toLocaleString('en')} bytes), the most accepted${where}`;
+  return (
+    `The request body is larger than ${size} (${bytes.toLocaleString('en')} bytes), the ` +
+    `maximum${where}`
+  );
 }
 
 function fastifyProblem(
@@ -87,7 +90,7 @@ function fastifyProblem(
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return {
         code: 'malformed_request',
-        detail: 'The body is not as long as Content-Length says',
+        detail: 'The length of the body does not match Content-Length',
       };
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_ASYNC_CONSTRAINT':
@@ -100,11 +103,11 @@ function fastifyProblem(
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
       return {
         code: 'unsupported_media_type',
-        detail: 'Cannot read the body: Content-Type is no media type, expected application/json',
+        detail: 'Cannot read the body: Content-Type is not a media type, expected application/json',
       };
     default:
       return isCallersMistake(error)
-        ? { code: 'malformed_request', detail: 'The request is not as HTTP expects it' }
+        ? { code: 'malformed_request', detail: 'The request is not valid HTTP' }
         : undefined;
   }
 }

@@ -163,18 +163,18 @@ export function logRequest(
 }
 
 const deeds: ReadonlyMap<string, string> = new Map([
-  ['createApp', 'app made'],
-  ['editApp', 'app changed'],
-  ['createKey', 'key made'],
+  ['createApp', 'app created'],
+  ['editApp', 'app updated'],
+  ['createKey', 'key created'],
   ['rotateKey', 'key rotated'],
   ['revokeKey', 'key revoked'],
-  ['editSubscription', 'subscription changed'],
+  ['editSubscription', 'subscription updated'],
   ['deleteSubscription', 'subscription ended'],
   ['rotateSecret', 'secret rotated'],
   ['retryDelivery', 'delivery sent again'],
   ['cancelReplay', 'replay cancelled'],
-  ['signIn', 'session begun'],
-  ['signOut', 'session ended'],
+  ['signIn', 'console session started'],
+  ['signOut', 'console session ended'],
 ]);
 
 const subjects: ReadonlyMap<string, keyof Facts> = new Map([

@@ -179,9 +179,9 @@ function brokenRequest(code: string | undefined): { problem: Problem; reason: st
     return { problem: new Problem('head_too_large', detail), reason };
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    const detail = `The request was not complete after ${limits.requestTimeoutMs / 1000} seconds`;
+    const detail = `The request was not complete within ${limits.requestTimeoutMs / 1000} seconds`;
     return { problem: new Problem('request_timeout', detail), reason: 'Request Timeout' };
   }
-  const detail = 'The bytes received are no valid HTTP/1.1 request';
+  const detail = 'The bytes received are not a valid HTTP/1.1 request';
   return { problem: new Problem('malformed_request', detail), reason: 'Bad Request' };
 }

@@ -13,7 +13,8 @@ export interface Question {
 export async function askYes(terminal: Terminal, { about, question }: Question): Promise<boolean> {
   if (!terminal.input.isTerminal || !terminal.log.isTerminal) {
     throw calledWrongly(
-      `${about}Cannot ask whether to go on: there is nobody at a terminal, so give --yes`,
+      `${about}Cannot ask for confirmation: standard input is not a terminal. Pass --yes to ` +
+        'skip the question',
     );
   }
   terminal.err(`${about}${logPainter(terminal)('bold', question)} [y/N] `);

@@ -25,7 +25,10 @@ export async function backup(call: Invocation, terminal: Terminal): Promise<void
   if ('url' in database) throw notOurs();
   const path = databaseIn(database.dataDir);
   if (!existsSync(path)) {
-    throw new CliFailure(`Cannot find "${path}": start the service once, or check --data`);
+    throw new CliFailure(
+      `Cannot find "${path}": no database there. Start the service once to create it, or ` +
+        'check --data',
+    );
   }
   const beganMs = terminal.world.monotonicMs();
   const made = await copy(path, file, terminal);
@@ -38,8 +41,8 @@ export async function backup(call: Invocation, terminal: Terminal): Promise<void
 
 function notOurs(): CliFailure {
   return new CliFailure(
-    'Cannot back up PostgreSQL: ringback backup copies a SQLite file. Use pg_dump, or continuous ' +
-      'archiving for point-in-time recovery: see docs/operations.md',
+    'Cannot back up PostgreSQL: ringback backup copies a SQLite file. Use pg_dump, or ' +
+      'continuous archiving for point-in-time recovery; see docs/operations.md',
   );
 }
 
@@ -54,7 +57,7 @@ async function copy(path: string, file: string, terminal: Terminal): Promise<Bac
         if (bytesTotal < limits.backupShownBytes) return;
         const isCopied = bytes >= bytesTotal && bytes > 0;
         const step = { done: megabytes(bytes), total: megabytes(bytesTotal) };
-        progress.show(isCopied ? { ...step, note: 'now reading it again to check it' } : step);
+        progress.show(isCopied ? { ...step, note: 'verifying the copy' } : step);
       },
     });
   } catch (error) {
@@ -95,9 +98,10 @@ function asText({ path, file, made, tookMs, key }: Done, terminal: Terminal): st
   const size = `${(bytes / 1_000_000).toFixed(1)} MB in ${(tookMs / 1000).toFixed(1)} s`;
   const kept = key === undefined ? 'RINGBACK_ENCRYPTION_KEY' : `"${key}"`;
   const text =
-    `Backed up "${path}" to "${file}": ${size}, at migration ${schema}, checked.\n` +
-    `The encryption key is not in it. Keep ${kept} too, in another place: without it nobody can open ` +
-    'the signing secrets in this backup, and Ringback does not start on it.\n';
+    `Backed up "${path}" to "${file}": ${size}, at migration ${schema}, verified.\n` +
+    `The backup does not contain the encryption key. Store ${kept} separately: without ` +
+    'it, Ringback does not start on this backup and the signing secrets in it cannot be ' +
+    'decrypted.\n';
   return filled(text, terminal.width()).replace(
     'Backed up',
     painter(terminal)('green', 'Backed up'),

@@ -59,7 +59,7 @@ const labelShare = 0.32;
 function errorRows({ file, error }: Extract<Shown, { error: unknown }>): Row[] {
   return [
     { indent: 0, text: file, style: 'bold' },
-    { indent: 2, text: 'Cannot be loaded:', style: 'red' },
+    { indent: 2, text: 'Cannot load:', style: 'red' },
     { indent: 4, text: error.message },
   ];
 }
@@ -99,9 +99,9 @@ function variantRows({ name, needs, needsAny, status, callbacks, example }: Vari
   const any = needsAny.length === 0 ? [] : [`one of ${needsAny.join(', ')}`];
   const needed = [...needs, ...any];
   const needsText = needed.length === 0 ? '' : `needs ${needed.join(' and ')}; `;
-  const label = name === '' ? 'answer' : `variant ${name}`;
+  const label = name === '' ? 'response' : `variant ${name}`;
   return [
-    { indent: 4, label, text: `${needsText}${name === '' ? '' : 'answers '}${status}` },
+    { indent: 4, label, text: `${needsText}${name === '' ? '' : 'returns '}${status}` },
     ...callbacks.flatMap(callbackRows),
     ...exampleRows(example),
   ];
@@ -110,12 +110,12 @@ function variantRows({ name, needs, needsAny, status, callbacks, example }: Vari
 function callbackRows({ label, does, hears, ...callback }: CallbackReport): Row[] {
   const { inactive, repairs, unsubscribeStatus } = callback;
   const ends =
-    unsubscribeStatus === 410 ? '' : `, ends when the receiver answers ${unsubscribeStatus}`;
+    unsubscribeStatus === 410 ? '' : `; status ${unsubscribeStatus} from the receiver unsubscribes`;
   if (inactive !== undefined) {
     return [{ indent: 6, label, text: `inactive: ${inactive}`, style: 'yellow' }];
   }
   return [
-    { indent: 6, label, text: `${does}, hears ${hears}${ends}` },
+    { indent: 6, label, text: `${does}, matches ${hears}${ends}` },
     ...repairs.map((repair): Row => ({ indent: 6, label: '', text: repair, style: 'dim' })),
   ];
 }
@@ -147,8 +147,8 @@ function unsubscribeRows({ method, path, takes, status, ...operation }: Unsubscr
     blank,
     { indent: 2, text: `${method} ${path}`, style: 'bold' },
     keyRow(operation),
-    { indent: 4, label: 'ends', text: `the subscription in ${takes}` },
-    { indent: 4, label: 'answer', text: String(status) },
+    { indent: 4, label: 'ends', text: `the subscription named by ${takes}` },
+    { indent: 4, label: 'response', text: String(status) },
   ];
 }
 
@@ -156,15 +156,19 @@ function eventRows(events: readonly EventReport[]): Row[] {
   if (events.length === 0) return [];
   const rows = events.map(({ event, name, payload }): Row => {
     const isPattern = event !== name;
-    const label = event === '*' ? 'any name' : event.includes('{') ? 'as asked for' : event;
+    const label = event === '*' ? 'any name' : event.includes('{') ? 'chosen by request' : event;
     const text =
       payload.kind === 'sample' ? JSON.stringify(payload.value) : `no example: ${payload.why}`;
-    const such = isPattern && event !== '*' && !event.includes('{') ? `such as ${name}: ` : '';
+    const such = isPattern && event !== '*' && !event.includes('{') ? `for example ${name}: ` : '';
     return payload.kind === 'sample'
       ? { indent: 4, label, text: such + text, cut: 'end' }
       : { indent: 4, label, text: such + text, style: 'yellow' };
   });
-  return [blank, { indent: 2, text: 'Events to publish, with a payload', style: 'bold' }, ...rows];
+  return [
+    blank,
+    { indent: 2, text: 'Publishable events, with an example payload', style: 'bold' },
+    ...rows,
+  ];
 }
 
 /** A warning that occurs at several places is shown once. */
@@ -175,7 +179,7 @@ function warningRows(warnings: readonly Warning[]): Row[] {
     const [first] = group;
     const word = first?.kind === 'repair' ? 'repaired: ' : '';
     const more = group.length - placesShownMax;
-    const others = `and at ${count(more, 'more place')}`;
+    const others = `and at ${count(more, 'other location')}`;
     return [
       ...group.slice(0, placesShownMax).flatMap(placeRows),
       ...(more > 0 ? [{ indent: 4, text: others } as const] : []),
@@ -203,21 +207,23 @@ function endRows(report: Exclude<Shown, { error: unknown }>): Row[] {
   const others = otherOperations === 0 ? '' : `; ${count(otherOperations, 'other operation')}`;
   const can =
     subscribes.length === 0
-      ? `Nothing to run: no operation has callbacks${others}`
-      : `Can run: ${active} of ${count(callbacks.length, 'callback')} of ` +
+      ? `Nothing to execute: no operation has callbacks${others}`
+      : `Executable: ${active} of ${count(callbacks.length, 'callback')} in ` +
         `${count(subscribes.length, 'operation')}${others}`;
   return [
     blank,
     { indent: 2, text: can, style: cannotRun.length === 0 && active > 0 ? 'green' : 'yellow' },
     ...(active > 0 && unsubscribes.length === 0 ? [endsRow] : []),
-    ...(cannotRun.length === 0 ? [] : [{ indent: 2, text: 'Cannot run:', style: 'red' } as const]),
+    ...(cannotRun.length === 0
+      ? []
+      : [{ indent: 2, text: 'Not executable:', style: 'red' } as const]),
     ...cannotRun.map((text): Row => ({ indent: 4, text })),
   ];
 }
 
 const endsRow: Row = {
   indent: 2,
-  text: 'No operation of it ends a subscription; DELETE /subscriptions/{id} of Ringback does.',
+  text: 'No operation ends a subscription; use Ringback’s own DELETE /subscriptions/{id}.',
 };
 
 function count(number: number, noun: string): string {

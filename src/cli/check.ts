@@ -17,7 +17,8 @@ export type Checked =
 
 export async function check(call: Invocation, terminal: Terminal): Promise<void> {
   const { positionals: files, isJson } = call;
-  if (files.length === 0) throw calledWrongly('Cannot check nothing: expected a file');
+  if (files.length === 0)
+    throw calledWrongly('Cannot check: no FILE given, expected at least one OpenAPI document');
   const contractRoot =
     call.text('contract-root') ?? (call.env[settings.contractRoot.env] || undefined);
   const all: Checked[] = [];
@@ -30,8 +31,12 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   const failed = all.filter((one) => 'error' in one || one.cannotRun.length > 0);
   if (failed.length === 0) return;
   const names = failed.map(({ file }) => `  ${file}`).join('\n');
-  const many = `Not everything can run in ${failed.length} of ${all.length} files:\n${names}`;
-  throw new CliFailure(all.length === 1 ? 'Not everything in it can run.' : many);
+  const many =
+    `Found callbacks that cannot be executed in ${failed.length} of ${all.length} ` +
+    `files:\n${names}`;
+  throw new CliFailure(
+    all.length === 1 ? 'Some callbacks in this document cannot be executed.' : many,
+  );
 }
 
 /** Members are always present, for programs that read the output. */

@@ -30,10 +30,10 @@ export interface Command {
 }
 
 export const groups = {
-  run: 'Run it',
-  use: 'Use it',
-  look: 'See what happens',
-  operate: 'Operate it',
+  run: 'Run',
+  use: 'Subscribe and publish',
+  look: 'Inspect',
+  operate: 'Operate',
 } as const;
 export type Group = keyof typeof groups;
 

@@ -9,17 +9,17 @@ export const connectFlags = {
   url: {
     kind: 'text',
     placeholder: 'URL',
-    says: 'where the service is (RINGBACK_URL, or http://127.0.0.1:8080)',
+    says: 'URL of the service (RINGBACK_URL, or http://127.0.0.1:8080)',
   },
   key: {
     kind: 'text',
     placeholder: 'KEY',
-    says: 'an API key (RINGBACK_API_KEY, or the file in RINGBACK_API_KEY_FILE)',
+    says: 'API key (RINGBACK_API_KEY, or the file in RINGBACK_API_KEY_FILE)',
   },
   'app-id': {
     kind: 'text',
     placeholder: 'APP',
-    says: 'the app that the key belongs to; another one is refused (RINGBACK_APP_ID)',
+    says: 'App id of the key; a key of another app is refused (RINGBACK_APP_ID)',
   },
 } as const satisfies Record<string, Flag>;
 
@@ -62,6 +62,7 @@ function readKey({ text, env }: Invocation): string {
   if (mistakes.length > 0) throw calledWrongly(mistakes.join('\n'));
   if (typeof key === 'string' && key !== '') return key;
   throw calledWrongly(
-    'Cannot call Ringback without a key: give --key, or set RINGBACK_API_KEY or RINGBACK_API_KEY_FILE',
+    'Cannot call Ringback: no API key. Pass --key, or set RINGBACK_API_KEY or ' +
+      'RINGBACK_API_KEY_FILE',
   );
 }

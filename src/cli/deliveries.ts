@@ -14,7 +14,8 @@ import { withService } from './with-service.ts';
 
 export async function deliveries(call: Invocation, terminal: Terminal): Promise<void> {
   const [id, ...more] = call.positionals;
-  if (more.length > 0) throw calledWrongly('Cannot show several deliveries: expected one, or none');
+  if (more.length > 0)
+    throw calledWrongly('Cannot show several deliveries: expected at most one DLV');
   const ofLists = Object.keys(listFlags);
   const filtering = [...Object.keys(deliveryFlags), 'state', 'event-id'];
   if (id !== undefined) refuseBeside(call, `"${id}"`, [...filtering, ...ofLists, 'watch']);
@@ -43,7 +44,10 @@ export function readFilters(call: Invocation, nowMs: number): ListDeliveriesQuer
   const [since, until] = [call.text('since'), call.text('until')];
   const status = call.text('status');
   if (status !== undefined && !/^([2-5]xx|[1-9]\d\d)$/.test(status)) {
-    throw calledWrongly(`Cannot read --status "${status}": expected a status, or 2xx to 5xx`);
+    throw calledWrongly(
+      `Cannot read --status "${status}": expected a status such as 404, or a class from 2xx ` +
+        'to 5xx',
+    );
   }
   return {
     state: oneOf(deliveryStates, call.text('state')),
@@ -68,6 +72,7 @@ function oneOf<Word extends string>(
 function noneOf(filters: ListDeliveriesQuery): string {
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   return isFiltered
-    ? 'No delivery fits. Leave a filter away, or see all: ringback deliveries'
-    : 'There are no deliveries yet. Somebody must listen (ringback subscribe URL) before you publish (ringback publish EVENT).';
+    ? 'No delivery matches. Remove a filter, or list all: ringback deliveries'
+    : 'No deliveries yet. Subscribe first (ringback subscribe URL), then publish (ringback ' +
+        'publish EVENT).';
 }

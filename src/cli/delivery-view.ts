@@ -9,8 +9,8 @@ export function deliveryColumns({ paint, when }: View): Column<Delivery>[] {
     { title: 'ID', show: ({ id }) => id },
     stateColumn(paint),
     { title: 'EVENT', show: ({ event }) => event, rank: 7, shrinksTo: 12 },
-    { title: 'ANSWER', show: answerOf, rank: 8 },
-    { title: 'TRIES', show: ({ attemptCount }) => String(attemptCount), isRight: true, rank: 4 },
+    { title: 'RESPONSE', show: answerOf, rank: 8 },
+    { title: 'ATTEMPTS', show: ({ attemptCount }) => String(attemptCount), isRight: true, rank: 4 },
     { title: 'PUBLISHED', show: ({ createdAt }) => when(createdAt), rank: 6 },
     { title: 'NEXT', show: ({ nextAttemptAt }) => when(nextAttemptAt), rank: 3 },
     { title: 'URL', show: ({ callback }) => callback.url, rank: 5, shrinksTo: 16 },
@@ -44,7 +44,7 @@ function showAttempt(view: View, attempt: Attempt, number: number): string {
   const { request, response } = attempt;
   const { paint } = view;
   const isGood = attempt.error === undefined;
-  const answer = `${answerOf(attempt) || 'no answer'} after ${tookTime(attempt.tookMs)}`;
+  const answer = `${answerOf(attempt) || 'no response'} after ${tookTime(attempt.tookMs)}`;
   const title = `\nAttempt ${number}: ${paint(isGood ? 'green' : 'red', answer)}\n`;
   return (
     title +
@@ -68,18 +68,18 @@ function headerLines(headers: Readonly<Record<string, string>>): string {
 
 function bodyOf(response: Attempt['response']): string | undefined {
   if (response === undefined || response.body === '') return undefined;
-  return response.isCut ? `${response.body}\n(the rest was not kept)` : response.body;
+  return response.isCut ? `${response.body}\n(truncated)` : response.body;
 }
 
 function nextStep({ id, state, eventId }: Delivery): string {
   switch (state) {
     case 'dead':
-      return `It is not tried again. Send it again: ringback retry ${id}`;
+      return `No further attempts. Send it again: ringback retry ${id}`;
     case 'delivered':
     case 'cancelled':
-      return `Its payload: ringback events ${eventId}. Send it again: ringback retry ${id}`;
+      return `Show the payload: ringback events ${eventId}. Send it again: ringback retry ${id}`;
     case 'due':
     case 'running':
-      return `It is under way. Its payload: ringback events ${eventId}`;
+      return `Delivery is pending. Show the payload: ringback events ${eventId}`;
   }
 }

@@ -34,7 +34,8 @@ export async function doctor(call: Invocation, terminal: Terminal): Promise<void
   }
   if (isJson) terminal.out(`${JSON.stringify(findings, absentAsNull, 2)}\n`);
   const count = findings.filter(({ state }) => state === 'failed').length;
-  const rest = config === undefined ? ', and the rest could not be looked at' : '';
+  const rest =
+    config === undefined ? '; the remaining checks need valid settings and were skipped' : '';
   if (count > 0) throw new CliFailure(`${count} of ${findings.length} checks failed${rest}.`);
 }
 
@@ -79,8 +80,10 @@ async function attempted({ name, run }: Check): Promise<Finding[]> {
   try {
     return await run();
   } catch (error) {
-    const message = `Cannot look at it: ${reasonOf(error)}`;
-    return [failed(name, { message, remedy: 'This is a bug of the doctor: please report it' })];
+    const message = `Cannot run this check: ${reasonOf(error)}`;
+    return [
+      failed(name, { message, remedy: 'This is a bug in ringback doctor: please report it' }),
+    ];
   }
 }
 

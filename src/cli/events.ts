@@ -15,7 +15,7 @@ import { withService, type Service } from './with-service.ts';
 
 export async function events(call: Invocation, terminal: Terminal): Promise<void> {
   const [id, ...more] = call.positionals;
-  if (more.length > 0) throw calledWrongly('Cannot show several events: expected one, or none');
+  if (more.length > 0) throw calledWrongly('Cannot show several events: expected at most one EVT');
   const nowMs = terminal.world.nowMs();
   const [event, since, until] = [call.text('event'), call.text('since'), call.text('until')];
   const filters = {
@@ -34,8 +34,8 @@ export async function events(call: Invocation, terminal: Terminal): Promise<void
           list: (limit) => service.client.events.list({ ...filters, limit }),
           columns: columns(viewOf(terminal)),
           none: isFiltered
-            ? 'No event fits. Leave a filter away, or see all: ringback events'
-            : `There are no events yet. Publish one: ringback publish order.created --message "Order 42"`,
+            ? 'No event matches. Remove a filter, or list all: ringback events'
+            : 'No events yet. Publish one: ringback publish order.created --message "Order 42"',
         })
       : showEvent(call, terminal, { ...service, id }),
   );
@@ -77,15 +77,16 @@ async function showEvent(
       ['event', event.id],
       ['name', event.event],
       ['published', view.exactly(event.createdAt)],
-      ['deliveries', deliveries === null ? 'still being made' : String(deliveries)],
+      ['deliveries', deliveries === null ? 'being created' : String(deliveries)],
       ['rejected', event.rejected],
       ['payload', indented(event)],
     ]),
   );
-  if (page.items.length === 0) return terminal.err('It goes to nobody.\n');
+  if (page.items.length === 0)
+    return terminal.err('No deliveries: no subscription matched this event.\n');
   terminal.out(`\n${view.table(deliveryColumns(view), page.items)}`);
   if (page.nextCursor !== null) {
-    terminal.err(`There are more: ringback deliveries --event-id ${id} --all\n`);
+    terminal.err(`More deliveries: ringback deliveries --event-id ${id} --all\n`);
   }
 }
 

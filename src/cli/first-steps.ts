@@ -30,8 +30,8 @@ export function openDoors({ executed }: Service['contracts']): string[] {
     const shown = names.slice(0, namesMax).join(', ');
     const rest = names.length > namesMax ? ` and ${names.length - namesMax} more` : '';
     return [
-      `the document of ${JSON.stringify(contract.title)} asks for no key at ${shown}${rest}: ` +
-        'whoever reaches this address may call it, as the app "default"',
+      `the document ${JSON.stringify(contract.title)} requires no key for ${shown}${rest}: ` +
+        'anyone who can reach this address may call it, as the app "default"',
     ];
   });
 }
@@ -45,10 +45,11 @@ function isOpen(security: Operation['security']): boolean {
 function ownSteps({ url, firstKey }: Greeted): string[] {
   const key = firstKey ?? '$RINGBACK_API_KEY';
   return [
-    'Watch callbacks arrive, in a second terminal:',
+    'Receive callbacks in a second terminal:',
     `  ${ownCommand} listen --url ${url} --key "${key}"`,
     '',
-    'Then subscribe a second URL, publish an event (it goes to both), and see where it went:',
+    'Then subscribe a second URL, publish an event (delivered to both), and list the ' +
+      'deliveries:',
     `  curl -X POST ${url}/subscribe ${auth(key)} ${json} -d '{"callbackUrl":"${receiver}second"}'`,
     `  curl -X POST ${url}/events ${auth(key)} ${json} -d '{"event":"order.created","payload":{"message":"Order 42"}}'`,
     `  curl ${url}/deliveries ${auth(key)}`,
@@ -76,12 +77,12 @@ function foreignSteps(service: Greeted): string[] {
           `  curl -X POST ${url}/events ${auth(key)} ${json} -d ${quote(example.event)}`,
         ];
   return [
-    'It executes the callbacks of',
+    'Executing the callbacks of',
     ...listed,
     '',
     example === undefined
-      ? 'See what was delivered:'
-      : 'Subscribe a URL, publish an event, and see where it went:',
+      ? 'List deliveries:'
+      : 'Subscribe a URL, publish an event, and list the deliveries:',
     ...pasted,
     `  curl ${url}/deliveries ${auth(key)}`,
     '',

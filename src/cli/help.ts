@@ -27,10 +27,13 @@ export function overview(commands: readonly Command[], screen: Screen): string {
       line.replace(`Ringback ${version}`, (name) => paint('bold', name)),
     ),
     '',
-    'Usage: ringback COMMAND …',
+    'Usage: ringback COMMAND [OPTIONS]',
     ...grouped,
     '',
-    ...wrap('ringback COMMAND --help explains it, with examples. Each one knows --json.', width),
+    ...wrap(
+      'Run "ringback COMMAND --help" for details and examples. All commands accept --json.',
+      width,
+    ),
     '',
   ].join('\n');
 }
@@ -38,19 +41,24 @@ export function overview(commands: readonly Command[], screen: Screen): string {
 export function help(command: Command, screen: Screen): string {
   const paint = painter(screen);
   const width = widthOf(screen);
-  const { usage, about, examples, exitCodes = {} } = command;
+  const { usage, about, examples, exitCodes = {}, summary } = command;
   const section = (title: string, lines: readonly string[]): string[] =>
     lines.length === 0 ? [] : ['', paint('bold', `${title}:`), ...lines];
-  const codes = Object.entries({ ...exitCodes, 2: 'it was called wrongly' });
+  const codes = Object.entries({
+    0: 'Success',
+    1: 'Failure',
+    ...exitCodes,
+    2: 'Invalid command line',
+  });
   return [
-    ...wrap(`ringback ${command.name}: ${command.summary}`, width),
+    ...wrap(`${summary}.`, width),
     ...(about === undefined ? [] : ['', ...paragraphs(about, width)]),
     ...section(
       'Usage',
       usage.flatMap((line) => usageLines(line, width)),
     ),
-    ...section('Words', rows(Object.entries(command.positionals ?? {}), { width, paint })),
-    ...section('Flags', rows(flagRows(command), { width, paint })),
+    ...section('Arguments', rows(Object.entries(command.positionals ?? {}), { width, paint })),
+    ...section('Options', rows(flagRows(command), { width, paint })),
     ...section(settingsTitle(command), rows(settingRows(command), { width, paint })),
     ...section(
       'Examples',
@@ -60,7 +68,7 @@ export function help(command: Command, screen: Screen): string {
       ]),
     ),
     ...section(
-      'Exit code',
+      'Exit codes',
       Object.keys(exitCodes).length === 0 ? [] : rows(codes, { width, paint }),
     ),
     '',
@@ -84,10 +92,10 @@ export function flagTerm(name: string, flag: Flag): string {
 export function flagRows({ flags, json }: Command): Row[] {
   const own = Object.entries(flags).map(([name, flag]): Row => {
     const choices = flag.kind === 'choice' ? `: ${flag.choices.join(', ')}` : '';
-    const again = flag.kind === 'text' && flag.isRepeatable === true ? '; may be repeated' : '';
+    const again = flag.kind === 'text' && flag.isRepeatable === true ? '; can be repeated' : '';
     return [flagTerm(name, flag), flag.says + choices + again];
   });
-  return [...own, ['--json', `for programs: ${json}`], ['--help', 'this text']];
+  return [...own, ['--json', `Print JSON: ${json}`], ['--help', 'Show this help']];
 }
 
 export function shownSettings({ takesSettings, settingsShown }: Command): readonly SettingFlag[] {
@@ -97,15 +105,19 @@ export function shownSettings({ takesSettings, settingsShown }: Command): readon
 
 function settingsTitle({ settingsShown }: Command): string {
   return settingsShown === undefined
-    ? 'Settings (--port is RINGBACK_PORT)'
-    : 'Settings (those of ringback serve, such as)';
+    ? 'Settings (--port or RINGBACK_PORT)'
+    : 'Settings (as for ringback serve)';
 }
 
 function settingRows(command: Command): Row[] {
   return shownSettings(command).map(({ flag, meaning, fallback, isSwitch }): Row => {
     const standard = fallback === undefined || isSwitch ? '' : ` (${fallback})`;
-    return [`--${flag}`, (meaning + standard).replaceAll('`', '')];
+    return [`--${flag}`, (capitalized(meaning) + standard).replaceAll('`', '')];
   });
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function rows(list: readonly Row[], { width, paint }: { width: number; paint: Paint }): string[] {

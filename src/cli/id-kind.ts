@@ -17,6 +17,6 @@ export function expectId(kind: IdKind, text: string, doing: string): string {
   if (shape.test(text)) return text;
   const other = Object.values(kinds).find((one) => one.shape.test(text));
   const hint =
-    other === undefined ? '' : `. It is ${other.name}:\n  ringback ${other.look} ${text}`;
+    other === undefined ? '' : `. This is ${other.name}:\n  ringback ${other.look} ${text}`;
   throw calledWrongly(`Cannot ${doing} "${text}": expected ${name}, ${kind}_…${hint}`);
 }

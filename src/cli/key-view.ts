@@ -24,10 +24,10 @@ export function forPeople(done: Done, terminal: Terminal): string {
   switch (done.kind) {
     case 'list':
       return done.keys.length === 0
-        ? 'There is no key. Make one: ringback key create --name NAME --scopes SCOPES\n'
+        ? 'No keys. Create one: ringback key create --name NAME --scopes SCOPES\n'
         : keyTable(done.keys, done.nowMs, terminal);
     case 'fresh':
-      return `${done.fresh.secret}\nThe key is shown this once.\n`;
+      return `${done.fresh.secret}\nStore this key now: it is shown only once.\n`;
     case 'revoked':
       return `Revoked rbk_${done.key.id}.\n`;
   }

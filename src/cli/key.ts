@@ -25,7 +25,10 @@ export async function key(call: Invocation, terminal: Terminal): Promise<void> {
   const { database } = config;
   const place = 'url' in database ? 'the database' : `"${fileIn(database.dataDir)}"`;
   if ('dataDir' in database && !existsSync(fileIn(database.dataDir))) {
-    throw new CliFailure(`Cannot find ${place}: start the service once, or check --data`);
+    throw new CliFailure(
+      `Cannot find ${place}: no database there. Start the service once to create it, or ` +
+        'check --data',
+    );
   }
   const onFatal = (error: Error): void => terminal.err(`${error.message}\n`);
   const store = await openStore({ ...database, world, onFatal }).catch(explain);
@@ -65,24 +68,24 @@ function readWish({ positionals, text }: Invocation): Wish {
   const isNamed = verb === 'rotate' || verb === 'revoke';
   const strange = isNamed ? more : positionals.slice(1);
   if (strange.length > 0) {
-    throw calledWrongly(`Cannot ${verb} "${strange.join(' ')}" too: expected one thing at a time`);
+    throw calledWrongly(`Cannot ${verb} "${strange.join(' ')}": expected one argument at a time`);
   }
   if (isNamed) {
-    if (id === '') throw calledWrongly(`Cannot ${verb} nothing: expected the id of a key, rbk_…`);
+    if (id === '') throw calledWrongly(`Cannot ${verb}: no key given, expected its id, rbk_…`);
     return { verb, id };
   }
   if (verb === 'list') return { verb };
   const name = text('name') ?? '';
-  if (name === '') throw calledWrongly('Cannot make a key without --name');
+  if (name === '') throw calledWrongly('Cannot create a key: --name is missing');
   return { verb, name, scopes: readScopes(text('scopes')) };
 }
 
 function readScopes(text: string | undefined): readonly Scope[] {
-  if (text === undefined) throw calledWrongly('Cannot make a key without --scopes');
+  if (text === undefined) throw calledWrongly('Cannot create a key: --scopes is missing');
   const names = text.split(',').map((name) => name.trim());
   const stranger = names.find((name) => !allScopes.some((scope) => scope === name));
   if (stranger !== undefined) {
-    throw calledWrongly(`Cannot give scope "${stranger}": ${guess(stranger, allScopes)}`);
+    throw calledWrongly(`Cannot grant scope "${stranger}": ${guess(stranger, allScopes)}`);
   }
   return allScopes.filter((scope) => names.includes(scope));
 }
@@ -119,13 +122,16 @@ async function findApp(store: Store, name: string, place: string): Promise<App> 
   const app = await store.read('app', { name });
   if (app !== undefined) return app;
   throw new CliFailure(
-    `Cannot find app "${name}" in ${place}: start the service once, or check --app`,
+    `Cannot find app "${name}" in ${place}: check --app, or start the service once to ` +
+      'create the default app',
   );
 }
 
 function explain(error: unknown): never {
   if (!(error instanceof CannotOpenStore)) throw error;
   const hint =
-    error.code === 'in_use' ? '\nWhile it runs, use the API: POST /keys (see /docs).' : '';
+    error.code === 'in_use'
+      ? '\nWhile the service runs, use its API instead: POST /keys (see /docs).'
+      : '';
   throw new CliFailure(error.message + hint, { cause: error });
 }

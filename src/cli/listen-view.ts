@@ -42,5 +42,5 @@ function signatureText(signature: Signature): string {
   if (signature.kind === 'ok') return 'signature ok';
   if (signature.kind === 'foreign') return 'not from Ringback';
   const why = signature.why === 'signature_wrong' ? '' : ` (${signature.why})`;
-  return `SIGNATURE WRONG${why}`;
+  return `SIGNATURE INVALID${why}`;
 }

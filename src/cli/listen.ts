@@ -35,7 +35,7 @@ export async function listen(call: Invocation, terminal: Terminal): Promise<void
         (status) => answer.writeHead(status).end(),
         (error: unknown) => {
           if (signal.aborted) return; // Its connection is closed below.
-          terminal.err(`Cannot take a callback: ${String(error)}\n`);
+          terminal.err(`Cannot handle a callback: ${String(error)}\n`);
           answer.writeHead(500).end();
         },
       );
@@ -52,7 +52,7 @@ export async function listen(call: Invocation, terminal: Terminal): Promise<void
       terminal.out(
         isJson
           ? json({ kind: 'listening', url, subscriberId, event: event ?? null })
-          : `Listening on ${url} for ${what} (${subscriberId}). Ctrl+C ends it.\n`,
+          : `Listening on ${url} for ${what} (${subscriberId}). Press Ctrl+C to stop.\n`,
       );
       await terminal.stopped;
       await leave(client, subscriberId).catch((error: unknown) => {
@@ -87,13 +87,15 @@ async function leave(client: Client, subscriberId: string): Promise<void> {
 function stillThere(error: unknown, subscriberId: string): unknown {
   if (!(error instanceof CliFailure)) return error;
   const { message, code, status } = error;
-  const next = `It may still be subscribed:\n  ringback unsubscribe ${subscriberId}`;
+  const next =
+    'The subscription may still exist. End it:\n' + `  ringback unsubscribe ${subscriberId}`;
   return new CliFailure(`${message}\n${next}`, { cause: error, code, status });
 }
 
 function leftEarly(url: string): CliFailure {
   return new CliFailure(
-    `Left before the service answered: it may have subscribed ${url} all the same.\n  ringback subscriptions --target ${url}`,
+    `Interrupted before the service responded: it may have subscribed ${url}. Check ` +
+      `with:\n  ringback subscriptions --target ${url}`,
     { exitCode: 130 },
   );
 }

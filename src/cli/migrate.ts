@@ -18,7 +18,7 @@ export async function migrate(call: Invocation, terminal: Terminal): Promise<voi
   const applied = isCheck ? [] : await apply(migrator, terminal).catch(explain);
   const at = migrator.last - due.length;
   if (call.isJson) terminal.out(`${JSON.stringify({ applied, due, at, last: migrator.last })}\n`);
-  if (due.length > 0) throw new CliFailure(print(due, 'is due').trimEnd());
+  if (due.length > 0) throw new CliFailure(print(due, 'is pending').trimEnd());
   if (call.isJson) return;
   const paint = painter(terminal);
   terminal.out(

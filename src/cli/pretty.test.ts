@@ -4,12 +4,19 @@ import { fc } from '../../test/fast-check.ts';
 import { prettyLine } from './pretty.ts';
 
 const time = '2026-11-15T17:04:05.678Z';
-const line = { level: 30, time, requestId: 'req_1', status: 202, did: 'key made', msg: 'request' };
+const line = {
+  level: 30,
+  time,
+  requestId: 'req_1',
+  status: 202,
+  did: 'key created',
+  msg: 'request',
+};
 
 describe('prettyLine', () => {
   it('shows time, level, message, and the facts', () => {
     const text = prettyLine(JSON.stringify(line), { isColoured: false });
-    assert.equal(text, '17:04:05.678 INFO  request requestId=req_1 status=202 did="key made"\n');
+    assert.equal(text, '17:04:05.678 INFO  request requestId=req_1 status=202 did="key created"\n');
   });
 
   it('shows the stack of an error below its line', () => {

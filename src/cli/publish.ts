@@ -15,8 +15,7 @@ import { withService } from './with-service.ts';
 export async function publish(call: Invocation, terminal: Terminal): Promise<void> {
   if (call.text('batch') !== undefined) return publishBatches(call, terminal);
   const [event, ...more] = call.positionals;
-  if (event === undefined)
-    throw calledWrongly('Cannot publish nothing: expected the name of an event');
+  if (event === undefined) throw calledWrongly('Cannot publish: no event name given');
   const payloadText = await readPayload(call, terminal, more);
   const subscriberId = call.text('to');
   if (subscriberId !== undefined) expectId('sub', subscriberId, 'publish to');
@@ -60,14 +59,15 @@ async function readPayload(
     throw calledWrongly('Cannot publish several payloads: expected one, in quotes');
   }
   if (given.length > 1) {
-    throw calledWrongly('Cannot publish several payloads: give PAYLOAD, --message or --file');
+    throw calledWrongly('Cannot combine payloads: give only one of PAYLOAD, --message and --file');
   }
   if (message !== undefined) return JSON.stringify({ message });
   if (argument !== undefined && argument !== '-') return checked('PAYLOAD', Buffer.from(argument));
   const from = argument ?? file;
   if (from === undefined) {
     throw calledWrongly(
-      'Cannot publish without a payload: give PAYLOAD, --message TEXT, --file FILE, or - for standard input',
+      'Cannot publish: no payload. Give PAYLOAD, --message TEXT, --file FILE, or - for ' +
+        'standard input',
     );
   }
   const bytes = await readAll(sourceOf(from, terminal), limits.inputBytesMax);
@@ -86,18 +86,26 @@ function checked(where: string, bytes: Uint8Array): string {
 
 function acceptedText(event: string, { eventId, deliveries, warnings }: Accepted): string {
   const lines = (warnings ?? []).map(({ field, message }) => `  ${field}: ${message}`);
-  const notes = lines.length === 0 ? [] : ['It breaks the contract, which is let pass:', ...lines];
+  const notes =
+    lines.length === 0
+      ? []
+      : [
+          'The payload violates the contract; the service accepted it because it runs with ' +
+            '--lenient:',
+          ...lines,
+        ];
   return [`Published ${event} as ${eventId}: ${heardBy(event, deliveries)}`, ...notes, ''].join(
     '\n',
   );
 }
 
 function heardBy(event: string, deliveries: number | null): string {
-  if (deliveries === null) return 'it goes to more receivers than were counted yet.';
+  if (deliveries === null)
+    return 'more matching subscriptions than are counted at once; deliveries are being created.';
   if (deliveries === 0) {
-    return `nobody hears it. Subscribe first: ringback subscribe URL --event ${event}`;
+    return `no subscription matches. Subscribe first: ringback subscribe URL --event ${event}`;
   }
-  return deliveries === 1 ? '1 delivery is under way.' : `${deliveries} deliveries are under way.`;
+  return deliveries === 1 ? '1 delivery pending.' : `${deliveries} deliveries pending.`;
 }
 
 function endedText(paint: ReturnType<typeof viewOf>['paint'], ended: Ended): string {
@@ -106,12 +114,15 @@ function endedText(paint: ReturnType<typeof viewOf>['paint'], ended: Ended): str
     ended.dead > 0 ? paint('red', `${ended.dead} dead`) : '',
     ended.cancelled > 0 ? `${ended.cancelled} cancelled` : '',
   ].filter((part) => part !== '');
-  return parts.length === 0 ? 'Nothing was sent.\n' : `All ended: ${parts.join(', ')}.\n`;
+  return parts.length === 0
+    ? 'Nothing was sent.\n'
+    : `All deliveries ended: ${parts.join(', ')}.\n`;
 }
 
 function deadFailure({ eventId }: Accepted, { dead }: Ended): CliFailure {
-  const what = dead === 1 ? 'a delivery is' : `${dead} deliveries are`;
+  const what = dead === 1 ? 'a delivery was' : `${dead} deliveries were`;
   return new CliFailure(
-    `Cannot deliver ${eventId} to all: ${what} dead. See why:\n  ringback deliveries --event-id ${eventId} --state dead`,
+    `Cannot deliver ${eventId} to all subscribers: ${what} dead-lettered. See why:\n` +
+      `  ringback deliveries --event-id ${eventId} --state dead`,
   );
 }

@@ -77,13 +77,13 @@ describe('readCall', () => {
   it('refuses unknown flags and suggests the nearest one', () => {
     refused('Cannot read "--note-": did you mean "--note"?', '--note-', 'x');
     refused('Cannot read "--stat": did you mean "--state"?', '--stat=dead');
-    refused('Cannot read "-a": there is no such flag', '-a');
-    refused('Cannot read "--__proto__": there is no such flag', '--__proto__');
+    refused('Cannot read "-a": unknown option', '-a');
+    refused('Cannot read "--__proto__": unknown option', '--__proto__');
     refused('Cannot read --state "dad": did you mean "dead"?', '--state', 'dad');
     refused('Cannot read --state "x": expected dead or delivered', '--state', 'x');
-    refused('Cannot read --note: its value is missing', '--note');
-    refused('Cannot read --note: its value is missing', '--note', '--all');
-    refused('Cannot give --all the value "no": it is on or not there', '--all=no');
+    refused('Cannot read --note: the value is missing', '--note');
+    refused('Cannot read --note: the value is missing', '--note', '--all');
+    refused('Cannot set --all to "no": the option takes no value', '--all=no');
     for (const value of ['0', '101', '7.5', '1e2', ' 7', 'x', '']) {
       refused(`Cannot read --limit "${value}": expected a number from 1 to 100`, '--limit', value);
     }
@@ -91,7 +91,7 @@ describe('readCall', () => {
 
   it('refuses positionals if a command takes none, except with --help', () => {
     const { positionals: _none, ...wordless } = command;
-    const message = 'Cannot try "now": expected flags only';
+    const message = 'Cannot try "now": the command takes options only';
     assert.throws(() => readCall(wordless, ['now'], {}), { message });
     assert.equal(readCall(wordless, ['now', '--help'], {}).wantsHelp, true);
     assert.equal(readCall(wordless, ['-h'], {}).wantsHelp, true);

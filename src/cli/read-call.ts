@@ -9,8 +9,8 @@ import { guess, nearest } from '../core/nearest.ts';
 
 /** Flags of every command, handled by run.ts. */
 export const commonFlags = {
-  json: { kind: 'switch', says: 'for programs' },
-  help: { kind: 'switch', says: 'this text' },
+  json: { kind: 'switch', says: 'Print JSON' },
+  help: { kind: 'switch', says: 'Show this help' },
 } as const satisfies Record<string, Flag>;
 
 export function readCall(
@@ -29,7 +29,7 @@ export function readCall(
   const isWordless = command.positionals === undefined && positionals.length > 0;
   if (isWordless && !wantsHelp) {
     const found = positionals.join(' ');
-    throw calledWrongly(`Cannot ${command.name} "${found}": expected flags only`);
+    throw calledWrongly(`Cannot ${command.name} "${found}": the command takes options only`);
   }
   const last = (flag: string): string | undefined => values.get(flag)?.at(-1);
   return {
@@ -93,10 +93,10 @@ function wordsOf(args: readonly string[], known: ReadonlyMap<string, KnownFlag>)
     if (flag === undefined) throw unknownFlag(rawName, [...known.keys()]);
     if (flag.kind === 'switch') {
       if (value === undefined) return [{ kind: 'flag', name, value: 'on' }];
-      throw calledWrongly(`Cannot give ${rawName} the value "${value}": it is on or not there`);
+      throw calledWrongly(`Cannot set ${rawName} to "${value}": the option takes no value`);
     }
     if (value === undefined || (!token.inlineValue && /^-./.test(value))) {
-      throw calledWrongly(`Cannot read ${rawName}: its value is missing`);
+      throw calledWrongly(`Cannot read ${rawName}: the value is missing`);
     }
     refuseValue({ rawName, value, flag });
     return [{ kind: 'flag', name, value }];
@@ -118,7 +118,7 @@ function withValues(args: readonly string[], known: ReadonlyMap<string, KnownFla
 
 function unknownFlag(rawName: string, known: readonly string[]): Error {
   const meant = nearest(rawName.replace(/^-+/, ''), known);
-  const hint = meant === undefined ? 'there is no such flag' : `did you mean "--${meant}"?`;
+  const hint = meant === undefined ? 'unknown option' : `did you mean "--${meant}"?`;
   return calledWrongly(`Cannot read "${rawName}": ${hint}`);
 }
 
@@ -132,6 +132,6 @@ function refuseValue(given: { rawName: string; value: string; flag: KnownFlag })
   const isFit = /^\d{1,16}$/.test(value) && Number(value) >= min && Number(value) <= max;
   if (isFit) return;
   const expected =
-    flag.max === undefined ? `a number, ${min} or more` : `a number from ${min} to ${max}`;
+    flag.max === undefined ? `a number of at least ${min}` : `a number from ${min} to ${max}`;
   throw calledWrongly(`Cannot read ${rawName} "${value}": expected ${expected}`);
 }

@@ -7,5 +7,5 @@ import { calledWrongly } from './failure.ts';
 export function refuseBeside(call: Invocation, what: string, flags: readonly string[]): void {
   const given = flags.find((flag) => call.isOn(flag));
   if (given === undefined) return;
-  throw calledWrongly(`Cannot use --${given} beside ${what}: leave one of them away`);
+  throw calledWrongly(`Cannot combine --${given} with ${what}: remove one of them`);
 }

@@ -11,7 +11,7 @@ export function replayColumns({ paint, when }: View): Column<Replay>[] {
     { title: 'SENT', show: ({ replayed }) => String(replayed), isRight: true, rank: 7 },
     { title: 'SKIPPED', show: ({ skipped }) => String(skipped), isRight: true, rank: 4 },
     { title: 'STARTED', show: ({ createdAt }) => when(createdAt), rank: 5 },
-    { title: 'OF', show: ({ filter }) => filterText(filter), rank: 6, shrinksTo: 12 },
+    { title: 'FILTER', show: ({ filter }) => filterText(filter), rank: 6, shrinksTo: 12 },
   ];
 }
 
@@ -21,12 +21,12 @@ export function showReplay(view: View, replay: Replay): string {
   return view.facts([
     ['replay', id],
     ['state', state, (text) => paintState(paint, state, text)],
-    ['of', filterText(filter)],
+    ['filter', filterText(filter)],
     ['until', exactly(filter.until)],
-    ['done', percent(replay.progress)],
+    ['progress', percent(replay.progress)],
     ['sent again', replay.replayed.toLocaleString('en')],
     ['skipped', replay.skipped === 0 ? undefined : replay.skipped.toLocaleString('en')],
-    ['rate', `at most ${replay.ratePerSecond} a second`],
+    ['rate', `at most ${replay.ratePerSecond} per second`],
     ['started', exactly(replay.createdAt)],
     ['ended', exactly(replay.endedAt)],
     ['cancel', state === 'running' ? `ringback replay cancel ${id}` : undefined],
@@ -40,8 +40,8 @@ export function filterText(filter: NewReplayFilter): string {
     state,
     event === undefined ? '' : event,
     subscriberId === undefined ? '' : `to ${subscriberId}`,
-    status === undefined ? '' : `answered with ${status}`,
-    error === undefined ? '' : `with the error ${error}`,
+    status === undefined ? '' : `status ${status}`,
+    error === undefined ? '' : `error ${error}`,
     from === undefined ? '' : `since ${from}`,
   ]
     .filter((part) => part !== '')

@@ -25,9 +25,12 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
   }
   const wantsId = verb === 'show' || verb === 'cancel';
   if (more.length > 0 || (id !== undefined && !wantsId)) {
-    throw calledWrongly(`Cannot replay "${[id, ...more].join(' ')}": expected flags only`);
+    throw calledWrongly(
+      `Cannot replay "${[id, ...more].join(' ')}": the command takes options only`,
+    );
   }
-  if (wantsId && id === undefined) throw calledWrongly(`Cannot ${verb} a replay: expected rpl_…`);
+  if (wantsId && id === undefined)
+    throw calledWrongly(`Cannot ${verb} a replay: no id given, expected rpl_…`);
   if (id !== undefined) expectId('rpl', id, verb);
   refuseStrangers(call, verb);
   const filter = readReplayFilter(call, terminal.world.nowMs());
@@ -40,7 +43,7 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
         return showList(call, terminal, {
           list: (limit) => client.replays.list({ limit }),
           columns: replayColumns(viewOf(terminal)),
-          none: 'There are no replays. Send dead deliveries again: ringback replay --since 1h',
+          none: 'No replays yet. Resend dead-lettered deliveries: ringback replay --since 1h',
         });
       case 'show':
         return show(means, await client.replays.get(id ?? ''));
@@ -85,10 +88,12 @@ async function create({ call, terminal, client }: Means, filter: NewReplayFilter
   if (call.isOn('dry-run') && call.isJson) return terminal.out(json(found));
   if (matched === 0 && !isCapped) {
     if (call.isJson) return terminal.out(json(null));
-    return terminal.err(`Nothing would be sent again: no delivery fits (${filterText(filter)}).\n`);
+    return terminal.err(`No delivery matches (${filterText(filter)}): nothing to send again.\n`);
   }
   const takes = isCapped ? '' : `, in about ${Math.ceil(matched / rate)} s`;
-  const summary = `${many} ${fitting} would be sent again (${filterText(filter)}), at most ${rate} a second${takes}.\n`;
+  const summary =
+    `${many} ${fitting} would be sent again (${filterText(filter)}), at most ${rate} per ` +
+    `second${takes}.\n`;
   if (call.isOn('dry-run')) return terminal.out(summary);
   if (!call.isOn('yes')) {
     const isWanted = await askYes(terminal, { about: summary, question: 'Send them again?' });
@@ -123,7 +128,9 @@ async function follow(
     },
     left: () =>
       new CliFailure(
-        `${id} goes on without being waited for.\n  ringback replay show ${id}      how far it is\n  ringback replay cancel ${id}    ends it`,
+        `Stopped watching; ${id} continues.\n` +
+          `  ringback replay show ${id}      shows its progress\n` +
+          `  ringback replay cancel ${id}    cancels it`,
         { exitCode: 130 },
       ),
   });

@@ -54,7 +54,7 @@ async function retryOne(
 }
 
 function notTried(delivery: string): Retried {
-  return { delivery, id: null, error: new CliFailure('It was not tried.', { code: 'not_tried' }) };
+  return { delivery, id: null, error: new CliFailure('Not attempted.', { code: 'not_tried' }) };
 }
 
 /** Other errors concern all deliveries and end the run: a wrong key, or an unreachable service. */
@@ -66,10 +66,12 @@ async function readIds(call: Invocation, terminal: Terminal): Promise<string[]> 
   const isPiped = call.positionals.length === 1 && call.positionals[0] === '-';
   const given = isPiped ? await pipedWords(terminal) : call.positionals;
   const ids = [...new Set(given)].map((text) => expectId('dlv', text, 'retry'));
-  if (ids.length === 0) throw calledWrongly('Cannot retry nothing: expected deliveries, dlv_…');
+  if (ids.length === 0)
+    throw calledWrongly('Cannot retry: no delivery given, expected one or more of dlv_…');
   if (ids.length <= limits.retriesAtOnceMax) return ids;
   throw calledWrongly(
-    `Cannot retry ${ids.length} deliveries at once: expected at most ${limits.retriesAtOnceMax}; ringback replay sends any number`,
+    `Cannot retry ${ids.length} deliveries at once: expected at most ` +
+      `${limits.retriesAtOnceMax}. Use ringback replay, which has no limit`,
   );
 }
 
@@ -101,7 +103,7 @@ function endFailure(
   { sent, total, untried }: { sent: number; total: number; untried: readonly string[] },
 ): CliFailure {
   if (total === 1) return end;
-  const rest = untried.length === 0 ? [] : [' Not tried:', ...untried.map((id) => `\n  ${id}`)];
+  const rest = untried.length === 0 ? [] : [' Not attempted:', ...untried.map((id) => `\n  ${id}`)];
   const { code, status } = end;
   return new CliFailure(`${end.message}\nSent again ${sent} of ${total}.${rest.join('')}`, {
     cause: end,

@@ -47,7 +47,7 @@ export async function runService(
     const greeted = { link, targets: config.targets, paint: painter(terminal) };
     terminal.out(isJson ? started(service, link) : greeting(service, greeted));
     await Promise.race([stopped, failed.promise.catch(explainEnd)]);
-    if (!isJson) terminal.out('Stopping: requests under way are finished first.\n');
+    if (!isJson) terminal.out('Stopping: finishing in-flight requests.\n');
   } finally {
     await service[Symbol.asyncDispose]();
     log.info({ node: config.nodeName }, 'stopped');
@@ -76,7 +76,7 @@ async function openTracer(
   const reading = readTracing(env);
   if (reading.kind === 'off') return undefined;
   if (reading.kind === 'mistakes') throw new CliFailure(reading.mistakes.join('\n'));
-  const onError = (reason: string): void => log.warn({ reason }, 'spans lost');
+  const onError = (reason: string): void => log.warn({ reason }, 'spans dropped');
   return startTracer({ world, settings: reading.settings, nodeName, onError });
 }
 
@@ -84,7 +84,7 @@ async function openTracer(
 async function signInLink(service: Service, log: Logger): Promise<string | undefined> {
   if (service.role === 'worker') return undefined;
   return service.signInLink().catch((err: unknown) => {
-    log.warn({ err }, 'no link to the console');
+    log.warn({ err }, 'cannot create a console sign-in link');
     return undefined;
   });
 }
@@ -100,7 +100,7 @@ function explainEnd(error: unknown): never {
 /** What the user can fix is shown as a sentence; anything else keeps its stack. */
 function explain(error: unknown): never {
   if (error instanceof StoreUnavailable) {
-    const remedy = 'make sure that the store can write (ringback doctor looks), and start again';
+    const remedy = 'check that the store is writable (ringback doctor helps), then start again';
     throw new CliFailure(`Cannot start: ${continued(error)}; ${remedy}`, { cause: error });
   }
   if (error instanceof CannotOpenStore) throw new CliFailure(error.message, { cause: error });
@@ -140,18 +140,18 @@ function greeting(service: Service, { link, targets, paint }: Greeting): string 
   const consoleLine =
     link === undefined
       ? `${url}/console   (sign in with a key)`
-      : `${link}   (signs in once, within an hour)`;
+      : `${link}   (signs in once, valid for an hour)`;
   const first =
     role === 'worker'
-      ? `Ringback ${version} delivers, and says how it is on ${url}/readyz`
+      ? `Ringback ${version} is delivering; status on ${url}/readyz`
       : `Ringback ${version} listens on ${url}`;
   const lines = [
     paint('bold', first),
     '',
     `  app id     ${withPrefix('app', defaultApp.id)}`,
-    `  API key    ${firstKey ?? 'as set before'}${firstKey === undefined ? '' : '   (shown this once)'}`,
+    `  API key    ${firstKey ?? 'unchanged'}${firstKey === undefined ? '' : '   (shown only once)'}`,
     ...(role === 'worker' ? [] : [`  console    ${consoleLine}`, `  reference  ${url}/docs`]),
-    `  callbacks  reach ${explainTargets(targets)}`,
+    `  callbacks  can reach ${explainTargets(targets)}`,
     '',
   ];
   if (isChosenKeyDead) {
@@ -165,7 +165,8 @@ function greeting(service: Service, { link, targets, paint }: Greeting): string 
     const steps = firstSteps(service);
     if (targets.text === 'none') {
       lines.push(
-        'These lines need RINGBACK_ALLOW_TARGETS=loopback: their receivers are on this machine.',
+        'The commands below need RINGBACK_ALLOW_TARGETS=loopback: their receivers run on this ' +
+          'machine.',
       );
     }
     lines.push(...steps.map((line) => (line.startsWith('  ') ? paint('cyan', line) : line)));

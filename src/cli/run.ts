@@ -59,13 +59,13 @@ function findCommand(name: string, commands: readonly Command[]): Command {
   const command = commands.find((one) => one.name === name);
   if (command !== undefined) return command;
   if (name.startsWith('-')) {
-    throw calledWrongly(`Cannot run "${name}": a command comes first, as in ringback serve`);
+    throw calledWrongly(`Cannot run "${name}": expected a command first, as in ringback serve`);
   }
   const meant = nearest(
     name,
     commands.map((one) => one.name),
   );
-  const hint = meant === undefined ? 'there is no such command' : `did you mean "${meant}"?`;
+  const hint = meant === undefined ? 'unknown command' : `did you mean "${meant}"?`;
   throw calledWrongly(`Cannot run "${name}": ${hint}`);
 }
 
@@ -84,5 +84,5 @@ function failureText(failure: CliFailure, { terminal, isJson, known }: Context):
     .split('\n')
     .map((line) => paint('red', line));
   const where = known === undefined ? 'ringback --help' : `ringback ${known.name} --help`;
-  return [...lines, ...(exitCode === 2 ? [`See ${where}`] : []), ''].join('\n');
+  return [...lines, ...(exitCode === 2 ? [`Run "${where}" for usage`] : []), ''].join('\n');
 }

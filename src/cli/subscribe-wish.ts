@@ -25,18 +25,20 @@ export function readWish(call: Invocation, nowMs: number): Wish {
   const events = call.texts('event');
   const controls = readControls(call, nowMs);
   if (more.length > 0)
-    throw calledWrongly(`Cannot subscribe "${more.join(' ')}" too: expected one URL`);
+    throw calledWrongly(`Cannot subscribe "${more.join(' ')}": expected one URL`);
   if (Object.keys(urls).length > 0) {
     if (callbackUrl !== undefined || events.length > 0) {
       throw calledWrongly(
-        'Cannot subscribe a URL or an --event beside --in-progress, --failed or --success: these hear their own events',
+        'Cannot combine a URL or --event with --in-progress, --failed or --success: each of ' +
+          'those implies its event',
       );
     }
     return { kind: 'multi', urls, controls };
   }
   if (callbackUrl === undefined) {
     throw calledWrongly(
-      'Cannot subscribe without a URL: expected one, or some of --in-progress, --failed and --success',
+      'Cannot subscribe: no URL given. Expected URL, or any of --in-progress, --failed and ' +
+        '--success',
     );
   }
   const [event, ...others] = events;
@@ -95,7 +97,8 @@ export function readFilter(rules: readonly string[]): Readonly<Record<string, un
     const at = rule.indexOf('=');
     if (at === -1 || (at > 0 && !rule.startsWith('/'))) {
       throw calledWrongly(
-        `Cannot read --filter "${rule}": expected a place and its value, such as /order/country=NL`,
+        `Cannot read --filter "${rule}": expected a JSON pointer and a value, such as ` +
+          '/order/country=NL',
       );
     }
     const place = rule.slice(0, at);
@@ -150,14 +153,16 @@ function readPairs(
 function readRate(text: string): number {
   const rate = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
   if (rate > 0) return rate;
-  throw calledWrongly(`Cannot read --rate "${text}": expected attempts a second, such as 5 or 0.5`);
+  throw calledWrongly(
+    `Cannot read --rate "${text}": expected attempts per second, such as 5 or 0.5`,
+  );
 }
 
 function readRetry(text: string): string[] {
   if (text === 'none') return [];
   const waits = text.split(',').map((one) => one.trim());
   if (waits.every((one) => durationMs(one) !== undefined)) return waits;
-  throw calledWrongly(`Cannot read --retry "${text}": expected waits such as 5s,5m,2h, or none`);
+  throw calledWrongly(`Cannot read --retry "${text}": expected delays such as 5s,5m,2h, or none`);
 }
 
 function readExpiry(text: string, nowMs: number): string {
@@ -165,7 +170,8 @@ function readExpiry(text: string, nowMs: number): string {
   const atMs = inMs === undefined ? instantMs(text) : nowMs + inMs;
   if (atMs !== undefined && atMs < expiryMsMax) return new Date(atMs).toISOString();
   throw calledWrongly(
-    `Cannot read --expires "${text}": expected in how long, such as 12h or 30d, or a time such as 2027-01-31T12:00:00Z`,
+    `Cannot read --expires "${text}": expected a duration such as 12h or 30d, or a ` +
+      'timestamp such as 2027-01-31T12:00:00Z',
   );
 }
 

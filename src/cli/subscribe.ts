@@ -48,10 +48,11 @@ function text(
     `  subscriber id  ${paint('bold', subscriberId)}`,
     `  secret         ${paint('bold', secret)}`,
     '',
-    'The receiver verifies signatures with the secret: docs/receiving.md, or ringback/receiver.',
-    `  ringback subscriptions ${subscriberId} --ping    sends it a test message`,
-    `  ringback deliveries --to ${subscriberId}         shows how its callbacks go`,
-    `  ringback unsubscribe ${subscriberId}             ends it`,
+    'The receiver verifies signatures with the secret; see docs/receiving.md, or use ' +
+      'ringback/receiver.',
+    `  ringback subscriptions ${subscriberId} --ping    Send it a test event`,
+    `  ringback deliveries --to ${subscriberId}         List its deliveries`,
+    `  ringback unsubscribe ${subscriberId}             End the subscription`,
     '',
   ].join('\n');
 }

@@ -7,9 +7,9 @@ export function subscriptionColumns({ paint, when }: View): Column<Subscription>
   return [
     { title: 'ID', show: ({ id }) => id },
     stateColumn(paint),
-    { title: 'HEARS', show: heard, rank: 7, shrinksTo: 12 },
+    { title: 'EVENTS', show: heard, rank: 7, shrinksTo: 12 },
     { title: 'URL', show: firstUrl, rank: 8, shrinksTo: 16 },
-    { title: 'SINCE', show: ({ createdAt }) => when(createdAt), rank: 6 },
+    { title: 'CREATED', show: ({ createdAt }) => when(createdAt), rank: 6 },
     { title: 'DESCRIPTION', show: ({ description }) => description ?? '', rank: 5, shrinksTo: 12 },
   ];
 }
@@ -35,7 +35,7 @@ export function showSubscription(view: View, subscription: Subscription): string
     ['state', subscription.state, (text) => paintState(paint, subscription.state, text)],
     ['description', subscription.description ?? undefined],
     ['contract', `${subscription.contract}, ${subscription.operation}`],
-    ['since', exactly(subscription.createdAt)],
+    ['created', exactly(subscription.createdAt)],
     ['expires', exactly(subscription.expiresAt)],
     ['ended', exactly(subscription.endedAt)],
     [
@@ -45,7 +45,7 @@ export function showSubscription(view: View, subscription: Subscription): string
     ],
     ['filter', jsonText(subscription.filter)],
     ['ordered', subscription.ordered === true ? 'yes' : undefined],
-    ['rate', each(subscription.rateLimit, 'a second')],
+    ['rate', each(subscription.rateLimit, 'per second')],
     ['concurrency', each(subscription.concurrency, 'at a time')],
     ['timeout', subscription.timeout ?? undefined],
     ['retry', retryText(subscription.retry)],
@@ -55,7 +55,7 @@ export function showSubscription(view: View, subscription: Subscription): string
   ]);
   const rows = view.table(callbackColumns(view), callbacks);
   const { id } = subscription;
-  const next = `How its callbacks go: ringback deliveries --to ${id}`;
+  const next = `List its deliveries: ringback deliveries --to ${id}`;
   return `${head}\n${rows}\n${next}\n`;
 }
 
@@ -64,7 +64,7 @@ type SubscriptionCallback = Subscription['callbacks'][number];
 function callbackColumns({ paint }: View): Column<SubscriptionCallback>[] {
   return [
     { title: 'CALLBACK', show: ({ label }) => label },
-    { title: 'HEARS', show: ({ events }) => events.join(', '), rank: 8, shrinksTo: 12 },
+    { title: 'EVENTS', show: ({ events }) => events.join(', '), rank: 8, shrinksTo: 12 },
     {
       title: 'URL',
       show: ({ method, url }) => (url === undefined ? '' : `${method} ${url}`),
@@ -85,7 +85,7 @@ function healthText(health: NonNullable<Subscription['health']>, { when }: View)
   const { state, failures, failingSince, nextAttemptAt } = health;
   return [
     state,
-    failures === 0 ? '' : `${failures} failures in a row`,
+    failures === 0 ? '' : `${failures} consecutive failures`,
     failingSince === undefined ? '' : `since ${when(failingSince)}`,
     nextAttemptAt === undefined ? '' : `next attempt ${when(nextAttemptAt)}`,
   ]
@@ -99,7 +99,7 @@ function jsonText(value: unknown): string | undefined {
 
 function retryText(retry: Subscription['retry']): string | undefined {
   if (retry === undefined || retry === null) return undefined;
-  return retry.length === 0 ? 'none: one attempt only' : retry.join(', ');
+  return retry.length === 0 ? 'none (a single attempt)' : retry.join(', ');
 }
 
 function each(value: number | null | undefined, unit: string): string | undefined {

@@ -17,7 +17,7 @@ import { withService } from './with-service.ts';
 export async function subscriptions(call: Invocation, terminal: Terminal): Promise<void> {
   const [id, ...more] = call.positionals;
   if (more.length > 0) {
-    throw calledWrongly('Cannot show several subscriptions: expected one, or none');
+    throw calledWrongly('Cannot show several subscriptions: expected at most one SUB');
   }
   const action = readAction(call, id);
   if (id !== undefined) {
@@ -35,8 +35,8 @@ export async function subscriptions(call: Invocation, terminal: Terminal): Promi
           list: (limit) => client.subscriptions.list({ ...filters, limit }),
           columns: subscriptionColumns(viewOf(terminal)),
           none: isFiltered
-            ? 'No subscription fits. Leave a filter away, or see all: ringback subscriptions'
-            : 'Nobody has subscribed yet. Subscribe: ringback subscribe http://127.0.0.1:3000/hook',
+            ? 'No subscription matches. Remove a filter, or list all: ringback subscriptions'
+            : 'No subscriptions yet. Create one: ringback subscribe http://127.0.0.1:3000/hook',
         })
       : terminal.out(await act({ call, terminal, client }, id, action)),
   );
@@ -48,13 +48,14 @@ type Action = (typeof actions)[number] | 'show';
 function readAction(call: Invocation, id: string | undefined): Action {
   const given = actions.filter((one) => call.isOn(one));
   if (given.length > 1) {
-    throw calledWrongly(`Cannot do ${listed(given.map((one) => `--${one}`))} at once: give one`);
+    throw calledWrongly(`Cannot combine ${listed(given.map((one) => `--${one}`))}: give only one`);
   }
   const [action = 'show'] = given;
   if (id !== undefined) expectId('sub', id, verbs[action]);
-  else if (action !== 'show') throw calledWrongly(`Cannot ${verbs[action]}: expected sub_…`);
+  else if (action !== 'show')
+    throw calledWrongly(`Cannot ${verbs[action]}: no subscription given, expected sub_…`);
   if (call.text('overlap') !== undefined && action !== 'rotate-secret') {
-    throw calledWrongly('Cannot use --overlap: it belongs to --rotate-secret');
+    throw calledWrongly('Cannot use --overlap: it requires --rotate-secret');
   }
   return action;
 }
@@ -94,7 +95,7 @@ async function act(means: Means, id: string, action: Action): Promise<string> {
       const follow = `ringback deliveries --event-id ${accepted.eventId}`;
       return accepted.deliveries === 0
         ? `Nothing was sent: ${id} has no active callback. See ringback subscriptions ${id}\n`
-        : `Sent ringback.ping as ${accepted.eventId}. How it goes: ${follow}\n`;
+        : `Sent ringback.ping as ${accepted.eventId}. Follow it: ${follow}\n`;
     }
     case 'secret':
     case 'rotate-secret': {
@@ -109,8 +110,9 @@ async function act(means: Means, id: string, action: Action): Promise<string> {
 
 function changed({ id, state }: Subscription): string {
   return state === 'paused'
-    ? `Paused ${id}: what is published waits until ringback subscriptions ${id} --resume\n`
-    : `Resumed ${id}: what waited is sent now.\n`;
+    ? `Paused ${id}. New deliveries stay pending. Resume with: ringback subscriptions ${id} ` +
+        '--resume\n'
+    : `Resumed ${id}. Pending deliveries are being sent.\n`;
 }
 
 function overlap(call: Invocation): { overlapSeconds?: number } {
@@ -119,7 +121,8 @@ function overlap(call: Invocation): { overlapSeconds?: number } {
   const ms = durationMs(text);
   if (ms === undefined || ms % 1_000 !== 0) {
     throw calledWrongly(
-      `Cannot read --overlap "${text}": expected seconds or more, such as 0s or 1d`,
+      `Cannot read --overlap "${text}": expected a duration in whole seconds, such as 0s or ` +
+        '1d',
     );
   }
   return { overlapSeconds: ms / 1_000 };
@@ -132,6 +135,6 @@ function secretText({ secret, previous }: SecretAnswer): string {
   const old =
     previous === undefined
       ? ''
-      : `${harmless(previous.secret)}  (the one before, valid until ${previous.expiresAt})\n`;
+      : `${harmless(previous.secret)}  (previous secret, valid until ${previous.expiresAt})\n`;
   return `${harmless(secret)}\n${old}`;
 }

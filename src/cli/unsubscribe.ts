@@ -14,5 +14,5 @@ export async function unsubscribe(call: Invocation, terminal: Terminal): Promise
   }
   expectId('sub', id, 'unsubscribe');
   const answer = await withService(call, async ({ client }) => client.unsubscribe(id));
-  terminal.out(call.isJson ? json(answer) : `Unsubscribed ${id}: nothing more is sent to it.\n`);
+  terminal.out(call.isJson ? json(answer) : `Unsubscribed ${id}. Nothing more is sent to it.\n`);
 }

@@ -85,7 +85,7 @@ export async function showList<Item>(
   { list, columns, none }: List<Item>,
 ): Promise<void> {
   if (call.isOn('all') && call.count('limit') !== undefined) {
-    throw calledWrongly('Cannot show all and at most so many: give --all or --limit');
+    throw calledWrongly('Cannot combine --all and --limit: give only one');
   }
   const max = call.isOn('all') ? Infinity : (call.count('limit') ?? limits.pageItemsDefault);
   const view = viewOf(terminal);
@@ -108,10 +108,13 @@ export async function showList<Item>(
     shown += items.length;
     cursor = nextCursor ?? undefined;
     if (cursor !== undefined && shown < max && isRound(cursor)) {
-      throw new CliFailure('Cannot show the list to its end: it goes round in a circle.');
+      throw new CliFailure(
+        'Cannot list everything: the service returned a cursor that was already used.',
+      );
     }
   } while (cursor !== undefined && shown < max);
   if (call.isJson) return terminal.out(`],"nextCursor":${JSON.stringify(cursor ?? null)}}\n`);
   if (shown === 0) terminal.err(`${none}\n`);
-  else if (cursor !== undefined) terminal.err('There are more: --all shows them, --limit some.\n');
+  else if (cursor !== undefined)
+    terminal.err('More results exist: use --all, or a larger --limit.\n');
 }

@@ -19,7 +19,7 @@ export async function watchDeliveries(
   try {
     for await (const frame of client.stream({ signal })) {
       // The first frame comes at once: from here on nothing is missed.
-      if (!isOpen && !call.isJson) terminal.err('Watching deliveries. Ctrl+C ends it.\n');
+      if (!isOpen && !call.isJson) terminal.err('Watching deliveries. Press Ctrl+C to stop.\n');
       else if (frame.isReset && !call.isJson) terminal.err('Some changes may have been missed.\n');
       isOpen = true;
       for (const delivery of frame.deliveries.filter((one) => fits(one, filters))) {

@@ -18,15 +18,18 @@ function refused(status: number, code: string, detail = 'Why.', errors?: object[
 
 describe('explained', () => {
   it('promises that nothing was done only if the service does', () => {
-    assert.match(refused(429, 'rate_limited').message, /^Why\.\nNothing was done\. Try again/);
-    assert.match(refused(503, 'overloaded').message, /Nothing was done/);
-    assert.match(refused(503, 'store_unavailable').message, /may have happened: look before/);
+    assert.match(refused(429, 'rate_limited').message, /^Why\.\nNothing was changed\. Try again/);
+    assert.match(refused(503, 'overloaded').message, /Nothing was changed/);
+    assert.match(
+      refused(503, 'store_unavailable').message,
+      /may still have been processed: check before/,
+    );
     assert.doesNotMatch(refused(429, 'quota_exceeded').message, /Try again/);
   });
 
   it('suggests what to do in all other cases', () => {
     assert.match(refused(500, 'internal').message, /report it with the request id req_1/);
-    assert.match(refused(302, 'redirected').message, /Is that the address of Ringback\?/);
+    assert.match(refused(302, 'redirected').message, /Is this the address of Ringback\?/);
     const scope = 'x needs the scope "admin", the key has: read';
     const { message } = refused(403, 'missing_scope', scope);
     assert.match(message, /console.*POST \/keys[^]*stopped[^]*--scopes admin$/);
@@ -54,11 +57,14 @@ describe('explained', () => {
       unreached(post, 'fetch failed: connect ECONNREFUSED'),
       /^Cannot reach Ringback at http:\/\/127\.0\.0\.1:8080: connect ECONNREFUSED\nIs it running\?/,
     );
-    assert.doesNotMatch(unreached(post, 'connect ECONNREFUSED'), /may have happened/);
-    assert.doesNotMatch(unreached('GET /events', 'it took too long'), /may have happened/);
+    assert.doesNotMatch(unreached(post, 'connect ECONNREFUSED'), /may still have been processed/);
+    assert.doesNotMatch(
+      unreached('GET /events', 'it took too long'),
+      /may still have been processed/,
+    );
     assert.match(
       unreached(post, 'it took too long'),
-      /may have happened: look before you repeat it/,
+      /may still have been processed: check before you repeat it/,
     );
   });
 

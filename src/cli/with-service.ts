@@ -50,13 +50,17 @@ function unreached({ message, url }: UnreachableError): string {
   const isHarmless = message.startsWith('Cannot GET') || why.includes('ECONNREFUSED');
   return [
     `Cannot reach Ringback at ${url}: ${why.replace(/^fetch failed: /, '')}`,
-    'Is it running? Start it with "ringback serve", or say where it is with --url or RINGBACK_URL.',
-    ...(isHarmless ? [] : ['What was asked for may have happened: look before you repeat it.']),
+    'Is it running? Start it with "ringback serve", or set its address with --url or ' +
+      'RINGBACK_URL.',
+    ...(isHarmless
+      ? []
+      : ['The request may still have been processed: check before you repeat it.']),
   ].join('\n');
 }
 
 function sentence({ code, detail, problem }: RingbackError, url: string): string {
-  if (code === 'unauthorized') return `Cannot call Ringback at ${url}: it does not take this key.`;
+  if (code === 'unauthorized')
+    return `Cannot call Ringback at ${url}: the service rejected the API key.`;
   const all = (problem?.errors ?? []).filter(({ message }) => !detail.includes(message));
   const faults = all.slice(0, faultsShownMax);
   const hidden = all.length - faults.length;
@@ -68,28 +72,32 @@ function remedy({ code, detail, requestId }: RingbackError): string {
   switch (code) {
     case 'unauthorized':
       return (
-        '\nGive another one with --key or RINGBACK_API_KEY. A new one is made in the console or by ' +
-        'POST /keys; while the service is stopped, or on PostgreSQL, by "ringback key create". ' +
-        'Where the service asks for the app id too, give --app-id.'
+        '\nPass another key with --key or RINGBACK_API_KEY. Create one in the console or with ' +
+        'POST /keys; while the service is stopped, or on PostgreSQL, with "ringback key ' +
+        'create". If the service also requires the app id, pass --app-id.'
       );
     case 'missing_scope': {
       const scope = /"(subscribe|publish|read|admin|operator)"/.exec(detail)?.[1] ?? 'SCOPE';
-      return `\nUse a key that has it, or make one in the console or by POST /keys. While the service is stopped, or on PostgreSQL, this makes one too:\n  ringback key create --name NAME --scopes ${scope}`;
+      return (
+        '\nUse a key with that scope, or create one in the console or with POST /keys. While ' +
+        'the service is stopped, or on PostgreSQL, you can also run:\n' +
+        `  ringback key create --name NAME --scopes ${scope}`
+      );
     }
     case 'not_found':
-      return '\nIt may belong to another app, or have been deleted after the retention.';
+      return '\nIt may belong to another app, or have been deleted when its retention ended.';
     case 'quota_exceeded':
-      return '\nEnd some, or ask the operator for more.';
+      return '\nEnd some of them, or ask the operator for a higher quota.';
     case 'rate_limited':
     case 'overloaded':
-      return '\nNothing was done. Try again a little later.';
+      return '\nNothing was changed. Try again later.';
     case 'store_unavailable':
-      return '\nWhat was asked for may have happened: look before you repeat it.';
+      return '\nThe request may still have been processed: check before you repeat it.';
     case 'redirected':
     case 'unreadable_answer':
-      return '\nIs that the address of Ringback? Say where it is with --url or RINGBACK_URL.';
+      return '\nIs this the address of Ringback? Set it with --url or RINGBACK_URL.';
     case 'internal':
-      return `\nThis is a bug of Ringback: report it with the request id ${requestId ?? 'of its log'}.`;
+      return `\nThis is a bug of Ringback: report it with the request id ${requestId ?? 'from its log'}.`;
     default:
       return '';
   }

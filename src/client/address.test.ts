@@ -20,7 +20,7 @@ describe('readUrl', () => {
       () => readUrl('https://me:hush@a.example'),
       (error) =>
         error instanceof TypeError &&
-        /"a.example": it holds a user name/.test(error.message) &&
+        /"a.example": it contains a user name/.test(error.message) &&
         !error.message.includes('hush'),
     );
     for (const url of [
@@ -61,7 +61,7 @@ describe('fillPath', () => {
 
   it('refuses values that would lead to another path', () => {
     for (const id of ['', '.', '..']) {
-      assert.throws(() => fillPath('/keys/{id}', { id }), /expected a text that names one/);
+      assert.throws(() => fillPath('/keys/{id}', { id }), /expected a non-empty string/);
     }
     assert.throws(() => fillPath('/keys/{id}', {}), /Cannot use "undefined" as id/);
   });
@@ -81,7 +81,7 @@ describe('writeQuery', () => {
 
   it('writes dates as the service reads them, and refuses values without a text form', () => {
     assert.equal(writeQuery({ from: new Date(0) }, []), '?from=1970-01-01T00%3A00%3A00.000Z');
-    assert.throws(() => writeQuery({ from: {} }, []), /Cannot use object as from/);
+    assert.throws(() => writeQuery({ from: {} }, []), /Cannot use a value of type object as from/);
     assert.throws(() => writeQuery({ from: null }, []), /as from/);
   });
 });

@@ -1,12 +1,12 @@
-// Where a call goes: the service's URL, the path of an operation with its values, the query. Pure.
+// Builds the URL of a call: the service's base URL, the path of an operation with its values, and the query. Pure.
 
-/** The URL below which the service is, without a slash at its end. */
+/** The base URL of the service, without a trailing slash. */
 export function readUrl(url: string): string {
   const expected = 'expected one such as https://ringback.example';
   if (typeof url !== 'string') {
     throw new TypeError(`Cannot use the url: it is of type ${typeof url}, ${expected}`);
   }
-  // What is quoted never holds a password or a key, not even of a URL that cannot be read.
+  // Quoted text never contains a password or a key, not even part of a URL that cannot be parsed.
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined) {
     const which = /[@?#]/.test(url) ? 'the url' : `"${url}" as url`;
@@ -21,30 +21,29 @@ export function readUrl(url: string): string {
   }
   if (parsed.username !== '' || parsed.password !== '') {
     return refuse(
-      'it holds a user name or a password, expected none: the key is an option of its own',
+      'it contains a user name or a password, expected none: pass the key as the option of ' +
+        'that name',
     );
   }
   if (parsed.search !== '' || parsed.hash !== '' || /[?#]/.test(url)) {
-    return refuse('it holds a query or a fragment, expected none');
+    return refuse('it contains a query or a fragment, expected none');
   }
   return parsed.origin + parsed.pathname.replace(/\/+$/, '');
 }
 
-/** `/events/{id}` with its values, each escaped, so that none of them is a path of its own. */
+/** `/events/{id}` with its values, each escaped, so that a value cannot change the path. */
 export function fillPath(path: string, values: Readonly<Record<string, string>>): string {
   return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     const value = values[name];
-    // `.` and `..` go away when a URL is read, however they are escaped.
+    // URL parsing removes `.` and `..` segments even when they are escaped.
     if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
-      throw new TypeError(
-        `Cannot use "${String(value)}" as ${name}: expected a text that names one`,
-      );
+      throw new TypeError(`Cannot use "${String(value)}" as ${name}: expected a non-empty string`);
     }
     return escape(value);
   });
 }
 
-/** Begins with `?`, or is empty. What is undefined is left out; a list repeats its name or is joined. */
+/** Starts with `?`, or is empty. Undefined values are omitted; a list is repeated or joined. */
 export function writeQuery(query: object, joined: readonly string[]): string {
   const pairs = Object.entries(query).flatMap(([name, value]: [string, unknown]) => {
     if (value === undefined) return [];
@@ -63,11 +62,11 @@ function textOf(name: string, value: unknown): string {
     return String(value);
   }
   throw new TypeError(
-    `Cannot use ${typeof value} as ${name}: expected a text, a number or a boolean`,
+    `Cannot use a value of type ${typeof value} as ${name}: expected a string, a number or a boolean`,
   );
 }
 
-/** A lone half of a character cannot be sent, and `encodeURIComponent` would not say of what. */
+/** A lone surrogate cannot be sent, and the error of `encodeURIComponent` would not name the parameter. */
 function escape(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }

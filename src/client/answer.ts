@@ -1,11 +1,11 @@
-// What an answer means: text, or a refusal with all that a caller may want to know of it.
+// Interprets a response: its text, or an error with everything a caller may need.
 import type { Problem } from './contract/problem.ts';
 import type { Connection } from './connection.ts';
 import { quote, withoutKey, RingbackError, type OwnCode } from './failure.ts';
 import { clientLimits } from './limits.ts';
 import { readRetryAfterMs } from './retry.ts';
 
-/** The whole body as text. Undefined when it is longer than any answer of Ringback. */
+/** The whole body as text. Undefined if it is longer than any Ringback response. */
 export async function readText(response: Response): Promise<string | undefined> {
   if (response.body === null) return '';
   const reader = response.body.getReader();
@@ -24,7 +24,7 @@ export async function readText(response: Response): Promise<string | undefined> 
   }
 }
 
-/** Undefined when the answer is what was asked for. */
+/** Undefined if the response is a success. */
 export function refusalOf(
   response: Response,
   { action, text, connection }: { action: string; text: string; connection: Connection },
@@ -40,21 +40,23 @@ export function refusalOf(
       action,
       response,
       code: 'redirected',
-      detail: `it sends us ${where}, where a key is never sent: expected the service itself as url`,
+      detail:
+        `the server redirects ${where}; redirects are not followed, so that the key is never ` +
+        'sent elsewhere. Expected the URL of the service itself',
     });
   }
   const problem = readProblem(text, key);
   const waitMs = readRetryAfterMs(response.headers.get('retry-after'), connection.platform.now());
   if (problem === undefined) {
     const said = quote(withoutKey(text, key));
-    const detail = `not an answer of Ringback: ${said === '' ? 'it is empty' : `"${said}"`}`;
+    const detail = `not a Ringback response: ${said === '' ? 'it is empty' : `"${said}"`}`;
     return refuse(connection, { action, response, code: 'unreadable_answer', detail, waitMs });
   }
   const { code, detail } = problem;
   return refuse(connection, { action, response, code, detail, problem, waitMs });
 }
 
-/** A 2xx whose body is not what the contract says. */
+/** A 2xx response whose body does not match the contract. */
 export function unreadable(
   connection: Connection,
   said: { action: string; response: Response; detail: string },
@@ -72,7 +74,7 @@ interface Said {
   waitMs?: number | undefined;
 }
 
-/** The one place where a refusal is made: nothing in it holds the key, wherever the answer had it. */
+/** The only place that creates RingbackError. The key is removed wherever the response contained it. */
 function refuse({ key }: Connection, said: Said): RingbackError {
   const { action, response, code, detail, problem, waitMs } = said;
   const requestId = problem?.requestId ?? response.headers.get('x-request-id');
@@ -88,7 +90,7 @@ function refuse({ key }: Connection, said: Said): RingbackError {
 
 function readProblem(text: string, key: string | undefined): Problem | undefined {
   try {
-    // Hidden in what was read and not in the text: escapes could hide it there.
+    // Redact the parsed values rather than the text, where escapes could hide the key.
     const value: Partial<Problem> | null = JSON.parse(text, (_, one: unknown) => hidden(one, key));
     if (typeof value !== 'object' || value === null) return undefined;
     const { type = '', title = '', status = 0, code, detail, requestId = '' } = value;
@@ -99,7 +101,7 @@ function readProblem(text: string, key: string | undefined): Problem | undefined
   }
 }
 
-/** Of each value, innermost first: texts, and the names of members. */
+/** Redacts each value, innermost first: strings and member names. */
 function hidden(value: unknown, key: string | undefined): unknown {
   if (typeof value === 'string') return withoutKey(value, key);
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;

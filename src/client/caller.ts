@@ -1,5 +1,5 @@
-// Calls of operations: one request, tried again where that is safe, and its answer. It never follows a
-// redirect, since the key would go along.
+// Calls operations: sends a request, retries it where that is safe, and reads the response. Redirects are never
+// followed, because the key would be sent along.
 import { fillPath, writeQuery } from './address.ts';
 import { readText, refusalOf, unreadable } from './answer.ts';
 import type { Calls } from './contract/calls.ts';
@@ -12,14 +12,14 @@ import { clientLimits } from './limits.ts';
 import { nextTryMs } from './retry.ts';
 
 export interface KeyedOptions extends CallOptions {
-  /** Names this request, so that it happens once however often it is sent. Default: a new one. */
+  /** Idempotency key: the request takes effect once, however often it is sent. Default: a new one. */
   idempotencyKey?: string | undefined;
 }
 
 export interface PublishOptions extends KeyedOptions {
   /**
-   * The callback that led to this event, as `ringback/receiver` hands it out. Its hop count goes along, so that a loop
-   * of events and callbacks comes to an end.
+   * The callback that led to this event, as received from `ringback/receiver`. Its hop count is forwarded, so
+   * that Ringback can stop a loop of events and callbacks.
    */
   causedBy?: { readonly hops: number | undefined } | undefined;
 }
@@ -32,12 +32,12 @@ export interface Wish {
 }
 
 export interface Answered {
-  /** As it came. */
+  /** The response body, unchanged. */
   text: string;
   /**
-   * As it was read. What the contract says of it is taken as true; only that it is an object with the
-   * members it must have was seen.
-   * Integers beyond 2^53 are rounded, since numbers of JavaScript cannot hold them: `text` has them.
+   * The parsed body. Its type is what the contract declares; at run time, only the required members are
+   * checked. Integers beyond 2^53 are rounded, because JavaScript numbers cannot represent them: `text` has
+   * the exact digits.
    */
   value: ReturnType<typeof JSON.parse>;
 }
@@ -79,10 +79,10 @@ export function createCaller(connection: Connection): Caller {
 
 export interface Request {
   operation: Operation;
-  /** What a JSON answer must have. */
+  /** Members that a JSON response must have. */
   members?: readonly string[] | undefined;
   url: string;
-  /** What it does, in messages. */
+  /** The action, as used in error messages. */
   action: string;
   headers: Readonly<Record<string, string>>;
   text: string | undefined;
@@ -115,7 +115,7 @@ function caused(request: Request, { causedBy }: PublishOptions): Request {
   return { ...request, headers: { ...request.headers, 'ringback-hops': String(causedBy.hops) } };
 }
 
-/** With a key of its own, the same for all tries. */
+/** With an idempotency key of its own, the same for all attempts. */
 function keyed(connection: Connection, request: Request, options: KeyedOptions): Request {
   if (request.operation.repeat !== 'keyed') return request;
   const key = options.idempotencyKey ?? connection.platform.newIdempotencyKey();
@@ -159,14 +159,14 @@ function refusedBy(
   };
 }
 
-/** One try. Throws only when the caller wants no more. */
+/** One attempt. Throws only if the caller aborted it. */
 async function exchange(
   connection: Connection,
   request: Request,
   { timeoutMs, life }: { timeoutMs: number; life: Ending },
 ): Promise<Answered | RingbackError | UnreachableError> {
   const { action, operation, members: needed = [] } = request;
-  // The limit is that of a try and not of the wait behind it, nor of the next one.
+  // The timeout covers one attempt, not the wait after it or the next attempt.
   const ending = createEnding([life.signal]);
   try {
     ending.within(timeoutMs, connection.platform.sleep);
@@ -184,7 +184,7 @@ async function exchange(
     const expected = value === undefined ? 'a JSON object' : missingIn(value, needed);
     if (expected === undefined) return { text, value };
     const said = quote(withoutKey(text, connection.key));
-    const detail = `the answer is "${said}", expected ${expected}`;
+    const detail = `the response is "${said}", expected ${expected}`;
     return unreadable(connection, { action, response, detail });
   } catch (error) {
     return unreached(connection, request, { error, ending });
@@ -193,7 +193,7 @@ async function exchange(
   }
 }
 
-/** The head of the answer. */
+/** The head of the response. */
 export async function fetchOnce(
   { platform }: Connection,
   { url, operation, headers, text }: Request,
@@ -210,7 +210,7 @@ export async function fetchOnce(
   );
 }
 
-/** Throws the caller's own reason when it was the caller who ended it. */
+/** Throws the caller's own abort reason if the caller aborted. */
 export function unreached(
   { url, key }: Connection,
   { action }: Request,
@@ -219,20 +219,20 @@ export function unreached(
   if (ending.signal.aborted && !ending.isLate()) throw ending.signal.reason;
   const reason = reasonOf(error);
   const why = ending.isLate() ? 'it took longer than timeoutMs' : withoutKey(reason, key);
-  // An error of somebody's own fetch may hold what it was given.
+  // An error from a custom fetch may contain what was passed to it.
   const isClean = key === undefined || !`${reason}${String(error)}`.includes(key);
   return new UnreachableError(action, { url, why, cause: isClean ? error : undefined });
 }
 
-/** Something else than Ringback may answer with 200 and an object: a proxy, another service. */
+/** Something other than Ringback, such as a proxy, may respond with 200 and a JSON object. */
 function missingIn(value: object, needed: readonly string[]): string | undefined {
   const missing = needed.filter((name) => !Object.hasOwn(value, name));
   if (missing.length > 0) return `it to have ${missing.join(', ')}`;
   const isList = !('items' in value) || Array.isArray(value.items);
-  return isList ? undefined : 'its items to be a list';
+  return isList ? undefined : 'items to be an array';
 }
 
-/** Every JSON answer of the contract is an object. */
+/** Every JSON response of the contract is an object. */
 function readObject(text: string): object | undefined {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,8 +1,8 @@
-// Notices when a list leads back to where it was: a service that does so would be asked for ever.
+// Detects a list that leads back to an earlier page, so that walking it cannot go on forever.
 
 /**
- * Whether a cursor was there before. It remembers one of them, and a later one at twice the distance each
- * time (Brent): a circle of any size is found within three rounds, and a long list costs no memory.
+ * Whether a cursor was seen before. It remembers one cursor, and replaces it at intervals that double each
+ * time (Brent's algorithm): a cycle of any size is found within three rounds, in constant memory.
  */
 export function circleFinder(): (cursor: string) => boolean {
   let kept: string | undefined;

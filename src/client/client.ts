@@ -1,5 +1,5 @@
-// `ringback/client`: every operation of a Ringback service, typed by its contract. It needs nothing but
-// web standards. What a program needs of it is exported here and nowhere else.
+// `ringback/client`: every operation of a Ringback service, typed from its contract. It needs only web standards.
+// This file is the whole public interface.
 import { createCaller } from './caller.ts';
 import { connect, type ClientOptions } from './connection.ts';
 import {
@@ -41,8 +41,8 @@ export interface Client extends Subscribing, Publishing, ServiceCalls {
   apps: AppCalls;
   contracts: ContractCalls;
   /**
-   * What changes, live. Aborting the signal ends the loop; a lost connection is opened again where it
-   * was; a key that is refused is a RingbackError.
+   * Changes as they happen. Aborting the signal ends the loop; after a lost connection the stream resumes
+   * where it stopped; a rejected key is a RingbackError.
    */
   stream(options?: StreamOptions): AsyncIterable<Frame>;
 }

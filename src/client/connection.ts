@@ -1,30 +1,30 @@
-// The options of a client, read once: a mistake in them is heard at once and not at the first call.
+// The options of a client, validated once, so that a mistake fails at creation and not at the first call.
 import { readUrl } from './address.ts';
 import { clientLimits } from './limits.ts';
 import { webPlatform, type Fetch, type Platform, type Sleep } from './platform.ts';
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://ringback.example`; it may stand below a path. */
+  /** URL of the service, such as `https://ringback.example`; it may include a path. */
   url: string;
-  /** `rbk_…`. Without one, only what needs no key can be asked. */
+  /** `rbk_…`. Without a key, only operations that need none can be called. */
   key?: string | undefined;
-  /** Sent as `X-APP-ID`. The service refuses it if the key belongs to another app. */
+  /** Sent as `X-APP-ID`. The service rejects a key that belongs to another app. */
   appId?: string | undefined;
-  /** One try. Default: 30 seconds. */
+  /** Timeout of one attempt, in milliseconds. Default: 30 seconds. */
   timeoutMs?: number | undefined;
-  /** Tries after the first one, where another one is safe. Default: 4. */
+  /** Retries after the first attempt, where retrying is safe. Default: 4. */
   retries?: number | undefined;
-  /** Ends everything that is under way, at once. */
+  /** Aborts all calls in progress. */
   signal?: AbortSignal | undefined;
-  /** Instead of the platform's. */
+  /** Replaces the platform's fetch. */
   fetch?: Fetch | undefined;
-  /** Instead of the platform's timer, for tests. */
+  /** Replaces the platform's timer, for tests. */
   sleep?: Sleep | undefined;
-  /** Instead of the platform's clock, in milliseconds since 1970, for tests. */
+  /** Replaces the platform's clock, in milliseconds since 1970, for tests. */
   now?: (() => number) | undefined;
 }
 
-/** Of one call, in place of what the client has. */
+/** Options of a single call, which override those of the client. */
 export interface CallOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
@@ -63,7 +63,7 @@ export function connect(options: ClientOptions): Connection {
   };
 }
 
-/** How long and how often, where it is not said otherwise. */
+/** Timeout and retries, where the call does not set its own. */
 export function patience(
   given: { timeoutMs?: number | undefined; retries?: number | undefined },
   otherwise: { timeoutMs: number; retries: number },
@@ -79,15 +79,15 @@ export function patience(
   return { timeoutMs, retries };
 }
 
-/** Never quotes the value: it may be a key with a line break behind it. */
+/** Never quotes the value: it may be a key followed by a line break. */
 function assertHeader(name: string, value: unknown): void {
   if (typeof value !== 'string') {
-    throw new TypeError(`Cannot use the ${name}: it is of type ${typeof value}, expected a text`);
+    throw new TypeError(`Cannot use the ${name}: it is of type ${typeof value}, expected a string`);
   }
   if (/^[\x21-\x7e]+$/.test(value)) return;
   throw new TypeError(
-    `Cannot use the ${name}: it is empty or has characters that no header takes, ` +
-      'expected ASCII letters, digits and signs without spaces or line breaks',
+    `Cannot use the ${name}: it is empty or contains characters that a header cannot ` +
+      'carry, expected ASCII letters, digits and symbols without spaces or line breaks',
   );
 }
 
@@ -102,6 +102,6 @@ export function assertIdempotencyKey(key: string): void {
   }
   throw new TypeError(
     `Cannot use "${key}" as idempotencyKey: expected 1 to ${idempotencyKeyCharsMax} ASCII ` +
-      'characters without spaces around them',
+      'characters without leading or trailing spaces',
   );
 }

@@ -1,4 +1,4 @@
-// Deliveries and replays: looking at them, and sending again.
+// Deliveries and replays: listing them, and sending again.
 import type { Caller, KeyedOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {
@@ -18,9 +18,11 @@ import { createListing, type Listing } from './listing.ts';
 export interface DeliveryCalls {
   /** Newest first. */
   list(filters?: ListDeliveriesQuery, options?: CallOptions): Listing<Delivery>;
-  /** With its attempts. */
+  /** Includes its attempts. */
   get(id: string, options?: CallOptions): Promise<GetDeliveryAnswer>;
-  /** Sends it again; the answer names the delivery that is under way now. Not repeated blindly. */
+  /**
+   * Sends it again; the response names the delivery that is now pending. Not retried if no response arrives.
+   */
   retry(id: string, options?: CallOptions): Promise<RetryDeliveryAnswer>;
 }
 
@@ -29,9 +31,9 @@ export type ReplayWish = Omit<CreateReplayBody, 'dryRun'>;
 export interface ReplayCalls {
   /** Newest first. */
   list(filters?: ListReplaysQuery, options?: CallOptions): Listing<Replay>;
-  /** Begins to send again all deliveries that fit. */
+  /** Starts sending all matching deliveries again. */
   create(wish: ReplayWish, options?: KeyedOptions): Promise<Replay>;
-  /** How many `create` would send again: nothing is sent or stored (`dryRun`). */
+  /** Number of deliveries that `create` would send again; nothing is sent or stored (`dryRun`). */
   count(wish: ReplayWish, options?: CallOptions): Promise<CreateReplay200>;
   get(id: string, options?: CallOptions): Promise<Replay>;
   cancel(id: string, options?: CallOptions): Promise<Replay>;
@@ -49,7 +51,7 @@ export function deliveryCalls({ call }: Caller): DeliveryCalls {
 }
 
 export function replayCalls({ call, send }: Caller): ReplayCalls {
-  /** `dryRun` decides which of the two answers comes. */
+  /** `dryRun` decides which of the two responses is returned. */
   const create = async (
     body: CreateReplayBody,
     options: KeyedOptions | undefined,

@@ -1,16 +1,16 @@
-// One signal for all reasons to end something: the client's, the call's, a time limit. It holds on to
-// nothing when it is over, so that a client's signal can live as long as the program.
+// One abort signal for all reasons to end something: the client's, the call's, a timeout. It keeps no references
+// once it is over, so that a client's signal can live as long as the program.
 import type { Sleep } from './platform.ts';
 
 export interface Ending {
   signal: AbortSignal;
-  /** Ends it in so long, unless it is over by then or this is called again. */
+  /** Aborts after this time, unless it has ended or this is called again. */
   within(ms: number, sleep: Sleep): void;
-  /** What `within` said holds no more. */
+  /** Cancels the timeout set by `within`. */
   untimed(): void;
-  /** It is late: what `within` said has come. */
+  /** Whether the timeout set by `within` has passed. */
   isLate(): boolean;
-  /** Rejects when the signal is aborted; else as the promise does. */
+  /** Rejects if the signal is aborted; otherwise settles like the promise. */
   race<T>(promise: Promise<T>): Promise<T>;
   over(): void;
 }
@@ -47,7 +47,7 @@ export function createEnding(signals: readonly (AbortSignal | undefined)[]): End
         promise.catch(() => undefined); // Its result is no longer needed.
         throw signal.reason;
       }
-      // Not `withResolvers`: programs that publish run on Node 20, too.
+      // Not `withResolvers`: publishers may run on Node 20.
       const heard = new AbortController();
       const aborted = new Promise<never>((_resolve, reject) => {
         const options = { once: true, signal: heard.signal };

@@ -1,4 +1,4 @@
-// Publishing, and looking at what was published.
+// Publishing and listing events.
 import type { Caller, PublishOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {
@@ -16,23 +16,23 @@ import { createListing, type Listing } from './listing.ts';
 import type { Page } from './page.ts';
 import { eventText, type EventWish } from './event-text.ts';
 
-/** For one event, or for all of a batch. */
+/** Options of one event, or of a whole batch. */
 export type Addressing = Pick<PublishEventBody, 'subscriberId' | 'contract'>;
 
 export type EventType = ListEventTypesAnswer['items'][number];
 
-/** The payload twice: read, and as its own text, which no number of it was rounded in. */
+/** The payload in two forms: parsed, and as its original text, in which no number is rounded. */
 export interface ShownEvent extends GetEventAnswer {
   payloadText: string;
 }
 
 export interface Publishing {
   /**
-   * When it resolves, the event and its deliveries are on stable storage. It happens once, however often
-   * it had to be sent.
+   * When it resolves, the event and its deliveries are on stable storage. The event is published once, however
+   * often the request had to be sent.
    */
   publish(event: EventWish & Addressing, options?: PublishOptions): Promise<Accepted>;
-  /** Up to 1,000 events, all or none; `items` of the answer are in the same order. */
+  /** Up to 1,000 events, all or nothing; `items` of the response are in the same order. */
   publishBatch(
     events: readonly EventWish[],
     options?: PublishOptions & Pick<PublishEventsBody, 'subscriberId' | 'contract'>,
@@ -46,7 +46,7 @@ export interface EventCalls {
 }
 
 export interface EventTypeCalls {
-  /** What can be published; Ringback's own events are in `own` of the one page. */
+  /** Event types that can be published; Ringback's own events are in `own` of the single page. */
   list(options?: CallOptions): Listing<EventType, Page<EventType> & ListEventTypesAnswer>;
 }
 

@@ -2,23 +2,25 @@
 import type { Problem } from './contract/problem.ts';
 import { clientLimits } from './limits.ts';
 
-/** Besides the codes of docs/errors.md: an answer that is not Ringback's, and a redirect. */
+/** Codes besides those of docs/errors.md: a response that is not from Ringback, and a redirect. */
 export type OwnCode = 'unreadable_answer' | 'redirected';
 
 export interface Refusal {
   status: number;
-  /** Stable: one of docs/errors.md, or of `OwnCode`. */
+  /** Stable: a code of docs/errors.md, or an `OwnCode`. */
   code: string;
   detail: string;
-  /** To look for in the service's log. */
+  /** Identifies the request in the service's log. */
   requestId: string | undefined;
-  /** So long the service asks for patience. */
+  /** How long the service asks to wait before a retry. */
   retryAfterS: number | undefined;
-  /** The whole answer; `errors` in it names fields. Absent where something else answered. */
+  /**
+   * The whole problem response; its `errors` name fields. Absent if something other than Ringback responded.
+   */
   problem: Problem | undefined;
 }
 
-/** The service answered, and the answer is no. */
+/** The service responded with an error. */
 export class RingbackError extends Error implements Refusal {
   readonly status: number;
   readonly code: string;
@@ -28,7 +30,10 @@ export class RingbackError extends Error implements Refusal {
   readonly problem: Problem | undefined;
 
   constructor(action: string, refusal: Refusal) {
-    super(`Cannot ${action}: answered ${refusal.status} ${refusal.code}: ${refusal.detail}`);
+    super(
+      `Cannot ${action}: the service responded ${refusal.status} ${refusal.code}: ` +
+        `${refusal.detail}`,
+    );
     this.name = 'RingbackError';
     this.status = refusal.status;
     this.code = refusal.code;
@@ -39,23 +44,23 @@ export class RingbackError extends Error implements Refusal {
   }
 }
 
-/** No answer came: what was asked for may have happened or not. */
+/** No response arrived: the request may or may not have been processed. */
 export class UnreachableError extends Error {
   readonly url: string;
 
   constructor(action: string, { url, why, cause }: { url: string; why: string; cause: unknown }) {
-    super(`Cannot ${action}: no answer from ${url}: ${why}`, { cause });
+    super(`Cannot ${action}: no response from ${url}: ${why}`, { cause });
     this.name = 'UnreachableError';
     this.url = url;
   }
 }
 
-/** A text without the key, whoever wrote it. */
+/** The text with the key removed, whoever wrote it. */
 export function withoutKey(text: string, key: string | undefined): string {
   return key === undefined ? text : text.replaceAll(key, '***');
 }
 
-/** What an error says, and what caused it: fetch hides the reason there. */
+/** The message of an error and of its cause: fetch puts the reason there. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const inner = error.cause instanceof Error ? reasonOf(error.cause) : '';

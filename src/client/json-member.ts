@@ -1,7 +1,7 @@
-// The text of one member of a JSON object, as it was sent. `JSON.parse` rounds integers beyond 2^53 and
-// forgets how numbers and strings were written; this does not. Pure.
+// The text of one member of a JSON object, as it was sent. `JSON.parse` rounds integers beyond 2^53 and loses how
+// numbers and strings were written; this does not. Pure.
 
-/** `json` is the text of a valid object. Undefined when it has no such member. */
+/** `json` is the text of a valid object. Undefined if it has no such member. */
 export function memberText(json: string, name: string): string | undefined {
   let at = json.indexOf('{') + 1;
   let found: string | undefined;
@@ -10,7 +10,7 @@ export function memberText(json: string, name: string): string | undefined {
     if (json[key.begin] !== '"') return found; // The end of the object.
     const colon = token(json, key.end);
     const value = valueAt(json, colon.end);
-    // Of several the last one counts, as in JSON.parse.
+    // If the name is repeated, the last one counts, as in JSON.parse.
     if (JSON.parse(json.slice(key.begin, key.end)) === name) {
       found = json.slice(value.begin, value.end);
     }
@@ -39,7 +39,7 @@ function valueAt(json: string, from: number): Span {
   return { begin: first.begin, end };
 }
 
-/** A sign, or a whole string, number or word. */
+/** A punctuation character, or a whole string, number or keyword. */
 function token(json: string, from: number): Span {
   const pattern = /[ \t\r\n]*("[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+)/y;
   pattern.lastIndex = from;

@@ -1,30 +1,30 @@
-// Every bound of the client. Callers may set `timeoutMs` and `retries`; the rest is as it is here.
+// All limits of the client. Callers can set `timeoutMs` and `retries`; the others are fixed.
 
 export const clientLimits = {
-  /** One try, from the first byte sent to the last byte read. */
+  /** One attempt, from the first byte sent to the last byte read. */
   timeoutMs: 30_000,
   timeoutMsMax: 600_000,
-  /** Tries after the first one. */
+  /** Retries after the first attempt. */
   retries: 4,
   retriesMax: 20,
-  /** Waits between tries double from here to there; half of each is left to chance. */
+  /** Delays between attempts double between these two; half of each delay is random. */
   waitMs: 250,
   waitMsMax: 8_000,
-  /** A service that asks for more patience than this is not asked again: the caller hears of it. */
+  /** If the service asks for a longer wait than this, the call fails instead of waiting. */
   retryAfterMsMax: 60_000,
-  /** A page of 500 items is a few MiB at the very most. */
+  /** A page of 500 items has a few MiB at most. */
   answerBytesMax: 64 * 1024 * 1024,
-  /** What a message repeats of an answer that cannot be read, and of a path. */
+  /** How much of a path, or of an unreadable response, a message quotes. */
   quoteCharsMax: 200,
   idempotencyKeyCharsMax: 255,
-  /** The service says something every 15 seconds, so a stream that is silent for so long is dead. */
+  /** The service sends something every 15 seconds, so a stream that is silent for this long is dead. */
   streamSilenceMs: 45_000,
-  /** Reconnecting, unless the service says otherwise; waits double up to the second one. */
+  /** Delay before reconnecting, unless the service sets it; delays double up to the second value. */
   streamAgainMs: 1_000,
-  /** However little the service says: `retry: 0` and an end made 800 connections in 3 s. */
+  /** Lower bound, whatever the service sends: `retry: 0` and a closed stream made 800 connections in 3 s. */
   streamAgainMsMin: 500,
   streamAgainMsMax: 30_000,
-  /** One server-sent event: at most 20 deliveries, far below this. */
+  /** One server-sent event: with at most 20 deliveries, it stays far below this. */
   sentEventCharsMax: 4 * 1024 * 1024,
   lastEventIdCharsMax: 8_192,
 } as const;

@@ -32,7 +32,7 @@ describe('createListing', () => {
     ]) {
       await assert.rejects(
         Array.fromAsync(pages(circle)),
-        /^Error: Cannot walk the list: its pages lead back to the cursor "\w+"$/,
+        /^Error: Cannot list everything: the service returned the cursor "\w+" twice$/,
       );
     }
   });

@@ -1,14 +1,14 @@
-// A list of the service: page by page, or one after the other over all pages.
+// A list of the service: page by page, or item by item across all pages.
 import { circleFinder } from './circle.ts';
 import { quote } from './failure.ts';
 import type { Page } from './page.ts';
 
 export interface Listing<T, P extends Page<T> = Page<T>> extends AsyncIterable<T> {
-  /** The first page, or the one at a `nextCursor`. */
+  /** The first page, or the page at a `nextCursor`. */
   page(cursor?: string | null): Promise<P>;
 }
 
-/** Nothing is asked before somebody reads, and no page before the last one is used up. */
+/** Requests nothing until it is read, and each page only after the previous one is used up. */
 export function createListing<T, P extends Page<T>>(
   read: (cursor: string | undefined) => Promise<P>,
 ): Listing<T, P> {
@@ -23,7 +23,9 @@ export function createListing<T, P extends Page<T>>(
         if (typeof nextCursor !== 'string') return;
         if (isRound(nextCursor)) {
           const where = quote(nextCursor);
-          throw new Error(`Cannot walk the list: its pages lead back to the cursor "${where}"`);
+          throw new Error(
+            `Cannot list everything: the service returned the cursor "${where}" twice`,
+          );
         }
         cursor = nextCursor;
       }

@@ -15,10 +15,10 @@ import { createListing, type Listing } from './listing.ts';
 export interface KeyCalls {
   /** Newest first. */
   list(filters?: ListKeysQuery, options?: CallOptions): Listing<Key>;
-  /** The secret is in this answer and never again. Not repeated when no answer comes. */
+  /** The secret is returned only here. Not retried if no response arrives. */
   create(wish: CreateKeyBody, options?: CallOptions): Promise<KeyOnce>;
   get(id: string, options?: CallOptions): Promise<Key>;
-  /** The new secret is in this answer and never again. Not repeated when no answer comes. */
+  /** The new secret is returned only here. Not retried if no response arrives. */
   rotate(id: string, wish?: RotateBody, options?: CallOptions): Promise<KeyOnce>;
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
@@ -26,7 +26,7 @@ export interface KeyCalls {
 export interface AppCalls {
   /** Newest first. */
   list(filters?: ListAppsQuery, options?: CallOptions): Listing<App>;
-  /** With its first key, which is in this answer and never again. Not repeated. */
+  /** Includes its first key, which is returned only here. Not retried if no response arrives. */
   create(wish: CreateAppBody, options?: CallOptions): Promise<CreateAppAnswer>;
   get(id: string, options?: CallOptions): Promise<App>;
   edit(id: string, changes: EditAppBody, options?: CallOptions): Promise<App>;

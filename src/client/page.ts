@@ -1,7 +1,7 @@
-// One page of a list, as every list of the service answers.
+// One page of a list, as returned by every list operation.
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page begins; null on the last one. A short page may still have a next one. */
+  /** Cursor of the next page; null on the last one. A short page can still have a next one. */
   readonly nextCursor: string | null;
 }

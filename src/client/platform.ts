@@ -1,5 +1,5 @@
-// What the client takes from the platform: web standards, found in Node, browsers and elsewhere. The one
-// file that touches clock, chance and network by itself; tests put their own in their place.
+// What the client uses from the platform: web standards, available in Node, browsers and elsewhere. The only file
+// that accesses the clock, randomness and the network; tests replace them.
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -17,7 +17,7 @@ export interface Platform {
 }
 
 export const webPlatform: Platform = {
-  // Looked up at each call, so that a program may still put its own there.
+  // Looked up at each call, so that a program can replace it later.
   fetch: async (url, init) => globalThis.fetch(url, init),
   sleep,
   now: () => Date.now(),

@@ -1,19 +1,19 @@
-// When a call is tried again, and after how long. Pure.
+// Decides whether and when a call is retried. Pure.
 import type { Operation } from './contract/operations.ts';
 import { clientLimits } from './limits.ts';
 
 export interface Failed {
-  /** Undefined: no answer came. */
+  /** Undefined: no response arrived. */
   refusal: { status: number; code: string; retryAfterMs: number | undefined } | undefined;
   repeat: Operation['repeat'];
-  /** Made so far, this one included. */
+  /** Attempts so far, including this one. */
   tries: number;
   retries: number;
   /** At least 0, below 1. */
   random: number;
 }
 
-/** How long to wait for the next try; undefined when there must be none. */
+/** Delay before the next attempt; undefined if there must be none. */
 export function nextTryMs({ refusal, repeat, tries, retries, random }: Failed): number | undefined {
   if (tries > retries) return undefined;
   if (refusal === undefined) return repeat === 'once' ? undefined : growing(tries, random);
@@ -21,18 +21,18 @@ export function nextTryMs({ refusal, repeat, tries, retries, random }: Failed): 
   const { retryAfterMs } = refusal;
   if (retryAfterMs === undefined) return growing(tries, random);
   if (retryAfterMs > clientLimits.retryAfterMsMax) return undefined;
-  // Those who were sent away together should not come back together.
+  // Clients that were rejected together should not return together.
   return retryAfterMs + random * clientLimits.waitMs;
 }
 
-/** It may be otherwise a little later. A quota that is used up will not. */
+/** Errors that may go away soon. A used-up quota does not. */
 export function mayPass({ status, code }: { status: number; code: string }): boolean {
   return status === 429
     ? code !== 'quota_exceeded'
     : status === 502 || status === 503 || status === 504;
 }
 
-/** The service says that it did nothing, so that even what must not happen twice can be asked again. */
+/** The service states that it did nothing, so even a call that must not run twice can be repeated. */
 function wasNotDone({ status, code }: { status: number; code: string }): boolean {
   return status === 429 || code === 'overloaded';
 }
@@ -43,7 +43,7 @@ function growing(tries: number, random: number): number {
   return (full / 2) * (1 + random);
 }
 
-/** `Retry-After` in seconds or as a date. Undefined when it says nothing that can be read. */
+/** `Retry-After` in seconds or as a date. Undefined if it cannot be parsed. */
 export function readRetryAfterMs(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1_000;

@@ -1,25 +1,25 @@
-// Reads server-sent events from text that comes in pieces cut anywhere, as the HTML standard has it. Pure.
+// Parses server-sent events from text in arbitrary chunks, as defined by the HTML standard. Pure.
 import { clientLimits } from './limits.ts';
 
 export interface SentEvent {
   event: string;
-  /** Lines of `data`, joined. Undefined where there were none: only `id` and `retryMs` count then. */
+  /** Lines of `data`, joined. Undefined if there were none: then only `id` and `retryMs` count. */
   data: string | undefined;
-  /** Where it was given. */
+  /** Set if it was present. */
   id: string | undefined;
   retryMs: number | undefined;
 }
 
 export interface SentEvents {
-  /** The events that end in this piece. */
+  /** The events that end in this chunk. */
   push(piece: string): SentEvent[];
 }
 
 export function createSentEvents(): SentEvents {
   let rest = '';
-  /** Up to here there is no end of a line in it. */
+  /** There is no line break before this position. */
   let searched = 0;
-  /** The last piece ended with a carriage return: its line feed may be in the next one. */
+  /** The last chunk ended with a carriage return: its line feed may start the next one. */
   let isReturned = false;
   let block: string[] = [];
   let blockChars = 0;

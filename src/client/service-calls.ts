@@ -1,4 +1,4 @@
-// The service itself: its contracts, figures, nodes and health.
+// The service itself: its contracts, statistics, nodes and health.
 import type { Caller } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type { Node } from './contract/node.ts';
@@ -11,30 +11,30 @@ import type {
 } from './contract/stats.ts';
 import { createListing, type Listing } from './listing.ts';
 
-/** An OpenAPI document, as it is. */
+/** An OpenAPI document, unchanged. */
 export type Document = Readonly<Record<string, unknown>>;
 
 export interface ContractCalls {
   /** The contracts that the service executes: one page. */
   list(options?: CallOptions): Listing<Contract>;
   get(title: string, options?: CallOptions): Promise<Document>;
-  /** What it does, what was repaired, what cannot run: as `ringback check` says it. */
+  /** What the contract does, what was repaired, and what cannot be executed, as in `ringback check`. */
   report(title: string, options?: CallOptions): Promise<ContractReport>;
 }
 
 export interface ServiceCalls {
-  /** Of the app, or of one subscription. */
+  /** Statistics of the app, or of one subscription. */
   stats(filters?: GetStatsQuery, options?: CallOptions): Promise<GetStatsAnswer>;
   subscriptionStats(
     filters: GetSubscriptionStatsQuery,
     options?: CallOptions,
   ): Promise<GetSubscriptionStatsAnswer>;
   nodes(options?: CallOptions): Promise<readonly Node[]>;
-  /** In the text format of Prometheus. */
+  /** In the Prometheus text format. */
   metrics(options?: CallOptions): Promise<string>;
-  /** Asked once: whoever asks wants to know how it is now. */
+  /** Not retried: it reports the state at this moment. */
   health(options?: CallOptions): Promise<Status>;
-  /** Asked once; a node that cannot work is a RingbackError with status 503, which says why. */
+  /** Not retried; a node that is not ready throws a RingbackError with status 503 and the reason. */
   readiness(options?: CallOptions): Promise<GetReadinessAnswer>;
   /** Ringback's own contract. */
   openapi(options?: CallOptions): Promise<Document>;

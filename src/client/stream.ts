@@ -1,5 +1,5 @@
-// The live view: what changes, as it changes. It comes back by itself where it was, as long as somebody
-// reads; it ends when the caller says so, and fails when the service will never let it in.
+// The stream of changes. It reconnects and resumes where it stopped for as long as it is read; it ends when the
+// caller aborts it, and fails if the service rejects it permanently.
 import { refusalOf, readText, unreadable } from './answer.ts';
 import { fetchOnce, requestOf, unreached, type Request } from './caller.ts';
 import { patience, type CallOptions, type Connection } from './connection.ts';
@@ -13,17 +13,17 @@ import { clientLimits } from './limits.ts';
 import { mayPass } from './retry.ts';
 import { createSentEvents, type SentEvent } from './sent-events.ts';
 
-/** What happened since the frame before. */
+/** Counts since the previous frame. */
 export interface Changes {
   at: string;
   counts: Pick<StatsCounts, 'published' | 'delivered' | 'retried' | 'dead' | 'cancelled'>;
   /** Deliveries that are due or running now. */
   pending: number;
-  /** The newest changed ones, at most 20, newest change last. */
+  /** The most recently changed ones, at most 20, latest change last. */
   deliveries: readonly Delivery[];
-  /** Changes beyond these. */
+  /** Number of further changes. */
   more: number;
-  /** Ids of changed ones, at most 20. */
+  /** Ids of changed subscriptions, at most 20. */
   subscriptions: readonly string[];
   replays: readonly Replay[];
   /** Changes may have been missed: read the lists again. */
@@ -31,29 +31,29 @@ export interface Changes {
 }
 
 export interface Frame extends Changes {
-  /** Given to a later `stream`, it goes on behind this frame (within two minutes). */
+  /** Pass it to a later `stream` to continue after this frame (within two minutes). */
   lastEventId: string | undefined;
 }
 
 export interface StreamOptions extends CallOptions {
-  /** Where an earlier stream was. */
+  /** The `id` of the last frame of an earlier stream. */
   lastEventId?: string | undefined;
 }
 
 interface Place {
   lastEventId: string | undefined;
-  /** So long the service asks clients to wait before they come back. */
+  /** How long the service asks clients to wait before reconnecting. */
   againMs: number;
-  /** In a row, without anything heard between them. */
+  /** Consecutive failures, without receiving anything in between. */
   failures: number;
-  /** What the last refusal asked for. */
+  /** The delay that the last error response asked for. */
   retryAfterMs: number;
   wasOpen: boolean;
 }
 
 /**
- * Frames without end: aborting a signal ends the loop that reads them. A stream that never opened fails
- * after `retries`; one that was open is opened again for as long as the caller wants it.
+ * An endless sequence of frames: aborting a signal ends the loop that reads them. A stream that never opened
+ * fails after `retries`; one that was open is reopened for as long as the caller reads it.
  */
 export async function* stream(
   connection: Connection,
@@ -94,7 +94,7 @@ function isUnreached(error: unknown): boolean {
   return error instanceof UnreachableError;
 }
 
-/** The first time as the service asks; longer and longer when it fails again and again. */
+/** The delay the service asks for; it grows with each consecutive failure. */
 function waitMs({ againMs, failures, retryAfterMs }: Place, random: number): number {
   const { streamAgainMsMin, streamAgainMsMax, retryAfterMsMax } = clientLimits;
   const grown = Math.max(streamAgainMsMin, againMs) * 2 ** Math.min(failures - 1, 10);
@@ -102,7 +102,7 @@ function waitMs({ againMs, failures, retryAfterMs }: Place, random: number): num
   return Math.max(asked, Math.min(streamAgainMsMax, grown) * (0.5 + random / 2));
 }
 
-/** Of one connection, until it is over. */
+/** State of one connection. */
 async function* frames(
   connection: Connection,
   place: Place,
@@ -126,7 +126,7 @@ async function* frames(
       ending.untimed(); // While the caller handles a frame, silence means nothing.
       const changes = readChanges(sent.data);
       if (changes === undefined) {
-        const detail = 'a frame of the stream is no JSON';
+        const detail = 'a frame of the stream is not valid JSON';
         throw unreadable(connection, { action: request.action, response, detail });
       }
       yield { ...changes, lastEventId: place.lastEventId };
@@ -166,7 +166,7 @@ interface Opened {
   ending: Ending;
 }
 
-/** Ends when the connection does, in whichever way: that is no failure of a stream. */
+/** Ends when the connection ends, however it ends: that is not a failure of the stream. */
 async function* sentEvents(
   connection: Connection,
   { response, request, ending }: Opened,
@@ -193,7 +193,7 @@ async function* sentEvents(
   }
 }
 
-/** Undefined for what no header can carry back. */
+/** Undefined for an id that a header cannot carry. */
 function idOf({ id }: SentEvent): string | undefined {
   if (id === undefined || id.length > clientLimits.lastEventIdCharsMax) return undefined;
   return /^[\x21-\x7e]+$/.test(id) ? id : undefined;

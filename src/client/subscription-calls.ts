@@ -1,4 +1,4 @@
-// Subscribing and unsubscribing, and all that can be done with a subscription.
+// Subscribing, unsubscribing, and managing subscriptions.
 import type { Caller, KeyedOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type { Accepted, EventName } from './contract/event.ts';
@@ -19,21 +19,21 @@ type Without<Names extends string> = { readonly [Name in Names]?: undefined };
 
 type MultiUrl = 'inProgressUrl' | 'failedUrl' | 'successUrl';
 
-/** Hears every event, or what `x-ringback` chooses. */
+/** Matches every event, or those that `x-ringback` selects. */
 export type BodyWish = SubscribeBody & Without<'event' | MultiUrl>;
 
-/** Hears that event. */
+/** Matches this event. */
 export type QueryWish = SubscribeBody & { event: EventName } & Without<MultiUrl>;
 
-/** Hears `inProgress`, `failed` and `success`, each at its own URL; at least one of them. */
+/** Matches `inProgress`, `failed` and `success`, each with its own URL; at least one is required. */
 export type MultiWish = SubscribeMulti & Without<'event' | 'callbackUrl'>;
 
-/** The three variants of the one operation. */
+/** The three variants of the operation. */
 export type SubscribeWish = BodyWish | QueryWish | MultiWish;
 
 export interface Subscribing {
   subscribe(wish: SubscribeWish, options?: KeyedOptions): Promise<Subscribed>;
-  /** Ends all callbacks of it. Ending it again answers the same. */
+  /** Ends all callbacks of the subscription. Ending it again returns the same response. */
   unsubscribe(subscriberId: string, options?: CallOptions): Promise<UnsubscribeOperationAnswer>;
 }
 
@@ -41,15 +41,15 @@ export interface SubscriptionCalls {
   /** Newest first. */
   list(filters?: ListSubscriptionsQuery, options?: CallOptions): Listing<Subscription>;
   get(id: string, options?: CallOptions): Promise<Subscription>;
-  /** All changes or none. What is absent stays as it is. */
+  /** All changes or none. Absent fields stay as they are. */
   edit(id: string, changes: EditSubscriptionBody, options?: CallOptions): Promise<Subscription>;
-  /** The same as `unsubscribe`. */
+  /** Same as `unsubscribe`. */
   delete(id: string, options?: CallOptions): Promise<void>;
-  /** What receivers verify with. */
+  /** The secret that receivers verify signatures with. */
   secret(id: string, options?: CallOptions): Promise<Secret>;
-  /** Not repeated when no answer comes: look at `secret` then. */
+  /** Not retried if no response arrives: read `secret` in that case. */
   rotateSecret(id: string, wish?: RotateBody, options?: CallOptions): Promise<Secret>;
-  /** Sends a test message. Not repeated when no answer comes. */
+  /** Sends a test event. Not retried if no response arrives. */
   ping(id: string, options?: CallOptions): Promise<Accepted>;
 }
 
@@ -58,7 +58,7 @@ export function subscribing({ call, send }: Caller): Subscribing {
     subscribe: async (wish, options) => {
       const { event, ...body } = wish;
       const { callbackUrl, ...rest } = body;
-      // The contract's variant query has its values in the query, and only `x-ringback` in a body.
+      // In the contract's variant query, the values are in the query and only `x-ringback` is in the body.
       const request =
         event === undefined
           ? { text: JSON.stringify(body) }
@@ -71,7 +71,7 @@ export function subscribing({ call, send }: Caller): Subscribing {
   };
 }
 
-/** Nothing rather than an empty object. */
+/** Undefined instead of an empty object. */
 function textOf(fields: object): string | undefined {
   const text = JSON.stringify(fields);
   return text === '{}' ? undefined : text;

@@ -56,8 +56,8 @@ describe('explainTargets', () => {
         said('10.0.0.0/8', { trustProxy: true }),
       ],
       [
-        'public addresses and loopback, because only this machine reaches the service; RINGBACK_ALLOW_TARGETS changes that',
-        'public addresses only, because RINGBACK_PUBLIC_URL is https://hooks.example; RINGBACK_ALLOW_TARGETS changes that',
+        'public addresses and loopback, because only this machine can reach the service; set RINGBACK_ALLOW_TARGETS to change this',
+        'public addresses only, because RINGBACK_PUBLIC_URL is https://hooks.example; set RINGBACK_ALLOW_TARGETS to change this',
         'public addresses only, as set by RINGBACK_ALLOW_TARGETS',
         'public addresses and 10.0.0.0/8, as set by RINGBACK_ALLOW_TARGETS',
       ],

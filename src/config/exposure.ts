@@ -36,14 +36,14 @@ export function allowedTargets(chosen: string | undefined, reach: Reach): Allowe
   if (chosen !== undefined) return { text: chosen, reason: 'RINGBACK_ALLOW_TARGETS' };
   const exposed = whyExposed(reach);
   if (exposed !== undefined) return { text: 'none', reason: `because ${exposed}` };
-  return { text: 'loopback', reason: 'because only this machine reaches the service' };
+  return { text: 'loopback', reason: 'because only this machine can reach the service' };
 }
 
 /** A sentence for people: what is allowed, why, and which setting changes it. */
 export function explainTargets({ text, reason }: AllowedTargets): string {
   const reached = text === 'none' ? 'public addresses only' : `public addresses and ${text}`;
   if (reason === 'RINGBACK_ALLOW_TARGETS') return `${reached}, as set by ${reason}`;
-  return `${reached}, ${reason}; RINGBACK_ALLOW_TARGETS changes that`;
+  return `${reached}, ${reason}; set RINGBACK_ALLOW_TARGETS to change this`;
 }
 
 export function isLoopback(host: string): boolean {

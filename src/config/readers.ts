@@ -27,7 +27,7 @@ export function readText(text: string): Reading<string> {
 /** Comma-separated paths; the flag may be repeated. */
 export function readFiles(text: string): Reading<readonly string[]> {
   const files = text.split(/[,\n]/u).map((file) => file.trim());
-  return files.includes('') ? mistake('paths of files, separated by commas') : value(files);
+  return files.includes('') ? mistake('file paths, separated by commas') : value(files);
 }
 
 export function readPort(text: string): Reading<number> {
@@ -45,12 +45,12 @@ export function readApiKey(text: string): Reading<string> {
   const isFit = text.length >= 32 && /^[\x21-\x7e]+$/.test(text);
   if (!isFit) return mistake('32 visible ASCII characters or more, without spaces');
   if (keyIdOf(text) !== undefined) return value(text);
-  return mistake('a whole key where it begins with rbk_: its checksum does not match');
+  return mistake('a complete key, as it starts with rbk_: the checksum does not match');
 }
 
 export function readDatabaseUrl(text: string): Reading<string> {
   if (!/^postgres(ql)?:\/\//.test(text)) {
-    return mistake('a URL that begins with postgres:// or postgresql://');
+    return mistake('a URL starting with postgres:// or postgresql://');
   }
   if (URL.parse(text) !== null) return value(text);
   return mistake(
@@ -75,7 +75,7 @@ export function readNodeName(text: string): Reading<string> {
 export function readPublicUrl(text: string): Reading<string> {
   const url = URL.parse(text);
   const isFit = url !== null && /^https?:$/.test(url.protocol) && url.search + url.hash === '';
-  if (!isFit) return mistake('an http or https URL without query and fragment');
+  if (!isFit) return mistake('an http or https URL without query or fragment');
   return value(url.href.replace(/\/$/, ''));
 }
 

@@ -44,7 +44,7 @@ function readGiven(row: Setting<unknown>, env: Environment): Reading<string | un
   if (!isEmpty) {
     return {
       kind: 'mistake',
-      text: `Cannot read ${row.env}: it is given twice, also as _FILE`,
+      text: `Cannot read ${row.env}: it is set twice, also as ${row.env}_FILE`,
     };
   }
   try {

@@ -38,7 +38,7 @@ export function describeSchema(place: Place, kept: ReadonlySet<string>): Describ
     defs.set(next.name, convert(next.place, { shelf, depth: 0 }));
   }
   if (cut(defs, place)) {
-    warn(place, 'refers to itself with no property in between; that part is not checked');
+    warn(place, 'refers to itself with no property in between; that part is not validated');
   }
   const places = new Map([...shelf.names].map(([key, name]) => [name, key]));
   return { bundle: { $ref: refTo(root), $defs: Object.fromEntries(defs) }, places };
@@ -87,7 +87,7 @@ function convert(place: Place, position: Position): Schema {
   const { value } = place;
   if (typeof value === 'boolean') return value;
   if (!isObject(value)) {
-    warn(place, `is ${describe(value)}, expected a schema; anything is accepted there`);
+    warn(place, `is ${describe(value)}, expected a schema; any value is accepted there`);
     return true;
   }
   if (position.depth > bounds.schemaDepthMax) {
@@ -146,7 +146,7 @@ function addWeight(place: Place, shelf: Shelf): void {
   }, 1);
   shelf.weight += weight;
   if (shelf.weight > bounds.schemaWeightMax) {
-    const reason = 'it is too large to be checked, with all that it refers to';
+    const reason = 'together with everything it refers to, it is too large to validate';
     throw errorAt(place, 'use the schema', reason);
   }
   spend(place, Math.ceil(weight));

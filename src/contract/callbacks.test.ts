@@ -170,7 +170,7 @@ onB:
         (error: ContractError) =>
           error.name === 'ContractError' &&
           error.pointer.startsWith('#/paths/~1s/post/callbacks/a/https:~1~1x.example') &&
-          error.message.includes('a credential travels there'),
+          error.message.includes('carries a credential'),
       );
       assert.throws(
         () =>
@@ -179,7 +179,7 @@ onB:
             body,
             schemes,
           ),
-        /a credential travels there/,
+        /carries a credential/,
       );
     }
   });
@@ -280,7 +280,7 @@ b: { '{$request.body#/url}': { post: {} } }`,
     assert.equal(printTemplate(callbacks[0]?.event ?? []), 'order_is_paid.now');
     assert.match(
       warnings[0] ?? '',
-      /label "\.\.order is paid\.\.now\." hears the event "order_is_paid\.now"/,
+      /label "\.\.order is paid\.\.now\." matches the event "order_is_paid\.now"/,
     );
   });
 
@@ -300,7 +300,7 @@ b: { '{$request.body#/url}': { post: {} } }`,
     assert.equal(xml.callbacks[0]?.payload, undefined);
     assert.match(
       xml.warnings[0] ?? '',
-      /declares no JSON; the payload is sent as JSON all the same/,
+      /declares no JSON media type; the payload is sent as JSON anyway/,
     );
   });
 
@@ -321,8 +321,8 @@ b: { '{$request.body#/url}': { post: text, trace: {}, additionalOperations: {}, 
       [
         'has no operation (an object); the callback is ignored',
         'has no operation (a string); the callback is ignored',
-        'cannot run: the method is not supported',
-        'cannot run: the method is not supported',
+        'cannot be executed: the method is not supported',
+        'cannot be executed: the method is not supported',
         'is a string, expected an operation; it is ignored',
       ],
     );

@@ -115,7 +115,7 @@ function canBePattern(template: Template): boolean {
  */
 function nameFrom(label: string, item: Place): string {
   const name = label.replaceAll(/[^A-Za-z0-9_.-]+/gu, '_').replaceAll(/^\.+|\.+$|\.(?=\.)/gu, '');
-  if (name !== label) warn(item, `label ${JSON.stringify(label)} hears the event "${name}"`);
+  if (name !== label) warn(item, `label ${JSON.stringify(label)} matches the event "${name}"`);
   return name;
 }
 
@@ -133,7 +133,10 @@ function compilePayload(
   const content = body && child(body, 'content');
   const json = jsonContent(content);
   if (json === undefined && content !== undefined && entries(content).length > 0) {
-    warn(content, 'declares no JSON; the payload is sent as JSON all the same, and not checked');
+    warn(
+      content,
+      'declares no JSON media type; the payload is sent as JSON anyway, without validation',
+    );
   }
   const mediaType = json?.mediaType ?? 'application/json';
   return { mediaType, payload: json?.schema && makeValidator(json.schema, json.place) };

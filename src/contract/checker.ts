@@ -30,7 +30,7 @@ export function makeCheck(bundle: Bundle, meter = makeMeter()): (value: unknown)
       const faults = explainBy(find, { bundle, root, meter }, value);
       if (faults !== undefined && faults.length > 0) return faults;
     }
-    return [{ field: '', message: 'does not fit, and takes too many steps to say why' }];
+    return [{ field: '', message: 'does not match, and explaining why would take too many steps' }];
   };
 }
 

@@ -27,8 +27,8 @@ export function chooseContract(
   if (first !== undefined && second === undefined) return { kind: 'chosen', contract: first };
   const reason =
     first === undefined
-      ? `no callback of any contract can hear it; name the contract: ${list(contracts)}`
-      : `callbacks of several contracts can hear it; name the contract: ${list(able)}`;
+      ? `no callback of any contract matches it; name the contract: ${list(contracts)}`
+      : `callbacks of several contracts match it; name the contract: ${list(able)}`;
   return { kind: 'none', reason };
 }
 

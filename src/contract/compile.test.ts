@@ -89,7 +89,7 @@ describe('compileContract', () => {
     assert.deepEqual(warnings[0], {
       pointer: '#/paths/~1b/get',
       message:
-        '#/paths/~1a/get has the operationId "x" already; this operation is known as "GET /b"',
+        '#/paths/~1a/get already has the operationId "x"; this operation is named "GET /b" instead',
     });
     const taken = `{ openapi: 3.0.4, info: { title: T }, paths: {
       /a: { get: { operationId: x }, put: { operationId: GET /b } }, /b: { get: { operationId: x } } } }`;
@@ -126,7 +126,7 @@ paths:
     for (const yaml of ['{ components: { schemas: {} } }', '{ info: { title: T }, shared: {} }']) {
       const { operations, warnings } = compile(yaml);
       assert.deepEqual(operations, []);
-      assert.match(warnings[0]?.message ?? '', /has no field "openapi": it is a part of other/);
+      assert.match(warnings[0]?.message ?? '', /has no field "openapi": it is part of other/);
     }
     assert.throws(() => compile('{ paths: {} }'), /field "openapi" is missing/);
     assert.throws(() => compile('{ a: 1 }'), /field "openapi" is missing/);
@@ -141,8 +141,8 @@ paths:
       {
         pointer: '#/webhooks',
         message:
-          'webhooks are not executed: no operation of the document says who is to be called; ' +
-          'callbacks of an operation are',
+          'webhooks are not executed: webhooks have no operation that registers a callback URL. ' +
+          'Declare callbacks on an operation instead',
       },
     ]);
   });
@@ -164,9 +164,9 @@ paths:
     assert.deepEqual(
       warnings.map(({ pointer, message }) => `${pointer} ${message}`),
       [
-        '#/paths/d is no path, expected "/" at its start; it is ignored',
+        '#/paths/d is not a path: expected "/" at its start; it is ignored',
         '#/paths/~1a/post/callbacks/x/{$url} has no operation (an object); the callback is ignored',
-        '#/paths/~1a/post has no callback that can run',
+        '#/paths/~1a/post has no callback that can be executed',
       ],
     );
   });

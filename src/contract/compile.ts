@@ -45,7 +45,7 @@ export function compileContract(document: Document, options?: SourceOptions): Co
   const operations = drafts.map((draft) => compileOperation(draft, compiling));
   for (const operation of operations) prepare(operation);
   const title = text(child(root, 'info'), 'title') ?? '';
-  if (title === '') warn(root, 'info.title is missing; the name of the file is used');
+  if (title === '') warn(root, 'info.title is missing; the file name is used instead');
   root.source.isLoaded = true;
   return {
     title: title === '' ? basename(document.path) : title,
@@ -68,7 +68,7 @@ interface Compiling {
 function checkVersion({ path, root }: Document): JsonObject {
   const fail = (reason: string): ContractError =>
     new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
-  if (!isObject(root)) throw fail('expected an OpenAPI document, which is an object');
+  if (!isObject(root)) throw fail('expected an OpenAPI document, which is a JSON object');
   const version = root['openapi'] ?? root['swagger'];
   if (version === undefined && isPart(root)) return root;
   if (version === undefined) throw fail('field "openapi" is missing, expected 3.0, 3.1 or 3.2');
@@ -86,12 +86,12 @@ function isPart(root: JsonObject): boolean {
 /** Warns about parts that are never executed, so that users do not wait for them. */
 function checkKind(root: Place): void {
   if ((child(root, 'openapi') ?? child(root, 'swagger')) === undefined) {
-    warn(root, 'has no field "openapi": it is a part of other documents, and has no operations');
+    warn(root, 'has no field "openapi": it is part of other documents, and declares no operations');
   }
   const webhooks = child(root, 'webhooks');
   if (entries(webhooks).length > 0 && webhooks !== undefined) {
-    const why = 'no operation of the document says who is to be called';
-    warn(webhooks, `webhooks are not executed: ${why}; callbacks of an operation are`);
+    const why = 'webhooks have no operation that registers a callback URL';
+    warn(webhooks, `webhooks are not executed: ${why}. Declare callbacks on an operation instead`);
   }
 }
 
@@ -109,7 +109,7 @@ function basePathOf(root: Place): string {
   });
   const parsed = URL.parse(url, 'http://localhost/');
   if (parsed === null && server !== undefined) {
-    warn(server, `Cannot read the URL "${url}"; paths stand under "/"`);
+    warn(server, `Cannot parse the URL "${url}"; paths are served under "/"`);
   }
   return (parsed?.pathname ?? '').replace(/\/+$/u, '');
 }
@@ -149,7 +149,7 @@ function compileRole(draft: Draft, compiling: Compiling): Role {
       const reason = `the contract has more than ${bounds.callbacksMax}`;
       throw errorAt(draft.place, 'add the callbacks', reason);
     }
-    if (callbacks.length === 0) warn(draft.place, 'has no callback that can run');
+    if (callbacks.length === 0) warn(draft.place, 'has no callback that can be executed');
     const variants = compileVariants(draft, callbacks, (status) =>
       compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
     );

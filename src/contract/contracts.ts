@@ -86,13 +86,13 @@ function refuseCollisions(file: string, contract: Contract, others: readonly Con
   const { title } = contract;
   for (const other of others) {
     if (other.title === title) {
-      const reason = 'another contract has the same info.title, expected one of its own';
+      const reason = 'another contract has the same info.title, expected a unique title';
       throw cannotServe(file, title, reason);
     }
     for (const operation of servedOf(contract)) {
       const taken = other.operations.find((one) => isSameRoute(one, operation));
       if (taken === undefined) continue;
-      const advice = 'give the document a server with a path of its own, such as "/v1"';
+      const advice = 'give the document a server with its own path, such as "/v1"';
       const reason = `${collision(operation, taken)} of "${other.title}"; ${advice}`;
       throw cannotServe(file, title, reason);
     }

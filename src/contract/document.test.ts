@@ -61,8 +61,8 @@ describe('readDocument', () => {
 
   it('opens regular files only', () => {
     mkdirSync(join(folder, 'dir.yaml'));
-    assert.match(refusal(join(folder, 'dir.yaml')).message, /it is no file, expected a regular/);
-    assert.match(refusal('/dev/zero').message, /it is no file/);
+    assert.match(refusal(join(folder, 'dir.yaml')).message, /it is not a regular file/);
+    assert.match(refusal('/dev/zero').message, /it is not a regular file/);
     const missing = refusal(join(folder, 'missing.yaml'));
     assert.match(missing.message, /^Cannot open ".*missing\.yaml": ENOENT/);
     assert.equal(missing.file, join(folder, 'missing.yaml'));
@@ -70,7 +70,7 @@ describe('readDocument', () => {
   });
 
   it('refuses a file that keeps changing', { skip: !existsSync(changing) && 'no /proc' }, () => {
-    assert.match(refusal(changing).message, /^Cannot open ".*": it changed while it was read$/);
+    assert.match(refusal(changing).message, /^Cannot open ".*": it changed while being read$/);
   });
 
   it('subtracts what it read from the budget', () => {
@@ -79,9 +79,9 @@ describe('readDocument', () => {
     readDocument(path, budget);
     assert.deepEqual(budget, { bytes: 100 - 13, nodes: 100 - 5 });
     assert.throws(() => readDocument(path, { bytes: 12, nodes: 100 }), /it has 13 bytes, expected/);
-    assert.throws(() => readDocument(path, { bytes: 100, nodes: 4 }), /it holds more than/);
+    assert.throws(() => readDocument(path, { bytes: 100, nodes: 4 }), /it contains more than/);
     const yaml = write('budget.yaml', 'a: [1, 2]');
-    assert.throws(() => readDocument(yaml, { bytes: 100, nodes: 2 }), /it holds more than/);
+    assert.throws(() => readDocument(yaml, { bytes: 100, nodes: 2 }), /it contains more than/);
   });
 
   it('refuses a file that is too large', () => {

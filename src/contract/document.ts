@@ -87,7 +87,7 @@ function readStable(path: string, budget: Budget): Buffer {
   } finally {
     closeSync(file);
   }
-  throw new Error('it changed while it was read');
+  throw new Error('it changed while being read');
 }
 
 function readOnce(file: number, budget: Budget): Buffer | undefined {
@@ -109,7 +109,7 @@ function readOnce(file: number, budget: Budget): Buffer | undefined {
 }
 
 function checkFile(file: { isFile: () => boolean }): void {
-  if (!file.isFile()) throw new TypeError('it is no file, expected a regular file');
+  if (!file.isFile()) throw new TypeError('it is not a regular file');
 }
 
 /** The core schema has no merge keys, but real documents use them. */

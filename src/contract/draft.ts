@@ -21,7 +21,7 @@ export function draftOperations(root: Place): Draft[] {
   for (const [path, item] of entries(child(root, 'paths'))) {
     if (!path.startsWith('/')) {
       if (!path.startsWith('x-'))
-        warn(item, `is no path, expected "/" at its start; it is ignored`);
+        warn(item, 'is not a path: expected "/" at its start; it is ignored');
       continue;
     }
     for (const { method, place } of methodsOf(item)) {
@@ -82,9 +82,9 @@ function nameApart(drafts: readonly Draft[]): void {
     const first = taken.get(one.operationId);
     if (first !== undefined) {
       const name = `${one.method} ${one.path}`;
-      const has = `${nameOf(first.place)} has the operationId "${one.operationId}" already`;
-      if (taken.has(name)) throw errorAt(one.place, `call the operation "${name}"`, has);
-      warn(one.place, `${has}; this operation is known as "${name}"`);
+      const has = `${nameOf(first.place)} already has the operationId "${one.operationId}"`;
+      if (taken.has(name)) throw errorAt(one.place, `name the operation "${name}"`, has);
+      warn(one.place, `${has}; this operation is named "${name}" instead`);
       one.operationId = name;
     }
     taken.set(one.operationId, one);
@@ -95,7 +95,7 @@ function nameApart(drafts: readonly Draft[]): void {
 export function methodsOf(item: Place): { method: string; place: Place }[] {
   for (const key of ['trace', 'additionalOperations']) {
     const unused = child(item, key);
-    if (unused !== undefined) warn(unused, 'cannot run: the method is not supported');
+    if (unused !== undefined) warn(unused, 'cannot be executed: the method is not supported');
   }
   return methods.flatMap((method) => {
     const place = child(item, method);

@@ -26,7 +26,7 @@ function compile(place: Place): Encoding {
   const declared = text(place, 'style');
   const style = styles.find((known) => known === declared);
   if (declared !== undefined && style === undefined) {
-    warn(place, `style "${declared}" is no style of a field; "form" is used`);
+    warn(place, `style "${declared}" is not a style for form fields; "form" is used`);
   }
   const explode = child(place, 'explode')?.value;
   return {

@@ -118,7 +118,7 @@ describe('evaluate', () => {
       ['$request.body', 'an object'],
       ['$request.query.filter', 'an object'],
       ['$request.body#/none', 'an empty list'],
-      ['$request.body#/mixed', 'a list that holds more than strings'],
+      ['$request.body#/mixed', 'a list with items that are not strings'],
     ];
     for (const [text, what] of cases) {
       assert.equal(reasonOf(run(text)), `${text} is ${what}, ${expected}`);
@@ -143,7 +143,7 @@ describe('evaluate', () => {
     assert.equal(reasonOf(run('$request.body#/a', bare)), 'the request has no body');
     assert.equal(reasonOf(run('$response.body#/a', bare)), 'there is no response yet');
     assert.equal(reasonOf(run('$response.header.a', bare)), 'there is no response yet');
-    assert.equal(reasonOf(run('$statusCode', bare)), 'the answer has no status code yet');
+    assert.equal(reasonOf(run('$statusCode', bare)), 'there is no status code yet');
   });
 
   it('suggests the pointer that a dotted one may mean (repairs)', () => {

@@ -37,7 +37,7 @@ export function resolve(expression: Expression, exchange: Exchange): Resolved {
   if (expression.kind === 'body') return resolveBody(expression, exchange);
   if ('name' in expression) return resolveParameter(expression, exchange);
   const value = exchange[expression.kind];
-  if (value === undefined) return unresolved('the answer has no status code yet');
+  if (value === undefined) return unresolved('there is no status code yet');
   return { kind: 'found', value };
 }
 
@@ -77,7 +77,7 @@ function isTexts(value: unknown): value is string[] {
 function describeValue(value: unknown): string {
   if (value === null) return 'null';
   if (!Array.isArray(value)) return 'an object';
-  return value.length === 0 ? 'an empty list' : 'a list that holds more than strings';
+  return value.length === 0 ? 'an empty list' : 'a list with items that are not strings';
 }
 
 function unresolved(reason: string): { kind: 'unresolved'; reason: string } {

@@ -57,7 +57,7 @@ function explainBranches(
     else failed.push(makeFailure(explain(errors, branches), error.data, branches.properties(ref)));
   }
   if (passed > 1) {
-    const message = 'fits more than one of the allowed forms, expected exactly one';
+    const message = 'matches more than one of the allowed schemas, expected exactly one';
     return { skipped, found: [finding(error, message)] };
   }
   const best = failed.toSorted(byFit)[0]?.findings ?? [];
@@ -120,12 +120,16 @@ function explainOne(error: ErrorObject): Finding[] {
       return [finding(error, 'is required', params['missingProperty'])];
     case 'dependentRequired':
       return [
-        finding(error, `is required beside ${show(params['property'])}`, params['missingProperty']),
+        finding(
+          error,
+          `is required when ${show(params['property'])} is present`,
+          params['missingProperty'],
+        ),
       ];
     case 'additionalProperties':
-      return [finding(error, 'is not expected here', params['additionalProperty'])];
+      return [finding(error, 'is not allowed here', params['additionalProperty'])];
     case 'unevaluatedProperties':
-      return [finding(error, 'is not expected here', params['unevaluatedProperty'])];
+      return [finding(error, 'is not allowed here', params['unevaluatedProperty'])];
     case 'propertyNames':
     case 'if':
       return []; // Inner faults were reported before.
@@ -176,11 +180,11 @@ function sentence(keyword: string, { schema, data, params }: Details): string {
     case 'format':
       return `must have the format ${show(schema)}, is ${show(data)}`;
     case 'contains':
-      return 'lacks an item that it must contain, or has too many of them';
+      return 'contains too few or too many of the items that it must contain';
     case 'not':
-      return 'has a form that is not allowed here';
+      return 'must not match the schema under "not"';
     default:
-      return 'is not expected here';
+      return 'is not allowed here';
   }
 }
 

@@ -33,7 +33,7 @@ export function readableFolders(root: Document, contractRoot: string | undefined
 
 export function referredPath({ file, from, folders }: Reference): Referred {
   if (/^[a-z][a-z0-9+.-]+:|^\/\//iu.test(file)) {
-    return refused('it leads to the network, and only local files are read');
+    return refused('it is a network URL, and only local files are read');
   }
   const path = resolve(dirname(from.path), file);
   const real = realPath(path);
@@ -41,18 +41,19 @@ export function referredPath({ file, from, folders }: Reference): Referred {
   if (folder === undefined) {
     const named = [...new Set(folders)].map((one) => `"${one}"`).join(' and ');
     const reason =
-      `it leads to "${real}", outside of the folder ${named}. To allow it, set ` +
-      'RINGBACK_CONTRACT_ROOT (--contract-root) to a folder that holds both';
+      `it resolves to "${real}", outside the folder ${named}. To allow it, set ` +
+      'RINGBACK_CONTRACT_ROOT (--contract-root) to a folder that contains both';
     return { kind: 'outside', reason };
   }
   if (![path, real].every((one) => /\.(?:ya?ml|json)$/iu.test(one))) {
-    const link = path === real ? '' : 'it is a link, and where it leads ';
-    return refused(`${link}its name ends neither in .yaml, .yml nor .json`);
+    const link = path === real ? 'its name ' : 'it is a symbolic link whose target ';
+    return refused(`${link}does not end in .yaml, .yml or .json`);
   }
   const hidden = relative(folder, real)
     .split(sep)
     .find((step) => step.startsWith('.'));
-  if (hidden !== undefined) return refused(`"${hidden}" on its way is hidden`);
+  if (hidden !== undefined)
+    return refused(`the path contains the hidden file or folder "${hidden}"`);
   return { kind: 'path', path, real };
 }
 

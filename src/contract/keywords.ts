@@ -38,8 +38,11 @@ const patterns: Keyword = {
   accepts: (value) => isObject(value) && Object.keys(value).every(isPattern),
 };
 const number = plain('a number', (n) => typeof n === 'number' && Number.isFinite(n));
-const factor = plain('a number above 0', (n) => typeof n === 'number' && n > 0);
-const count = plain('a count', (n) => typeof n === 'number' && Number.isInteger(n) && n >= 0);
+const factor = plain('a number greater than 0', (n) => typeof n === 'number' && n > 0);
+const count = plain(
+  'a non-negative integer',
+  (n) => typeof n === 'number' && Number.isInteger(n) && n >= 0,
+);
 const flag = plain('true or false', (b) => typeof b === 'boolean');
 const names = plain('a list of names', isNames);
 

@@ -54,7 +54,8 @@ function operationOf(place: Place, drafts: readonly Draft[]): Draft | undefined 
   const ref = text(place, 'operationRef');
   if (id !== undefined) {
     const found = indexOf(drafts).byId.get(id);
-    if (found === undefined) warn(place, `Cannot follow the link: no operation is called "${id}"`);
+    if (found === undefined)
+      warn(place, `Cannot follow the link: no operation has the operationId "${id}"`);
     return found;
   }
   if (ref === undefined) {
@@ -64,7 +65,7 @@ function operationOf(place: Place, drafts: readonly Draft[]): Draft | undefined 
   const referred = target({ ...place, value: { $ref: ref } });
   const found = referred && indexOf(drafts).byPlace.get(nameOf(referred));
   if (referred !== undefined && found === undefined) {
-    warn(place, `Cannot follow the link: "${ref}" is no operation of this contract`);
+    warn(place, `Cannot follow the link: "${ref}" is not an operation of this contract`);
   }
   return found;
 }

@@ -60,7 +60,7 @@ function close(frames: Frame[], state: State, book: Book): void {
     ? itemsOf(value, children)
     : pairsOf(children, { book, value, input: state.input });
   book.left -= members.size;
-  if (book.left < 0) throw new RangeError('it has too many members to say where each one stands');
+  if (book.left < 0) throw new RangeError('it has too many members to locate each one');
   book.members.set(value, members);
 }
 

@@ -6,7 +6,7 @@ import { isList, isObject } from './document.ts';
 
 export class TooManyHops extends Error {
   constructor() {
-    super(`it leads over more than ${bounds.schemaHopsMax} others about the same value`);
+    super(`it follows a chain of more than ${bounds.schemaHopsMax} schemas for the same value`);
   }
 }
 

@@ -33,12 +33,12 @@ describe('readMultipart', () => {
   it('refuses text that begins like a boundary too often', () => {
     const like = (count: number): string => `--b\r\n\r\nx${'\r\n--bb'.repeat(count)}\r\n--b--`;
     assert.equal(Array.isArray(read(like(bounds.fieldsMax))), true);
-    assert.match(String(read(like(bounds.fieldsMax + 1))), /more than 1000 lines that begin with/);
+    assert.match(String(read(like(bounds.fieldsMax + 1))), /more than 1000 lines that start with/);
   });
 
   it('names the missing part', () => {
-    assert.equal(read('x'), 'has no part: expected it to begin with "--b"');
-    assert.equal(read('x--b--'), 'has no part: expected it to begin with "--b"');
+    assert.equal(read('x'), 'has no part: expected it to start with "--b"');
+    assert.equal(read('x--b--'), 'has no part: expected it to start with "--b"');
     assert.equal(read('--b\r\n\r\nx'), 'does not end with "--b--"');
     assert.equal(read('--b\r\nx\r\n--b--'), 'has a part without headers, or with too many');
   });

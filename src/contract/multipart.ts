@@ -16,7 +16,7 @@ export function readMultipart(bytes: Uint8Array, boundary: string): Multipart {
   const parts: Part[] = [];
   // Anything before the first boundary is ignored, but the boundary must begin a line.
   let at = nextLine(text, { line, from: text.indexOf(line) === 0 ? -2 : 0 });
-  if (at === undefined) return malformed(`has no part: expected it to begin with "${line}"`);
+  if (at === undefined) return malformed(`has no part: expected it to start with "${line}"`);
   if (at === 'too many') return malformed(tooManyLines(line));
   while (!at.isLast) {
     const next = nextLine(text, { line, from: at.end - 2 });
@@ -64,7 +64,10 @@ function nextLine(
 }
 
 function tooManyLines(line: string): string {
-  return `has more than ${bounds.fieldsMax} lines that begin with "${line}" and are not between parts`;
+  return (
+    `has more than ${bounds.fieldsMax} lines that start with "${line}" and are not ` +
+    'between parts'
+  );
 }
 
 /** `multipart/form-data; boundary="x y"` → `x y`, for the name "boundary". */

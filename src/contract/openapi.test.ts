@@ -181,7 +181,7 @@ describe('openapi.yaml', () => {
       'query.callbackUrl is given 2 times, expected once',
     ]);
     assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x')), [
-      'query.event is missing for variant "query"',
+      'query.event is required for variant "query"',
     ]);
     // URLs are checked by the guard, not by the schema.
     assert.deepEqual(faults(post('subscribeOperation', '', { callbackUrl: 'no url' })), ['valid']);
@@ -194,7 +194,7 @@ describe('openapi.yaml', () => {
       'query.limit must be at most 500, is 501',
     ]);
     assert.deepEqual(faults(post('editSubscription', '', { callbacks: [{ url: 1 }], x: 1 })), [
-      'body#/x is not expected here',
+      'body#/x is not allowed here',
       'body#/callbacks/0/position is required',
       'body#/callbacks/0/url must be a string, is a number',
     ]);

@@ -74,7 +74,7 @@ item:
         '#/item/post/parameters/3',
       ],
     );
-    assert.match(warnings.at(-1) ?? '', /Cannot use path parameter "q": "\/x" has no place for it/);
+    assert.match(warnings.at(-1) ?? '', /Cannot use path parameter "q": "\/x" does not contain it/);
   });
 
   it('reads `content` as JSON if it is JSON, else as text', () => {
@@ -108,7 +108,7 @@ item: { post: { parameters: [
       ],
     );
     assert.deepEqual(warnings, [
-      '#/item/post/parameters/1 style "label" is no style of a query; "form" is used',
+      '#/item/post/parameters/1 style "label" is not a style for a query; "form" is used',
       '#/item/post/parameters/2 style "odd" is unknown; "form" is used',
     ]);
   });

@@ -23,7 +23,7 @@ export function compileParameters(
       const name = kind === 'header' ? parameter.name.toLowerCase() : parameter.name;
       if (kind !== 'cookie' && isCredential({ kind, from: 'request', name })) {
         if (!ignored.has(name))
-          warn(place, `is a credential; the security scheme takes care of it`);
+          warn(place, 'is a credential; it is handled by the security scheme');
         continue;
       }
       parameters.set(`${kind} ${name}`, parameter);
@@ -66,7 +66,7 @@ function isUsable(
 ): boolean {
   if (kind === 'header') return !ignored.has(name.toLowerCase());
   if (kind !== 'path' || path.includes(`{${name}}`)) return true;
-  warn(place, `Cannot use path parameter "${name}": "${path}" has no place for it`);
+  warn(place, `Cannot use path parameter "${name}": "${path}" does not contain it`);
   return false;
 }
 
@@ -82,7 +82,7 @@ function styleOf(place: Place, kind: Parameter['in']): Style {
   const declared = text(place, 'style');
   const style = [usual, ...others].find((known) => known === declared);
   if (declared !== undefined && style === undefined && declared !== 'cookie') {
-    const known = styles.some((one) => one === declared) ? `no style of a ${kind}` : 'unknown';
+    const known = styles.some((one) => one === declared) ? `not a style for a ${kind}` : 'unknown';
     warn(place, `style "${declared}" is ${known}; "${usual}" is used`);
   }
   return style ?? usual;

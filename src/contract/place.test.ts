@@ -87,7 +87,7 @@ describe('target', () => {
     assert.equal(at(root, 'a', 'x'), undefined);
     assert.equal(at(root, 'a', 'y'), undefined);
     assert.deepEqual(warnings(root), [
-      '#/a Cannot follow $ref "#/b": there is nothing at that place',
+      '#/a Cannot follow $ref "#/b": nothing exists at that location',
     ]);
   });
 
@@ -95,7 +95,7 @@ describe('target', () => {
     for (const ref of ['https://x.example/a.yaml#/b', '//x.example/a', 'file:///etc/passwd']) {
       const root = open({ a: { $ref: ref } });
       assert.equal(at(root, 'a', 'x'), undefined);
-      assert.match(warnings(root)[0] ?? '', /leads to the network, and only local files are read/);
+      assert.match(warnings(root)[0] ?? '', /is a network URL, and only local files are read/);
     }
   });
 
@@ -109,9 +109,7 @@ describe('target', () => {
     const root = open({ a: { $ref: '#/b' }, b: { $ref: '#/a' }, c: { $ref: '#/c/d' } });
     assert.equal(at(root, 'a', 'x'), undefined);
     assert.equal(at(root, 'c', 'x'), undefined);
-    assert.ok(
-      warnings(root).every((one) => /leads back to itself|nothing at that place/.test(one)),
-    );
+    assert.ok(warnings(root).every((one) => /refers back to itself|nothing exists at/.test(one)));
   });
 
   it('is undefined without a reference', () => {
@@ -157,7 +155,7 @@ describe('openSource', () => {
     for (const name of Object.keys(refs)) at(root, name, 'n');
     assert.equal(root.source.warnings.length, 3);
     assert.match(warnings(root)[0] ?? '', /Cannot follow \$ref "gone\.yaml#\/a": Cannot open /);
-    assert.match(warnings(root)[1] ?? '', /it is file 513, expected no more/);
+    assert.match(warnings(root)[1] ?? '', /it is file 513, expected at most 512/);
   });
 });
 
@@ -168,7 +166,10 @@ describe('spend', () => {
     const look = (): void => {
       for (let n = 0; n <= bounds.stepsMax / 1_000; n += 1) entries(child(root, 'a'));
     };
-    assert.throws(look, /Cannot load contract "\/nowhere\/api\.yaml": it takes more than/);
+    assert.throws(
+      look,
+      /Cannot load contract "\/nowhere\/api\.yaml": with its references followed, it takes more than/,
+    );
   });
 });
 
@@ -177,7 +178,7 @@ describe('warn', () => {
     const root = open({});
     for (let n = 0; n < 3 * bounds.warningsMax; n += 1) warn(root, `message ${n >> 1}`);
     assert.equal(root.source.warnings.length, bounds.warningsMax + 1);
-    assert.equal(root.source.warnings.at(-1)?.message, 'there is more; it is left out');
+    assert.equal(root.source.warnings.at(-1)?.message, 'the rest is omitted');
   });
 });
 

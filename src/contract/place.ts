@@ -122,14 +122,14 @@ export function target(place: Place): Place | undefined {
   if (ref === undefined) return undefined;
   const { targets, following } = place.source;
   if (targets.has(place.value)) return targets.get(place.value);
-  if (following.has(place.value)) return noTarget(place, 'it leads back to itself');
+  if (following.has(place.value)) return noTarget(place, 'it refers back to itself');
   following.add(place.value);
   const found = lookUp(place, ref);
   following.delete(place.value);
   const referred =
     typeof found === 'string'
       ? noTarget(place, found)
-      : (found ?? noTarget(place, 'there is nothing at that place'));
+      : (found ?? noTarget(place, 'nothing exists at that location'));
   targets.set(place.value, referred);
   return referred;
 }
@@ -152,9 +152,7 @@ export function warn(place: Place, message: string): void {
   if (warned.has(key) || warned.size > bounds.warningsMax) return;
   warned.add(key);
   const isLast = warned.size > bounds.warningsMax;
-  warnings.push(
-    isLast ? { pointer: '#', message: 'there is more; it is left out' } : { pointer, message },
-  );
+  warnings.push(isLast ? { pointer: '#', message: 'the rest is omitted' } : { pointer, message });
 }
 
 /** Counts steps: references let a small document cause unlimited work. */
@@ -162,7 +160,7 @@ export function spend({ source }: Place, steps: number): void {
   source.steps += steps;
   if (source.steps <= bounds.stepsMax) return;
   const { path } = source.root;
-  const reason = `it takes more than ${bounds.stepsMax} steps to read, with its references followed`;
+  const reason = `with its references followed, it takes more than ${bounds.stepsMax} steps to read`;
   throw new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
 }
 
@@ -201,11 +199,11 @@ function chain(place: Place): Place[] {
     const next = target(last);
     if (next === undefined) break;
     if (links.some(({ value }) => value === next.value)) {
-      noTarget(place, 'it leads back to itself');
+      noTarget(place, 'it refers back to itself');
       break;
     }
     if (links.length > bounds.refHopsMax) {
-      noTarget(place, `it leads over more than ${bounds.refHopsMax} others`);
+      noTarget(place, `it follows a chain of more than ${bounds.refHopsMax} references`);
       break;
     }
     links.push(next);
@@ -266,7 +264,7 @@ function open(place: Place, file: string): Document | string {
   const known = documents.get(path);
   if (known !== undefined) return known;
   if (documents.size >= bounds.documentsMax) {
-    return `it is file ${bounds.documentsMax + 1}, expected no more than that`;
+    return `it is file ${bounds.documentsMax + 1}, expected at most ${bounds.documentsMax}`;
   }
   const opened = readOr(path, () => readReferred(referred, budget));
   documents.set(path, opened);

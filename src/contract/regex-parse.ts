@@ -29,7 +29,7 @@ export function parseRegex(source: string, isUnicode: boolean): RegexParsing {
     const anchored: Node = { kind: 'all', parts: [{ kind: 'assert', what: 'start' }, main] };
     if (ahead.length === 0) return { kind: 'parsed', main, ahead };
     // `^(?=a)b|c` would look ahead in its first half only.
-    if (main.kind === 'any') throw new Unsupported('a look-ahead in one of several alternatives');
+    if (main.kind === 'any') throw new Unsupported('a lookahead inside an alternation');
     return { kind: 'parsed', main: anchored, ahead };
   } catch (error) {
     if (error instanceof Unsupported) return { kind: 'unsupported', reason: error.message };
@@ -55,7 +55,7 @@ function readAheads(reader: Reader): { node: Node; wanted: boolean }[] {
     const node = readAny(reader);
     reader.at += 1; // The ")".
     const quantified = quantifierAt(reader);
-    if (quantified !== undefined) throw new Unsupported('a look-ahead that is repeated');
+    if (quantified !== undefined) throw new Unsupported('a repeated lookahead');
     found.push({ node, wanted: sign === '=' });
   }
   return found;
@@ -116,7 +116,9 @@ function readGroup(reader: Reader): Node {
   const rest = reader.source.slice(reader.at, reader.at + bounds.regexCharsMax);
   const opening = /^\((?:\?:|\?<[^=!>][^>]*>|(?!\?))/u.exec(rest)?.[0];
   if (opening === undefined) {
-    throw new Unsupported(/^\(\?<?[=!]/u.test(rest) ? 'a look-around' : 'a group of its kind');
+    throw new Unsupported(
+      /^\(\?<?[=!]/u.test(rest) ? 'a lookaround' : 'an unsupported kind of group',
+    );
   }
   reader.at += opening.length;
   const inside = readAny(reader);
@@ -137,7 +139,7 @@ function oneLength({ source, isUnicode, at }: Reader): number {
     return isUnicode ? String.fromCodePoint(rest.codePointAt(0) ?? 0).length : 1;
   }
   if (/^\\[1-9k]/u.test(rest)) throw new Unsupported('a back reference');
-  if (/^\\(?:0\d|c(?![A-Za-z]))/u.test(rest)) throw new Unsupported('an escape of the old kind');
+  if (/^\\(?:0\d|c(?![A-Za-z]))/u.test(rest)) throw new Unsupported('a legacy escape');
   const modern = String.raw`\\u\{[0-9A-Fa-f]+\}|\\u[Dd][89ABab]..\\u[Dd][C-Fc-f]..|\\[pP]\{[^}]*\}|`;
   const plain = String.raw`\\u[0-9A-Fa-f]{4}|\\x[0-9A-Fa-f]{2}|\\c[A-Za-z]|\\.`;
   const escape = new RegExp(`^(?:${isUnicode ? modern : ''}${plain})`, 'su').exec(rest);

@@ -99,15 +99,15 @@ describe('readRegex', () => {
     const cases: [string, RegExp][] = [
       [String.raw`(a)\1`, /has a back reference/],
       [String.raw`(?<x>a)\k<x>`, /has a back reference/],
-      ['a(?=b)', /has a look-around/],
-      ['(?<!a)b', /has a look-around/],
-      ['^(?=a)b|c', /has a look-ahead in one of several alternatives/],
-      ['(?i:a)', /has a group of its kind/],
+      ['a(?=b)', /has a lookaround/],
+      ['(?<!a)b', /has a lookaround/],
+      ['^(?=a)b|c', /has a lookahead inside an alternation/],
+      ['(?i:a)', /has an unsupported kind of group/],
       ['((a{100}){100}){100}', /has more than 5000 parts/],
       ['a{4294967295}', /has more than 5000 parts/],
       [`${'('.repeat(200)}${')'.repeat(200)}`, /has groups nested too deeply/],
       ['a'.repeat(5000), /has more than 4096 characters/],
-      ['(', /is no regular expression/],
+      ['(', /is not a valid regular expression/],
     ];
     for (const [source, reason] of cases) {
       const reading = readRegex(source);

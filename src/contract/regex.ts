@@ -22,10 +22,10 @@ export function readRegex(source: string): RegexReading {
   }
   // Real documents escape more than the strict Unicode mode allows; then the legacy mode parses it.
   const isUnicode = isValid(source, 'u');
-  if (!isUnicode && !isValid(source, '')) return refused('is no regular expression');
+  if (!isUnicode && !isValid(source, '')) return refused('is not a valid regular expression');
   const parsed = parseRegex(source, isUnicode);
   if (parsed.kind === 'unsupported') {
-    return refused(`has ${parsed.reason}, which can take time without end`);
+    return refused(`has ${parsed.reason}, which can take unbounded time`);
   }
   const { main } = parsed;
   const aheads = parsed.ahead.map(fromStart);
@@ -34,7 +34,7 @@ export function readRegex(source: string): RegexReading {
       (node) => programSize(node) > bounds.regexSizeMax,
     )
   ) {
-    return refused(`has more than ${bounds.regexSizeMax} parts, with its repetitions written out`);
+    return refused(`has more than ${bounds.regexSizeMax} parts once repetitions are expanded`);
   }
   const test = makeTest(main, { wanted: true, isUnicode });
   if (aheads.length === 0) return { kind: 'regex', regex: { test } };

@@ -58,14 +58,16 @@ describe('repairKey', () => {
     [
       '{ $request.query.url }',
       '{$request.query.url}',
-      ['found " $request.query.url ", read as "$request.query.url": spaces around it were trimmed'],
+      [
+        'found " $request.query.url ", read as "$request.query.url": surrounding spaces were removed',
+      ],
     ],
     [
       ' {$request.query.url}\n',
       '{$request.query.url}',
       [
         'found " {$request.query.url}\\n", read as "{$request.query.url}": ' +
-          'spaces around it were trimmed',
+          'surrounding spaces were removed',
       ],
     ],
     [
@@ -78,7 +80,7 @@ describe('repairKey', () => {
       '{$request.body#/url}',
       [
         'found "$request.body#url", read as "$request.body#/url": ' +
-          'the "/" behind the "#" was missing',
+          'the "/" after the "#" was missing',
       ],
     ],
     [
@@ -86,7 +88,7 @@ describe('repairKey', () => {
       '$request.body#/url',
       [
         'found "$request.body#url", read as "$request.body#/url": ' +
-          'the "/" behind the "#" was missing',
+          'the "/" after the "#" was missing',
       ],
     ],
     [
@@ -131,14 +133,14 @@ describe('repairKey', () => {
     assert.deepEqual(result.repairs, []);
     assert.deepEqual(result.suggestions, [
       'found "#/data.url/0": the request body declares no property "data.url"; ' +
-        'write "#/data/url/0" if a property inside another one is meant',
+        'write "#/data/url/0" if you mean a nested property',
     ]);
     assert.deepEqual(repair('{$request.body#/.url}').suggestions, []);
   });
 
   it('suggests braces for an expression in the middle of text', () => {
     assert.deepEqual(repair('http://$request.query.url').suggestions, [
-      'found "$request." outside braces, read as plain text: an expression needs braces here',
+      'found "$request." outside braces, read as literal text: expressions need braces here',
     ]);
   });
 

@@ -39,7 +39,7 @@ interface Fix {
   apply: (text: string, declared: ReadonlySet<string>) => string;
 }
 
-const spaces = 'spaces around it were trimmed';
+const spaces = 'surrounding spaces were removed';
 
 /** In this order: each one sees the result of those before it. */
 const fixes: readonly Fix[] = [
@@ -50,7 +50,7 @@ const fixes: readonly Fix[] = [
     apply: (text) => text.replace(/^(?=(?:request|response)\.)/u, '$$'),
   },
   {
-    why: 'the "/" behind the "#" was missing',
+    why: 'the "/" after the "#" was missing',
     apply: (text) => text.replace(/^(\$(?:request|response)\.body#)(?=[^/])/u, '$1/'),
   },
 ];
@@ -117,14 +117,14 @@ function suggestSlashes(expression: Expression, declared: ReadonlySet<string>): 
   const meant = JSON.stringify(`#${printPointer([...first.split('.'), ...rest])}`);
   return [
     `found ${found}: the request body declares no property ${JSON.stringify(first)}; ` +
-      `write ${meant} if a property inside another one is meant`,
+      `write ${meant} if you mean a nested property`,
   ];
 }
 
 function suggestBraces(text: string): string[] {
   const start = /\$(?:request|response)\./u.exec(text)?.[0];
   if (start === undefined) return [];
-  return [`found "${start}" outside braces, read as plain text: an expression needs braces here`];
+  return [`found "${start}" outside braces, read as literal text: expressions need braces here`];
 }
 
 function unreadable(text: string, { at, expected }: Malformed): RepairedKey {

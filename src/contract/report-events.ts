@@ -51,14 +51,16 @@ function payloadFor(
   const unique = schemas.filter(
     (schema, index) => schemas.findIndex(({ place }) => place === schema.place) === index,
   );
-  if (unique.length === 0) return { kind: 'sample', value: { message: 'Anything goes' } };
+  if (unique.length === 0) return { kind: 'sample', value: { message: 'Any value is accepted' } };
   let why = '';
   for (const schema of unique) {
     const sample = sampleOf(schema);
     if (sample.kind === 'none') return { kind: 'none', why: `${schema.place}: ${sample.why}` };
     const [fault] = checkPayload(contract, name, sample.value);
     if (fault === undefined) return sample;
-    why = `callback ${fault.callback} wants another payload: ${fault.field} ${fault.message}`;
+    why =
+      `callback ${fault.callback} requires a different payload: ${fault.field} ` +
+      `${fault.message}`;
   }
   return { kind: 'none', why };
 }

@@ -125,7 +125,7 @@ describe('makeReport', () => {
       callbacks,
       payload,
     ]);
-    const any = { kind: 'sample', value: { message: 'Anything goes' } };
+    const any = { kind: 'sample', value: { message: 'Any value is accepted' } };
     assert.deepEqual(events, [
       ['orderPaid', 'orderPaid', ['orderPaid'], { kind: 'sample', value: { n: 1 } }],
       ['{$request.query.kind}', 'example', ['anything'], any],
@@ -148,7 +148,7 @@ paths:
     assert.deepEqual(fits, { kind: 'sample', value: { a: 'string' } });
     const clash = two('{ type: string }', '{ type: integer }').events[0]?.payload;
     assert.ok(clash?.kind === 'none');
-    assert.match(clash.why, /callback x wants another payload: .*must be a string/);
+    assert.match(clash.why, /callback x requires a different payload: .*must be a string/);
   });
 
   it('tells repairs from warnings, and where they are', () => {
@@ -182,11 +182,11 @@ paths:
     post: { callbacks: { e: { 'http://one/': {} } } }
 components: { securitySchemes: { tls: { type: mutualTLS } } }`);
     assert.deepEqual(cannotRun, [
-      'POST /shut is shut: none of the ways to send a key that it offers can run',
+      'POST /shut cannot be called: none of its security alternatives is supported',
       'POST /deaf registers no callback: the request has no query parameter "url"',
       'POST /bytes registers no callback: the request body is text/plain, ' +
         'and only JSON and forms are read',
-      'POST /empty registers no callback: it declares none that can be called',
+      'POST /empty registers no callback: it declares no callback that can be executed',
     ]);
   });
 
@@ -209,7 +209,7 @@ components:
     ],
     ['[{ bearer: [] }, {}]', 'a key as bearer token, or no key'],
     ['[{ basic: [] }, { tls: [] }]', 'a key as password of basic authentication'],
-    ['[{ tls: [] }]', 'cannot be called: no way to send a key can run here'],
+    ['[{ tls: [] }]', 'cannot be called: none of its security alternatives is supported'],
   ];
   for (const [security, words] of securities) {
     it(`puts security ${security} into words`, () => {
@@ -226,12 +226,12 @@ components:
     ['{$url}', 'POST to the URL of the request'],
     ['{$request.body}', 'POST to the URL in the request body'],
     ['{$request.header.X-Url}', 'POST to the URL in header x-url'],
-    ['{$response.body#/href}', 'POST to the URL in the answer at /href'],
+    ['{$response.body#/href}', 'POST to the URL in the response at /href'],
     ['{$response.header.Location}', "POST to the URL in the answer's header location"],
     [
       '{$request.query.u}?m={$method}&s={$statusCode}&e={$request.path.eventType}',
       'POST to the URL in query parameter u + ?m= + the method of the callback + &s= + ' +
-        'the status of the answer + &e= + the name of the event',
+        'the response status + &e= + the name of the event',
     ],
   ];
   for (const [key, words] of keys) {

@@ -239,7 +239,7 @@ function reportWarnings({ warnings, operations }: Contract, file: string): Warni
 
 function shutOperation({ method, path, role, security }: Operation): string[] {
   if (role.kind === 'managed' || !isShutDown(security)) return [];
-  return [`${method} ${path} is shut: none of the ways to send a key that it offers can run`];
+  return [`${method} ${path} cannot be called: none of its security alternatives is supported`];
 }
 
 function deafOperation({ method, path, variants }: SubscribeReport): string[] {
@@ -249,7 +249,8 @@ function deafOperation({ method, path, variants }: SubscribeReport): string[] {
   return deaf.map(({ name, callbacks }) => {
     const variant = name === '' ? '' : ` (variant ${name})`;
     const reasons = [...new Set(callbacks.map(({ inactive }) => inactive))];
-    const why = reasons.length === 0 ? 'it declares none that can be called' : reasons.join('; ');
+    const why =
+      reasons.length === 0 ? 'it declares no callback that can be executed' : reasons.join('; ');
     return `${method} ${path}${variant} registers no callback: ${why}`;
   });
 }

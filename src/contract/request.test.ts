@@ -427,7 +427,7 @@ callbacks:
     ]);
     const none = read(made, { body: {} });
     assert.ok(none.kind === 'no_variant');
-    assert.match(none.detail, /^POST \/x\/\{p\} fits no variant: found nothing/);
+    assert.match(none.detail, /^POST \/x\/\{p\} matches no variant: found nothing/);
     assert.deepEqual(bodyFaults(made, { body: { url: 5 } }), [
       'body#/url must be a string, is a number',
     ]);

@@ -103,7 +103,7 @@ function unknownQueryFaults(operation: Operation, { query }: RawRequest): Fault[
     .map((name) => {
       const hint = names.length === 0 ? 'which has none' : guess(name, names);
       const field = `query.${redact(name)}`;
-      return { field, message: `is no query parameter of ${operationId}, ${hint}` };
+      return { field, message: `is not a query parameter of ${operationId}, ${hint}` };
     });
 }
 

@@ -158,7 +158,7 @@ paths:
         subscribe('parameters: [{ name: a, in: query, required: true, schema: { not: {} } }]', [
           'http://x/',
         ]),
-        /query a: no example could be made/,
+        /query a: no example could be generated/,
       ],
     ];
     for (const [subject, pattern] of cases) {

@@ -62,11 +62,14 @@ export function sampleRequest(operation: Operation, options: SampleOptions): Req
   if (drawn.kind === 'none') return drawn;
   const reading = readRequest(operation, drawn.raw);
   if (reading.kind === 'unsupported') {
-    return { kind: 'none', why: `the body would be ${reading.mediaType}, which is not offered` };
+    return { kind: 'none', why: `the body would be ${reading.mediaType}, which is not accepted` };
   }
   if (reading.kind !== 'valid') {
     const [first] = reading.faults;
-    return { kind: 'none', why: `the request would be refused: ${first?.field} ${first?.message}` };
+    return {
+      kind: 'none',
+      why: `the request would be rejected: ${first?.field} ${first?.message}`,
+    };
   }
   const wire = writeWire(operation, drawn.raw);
   const url = `http://localhost${wire.target}`;

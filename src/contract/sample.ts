@@ -59,7 +59,7 @@ function search(validator: Validator, wishes: readonly Wish[]): Sample {
 
 const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, preferred: [] };
 
-const nothingMade: readonly Fault[] = [{ field: '', message: 'no value was found' }];
+const nothingMade: readonly Fault[] = [{ field: '', message: 'no matching value was found' }];
 
 /** A way to make the value, and what was wrong with the value that it was derived from. */
 interface Trial {
@@ -126,9 +126,9 @@ function weight({ choices, faults }: Trial): number {
 function reasonOf(faults: readonly Fault[]): string {
   const [first] = faults;
   if (first === undefined || first.field === '') {
-    return `no example could be made: the value ${first?.message ?? 'does not fit'}`;
+    return `no example could be generated: the value ${first?.message ?? 'does not match'}`;
   }
-  return `no example could be made: ${first.field} ${first.message}`;
+  return `no example could be generated: ${first.field} ${first.message}`;
 }
 
 /** The value with what is wished for put in, where it is not there already. */

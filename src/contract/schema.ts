@@ -82,7 +82,7 @@ function validatorFor(place: Place, name: string): Validator {
       try {
         compiled();
       } catch (error) {
-        warn(place, `no value can be checked, so each is refused: ${reasonOf(error)}`);
+        warn(place, `no value can be validated, so every value is rejected: ${reasonOf(error)}`);
       }
     },
     check(value) {
@@ -91,7 +91,7 @@ function validatorFor(place: Place, name: string): Validator {
       } catch (error) {
         // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values,
         // such as {"valueOf": null}. A value that cannot be checked is refused, not accepted.
-        return [{ field: '', message: `cannot be checked against ${name}: ${reasonOf(error)}` }];
+        return [{ field: '', message: `cannot be validated against ${name}: ${reasonOf(error)}` }];
       }
     },
   };

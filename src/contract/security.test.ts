@@ -122,7 +122,7 @@ describe('compileSecurity', () => {
       assert.match(warning?.message ?? '', message);
       const alone = operation(`[{ ${name}: [] }]`);
       assert.deepEqual(compileSecurity(alone).map(print), ['none: key in nowhere']);
-      assert.match(alone.source.warnings.at(-1)?.message ?? '', /every request is refused/);
+      assert.match(alone.source.warnings.at(-1)?.message ?? '', /every request is rejected/);
     }
   });
 
@@ -140,12 +140,12 @@ describe('compileSecurity', () => {
       {
         pointer: '#/op/security/0/Mtls',
         message:
-          'an alternative with "Mtls" cannot run: "mutualTLS" is not supported; nobody gets in by it',
+          'an alternative with "Mtls" is not supported: "mutualTLS" is not supported; requests cannot use it',
       },
       {
         pointer: '#/op/security/1/Digest',
         message:
-          'an alternative with "Digest" cannot run: "http digest" is not supported; nobody gets in by it',
+          'an alternative with "Digest" is not supported: "http digest" is not supported; requests cannot use it',
       },
     ]);
   });
@@ -155,17 +155,14 @@ describe('compileSecurity', () => {
       const place = operation(security);
       const compiled = compileSecurity(place);
       assert.deepEqual(compiled.map(print), ['none: key in nowhere']);
-      assert.match(place.source.warnings.at(-1)?.message ?? '', /every request is refused/);
+      assert.match(place.source.warnings.at(-1)?.message ?? '', /every request is rejected/);
     }
   });
 
   it('does not accept an app id as a key, since it is not secret', () => {
     const place = operation('[{ AppId: [] }]');
     assert.deepEqual(compileSecurity(place).map(print), ['none: key in nowhere']);
-    assert.match(
-      place.source.warnings[0]?.message ?? '',
-      /asks for the id of an app but for no key/,
-    );
+    assert.match(place.source.warnings[0]?.message ?? '', /requires an app id but no key/);
   });
 });
 

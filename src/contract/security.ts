@@ -20,7 +20,7 @@ export function compileSecurity(operation: Place): readonly Alternative[] {
   const requirements = items(list).map(compileRequirement);
   const alternatives = requirements.filter(({ schemes }) => schemes.every(canHold));
   if (requirements.length > 0 && alternatives.length === 0) {
-    warn(list, 'no alternative can run; every request is refused');
+    warn(list, 'none of the alternatives is supported; every request is rejected');
     return [{ schemes: [{ name: 'none', credential: 'key', carrier: { in: 'nowhere' } }] }];
   }
   return alternatives;
@@ -79,7 +79,7 @@ function compileRequirement(place: Place): Alternative {
   }
   const schemes = entries(place).map(([name, there]) => compileScheme(name, there));
   if (schemes.length > 0 && schemes.every(({ credential }) => credential === 'app_id')) {
-    warn(place, 'asks for the id of an app but for no key; this alternative cannot run');
+    warn(place, 'requires an app id but no key; this alternative is not supported');
     return { schemes: schemes.map((scheme) => ({ ...scheme, carrier: { in: 'nowhere' } })) };
   }
   return { schemes };
@@ -92,7 +92,7 @@ function compileScheme(name: string, there: Place): Scheme {
   const compiled = schemeOf(name, properties);
   if (!canHold(compiled)) {
     const why = whyNowhere(properties, declared);
-    warn(there, `an alternative with "${name}" cannot run: ${why}; nobody gets in by it`);
+    warn(there, `an alternative with "${name}" is not supported: ${why}; requests cannot use it`);
   }
   return compiled;
 }

@@ -167,7 +167,7 @@ describe('buildTargets', () => {
     assert.deepEqual(build(['https://a/'], '/data'), {
       kind: 'unresolved',
       reason:
-        '$request.query.url is a list, expected one value because other text stands beside it',
+        '$request.query.url is a list, expected one value because it is combined with other text',
     });
   });
 
@@ -222,7 +222,7 @@ describe('buildTargets', () => {
     assert.deepEqual(target, {
       kind: 'refused',
       reason:
-        'Cannot put "$request.query.e" behind "https://": ' +
+        'Cannot append "$request.query.e" to "https://": ' +
         'it would change the host, expected "/", "?" or nothing there',
     });
   });
@@ -257,7 +257,7 @@ describe('buildTargets', () => {
     }
     assert.equal(
       refusalOf(build('http://h', '.evil.com')),
-      'Cannot put ".evil.com" behind "http://h": ' +
+      'Cannot append ".evil.com" to "http://h": ' +
         'it would change the host, expected "/", "?" or nothing there',
     );
   });
@@ -277,21 +277,21 @@ describe('buildTargets', () => {
     ['ftp://x', 'scheme is "ftp", expected http or https'],
     ['localhost:8080/cb', 'scheme is "localhost", expected http or https'],
     ['javascript:alert(1)', 'scheme is "javascript", expected http or https'],
-    ['https:h/cb', 'no host stands behind "https:", expected "//" and a host'],
-    ['https:/h/cb', 'no host stands behind "https:", expected "//" and a host'],
-    ['https:///h/cb', 'no host stands behind "https:", expected "//" and a host'],
-    ['https://', 'no host stands behind "https:", expected "//" and a host'],
-    ['https://?x', 'no host stands behind "https:", expected "//" and a host'],
+    ['https:h/cb', 'there is no host after "https:", expected "//" and a host'],
+    ['https:/h/cb', 'there is no host after "https:", expected "//" and a host'],
+    ['https:///h/cb', 'there is no host after "https:", expected "//" and a host'],
+    ['https://', 'there is no host after "https:", expected "//" and a host'],
+    ['https://?x', 'there is no host after "https:", expected "//" and a host'],
     ['https://h/ ', 'character 11 is " ", expected it percent-encoded'],
     ['https://h\\@evil/', 'character 10 is "\\\\", expected it percent-encoded'],
     ['https://h/\n', 'character 11 is "\\n", expected it percent-encoded'],
     ['https://h\ufeff/', 'character 10 is "\ufeff", expected it percent-encoded'],
     ['https://h\u0000/', 'character 10 is "\\u0000", expected it percent-encoded'],
     ['https://h/\ud800', 'character 11 is "\\ud800", expected it percent-encoded'],
-    ['https://h:x/', 'its host or port cannot be read, expected a host name or an address'],
-    ['https://h:99999/', 'its host or port cannot be read, expected a host name or an address'],
-    ['https://u@/', 'its host or port cannot be read, expected a host name or an address'],
-    ['https://a<b/', 'its host or port cannot be read, expected a host name or an address'],
+    ['https://h:x/', 'its host or port cannot be parsed, expected a host name or an address'],
+    ['https://h:99999/', 'its host or port cannot be parsed, expected a host name or an address'],
+    ['https://u@/', 'its host or port cannot be parsed, expected a host name or an address'],
+    ['https://a<b/', 'its host or port cannot be parsed, expected a host name or an address'],
   ];
   for (const [url, reason] of refusals) {
     it(`refuses ${JSON.stringify(url)} as a URL, even before other text`, () => {
@@ -348,7 +348,7 @@ describe('buildTargets', () => {
     assert.equal(
       refusalOf(fixed),
       'Cannot use callback path "/users/../x": ' +
-        'it has a segment "." or "..", expected none beside an expression',
+        'it has a segment "." or "..", expected none next to an expression',
     );
   });
 
@@ -371,7 +371,7 @@ describe('buildTargets', () => {
           kind: 'refused',
           reason:
             'Cannot use "$request.path.eventType" as callback URL: it is the event name, ' +
-            'expected an expression that holds the whole URL',
+            'expected an expression that yields the whole URL',
         },
       ]);
     }
@@ -412,7 +412,7 @@ describe('templateFault', () => {
   });
 
   it('explains why a template can never produce a target', () => {
-    assert.match(templateFault(template('http://{$url}')) ?? '', /^Cannot put "\$url" behind/u);
+    assert.match(templateFault(template('http://{$url}')) ?? '', /^Cannot append "\$url" to/u);
     assert.match(templateFault(template('Provided URL')) ?? '', /it has no scheme/u);
     assert.match(templateFault([]) ?? '', /it has no scheme/u);
   });

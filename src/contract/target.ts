@@ -87,7 +87,7 @@ function toPiece(part: Part, exchange: Exchange): Piece | Unresolved {
   if (evaluated.kind === 'unresolved') return evaluated;
   if (evaluated.kind === 'event') return { kind: 'event', source };
   if (evaluated.kind === 'value') return { kind: 'value', text: evaluated.text, source };
-  const reason = `${source} is a list, expected one value because other text stands beside it`;
+  const reason = `${source} is a list, expected one value because it is combined with other text`;
   return { kind: 'unresolved', reason };
 }
 
@@ -95,7 +95,7 @@ function assemble(pieces: readonly Piece[]): Target {
   const [first, ...others] = pieces;
   assert(first !== undefined, 'an empty template has a fault');
   if (first.kind === 'event') {
-    const expected = 'expected an expression that holds the whole URL';
+    const expected = 'expected an expression that yields the whole URL';
     return refused(
       `Cannot use "${first.source}" as callback URL: it is the event name, ${expected}`,
     );
@@ -145,10 +145,10 @@ function urlFault(text: string): string | undefined {
     return `character ${bad.index + 1} is ${quote(bad[0])}, expected it percent-encoded`;
   }
   if (!/^[a-z]+:\/\/[^/?#]/iu.test(text)) {
-    return `no host stands behind "${scheme}:", expected "//" and a host`;
+    return `there is no host after "${scheme}:", expected "//" and a host`;
   }
   if (URL.parse(text) !== null) return undefined;
-  return 'its host or port cannot be read, expected a host name or an address';
+  return 'its host or port cannot be parsed, expected a host name or an address';
 }
 
 function join(base: Base | Refused, tail: readonly Piece[]): Target {
@@ -162,7 +162,7 @@ function join(base: Base | Refused, tail: readonly Piece[]): Target {
   const { path, query } = joinTail(base, tail);
   const touched = path.slice(Math.max(0, base.path.lastIndexOf('/')));
   if (tail.some((piece) => piece.kind !== 'text') && hasDotSegment(touched)) {
-    const reason = 'it has a segment "." or "..", expected none beside an expression';
+    const reason = 'it has a segment "." or "..", expected none next to an expression';
     return refused(`Cannot use callback path ${quote(path)}: ${reason}`);
   }
   const url = `${base.authority}${path}${query === undefined ? '' : `?${query}`}`;
@@ -225,7 +225,7 @@ function sameAuthority(...urls: readonly string[]): boolean {
 
 function authorityFault(authority: string, next: string): string {
   const reason = 'it would change the host, expected "/", "?" or nothing there';
-  return `Cannot put ${quote(next)} behind ${quote(showUrl(authority))}: ${reason}`;
+  return `Cannot append ${quote(next)} to ${quote(showUrl(authority))}: ${reason}`;
 }
 
 function sizeFault(bytes: number): string {

@@ -114,7 +114,7 @@ describe('findUnsubscribes', () => {
       assert.deepEqual(typed(schema).warnings, [], schema);
     }
     for (const schema of ['{ type: integer }', '{ type: string, format: uuid }']) {
-      assert.match(typed(schema).warnings.join(), /"id" takes the subscriber id.*not checked/);
+      assert.match(typed(schema).warnings.join(), /"id" is the subscriber id.*not validated/);
     }
   });
 
@@ -160,7 +160,7 @@ describe('findUnsubscribes', () => {
     );
     assert.equal(roles[1], 'end: managed');
     assert.deepEqual(warnings, [
-      'a link hands it the subscriber id, but it declares no such parameter',
+      'a link passes the subscriber id to it, but it declares no such parameter',
     ]);
   });
 });

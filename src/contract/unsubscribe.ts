@@ -42,7 +42,7 @@ export function findUnsubscribes(
       const reason = 'expected one path parameter, at the end or alone, or one query parameter';
       throw errorAt(draft.place, 'find the parameter that takes the subscriber id', reason);
     } else {
-      warn(draft.place, 'a link hands it the subscriber id, but it declares no such parameter');
+      warn(draft.place, 'a link passes the subscriber id to it, but it declares no such parameter');
     }
   }
   return found;
@@ -85,7 +85,11 @@ function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
 function withoutSchema(id: Parameter, { place }: Draft): Parameter {
   const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];
   if (fault === undefined) return id;
-  warn(place, `"${id.name}" takes the subscriber id, a text such as sub_01jc…: it is not checked`);
+  warn(
+    place,
+    `"${id.name}" is the subscriber id, a string such as sub_01jc…: its schema is not ` +
+      'validated',
+  );
   return { ...id, schema: undefined };
 }
 

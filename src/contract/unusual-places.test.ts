@@ -113,7 +113,9 @@ components:
       'circle.yaml': `b: { $ref: 'circles.yaml#/paths/~1file' }`,
     });
     assert.deepEqual(print(contract), ['POST /a nested {$request.query.url} POST']);
-    const circles = contract.warnings.filter(({ message }) => /leads back to itself/.test(message));
+    const circles = contract.warnings.filter(({ message }) =>
+      /refers back to itself/.test(message),
+    );
     assert.ok(circles.length >= 6, JSON.stringify(contract.warnings, undefined, 1));
   });
 

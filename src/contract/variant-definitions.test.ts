@@ -80,14 +80,14 @@ describe('compileVariants', () => {
       ['text', /Cannot read the variants at .*: found a string, expected an object/],
       ['{}', /Cannot read the variants/],
       ['{ a: text }', /Cannot read the variant at .*\/a: found a string, expected an object/],
-      ['{ a: {} }', /it needs nothing, expected "needs" or "needsAny"/],
+      ['{ a: {} }', /it requires nothing, expected "needs" or "needsAny"/],
       ['{ a: { needs: $request.query.url } }', /Cannot read the needs at .*: found a string/],
       ['{ a: { needs: [url] } }', /Cannot use "url" at .*\/needs\/0: expected "\$request/],
       ['{ a: { needs: [5] } }', /Cannot use 5 at .*\/needs\/0: expected "\$request/],
       ['{ a: { needs: [$url] } }', /Cannot use "\$url"/],
       ['{ a: { needs: [$response.body] } }', /Cannot use "\$response.body"/],
       ['{ a: { needs: [$request.query.url], status: 404 } }', /it is 404, expected a 2xx/],
-      ['{ a: { needs: [$request.query.api_key] } }', /a credential travels there/],
+      ['{ a: { needs: [$request.query.api_key] } }', /carries a credential/],
     ];
     for (const [variants, message] of cases) {
       assert.throws(() => compile(variants, plain), { name: 'ContractError', message }, variants);

@@ -53,7 +53,7 @@ function compileNeeds(place: Place, draft: Draft): Pick<Variant, 'needs' | 'need
   const needs = compileList(child(place, 'needs'), draft);
   const needsAny = compileList(child(place, 'needsAny'), draft);
   if (needs.length + needsAny.length > 0) return { needs, needsAny };
-  throw errorAt(place, 'read the variant', 'it needs nothing, expected "needs" or "needsAny"');
+  throw errorAt(place, 'read the variant', 'it requires nothing, expected "needs" or "needsAny"');
 }
 
 function compileList(place: Place | undefined, draft: Draft): Expression[] {

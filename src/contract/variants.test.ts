@@ -80,19 +80,19 @@ describe('chooseVariant', () => {
     assert.deepEqual(choose({ callbackUrl: 'x' }, undefined), {
       kind: 'none',
       detail:
-        'POST /subscribe fits no variant: found query.callbackUrl; ' +
-        'variant "query" also needs query.event',
-      faults: [{ field: 'query.event', message: 'is missing for variant "query"' }],
+        'POST /subscribe matches no variant: found query.callbackUrl; ' +
+        'variant "query" also requires query.event',
+      faults: [{ field: 'query.event', message: 'is required for variant "query"' }],
     });
   });
 
   it('lists the needs of each variant when nothing is present', () => {
     assert.equal(
       detail({}, undefined),
-      'POST /subscribe fits no variant: found nothing that a variant needs; ' +
-        'variant "body" needs body#/callbackUrl; ' +
-        'variant "query" needs query.callbackUrl and query.event; ' +
-        'variant "multi" needs body#/inProgressUrl or body#/failedUrl',
+      'POST /subscribe matches no variant: found nothing that a variant requires; ' +
+        'variant "body" requires body#/callbackUrl; ' +
+        'variant "query" requires query.callbackUrl and query.event; ' +
+        'variant "multi" requires body#/inProgressUrl or body#/failedUrl',
     );
     assert.equal(detail({}, {}), detail({}, undefined));
     assert.equal(detail({}, null), detail({}, undefined));
@@ -102,16 +102,16 @@ describe('chooseVariant', () => {
     assert.deepEqual(choose({ event: 'e' }, { callbackUrl: 'x' }), {
       kind: 'several',
       detail:
-        'POST /subscribe fits several variants: found body#/callbackUrl (variant "body"), ' +
+        'POST /subscribe matches several variants: found body#/callbackUrl (variant "body"), ' +
         'query.event (variant "query"); expected one variant',
       faults: [
         {
           field: 'body#/callbackUrl',
-          message: 'belongs to variant "body", expected the fields of one variant only',
+          message: 'belongs to variant "body", expected fields of one variant only',
         },
         {
           field: 'query.event',
-          message: 'belongs to variant "query", expected the fields of one variant only',
+          message: 'belongs to variant "query", expected fields of one variant only',
         },
       ],
     });
@@ -138,7 +138,7 @@ describe('chooseVariant', () => {
     assert.equal(chosen({ a: 1, c: 1 }, undefined, both), 'v');
     const choice = choose({}, undefined, both);
     assert.ok(choice.kind === 'none');
-    assert.match(choice.detail, /variant "v" needs query\.a and query\.b or query\.c$/);
+    assert.match(choice.detail, /variant "v" requires query\.a and query\.b or query\.c$/);
     assert.equal(choice.faults.length, 3);
   });
 

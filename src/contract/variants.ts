@@ -88,13 +88,13 @@ function noneFits(operation: string, { variants, found }: Found): Choice {
     const lack = missing(variant, found);
     return lack === undefined ? [] : [{ name: variant.name, ...lack }];
   });
-  const needs = lacking.map(({ name, text }) => `variant "${name}" ${also}needs ${text}`);
-  const things = found.size > 0 ? [...found].join(', ') : 'nothing that a variant needs';
+  const needs = lacking.map(({ name, text }) => `variant "${name}" ${also}requires ${text}`);
+  const things = found.size > 0 ? [...found].join(', ') : 'nothing that a variant requires';
   return {
     kind: 'none',
-    detail: `${operation} fits no variant: found ${things}; ${needs.join('; ')}`,
+    detail: `${operation} matches no variant: found ${things}; ${needs.join('; ')}`,
     faults: lacking.flatMap(({ name, fields }) =>
-      fields.map((field) => ({ field, message: `is missing for variant "${name}"` })),
+      fields.map((field) => ({ field, message: `is required for variant "${name}"` })),
     ),
   };
 }
@@ -107,10 +107,12 @@ function severalFit(operation: string, { variants, found }: Found): Choice {
   const things = owners.map(({ field, names }) => `${field} (variant ${names})`);
   return {
     kind: 'several',
-    detail: `${operation} fits several variants: found ${things.join(', ')}; expected one variant`,
+    detail:
+      `${operation} matches several variants: found ${things.join(', ')}; expected one ` +
+      'variant',
     faults: owners.map(({ field, names }) => ({
       field,
-      message: `belongs to variant ${names}, expected the fields of one variant only`,
+      message: `belongs to variant ${names}, expected fields of one variant only`,
     })),
   };
 }

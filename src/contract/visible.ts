@@ -20,7 +20,11 @@ export function checkVisible(
   for (const expression of expressions) {
     const source = printExpression(expression);
     if (isCredential(expression)) {
-      throw errorAt(place, `use "${source}"`, 'a credential travels there, and must stay with us');
+      throw errorAt(
+        place,
+        `use "${source}"`,
+        'it carries a credential, which must not be sent to receivers',
+      );
     }
     const reason = unseen(expression, draft);
     if (reason !== undefined) warn(place, `"${source}" never resolves: ${reason}`);

@@ -57,9 +57,9 @@ const [quote, comma, colon] = [0x22, 0x2c, 0x3a];
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d];
 
 const tooDeep = `it is nested deeper than ${bounds.documentDepthMax} levels`;
-const tooLong = `it stands for more than ${bounds.documentCharsMax} characters`;
-const circular = 'a value contains itself, by way of its alias';
-export const tooMany = `it holds more than ${bounds.documentNodesMax} values`;
+const tooLong = `it expands to more than ${bounds.documentCharsMax} characters`;
+const circular = 'a value contains itself, through its alias';
+export const tooMany = `it contains more than ${bounds.documentNodesMax} values`;
 
 interface Weight {
   nodes: number;

@@ -13,9 +13,9 @@ export function sourceWords(expression: Expression): string {
     case 'method':
       return 'the method of the callback';
     case 'statusCode':
-      return 'the status of the answer';
+      return 'the response status';
     case 'body': {
-      const body = expression.from === 'request' ? 'the request body' : 'the answer';
+      const body = expression.from === 'request' ? 'the request body' : 'the response';
       return expression.pointer.length === 0
         ? body
         : `${body} at ${printPointer(expression.pointer)}`;
@@ -64,7 +64,8 @@ export function eventWords(event: Template): string {
 /** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */
 export function securityWords(security: readonly Alternative[]): string {
   if (security.length === 0) return 'no key';
-  if (security.every(isShut)) return 'cannot be called: no way to send a key can run here';
+  if (security.every(isShut))
+    return 'cannot be called: none of its security alternatives is supported';
   const open = security.filter((one) => !isShut(one));
   const words = open.map(({ schemes }) => schemes.map(schemeWords).join(' and ') || 'no key');
   return [...new Set(words)].join(', or ');
@@ -82,7 +83,7 @@ function isShut({ schemes }: Alternative): boolean {
 const credentialNames: Readonly<Record<Scheme['credential'], string>> = {
   key: 'a key',
   app_id: 'the app id',
-  session: 'a session of the console',
+  session: 'a console session',
 };
 
 function schemeWords({ credential, carrier }: Scheme): string {

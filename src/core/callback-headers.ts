@@ -12,7 +12,7 @@ export type HeadersReading =
 /** `field` names the place in the request: `body#/headers`. */
 export function readCallbackHeaders(value: unknown, field: string): HeadersReading {
   const whole = (message: string): HeadersReading => faulty([{ field, message }]);
-  if (!isObject(value)) return whole('is no object, expected names and values of headers');
+  if (!isObject(value)) return whole('is not an object, expected header names and values');
   const entries = Object.entries(value);
   if (entries.length > limits.callbackHeadersMax) {
     return whole(`has ${entries.length} headers, expected at most ${limits.callbackHeadersMax}`);
@@ -97,13 +97,13 @@ function nameFault(name: string, taken: ReadonlySet<string>): string | undefined
   const most = limits.callbackHeaderNameCharsMax;
   if (name.length > most) return `is a name of ${name.length} characters, expected at most ${most}`;
   if (!token.test(name))
-    return "is no name of a header, expected letters, digits and !#$%&'*+.^_`|~-";
+    return "is not a header name, expected letters, digits and !#$%&'*+.^_`|~-";
   const read = asRead(name);
-  if (taken.has(read)) return 'stands there twice, expected each name once in any case';
-  if (denied.has(read)) return 'is a header that Ringback sets itself, expected another one';
-  if (reserved.has(read)) return 'is reserved, expected another header';
+  if (taken.has(read)) return 'appears twice, expected each name once, regardless of case';
+  if (denied.has(read)) return 'is a header that Ringback sets itself, expected another name';
+  if (reserved.has(read)) return 'is reserved, expected another name';
   const prefix = deniedPrefixes.find((one) => read.startsWith(one));
-  return prefix && `begins with ${prefix}, which is reserved, expected another header`;
+  return prefix && `starts with ${prefix}, which is reserved, expected another name`;
 }
 
 /**
@@ -115,13 +115,16 @@ function asRead(name: string): string {
 }
 
 function valueFault(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'is no string, expected the value of the header';
+  if (typeof value !== 'string') return 'is not a string, expected the value of the header';
   const most = limits.callbackHeaderCharsMax;
   if (value.length === 0 || value.length > most) {
     return `has a value of ${value.length} characters, expected 1 to ${most}`;
   }
   if (printable.test(value)) return undefined;
-  return 'has a value that cannot be sent, expected printable ASCII without spaces at its ends';
+  return (
+    'has a value that cannot be sent, expected printable ASCII without leading or ' +
+    'trailing spaces'
+  );
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -86,7 +86,7 @@ describe('readFilter', () => {
       'body#/filter/~1larger',
       'body#/filter/~1largest',
     ]);
-    assert.match(found['body#/filter/a'] ?? '', /^is no JSON pointer, expected/);
+    assert.match(found['body#/filter/a'] ?? '', /^is not a JSON pointer, expected/);
     assert.match(found['body#/filter/~1a~1b'] ?? '', /^is an object, expected a string/);
     assert.match(found['body#/filter/~1in~1list'] ?? '', /^is a list, expected a string/);
     assert.equal(found['body#/filter/~1none'], 'has 0 values, expected 1 to 100');

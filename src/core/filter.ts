@@ -94,8 +94,9 @@ function pointerFault(pointer: string): string | undefined {
   }
   if (pointerTokens(pointer) !== undefined) return undefined;
   const expected =
-    'expected nothing or "/" and a name, as often as needed, in which ~ is ~0 and / is ~1';
-  return `is no JSON pointer, ${expected}`;
+    'expected an empty string, or "/" and a name, any number of times, with ~ written as ' +
+    '~0 and / as ~1';
+  return `is not a JSON pointer, ${expected}`;
 }
 
 function listFault(list: readonly unknown[]): string | undefined {
@@ -108,7 +109,10 @@ function listFault(list: readonly unknown[]): string | undefined {
     }
     if (typeof each === 'number' && !isExact(each)) {
       const most = Number.MAX_SAFE_INTEGER;
-      return `is a number beyond ${most}, where several become one: expected none, or a string`;
+      return (
+        `is a number beyond ${most}, where several numbers are indistinguishable: expected a ` +
+        'smaller number, or a string'
+      );
     }
   }
   return undefined;

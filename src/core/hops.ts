@@ -34,9 +34,9 @@ export function refuseLoop(hops: number): void {
   if (hops <= limits.hopsMax) return;
   const message = `is ${hops}, expected at most ${limits.hopsMax}`;
   const detail =
-    `Cannot publish: ${hops} callbacks of Ringback led to this event, one after the other, and at most ` +
-    `${limits.hopsMax} may. Callbacks and events form a loop: look for a callback URL that leads back to a publish, ` +
-    'and end it there';
+    `Cannot publish: a chain of ${hops} callbacks led to this event, and the limit is ` +
+    `${limits.hopsMax}. Callbacks and events form a loop: find the callback URL that ` +
+    'leads back to a publish, and break the loop there';
   throw new Problem('too_many_hops', detail, {
     faults: [{ field: 'header.Ringback-Hops', message }],
   });

@@ -5,7 +5,7 @@ const firstMs = Date.parse('0000-01-01T00:00:00Z');
 const lastMs = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** The expectation in the message for any other time. */
-export const instantExpected = 'a time of the years 0 to 9999 in UTC without a leap second';
+export const instantExpected = 'a UTC timestamp of the years 0 to 9999, without a leap second';
 
 /** Parses RFC 3339; undefined for a time that no clock shows, such as a leap second. */
 export function instantMs(written: string): number | undefined {

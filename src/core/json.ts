@@ -64,7 +64,7 @@ function read(bytes: Uint8Array, opaque: Opaque, budget: JsonBudget): JsonReadin
     return { kind: 'value', value, opaque: kept };
   } catch (error) {
     return malformed(
-      `is not valid JSON: ${error instanceof Error ? error.message : 'cannot parse'}`,
+      `is not valid JSON: ${error instanceof Error ? error.message : 'cannot be parsed'}`,
     );
   }
 }
@@ -165,7 +165,7 @@ function scan(
       if (char !== comma) frames.pop();
       else if (open === undefined) nextIn(frames.at(-1));
     }
-    if (nodes < 0) return `holds more than ${limits.jsonNodesMax} values`;
+    if (nodes < 0) return `contains more than ${limits.jsonNodesMax} values`;
   }
   budget.nodes = nodes;
   budget.keys = keys;

@@ -35,8 +35,8 @@ describe('deadNotice', () => {
     const id = `dlv_${facts.event}_3`;
     assert.equal(
       message,
-      `Delivery ${id} of event "order.created" to https://receiver.example/hook is dead: 8 attempts ` +
-        `failed, the last: timeout. It can be sent again: POST /deliveries/${id}/retry`,
+      `Delivery ${id} of event "order.created" to https://receiver.example/hook is dead-lettered: 8 attempts ` +
+        `failed, the last: timeout. To send it again: POST /deliveries/${id}/retry`,
     );
   });
 
@@ -45,7 +45,7 @@ describe('deadNotice', () => {
       deadNotice({ ...facts, ...changes }).payload;
     assert.match(said({ attempts: 1 }), /its only attempt failed \(timeout\)/);
     const expired = said({ reason: 'expired', attempts: 0 });
-    assert.match(expired, /it still waited when its time was over, after 0 attempts/);
+    assert.match(expired, /it was still pending when its retention ended, after 0 attempts/);
   });
 });
 

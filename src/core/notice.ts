@@ -40,7 +40,9 @@ export function deadNotice(facts: DeadFacts): Notice {
   const about = aboutDelivery(facts);
   const what = `Delivery ${about.deliveryId} of event "${facts.eventName}" to ${about.callbackUrl}`;
   return noticeOf('ringback.delivery.dead', {
-    message: `${what} is dead: ${whyDead(facts)}. It can be sent again: POST /deliveries/${about.deliveryId}/retry`,
+    message:
+      `${what} is dead-lettered: ${whyDead(facts)}. To send it again: POST ` +
+      `/deliveries/${about.deliveryId}/retry`,
     ...about,
     reason,
     attempts,
@@ -52,7 +54,7 @@ export function deadNotice(facts: DeadFacts): Notice {
 
 function whyDead({ reason, attempts, status, error }: DeadFacts): string {
   const tried = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-  if (reason === 'expired') return `it still waited when its time was over, after ${tried}`;
+  if (reason === 'expired') return `it was still pending when its retention ended, after ${tried}`;
   const last = status === undefined ? (error ?? reason) : `status ${status}`;
   return attempts === 1
     ? `its only attempt failed (${last})`
@@ -68,11 +70,12 @@ export interface GoneFacts extends NoticedDelivery {
 export function goneNotice(facts: GoneFacts): Notice {
   const { status, atMs } = facts;
   const about = aboutDelivery(facts);
-  const answer = status === undefined ? 'that it wants no more' : `status ${status}`;
+  const answer = status === undefined ? '' : `, with status ${status}`;
   return noticeOf('ringback.subscription.gone', {
     message:
-      `Subscription ${about.subscriberId} has ended: its receiver ${about.callbackUrl} answered event ` +
-      `"${facts.eventName}" with ${answer}. Whoever wants more must subscribe again`,
+      `Subscription ${about.subscriberId} has ended: its receiver ${about.callbackUrl} ` +
+      `unsubscribed in its response to event "${facts.eventName}"${answer}. To receive more events, ` +
+      'subscribe again',
     ...about,
     reason: 'gone',
     ...(status === undefined ? {} : { status }),
@@ -96,9 +99,10 @@ export function disabledNotice(facts: DisabledFacts): Notice {
   const failingSince = time(failingMs);
   return noticeOf('ringback.subscription.disabled', {
     message:
-      `Subscription ${subscriberId} was disabled: its receiver ${callbackUrl} has failed ${failures} times ` +
-      `in a row since ${failingSince}. What is published for it waits. When the receiver works, ` +
-      `enable it again: PATCH /subscriptions/${subscriberId} with {"state":"active"}`,
+      `Subscription ${subscriberId} was disabled: its receiver ${callbackUrl} has failed ` +
+      `${failures} times in a row since ${failingSince}. Its deliveries stay pending. When ` +
+      `the receiver works again, enable it: PATCH /subscriptions/${subscriberId} with ` +
+      '{"state":"active"}',
     subscriberId,
     callbackUrl,
     reason: 'failing',
@@ -118,7 +122,9 @@ export interface RejectedFacts {
 export function rejectedNotice({ event, eventName, reason, atMs }: RejectedFacts): Notice {
   const eventId = withPrefix('evt', event);
   return noticeOf('ringback.event.rejected', {
-    message: `Event ${eventId} ("${eventName}"), published by SQL, was sent to nobody: ${reason}`,
+    message:
+      `Event ${eventId} ("${eventName}"), published by SQL, was rejected and not delivered: ` +
+      `${reason}`,
     eventId,
     event: eventName,
     reason,

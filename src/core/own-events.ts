@@ -25,17 +25,17 @@ const failingMs = atMs - 5 * 24 * 60 * 60 * 1000;
 
 export const ownEvents: readonly OwnEvent[] = [
   ownEvent(
-    'A receiver has failed for five days without a success. Its subscription was disabled: what is ' +
-      'published for it waits, until it is enabled again.',
+    'A receiver has failed for five days without a success. Its subscription was ' +
+      'disabled: its deliveries stay pending until it is enabled again.',
     disabledNotice({ ...delivery, failures: 487, failingMs, atMs }),
   ),
   ownEvent(
-    'A receiver answered that it wants no more, as a rule with 410. Its subscription has ended.',
+    'A receiver unsubscribed, usually by responding with 410. Its subscription has ended.',
     goneNotice({ ...delivery, status: 410, atMs }),
   ),
   ownEvent(
-    'A delivery is dead: its last attempt failed (`exhausted`), or it still waited after the retention ' +
-      '(`expired`). It can be sent again.',
+    'A delivery is dead-lettered: its last attempt failed (`exhausted`), or it was still ' +
+      'pending when its retention ended (`expired`). It can be sent again.',
     deadNotice({
       ...delivery,
       reason: 'exhausted',
@@ -46,11 +46,12 @@ export const ownEvents: readonly OwnEvent[] = [
     }),
   ),
   ownEvent(
-    'An event that was published by SQL broke the contract, and was sent to nobody.',
+    'An event that was published by SQL violates the contract and was not delivered.',
     rejectedNotice({
       ...delivery,
       reason:
-        'The payload breaks the contract: body#/payload/message is missing (callback "myEvent")',
+        'The payload violates the contract: body#/payload/message is missing (callback ' +
+        '"myEvent")',
       atMs,
     }),
   ),

@@ -11,25 +11,25 @@ export const problems = {
   },
   invalid_request: {
     status: 400,
-    title: 'The request does not fit the contract',
-    remedy: 'See `errors`; `/docs` says what is expected.',
+    title: 'The request does not match the contract',
+    remedy: 'See `errors` for each field that is wrong, and `/docs` for what is expected.',
   },
   no_variant: {
     status: 400,
-    title: 'The request fits no variant of the operation, or several',
-    remedy: 'Send what exactly one variant needs.',
+    title: 'The request matches no variant of the operation, or more than one',
+    remedy: 'Send what exactly one variant requires.',
   },
   no_callback: {
     status: 400,
-    title: 'No callback target can be made from the request',
-    remedy: "Send the values that the callback's expressions name.",
+    title: 'No callback URL can be derived from the request',
+    remedy: "Send the values that the callback's expressions refer to.",
   },
   unauthorized: {
     status: 401,
     title: 'A valid API key is required',
     remedy:
-      'Send a key where `WWW-Authenticate` says. Missing, malformed, unknown, expired and revoked ' +
-      'keys get the same answer.',
+      'Send a key where `WWW-Authenticate` says. Missing, malformed, unknown, expired and ' +
+      'revoked keys all get the same response.',
   },
   missing_scope: {
     status: 403,
@@ -38,8 +38,8 @@ export const problems = {
   },
   wrong_app: {
     status: 403,
-    title: 'The app id that was sent is not that of the API key',
-    remedy: 'Send the id of the app that the key belongs to, or a key of the app that you mean.',
+    title: 'The app id does not match the API key',
+    remedy: 'Send the app id of the key, or a key of that app.',
   },
   cross_origin: {
     status: 403,
@@ -48,12 +48,12 @@ export const problems = {
   },
   not_found: {
     status: 404,
-    title: 'There is nothing here',
-    remedy: "Check the path and the id. Another app's id looks like an unknown one.",
+    title: 'The resource does not exist',
+    remedy: 'Check the path and the id. The id of another app is reported as unknown.',
   },
   method_not_allowed: {
     status: 405,
-    title: 'The path does not offer this method',
+    title: 'The method is not supported at this path',
     remedy: 'Use one of the methods in `Allow`.',
   },
   request_timeout: {
@@ -63,13 +63,13 @@ export const problems = {
   },
   conflict: {
     status: 409,
-    title: 'The resource is in a state that forbids this',
-    remedy: 'Read it again; `detail` says what stands in the way.',
+    title: 'The state of the resource does not allow this',
+    remedy: 'Read the resource again; `detail` names the conflict.',
   },
   body_too_large: {
     status: 413,
     title: 'The request body is too large',
-    remedy: 'Send at most 1 MiB, or what `detail` names where the operator allows less.',
+    remedy: 'Send at most 1 MiB, or the lower limit that `detail` names.',
   },
   url_too_long: {
     status: 414,
@@ -79,65 +79,68 @@ export const problems = {
   unsupported_media_type: {
     status: 415,
     title: 'The request body has an unsupported type',
-    remedy: 'Send `Content-Type: application/json`, UTF-8, not compressed.',
+    remedy: 'Send `Content-Type: application/json`, in UTF-8, without compression.',
   },
   target_refused: {
     status: 422,
-    title: 'The callback URL cannot be accepted',
-    remedy: '`errors` names the field and says why.',
+    title: 'The callback URL is not allowed',
+    remedy: 'See `errors` for the field and the reason.',
   },
   payload_refused: {
     status: 422,
-    title: 'The payload breaks the contract',
-    remedy: 'See `errors`: the callback, the place in the payload, and the rule.',
+    title: 'The payload violates the contract',
+    remedy: 'See `errors` for the callback, the location in the payload, and the rule.',
   },
   too_many_hops: {
     status: 422,
-    title: 'Too many callbacks led to this event, one after the other',
+    title: 'Too many callbacks led to this event',
     remedy:
-      'Callbacks and events form a loop: look for a callback URL that leads back to a publish, and end it there.',
+      'Callbacks and events form a loop: find the callback URL that leads back to a ' +
+      'publish, and break the loop there.',
   },
   idempotency_mismatch: {
     status: 422,
     title: 'The idempotency key was used for another request',
-    remedy: 'Repeat the same request, or use a new key.',
+    remedy: 'Repeat the original request, or use a new key.',
   },
   quota_exceeded: {
     status: 429,
-    title: 'The app has as many as its quota allows',
-    remedy: 'End some, or ask the operator for more; `detail` says of what, and how many.',
+    title: 'The quota of the app is used up',
+    remedy: 'Remove some of what `detail` names, or ask the operator for a higher quota.',
   },
   rate_limited: {
     status: 429,
     title: 'The app publishes faster than its quota allows',
-    remedy: 'Publish again after `Retry-After` seconds; `RateLimit` says what is left.',
+    remedy: 'Retry after `Retry-After` seconds; `RateLimit` shows what is left.',
   },
   too_many_streams: {
     status: 429,
     title: 'Too many streams are open',
-    remedy: 'Close some, or try again later: an app may have 200 at a node, all apps 1,000.',
+    remedy:
+      'Close some, or try again later: the limit per node is 200 for an app and 1,000 for ' +
+      'all apps.',
   },
   head_too_large: {
     status: 431,
     title: 'The request head is too large',
-    remedy: 'Send less in headers and URL: 16 KiB in all.',
+    remedy: 'Shorten the URL and headers to at most 16 KiB in total.',
   },
   internal: {
     status: 500,
-    title: 'Ringback failed',
-    remedy: 'A bug: report it with the request id.',
+    title: 'Internal error',
+    remedy: 'This is a bug: report it with the request id.',
   },
   overloaded: {
     status: 503,
-    title: 'There is more to do than can be done',
-    remedy: 'Nothing was done. Try again after `Retry-After` seconds, and then more slowly.',
+    title: 'The service is overloaded',
+    remedy: 'The request was not processed. Retry after `Retry-After` seconds, at a lower rate.',
   },
   store_unavailable: {
     status: 503,
-    title: 'The store is not available',
+    title: 'The store is unavailable',
     remedy:
-      'Nothing was promised. Try again after `Retry-After` seconds, with the same ' +
-      '`Idempotency-Key` where one is taken: what was asked may have happened.',
+      'The request was not confirmed and may have been processed. Retry after `Retry-After` ' +
+      'seconds, with the same `Idempotency-Key` where the operation accepts one.',
   },
 } as const satisfies Record<string, { status: number; title: string; remedy: string }>;
 

@@ -80,7 +80,7 @@ describe('readChoice', () => {
         'body#/metadata is a list, expected an object of strings',
         'body#/retry is a text of 1, expected a list of at most 20 durations',
         'body#/timeout is "99ms", expected a duration from 100ms to 60s',
-        'body#/odd is not expected here',
+        'body#/odd is not allowed here',
         'body#/ordered is 1, expected a boolean',
       ],
     );
@@ -91,16 +91,16 @@ describe('readChoice', () => {
     for (const value of [0, 129, '4', -1, Number.NaN]) assert.ok(fault('concurrency', value));
     assert.equal(
       fault('rateLimit', 0),
-      'rateLimit is 0, expected attempts a second, from 0.001 to 1000',
+      'rateLimit is 0, expected attempts per second, from 0.001 to 1000',
     );
     for (const value of [1000.1, -1, '10', Infinity]) assert.ok(fault('rateLimit', value));
     assert.equal(fault('headers', { Host: 'x' })?.startsWith('headers/Host is a header'), true);
-    assert.equal(fault('filter', { a: 1 })?.startsWith('filter/a is no JSON pointer'), true);
+    assert.equal(fault('filter', { a: 1 })?.startsWith('filter/a is not a JSON pointer'), true);
   });
 
   it('does not accept names of inherited properties', () => {
     for (const name of ['constructor', 'toString', 'hasOwnProperty', '__proto__x']) {
-      assert.equal(fault(name, 'x'), `${name} is not expected here`);
+      assert.equal(fault(name, 'x'), `${name} is not allowed here`);
     }
   });
 
@@ -119,8 +119,11 @@ describe('readChoice', () => {
     assert.equal(fault('metadata', many(50)), undefined);
     assert.equal(fault('metadata', many(10_000)), 'metadata has 10000 keys, expected at most 50');
     assert.equal(fault('metadata', { ['k'.repeat(64)]: 'v'.repeat(512), e: '' }), undefined);
-    assert.match(fault('metadata', { '': 'v' }) ?? '', /^metadata\/ is no key, expected 1 to 64/);
-    assert.match(fault('metadata', { ['k'.repeat(65)]: 'v' }) ?? '', /is no key/);
+    assert.match(
+      fault('metadata', { '': 'v' }) ?? '',
+      /^metadata\/ is not a valid key, expected 1 to 64/,
+    );
+    assert.match(fault('metadata', { ['k'.repeat(65)]: 'v' }) ?? '', /is not a valid key/);
     assert.match(
       fault('metadata', { 'a/b': 1 }) ?? '',
       /^metadata\/a~1b is a number, expected a text/,
@@ -137,7 +140,7 @@ describe('readChoice', () => {
     assert.equal(fault('metadata', of(32, 'x')), undefined);
     assert.match(
       fault('metadata', of(33, 'x')) ?? '',
-      /^metadata has 167\d\d bytes as JSON, expected at most 16384 in all$/,
+      /^metadata has 167\d\d bytes as JSON, expected at most 16384 in total$/,
     );
     assert.match(fault('metadata', of(12, '\u{1f600}')) ?? '', /has 24\d\d\d bytes as JSON/);
   });
@@ -196,7 +199,7 @@ describe('readChoice', () => {
       'Thu, 31 Jan 2030 12:00:00 GMT',
     ];
     for (const text of [...odd.split(/\s+/), ...spaced, 1_900_000_000_000, '']) {
-      const expected = 'expected a time such as 2030-01-31T12:00:00Z';
+      const expected = 'expected a timestamp such as 2030-01-31T12:00:00Z';
       assert.equal(fault('expiresAt', text), `expiresAt is ${JSON.stringify(text)}, ${expected}`);
     }
   });

@@ -34,7 +34,7 @@ export function readChoice(input: Readonly<Record<string, unknown>>, at: string)
     const field = fieldIn(at, name);
     if (name === 'headers') continue;
     if (read === undefined) {
-      faults.push({ field, message: 'is not expected here' });
+      faults.push({ field, message: 'is not allowed here' });
       continue;
     }
     const part = read(value ?? undefined, field);
@@ -113,7 +113,7 @@ const readers: Readonly<Record<string, Read>> = {
     if (value === undefined) return { ratePerSecond: undefined };
     const { ratePerSecondMin: min, ratePerSecondMax: max } = limits;
     if (isWithin(value, min, max)) return { ratePerSecond: value };
-    return `is ${show(value)}, expected attempts a second, from ${min} to ${max}`;
+    return `is ${show(value)}, expected attempts per second, from ${min} to ${max}`;
   },
   signing: (value) => {
     const found = signings.find((signing) => signing === (value ?? 'hmac'));
@@ -130,7 +130,7 @@ const readers: Readonly<Record<string, Read>> = {
     if (value === undefined) return { expiresMs: undefined };
     const expiresMs = typeof value === 'string' ? timeMs(value) : undefined;
     if (expiresMs !== undefined) return { expiresMs };
-    return `is ${show(value)}, expected a time such as 2030-01-31T12:00:00Z`;
+    return `is ${show(value)}, expected a timestamp such as 2030-01-31T12:00:00Z`;
   },
   headers: () => ({}), // Read separately: header values are not part of the controls.
 };
@@ -165,8 +165,8 @@ function metadata(value: unknown, field: string): ReturnType<Read> {
     const isKeyFit = keyLength > 0 && keyLength <= metadataKeyCharsMax && isPlain(key);
     const isFit = typeof text === 'string' && Array.from(text).length <= metadataValueCharsMax;
     if (!isKeyFit) {
-      const expected = `expected 1 to ${metadataKeyCharsMax} characters, none of them a control`;
-      faults.push({ field: fieldIn(field, key), message: `is no key, ${expected}` });
+      const expected = `expected 1 to ${metadataKeyCharsMax} characters, no control characters`;
+      faults.push({ field: fieldIn(field, key), message: `is not a valid key, ${expected}` });
     } else if (!isFit || !text.isWellFormed()) {
       const message = `expected a text of at most ${metadataValueCharsMax} characters`;
       faults.push({ field: fieldIn(field, key), message: `is ${sizeOf(text)}, ${message}` });
@@ -176,7 +176,7 @@ function metadata(value: unknown, field: string): ReturnType<Read> {
   const all = Object.fromEntries(texts);
   const bytes = Buffer.byteLength(JSON.stringify(all));
   if (bytes <= metadataBytesMax) return { metadata: all };
-  return `has ${bytes} bytes as JSON, expected at most ${metadataBytesMax} in all`;
+  return `has ${bytes} bytes as JSON, expected at most ${metadataBytesMax} in total`;
 }
 
 function retry(value: unknown, field: string): ReturnType<Read> {

@@ -54,7 +54,7 @@ describe('redact', () => {
       '{"delivery":"dlv_01jc4t6v8m3q5r7w9x1y2z3a4d_0","url":"https://example.com/hook"}',
       '{"traceId":"0af7651916cd43dd8448eb211c80319c","did":"secret rotated","operation":"rotateSecret"}',
       'Unexpected token < in JSON at position 3',
-      'Cannot use RINGBACK_API_KEY: its checksum is wrong',
+      'Cannot use RINGBACK_API_KEY: its checksum does not match',
       'at run (file:///srv/node_modules/@scope/pkg/index.js:12:3)',
       '{"level":30,"hasSecret":true,"token":null,"url":"http://127.0.0.1:8080/@me","msg":"a: 1, b"}',
       '{"event":"evt_01jc4t6v8m3q5r7w9x1y2z3a4d","subscription":"sub_01jc4t6v8m3q5r7w9x1y2z3a4d"}',

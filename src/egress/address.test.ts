@@ -148,7 +148,7 @@ describe('parseCidr', () => {
       ['10.0.0.0/', 'prefix is , expected 0 to 32'],
       ['10.0.0.0/08', 'prefix is 08, expected 0 to 32'],
       ['10.0.0.1/8', 'it has bits set after the first 8, expected none'],
-      ['10.0/8', 'it is no address range, expected one like 10.0.0.0/8'],
+      ['10.0/8', 'it is not an address range, expected one like 10.0.0.0/8'],
     ] as const;
     for (const [text, message] of rows) {
       assert.deepEqual(parseCidr(text), { kind: 'invalid', message });

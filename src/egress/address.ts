@@ -62,7 +62,7 @@ export function parseCidr(
   const slash = text.indexOf('/');
   const address = parseAddress(slash < 0 ? text : text.slice(0, slash));
   if (address === undefined) {
-    return { kind: 'invalid', message: 'it is no address range, expected one like 10.0.0.0/8' };
+    return { kind: 'invalid', message: 'it is not an address range, expected one like 10.0.0.0/8' };
   }
   const bits = bitsOf(address.family);
   const prefix = slash < 0 ? String(bits) : text.slice(slash + 1);

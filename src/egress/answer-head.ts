@@ -35,7 +35,7 @@ export const answerPrefix = 'HTTP/1.';
 export function parseHead(text: string, linesMax: number): AnswerHead {
   const lineEnd = text.indexOf(lineBreak);
   const [, minor, status] = statusLine.exec(lineEnd < 0 ? text : text.slice(0, lineEnd)) ?? [];
-  if (status === undefined) throw new BadAnswer('its status line cannot be read');
+  if (status === undefined) throw new BadAnswer('the status line cannot be parsed');
   const facts = new Facts();
   let lines = 1;
   for (let at = lineEnd; at >= 0; lines += 1) {
@@ -57,20 +57,20 @@ class Facts {
   add(line: string): void {
     const colon = line.indexOf(':');
     const name = colon < 0 ? '' : line.slice(0, colon).toLowerCase();
-    if (!token.test(name)) throw new BadAnswer('the name of a header cannot be read');
+    if (!token.test(name)) throw new BadAnswer('a header name cannot be parsed');
     const value = trim(line, colon + 1);
-    if (!fieldValue.test(value)) throw new BadAnswer('the value of a header cannot be read');
+    if (!fieldValue.test(value)) throw new BadAnswer('a header value cannot be parsed');
     this.#headers.push([name, value]);
     switch (name) {
       case 'content-length':
-        if (this.#length !== undefined) throw new BadAnswer('it has two lengths');
-        if (!digits.test(value)) throw new BadAnswer('its length is no number');
+        if (this.#length !== undefined) throw new BadAnswer('it has two Content-Length headers');
+        if (!digits.test(value)) throw new BadAnswer('Content-Length is not a number');
         this.#length = Number(value);
         break;
       case 'transfer-encoding':
         // Some parsers read `chunked` followed by a tab as another coding, and so find another end
         // of the body.
-        if (line.includes('\t')) throw new BadAnswer('its transfer encoding holds a tab');
+        if (line.includes('\t')) throw new BadAnswer('Transfer-Encoding contains a tab');
         this.#coding = this.#coding === undefined ? value : `${this.#coding}, ${value}`;
         break;
       case 'connection':
@@ -111,10 +111,10 @@ class Facts {
 
   #framing(status: number): Framing {
     if (this.#coding !== undefined && this.#length !== undefined) {
-      throw new BadAnswer('it has a length and a transfer encoding');
+      throw new BadAnswer('it has both Content-Length and Transfer-Encoding');
     }
     if (status < 200 && (this.#coding !== undefined || this.#length !== undefined)) {
-      throw new BadAnswer('an interim answer announces a body');
+      throw new BadAnswer('an interim response announces a body');
     }
     if (status < 200 || status === 204 || status === 304) return { kind: 'none' };
     if (this.#coding !== undefined) {

@@ -85,8 +85,10 @@ export class AnswerReader {
     const bytes = had === 0 ? piece : Buffer.concat([this.#begun, piece]);
     const end = bytes.indexOf(headEnd, had === 0 ? from : Math.max(0, had - headEnd.length + 1));
     const size = (end < 0 ? bytes.length : end + headEnd.length) - from;
-    if (end < 0 && !beginsWell(bytes, from)) throw new BadAnswer('it does not begin as one');
-    if (end < 0 && hasLoneBreak(bytes, from + had)) throw new BadAnswer('a line ends without CR');
+    if (end < 0 && !beginsWell(bytes, from))
+      throw new BadAnswer('it does not start with a status line');
+    if (end < 0 && hasLoneBreak(bytes, from + had))
+      throw new BadAnswer('a line does not end with CRLF');
     if (this.#headBytes + size > bytesMax) throw new AnswerTooLong(`More than ${bytesMax} bytes`);
     if (end < 0) {
       // A copy, because the next read, perhaps of another receiver, reuses the memory of the piece.
@@ -103,7 +105,7 @@ export class AnswerReader {
 
   #start(head: AnswerHead): void {
     const { status, body } = head;
-    if (status === 101) throw new BadAnswer('it changes the protocol');
+    if (status === 101) throw new BadAnswer('it switches protocols');
     this.#handler.onHead(head);
     // The handler may have called stop().
     if (status < 200 || this.#state === 'idle') return;

@@ -121,7 +121,7 @@ function hexOf(byte: number): number | undefined {
 }
 
 function bad(): BadAnswer {
-  return new BadAnswer('its chunks cannot be read');
+  return new BadAnswer('its chunked encoding cannot be parsed');
 }
 
 /** More digits would not fit into a safe integer. */

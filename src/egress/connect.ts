@@ -222,7 +222,7 @@ async function attempt<T>(promise: Promise<T>): Promise<Attempt<T>> {
 function leaveToClose(): void {}
 
 function blocked(url: CallbackUrl): DialResult {
-  const message = `Cannot reach callback URL "${showUrl(url.href)}": its address is forbidden`;
+  const message = `Cannot connect to callback URL "${showUrl(url.href)}": its address is not allowed`;
   return { kind: 'blocked', message };
 }
 
@@ -233,15 +233,15 @@ function failed(
 ): DialResult {
   const inTime = why.deadline.aborted ? 'timeout' : stage;
   const reason = why.signal?.aborted === true ? 'aborted' : inTime;
-  const message = `Cannot reach callback URL "${showUrl(url.href)}": ${failures[reason]}`;
+  const message = `Cannot connect to callback URL "${showUrl(url.href)}": ${failures[reason]}`;
   return { kind: 'failed', reason, message, cause: why.cause };
 }
 
 const failures = {
-  connect: 'no connection, expected one',
-  tls: 'no trusted TLS connection, expected one',
-  timeout: 'no connection in time, expected one',
-  aborted: 'the attempt was given up',
+  connect: 'connection failed',
+  tls: 'TLS handshake failed, or the certificate is not trusted',
+  timeout: 'no connection in time',
+  aborted: 'the attempt was abandoned',
 } as const;
 
 /**

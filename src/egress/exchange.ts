@@ -150,7 +150,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     if (status < 200) {
       this.#interim += 1;
       if (this.#interim <= limits.responsesInterimMax) return;
-      this.#settle(failure('protocol', `${this.#host} sent interim answers without end`));
+      this.#settle(failure('protocol', `${this.#host} keeps sending interim responses`));
       return;
     }
     this.#head = { status, headers: keepHeaders(headers) };
@@ -236,8 +236,8 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     if (this.#connection === undefined && !this.#everStarted) return notStarted('busy');
     const within = `within ${this.#request.timeoutMs} ms`;
     return this.#startedMs === undefined
-      ? failure('timeout', `No connection to ${this.#host} came about ${within}`)
-      : failure('timeout', `${this.#host} did not answer ${within}`);
+      ? failure('timeout', `Could not connect to ${this.#host} ${within}`)
+      : failure('timeout', `${this.#host} did not respond ${within}`);
   }
 
   #explain(error: unknown): SenderResult {

@@ -14,20 +14,20 @@ export function explainFailure(error: unknown, host: string): Failure {
   if (error instanceof DialError) return explainDial(error.result, host);
   const code = codeOf(error);
   if (isLost(error)) {
-    return failure('reset', `${host} closed the connection before its answer was complete`);
+    return failure('reset', `${host} closed the connection before its response was complete`);
   }
   if (error instanceof AnswerTooLong) {
     return failure(
       'too_large',
-      `The answer of ${host} has more headers than expected, 16 KiB or 512 lines`,
+      `The response headers of ${host} are too large, expected at most 16 KiB and 512 lines`,
     );
   }
-  if (code === 'ETIMEDOUT') return failure('timeout', `${host} was not heard of any more`);
+  if (code === 'ETIMEDOUT') return failure('timeout', `The connection to ${host} was lost`);
   if (error instanceof BadRequest) {
-    return failure('protocol', `The request to ${host} cannot be written: ${error.message}`);
+    return failure('protocol', `Cannot write the request to ${host}: ${error.message}`);
   }
   const why = error instanceof BadAnswer ? `: ${error.message}` : shown(code);
-  return failure('protocol', `The answer of ${host} is not valid HTTP/1.1${why}`);
+  return failure('protocol', `The response of ${host} is not valid HTTP/1.1${why}`);
 }
 
 export function failure(error: Failure['error'], message: string): Failure {
@@ -55,7 +55,7 @@ function explainDial(result: DialError['result'], host: string): Failure {
     case 'unresolved':
       return result.reason === 'missing'
         ? failure('dns', `The name ${host} has no address`)
-        : failure('dns', `The name ${host} could not be looked up`);
+        : failure('dns', `The name ${host} could not be resolved`);
     case 'failed':
       return explainNoConnection(result, host);
   }
@@ -67,15 +67,15 @@ function explainNoConnection(
 ): Failure {
   const code = codeOf(result.cause);
   const late = result.reason === 'timeout' || result.reason === 'aborted' || code === 'ETIMEDOUT';
-  if (late) return failure('timeout', `No connection to ${host} came about in time`);
+  if (late) return failure('timeout', `Could not connect to ${host} in time`);
   const lost = result.cause === undefined || isLost(result.cause);
   if (result.reason === 'tls') {
     if (lost) return failure('reset', `${host} closed the connection during the TLS handshake`);
     return failure('tls', explainTls(code, host));
   }
-  if (lost) return failure('reset', `${host} closed the connection at once`);
+  if (lost) return failure('reset', `${host} closed the connection immediately`);
   if (code === 'ECONNREFUSED') return failure('refused', `${host} refused the connection`);
-  return failure('refused', `${host} cannot be reached${shown(code)}`);
+  return failure('refused', `${host} is unreachable${shown(code)}`);
 }
 
 function explainTls(code: string | undefined, host: string): string {
@@ -83,7 +83,7 @@ function explainTls(code: string | undefined, host: string): string {
   if (about !== undefined) return `The TLS certificate of ${host} ${about}`;
   const answer = handshakeFaults.get(code ?? '');
   if (answer !== undefined) return `${host} ${answer}`;
-  return `No trusted TLS connection to ${host} came about${shown(code)}`;
+  return `Could not establish a trusted TLS connection to ${host}${shown(code)}`;
 }
 
 function codeOf(error: unknown): string | undefined {
@@ -111,13 +111,13 @@ const certificateFaults: ReadonlyMap<string, string> = new Map([
   ['CERT_REVOKED', 'was revoked'],
   ['DEPTH_ZERO_SELF_SIGNED_CERT', 'is self-signed'],
   ['SELF_SIGNED_CERT_IN_CHAIN', 'has a self-signed certificate in its chain'],
-  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is made out to another name'],
-  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'lacks the certificates between it and a trusted one'],
-  ['UNABLE_TO_GET_ISSUER_CERT', 'lacks the certificates between it and a trusted one'],
-  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'is of an unknown issuer'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'is for another host name'],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'is missing intermediate certificates'],
+  ['UNABLE_TO_GET_ISSUER_CERT', 'is missing intermediate certificates'],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'is from an unknown issuer'],
 ]);
 
-const tooOld = 'speaks no TLS version that is safe, expected 1.2 or 1.3';
+const tooOld = 'supports no accepted TLS version, expected 1.2 or 1.3';
 const noTls = 'does not speak TLS on this port';
 const handshakeFaults: ReadonlyMap<string, string> = new Map([
   ['ERR_SSL_UNSUPPORTED_PROTOCOL', tooOld],

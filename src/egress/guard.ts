@@ -105,7 +105,7 @@ function findCharacterFault(raw: string): Fault | undefined {
   const tooLong = findLengthFault(raw);
   if (tooLong !== undefined) return tooLong;
   if (!raw.isWellFormed() || /[\p{Cc}\s\\]/u.test(raw)) {
-    const text = 'it has a control character, white space or backslash, expected none';
+    const text = 'it contains a control character, whitespace or a backslash, expected none';
     return { reason: 'characters', text };
   }
   return undefined;
@@ -135,7 +135,7 @@ function findShapeFault(raw: string, policy: Policy): Fault | undefined {
     return { reason: 'userinfo', text: 'it has a user name or password, expected none' };
   }
   if (authority.includes('%')) {
-    return { reason: 'characters', text: 'host has a "%", expected it without escapes' };
+    return { reason: 'characters', text: 'host contains a "%", expected no percent-encoding' };
   }
   if (raw.includes('#')) {
     return { reason: 'fragment', text: 'it has a fragment, expected none' };
@@ -201,7 +201,7 @@ async function vetUrl(
   if (answer.kind === 'failed') return unresolved(url, 'failed');
   if (answer.kind === 'missing' || answer.addresses.length === 0) return unresolved(url, 'missing');
   if (answer.addresses.length > limits.dnsAddressesMax) {
-    const text = `host has more addresses than expected, at most ${limits.dnsAddressesMax}`;
+    const text = `host has too many addresses, expected at most ${limits.dnsAddressesMax}`;
     return refuse(url.href, { reason: 'address', text });
   }
   const verdicts = answer.addresses.map((address) => judgeText(address, policy));
@@ -243,13 +243,14 @@ function refuse(raw: string, fault: Fault): Refused {
 }
 
 function unresolved(url: CallbackUrl, reason: 'missing' | 'failed'): Unresolved {
-  const why = reason === 'missing' ? 'host has no address' : 'host cannot be looked up now';
-  const message = `Cannot reach callback URL "${showUrl(url.href)}": ${why}, expected one`;
+  const why =
+    reason === 'missing' ? 'host has no address' : 'host cannot be resolved at the moment';
+  const message = `Cannot resolve callback URL "${showUrl(url.href)}": ${why}, expected at least one`;
   return { kind: 'unresolved', reason, message };
 }
 
 function portFault(port: number): Fault {
-  const text = `port is ${port}, expected 80, 443, or 1024 to 65535 without well-known services`;
+  const text = `port is ${port}, expected 80, 443, or 1024 to 65535 except well-known services`;
   return { reason: 'port', text };
 }
 
@@ -258,7 +259,7 @@ function nameFault(name: string): Fault {
   return { reason: 'name', text };
 }
 
-const notAUrl = 'it cannot be read, expected a URL like https://example.com/hook';
+const notAUrl = 'it cannot be parsed, expected a URL like https://example.com/hook';
 const labelShape = /^(?!-)[a-z0-9-]{1,63}(?<!-)$/;
 
 // Names that are never public: RFC 6761, 6762 (with appendix G), 7686, 8375, Kubernetes.

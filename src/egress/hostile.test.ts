@@ -110,7 +110,7 @@ describe('send to a receiver on http that', { concurrency: 8 }, () => {
     const result = await inTime(async () => sender.send(post(url, { timeoutMs })));
     assert(result.kind === 'failed');
     assert.equal(result.error, 'timeout');
-    assert.match(result.message, /No connection/);
+    assert.match(result.message, /Could not connect/);
     await sender.close();
   });
 

@@ -27,7 +27,8 @@ export function parseAllowTargets(
   const allow: Cidr[] = [];
   for (const entry of entries.flatMap((name) => (name === 'loopback' ? loopback : [name]))) {
     if (entry === '') return invalid(text, 'an entry is empty, expected none, loopback or ranges');
-    if (entry === 'none') return invalid(text, '"none" stands beside others, expected it alone');
+    if (entry === 'none')
+      return invalid(text, '"none" is combined with other entries, expected it alone');
     const read = parseCidr(entry);
     if (read.kind === 'invalid') return invalid(entry, read.message);
     if (!isOpenable(read.cidr)) return invalid(entry, unopenable);
@@ -52,8 +53,8 @@ function invalid(quoted: string, message: string): { kind: 'invalid'; message: s
 }
 
 const unopenable =
-  'it is an unspecified, multicast or transition range, which stays closed, expected IPv4 or ' +
-  'IPv6 ranges of hosts, or a NAT64 prefix of 48, 56, 64 or 96 bits';
+  'it is an unspecified, multicast or transition range, which is never allowed, ' +
+  'expected IPv4 or IPv6 ranges of hosts, or a NAT64 prefix of 48, 56, 64 or 96 bits';
 
 // The "bad ports" of the WHATWG Fetch standard: ports of protocols that a crafted HTTP request can
 // speak.

@@ -882,8 +882,8 @@ describe('send and the guard', () => {
   it('reports names that are missing or cannot be looked up', async () => {
     const rows: [Resolution, RegExp][] = [
       [{ kind: 'missing' }, /no address/],
-      [{ kind: 'failed', reason: 'server' }, /could not be looked up/],
-      [{ kind: 'failed', reason: 'timeout' }, /could not be looked up/],
+      [{ kind: 'failed', reason: 'server' }, /could not be resolved/],
+      [{ kind: 'failed', reason: 'timeout' }, /could not be resolved/],
     ];
     for (const [answer, message] of rows) {
       const guard = guardOf({ resolver: { resolve: async () => answer } });

@@ -15,7 +15,7 @@ type FreshApp = { app: App } & FreshKey;
 export async function createApp(context: Means, name: string): Promise<FreshApp> {
   const made = await tryCreateApp(context, name);
   if (made !== undefined) return made;
-  const message = `Cannot make app ${JSON.stringify(name)}: the name is taken`;
+  const message = `Cannot create app ${JSON.stringify(name)}: the name is taken`;
   throw new Problem('conflict', message, { faults: [{ field: 'body#/name', message }] });
 }
 
@@ -27,7 +27,7 @@ async function tryCreateApp(context: Means, name: string): Promise<FreshApp | un
     if (result.kind === 'created') return { app: result.app, key: result.key, secret };
     if (result.kind === 'name_taken') return undefined;
   }
-  throw new Problem('internal', 'Cannot draw a free key id');
+  throw new Problem('internal', 'Cannot generate an unused key id');
 }
 
 export async function getApp({ store }: Context, id: string): Promise<App> {
@@ -45,7 +45,7 @@ export interface AppEdit {
 export async function editApp(context: Context, id: string, edit: AppEdit): Promise<App> {
   const app = await getApp(context, id);
   if (edit.name !== undefined && edit.name !== app.name && app.name === defaultAppName) {
-    const why = 'every start looks for it by this name';
+    const why = 'the service looks it up by this name when it starts';
     throw new Problem('conflict', `Cannot rename the app "${defaultAppName}": ${why}`);
   }
   const result = await context.store.edit('editApp', { appNo: app.no, ...edit });
@@ -53,7 +53,7 @@ export async function editApp(context: Context, id: string, edit: AppEdit): Prom
     case 'edited':
       return result.app;
     case 'name_taken': {
-      const message = `Cannot call the app ${JSON.stringify(edit.name)}: the name is taken`;
+      const message = `Cannot rename the app to ${JSON.stringify(edit.name)}: the name is taken`;
       throw new Problem('conflict', message, { faults: [{ field: 'body#/name', message }] });
     }
     case 'not_found':
@@ -91,7 +91,7 @@ export async function ensureDefaultApp(
   const made = await makeDefaultApp(context, chosenKey);
   if (made !== undefined) return made;
   const app = await context.store.read('app', { name: defaultAppName });
-  if (app === undefined) throw new Problem('internal', `Cannot make the app "${defaultAppName}"`);
+  if (app === undefined) throw new Problem('internal', `Cannot create the app "${defaultAppName}"`);
   if (chosenKey === undefined) return { app, secret: undefined, isChosenKeyDead: false };
   const key = newChosenKey(chosenKey);
   await context.store.edit('createKey', { appNo: app.no, key });
@@ -119,7 +119,8 @@ async function makeDefaultApp(
 
 function newChosenKey(chosen: string): NewKey {
   const id = keyIdOf(chosen);
-  if (id === undefined) throw new TypeError('Cannot use RINGBACK_API_KEY: its checksum is wrong');
+  if (id === undefined)
+    throw new TypeError('Cannot use RINGBACK_API_KEY: its checksum does not match');
   return { ...firstKey(defaultAppName), id, hash: hashKey(chosen), name: 'RINGBACK_API_KEY' };
 }
 

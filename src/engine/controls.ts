@@ -24,7 +24,7 @@ export function chosenAtSubscribe({ role }: Operation, { body }: Message): Subsc
   // Null counts as absent.
   if ((given ?? undefined) === undefined) return { ...noChoice, events: undefined };
   if (!isObject(given)) {
-    const message = 'is no object, expected what the subscription chooses for itself';
+    const message = 'is not an object, expected settings of the subscription';
     throw invalidRequest([{ field: place, message }]);
   }
   const { events, ...rest } = given;
@@ -50,7 +50,9 @@ export function narrow(
   if (events === undefined) return callbacks;
   if (!callbacks.some(hearsAll)) {
     const heard = callbacks.flatMap((one) => one.events).join(', ');
-    const message = `cannot narrow what is heard: it is ${heard}, expected callbacks that hear *`;
+    const message =
+      `cannot restrict the events of this callback: it matches ${heard}, expected callbacks ` +
+      'that match *';
     throw invalidRequest([{ field: inEvents, message }]);
   }
   return callbacks.map((one) => (hearsAll(one) ? { ...one, events } : one));
@@ -95,7 +97,7 @@ export function tellExpiry({ expires }: Context, { controls }: Subscription): vo
 /** The requested expiry time is in the past. */
 export function expired(where: 'patch' | 'subscribe'): Problem {
   const field = `${where === 'patch' ? 'body#' : place}/expiresAt`;
-  return invalidRequest([{ field, message: 'is in the past, expected a time to come' }]);
+  return invalidRequest([{ field, message: 'is in the past, expected a future time' }]);
 }
 
 function memberOf(body: unknown): unknown {

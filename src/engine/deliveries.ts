@@ -66,7 +66,7 @@ function bareId(prefix: IdPrefix, field: string, id: string | undefined): string
   if (id === undefined) return undefined;
   const bare = withoutPrefix(prefix, id);
   if (bare !== undefined) return bare;
-  const message = `is no id of that kind, expected ${prefix}_ and 26 characters`;
+  const message = `is not an id of that kind, expected ${prefix}_ and 26 characters`;
   throw new Problem('invalid_request', `query.${field} ${message}`, {
     faults: [{ field: `query.${field}`, message }],
   });

@@ -93,7 +93,7 @@ export class Herald {
     });
     if (result.kind === 'accepted') changes.published(appNo, result.events);
     else if (result.kind !== 'taken') {
-      throw new Error(`Cannot publish notice ${no}: the store says "${result.kind}"`);
+      throw new Error(`Cannot publish notice ${no}: the store returned "${result.kind}"`);
     }
   }
 }

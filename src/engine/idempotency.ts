@@ -18,8 +18,8 @@ export function idempotencyOf({ key, operation, parts }: KeyedRequest): Idempote
 
 export function idempotencyMismatch(): Problem {
   const detail =
-    'The Idempotency-Key was used for another request within the last 24 hours: ' +
-    'expected the same request, or a new key';
+    'The Idempotency-Key was used for another request within the last 24 hours: expected ' +
+    'the same request, or a new key';
   const faults = [{ field: 'header.Idempotency-Key', message: 'was used for another request' }];
   return new Problem('idempotency_mismatch', detail, { faults });
 }

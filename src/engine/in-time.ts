@@ -22,7 +22,7 @@ export interface InTime {
 /** Edits and reads with a deadline; everything else as it is. */
 export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
   const silent = (kind: 'edit' | 'read'): StoreSilent => {
-    const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
+    const message = `The store did not respond within ${answerMs} ms: expected the end of one ${kind}`;
     return new StoreSilent(message, { mayHappen: kind === 'edit' });
   };
   // One promise, settled by whoever comes first: a race makes five more of them.

@@ -86,7 +86,9 @@ export class Intake {
     });
     if (result.kind === 'accepted') changes.published(appNo, result.events);
     else if (result.kind !== 'taken') {
-      throw new Error(`Cannot take event "${id}" from the inbox: the store says "${result.kind}"`);
+      throw new Error(
+        `Cannot take event "${id}" from the inbox: the store returned "${result.kind}"`,
+      );
     }
   }
 }
@@ -102,7 +104,7 @@ export function judgeEntry(
   bytesMax?: number,
 ): EntryVerdict {
   if (payload.byteLength > limits.bodyBytesMax) {
-    const most = `at most ${limits.bodyBytesMax} are accepted`;
+    const most = `expected at most ${limits.bodyBytesMax}`;
     return { kind: 'rejected', reason: `The payload has ${payload.byteLength} bytes, ${most}` };
   }
   if (payload.byteLength > (bytesMax ?? Infinity)) {

@@ -29,7 +29,7 @@ export async function createKey(context: Means, app: Owner, wish: KeyWish): Prom
     throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
   }
   if (wish.expiresMs !== undefined && wish.expiresMs <= context.world.nowMs()) {
-    const message = 'Cannot make a key that has expired: expected a time in the future';
+    const message = 'Cannot create a key that has already expired: expected a time in the future';
     const faults = [{ field: 'body#/expiresAt', message: 'must be in the future' }];
     throw new Problem('invalid_request', message, { faults });
   }
@@ -38,7 +38,7 @@ export async function createKey(context: Means, app: Owner, wish: KeyWish): Prom
     const result = await context.store.edit('createKey', { appNo: app.no, key: fresh });
     if (result.kind === 'created') return { key: result.key, secret };
   }
-  throw new Problem('internal', 'Cannot draw a free key id');
+  throw new Problem('internal', 'Cannot generate an unused key id');
 }
 
 export async function listKeys({ store }: Means, app: Owner, page: PageInput): Promise<Page<Key>> {
@@ -71,7 +71,7 @@ export async function rotateKey(
   if (result.kind === 'revoked') {
     throw new Problem(
       'conflict',
-      `Cannot rotate key ${id}: it was revoked, make a new one instead`,
+      `Cannot rotate key ${id}: it was revoked, create a new one instead`,
     );
   }
   return { key: result.key, secret };

@@ -47,31 +47,33 @@ const titles = {
   },
   attempts: {
     name: 'ringback_attempts_total',
-    help: 'Attempts made by this node, by what they led to and the error of the attempt.',
+    help: 'Attempts made by this node, by result and error.',
   },
   released: {
     name: 'ringback_deliveries_released_total',
-    help: 'Deliveries given back without an attempt: paused, moved, stopped, or a failure of our own.',
+    help:
+      'Deliveries released without an attempt: paused, moved, stopped, or an internal ' +
+      'failure.',
   },
   attemptTook: {
     name: 'ringback_attempt_duration_seconds',
-    help: 'How long attempts took.',
+    help: 'Duration of attempts.',
   },
   latency: {
     name: 'ringback_delivery_latency_seconds',
-    help: 'From the publication of an event to the end of the attempt that delivered it.',
+    help: 'Time from publishing an event to the end of the attempt that delivered it.',
   },
   batches: {
     name: 'ringback_store_batches_total',
-    help: 'Batches that this node sent to the store, and whether the store took them.',
+    help: 'Batches that this node sent to the store, by result.',
   },
   batchTook: {
     name: 'ringback_store_batch_duration_seconds',
-    help: 'How long the store took for a batch, its commit included.',
+    help: 'Duration of a batch in the store, commit included.',
   },
   batchSize: {
     name: 'ringback_store_batch_size',
-    help: 'Edits and settlements in a batch.',
+    help: 'Edits and settlements per batch.',
   },
   requests: {
     name: 'ringback_requests_total',
@@ -79,11 +81,11 @@ const titles = {
   },
   requestTook: {
     name: 'ringback_request_duration_seconds',
-    help: 'How long requests took until the answer was sent; without streams.',
+    help: 'Request duration until the response was sent; streams excluded.',
   },
   refusals: {
     name: 'ringback_refusals_total',
-    help: 'Requests refused by this node, by the code of docs/errors.md.',
+    help: 'Requests rejected by this node, by error code (docs/errors.md).',
   },
 } as const satisfies Record<string, Title>;
 

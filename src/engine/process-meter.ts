@@ -109,28 +109,28 @@ function lagAt(ns: number): number {
 
 const collectionBounds = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1];
 
-const lateness = 'late timers were in the last 30 to 60 seconds.';
+const lateness = 'late timers fired in the last 30 to 60 seconds.';
 const names = {
   cpu: { name: 'process_cpu_seconds_total', help: 'CPU time of the process, all threads.' },
-  resident: { name: 'process_resident_memory_bytes', help: 'Memory that the process holds.' },
+  resident: { name: 'process_resident_memory_bytes', help: 'Resident memory of the process.' },
   started: {
     name: 'process_start_time_seconds',
-    help: 'When the service was started, since 1970.',
+    help: 'Start time of the process, as a Unix timestamp.',
   },
-  heap: { name: 'nodejs_heap_size_total_bytes', help: 'Heap that the runtime has reserved.' },
-  heapUsed: { name: 'nodejs_heap_size_used_bytes', help: 'Heap that is in use.' },
+  heap: { name: 'nodejs_heap_size_total_bytes', help: 'Heap size reserved by the runtime.' },
+  heapUsed: { name: 'nodejs_heap_size_used_bytes', help: 'Heap size in use.' },
   external: { name: 'nodejs_external_memory_bytes', help: 'Memory outside the heap: buffers.' },
-  gc: { name: 'nodejs_gc_duration_seconds', help: 'How long garbage collections took, by kind.' },
+  gc: { name: 'nodejs_gc_duration_seconds', help: 'Duration of garbage collections, by kind.' },
   lagHalf: { name: 'ringback_loop_lag_p50_seconds', help: `The median of how ${lateness}` },
   lagMost: {
     name: 'ringback_loop_lag_p99_seconds',
     help: `The 99th percentile of how ${lateness}`,
   },
   lagWorst: { name: 'ringback_loop_lag_max_seconds', help: `The worst of how ${lateness}` },
-  active: { name: 'ringback_loop_active_seconds_total', help: 'Time the event loop was at work.' },
+  active: { name: 'ringback_loop_active_seconds_total', help: 'Time the event loop was busy.' },
   idle: {
     name: 'ringback_loop_idle_seconds_total',
-    help: 'Time the event loop had nothing to do.',
+    help: 'Time the event loop was idle.',
   },
 } as const;
 

@@ -201,7 +201,7 @@ function verdictOf(
 ): Verdict {
   const [first] = faults;
   if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults };
-  const detail = `The payload breaks the contract: ${first.field} ${first.message}`;
+  const detail = `The payload violates the contract: ${first.field} ${first.message}`;
   return { kind: 'refused', problem: new Problem('payload_refused', detail, { faults }) };
 }
 
@@ -233,13 +233,15 @@ function contractOf(
       return refusedEvent(name, choice.reason, { at, fault: choice.reason });
     }
     if (found !== undefined && found !== choice.contract) {
-      const reason = `it belongs to contract "${choice.contract.title}", others before it to "${found.title}"`;
+      const reason =
+        `it belongs to contract "${choice.contract.title}", earlier events of the batch to ` +
+        `"${found.title}"`;
       const expected = `${reason}; publish them in batches of their own`;
       return refusedEvent(name, expected, { at, fault: expected });
     }
     found = choice.contract;
   }
-  return found ?? refusedEvent('', 'there is none', { at: 'body#', fault: 'is missing' });
+  return found ?? refusedEvent('', 'there is no such event', { at: 'body#', fault: 'is missing' });
 }
 
 function refusedEvent(
@@ -254,10 +256,10 @@ function refusedEvent(
 
 function faultOfName(name: string): string | undefined {
   if (!isEventName(name)) {
-    return 'is no event name, expected segments of letters, digits, _ and -, joined by dots';
+    return 'is not an event name, expected segments of letters, digits, _ and -, joined by dots';
   }
   if (!name.startsWith(ownPrefix)) return undefined;
-  return `begins with "${ownPrefix}", which is reserved for events of Ringback itself`;
+  return `starts with "${ownPrefix}", which is reserved for Ringback’s own events`;
 }
 
 function audienceOf(subscriberId: string | undefined): Audience {
@@ -270,8 +272,9 @@ function audienceOf(subscriberId: string | undefined): Audience {
 /** Without an idempotency key, a repetition looks like a second event. */
 function inDoubt(cause: StoreSilent): Problem {
   const detail =
-    'The store did not answer in time. The event may have been accepted all the same, and without an ' +
-    'Idempotency-Key publishing it again may send it twice: with one, repeating is safe';
+    'The store did not respond in time. The event may have been accepted: without an ' +
+    'Idempotency-Key, publishing it again may deliver it twice. With one, repeating is ' +
+    'safe';
   return new Problem('store_unavailable', detail, { cause });
 }
 

@@ -75,7 +75,9 @@ function tooFast(
   { waitMs, wholeMs }: { waitMs: number; wholeMs: number },
 ): Problem {
   const wait = seconds(waitMs);
-  const detail = `Cannot publish: the app may publish ${perSecond} events a second, try again in ${wait} s`;
+  const detail =
+    `Cannot publish: the quota of the app is ${perSecond} events per second, try again in ` +
+    `${wait} s`;
   return new Problem('rate_limited', detail, {
     headers: { ...rateHeaders(perSecond, 0, wholeMs), 'retry-after': String(wait) },
   });

@@ -26,13 +26,13 @@ export function createReadiness(means: ReadinessMeans): () => Promise<Readiness>
     // Both at once, so that a probe waits only for the slower one.
     const written = isWritable().then(
       (): Readiness => ({ kind: 'ready' }),
-      (cause: unknown): Readiness => unready('the store takes nothing in', cause),
+      (cause: unknown): Readiness => unready('the store is not accepting writes', cause),
     );
     try {
       await store.read('health', {});
       return await written;
     } catch (cause) {
-      return unready('the store does not answer', cause);
+      return unready('the store does not respond', cause);
     } finally {
       isAsking = false;
     }
@@ -43,7 +43,7 @@ export function createReadiness(means: ReadinessMeans): () => Promise<Readiness>
     if (asked === undefined || !(isKnown || isAsking)) asked = { sinceMs: nowMs, found: ask() };
     const found = await asked.found;
     if (found.kind === 'unready' || self.isFresh()) return found;
-    return { kind: 'unready', reason: 'its heartbeat has not reached the store for too long' };
+    return { kind: 'unready', reason: 'no heartbeat has reached the store for too long' };
   };
 }
 

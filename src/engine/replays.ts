@@ -43,8 +43,8 @@ export async function createReplay(
     case 'too_many':
       throw new Problem(
         'conflict',
-        `Cannot start a replay: ${runningMax} are running already, expected fewer; cancel one, or ` +
-          'wait until one is done',
+        `Cannot start a replay: ${runningMax} are already running, expected fewer. Cancel ` +
+          'one, or wait until one finishes',
       );
   }
 }
@@ -110,7 +110,7 @@ export async function cancelReplay(
       changes.replay(app.no, bare);
       return result.replay;
     case 'done':
-      throw new Problem('conflict', `Cannot cancel ${id}: it is done`);
+      throw new Problem('conflict', `Cannot cancel ${id}: it has finished`);
     case 'not_found':
       throw notFound(id);
   }

@@ -32,7 +32,10 @@ export function sealSecrets(
 
 export function openSecrets(ring: KeyRing, owner: Owner, sealed: Uint8Array): SigningSecret[] {
   const plain = open(sealed, { ring, context: contextOf(owner, 'secrets') });
-  assert(plain, `Cannot open the secrets of sub_${owner.subscriptionId}: wrong key or changed row`);
+  assert(
+    plain,
+    `Cannot decrypt the secrets of sub_${owner.subscriptionId}: wrong key or modified row`,
+  );
   return decodeSecrets(plain);
 }
 
@@ -77,7 +80,10 @@ export function sealHeaders(
 export function openHeaders(ring: KeyRing, owner: Owner, sealed: Uint8Array | undefined): Header[] {
   if (sealed === undefined) return [];
   const plain = open(sealed, { ring, context: contextOf(owner, 'headers') });
-  assert(plain, `Cannot open the headers of sub_${owner.subscriptionId}: wrong key or changed row`);
+  assert(
+    plain,
+    `Cannot decrypt the headers of sub_${owner.subscriptionId}: wrong key or modified row`,
+  );
   return decodeHeaders(plain);
 }
 

@@ -46,8 +46,8 @@ export async function signIn(
 }
 
 const refusal =
-  'Cannot sign in: expected a key that is valid now, or a link that is younger than an hour and was ' +
-  'not used before';
+  'Cannot sign in: expected a valid key, or a sign-in link that is less than an hour ' +
+  'old and has not been used';
 
 export async function signOut(
   { store }: Means,

@@ -39,7 +39,7 @@ export function startTending(means: TendingMeans): Tending {
     store,
     newId,
     changes,
-    onError: (error) => onError(error, 'own events put off'),
+    onError: (error) => onError(error, 'own events postponed'),
   });
   const keeper = new Keeper({
     world,
@@ -57,13 +57,13 @@ export function startTending(means: TendingMeans): Tending {
     store,
     changes,
     onDone: means.onReplayed,
-    onError: (error) => onError(error, 'replay put off'),
+    onError: (error) => onError(error, 'replay postponed'),
   });
   const expirer = new Expirer({
     world,
     store,
     onExpired: means.onExpired,
-    onError: (error) => onError(error, 'expiry put off'),
+    onError: (error) => onError(error, 'expiry postponed'),
   });
   return {
     ended: () => keeper.wake(),

@@ -119,7 +119,7 @@ export class StreamHub {
 
   #refuseWhenStopped(): void {
     if (!this.#stop.signal.aborted) return;
-    throw new Problem('store_unavailable', 'This node is about to stop: try again');
+    throw new Problem('store_unavailable', 'This node is shutting down: try again');
   }
 
   #begin(appNo: number): Open {

@@ -75,7 +75,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
 }
 
 function quotaExceeded(quota: number): Problem {
-  const detail = `Cannot subscribe: the app has ${quota} subscriptions, which is its quota`;
+  const detail = `Cannot subscribe: the app already has ${quota} subscriptions, its quota`;
   return new Problem('quota_exceeded', detail, {
     headers: {
       'ratelimit-policy': `"subscriptions";q=${quota}`,

@@ -148,7 +148,10 @@ async function edit<T>(
     if (written.kind === 'ended') throw ended(id);
     if (written.kind === 'not_found') throw notFound(id);
   }
-  throw new Problem('conflict', `Cannot change ${id}: others keep changing it at the same time`);
+  throw new Problem(
+    'conflict',
+    `Cannot change ${id}: it is being changed by other requests at the same time`,
+  );
 }
 
 async function acceptUrls(
@@ -164,7 +167,8 @@ async function acceptUrls(
     if (position >= callbacks.length || seen.has(position)) {
       const message = seen.has(position)
         ? `Callback ${position} is changed twice: expected each position once`
-        : `There is no callback ${position}: expected a position from 0 to ${callbacks.length - 1}`;
+        : `There is no callback ${position}: expected a position from 0 to ` +
+          `${callbacks.length - 1}`;
       throw new Problem('invalid_request', message, {
         faults: [{ field: `${at}/position`, message }],
       });
@@ -184,5 +188,5 @@ function notFound(id: string): Problem {
 }
 
 function ended(id: string): Problem {
-  return new Problem('conflict', `Cannot change ${id}: it has ended, subscribe again instead`);
+  return new Problem('conflict', `Cannot change ${id}: it has ended. Subscribe again instead`);
 }

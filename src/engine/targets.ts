@@ -25,7 +25,7 @@ export async function makeCallbacks(
     const most = limits.callbacksPerSubscriptionMax;
     throw new Problem(
       'no_callback',
-      `The request makes ${drafts.length} callbacks, at most ${most}`,
+      `The request creates ${drafts.length} callbacks, expected at most ${most}`,
     );
   }
   const faults: Fault[] = [];
@@ -55,7 +55,7 @@ function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'
   const seen: Exchange = { ...exchange, method: definition.method };
   const event = eventOf(definition.event, seen);
   if (definition.target === undefined) {
-    const reason = definition.inactive ?? 'its key is no runtime expression';
+    const reason = definition.inactive ?? 'its key is not a runtime expression';
     return [{ definition, event, target: { kind: 'unresolved', reason }, field: '' }];
   }
   const [first] = expressionsOf(definition.target);
@@ -78,8 +78,8 @@ function eventOf(template: Template, exchange: Exchange): string {
     }
     const value = evaluate(part.expression, exchange);
     if (value.kind !== 'value') {
-      const reason = value.kind === 'unresolved' ? value.reason : 'it is no single text';
-      throw eventProblem(part.expression, `Cannot tell which event to hear: ${reason}`);
+      const reason = value.kind === 'unresolved' ? value.reason : 'it is not a single string';
+      throw eventProblem(part.expression, `Cannot determine the event of the callback: ${reason}`);
     }
     event += value.text;
   }
@@ -87,7 +87,7 @@ function eventOf(template: Template, exchange: Exchange): string {
   const expected = 'expected segments of letters, digits, _ and -, joined by dots';
   throw eventProblem(
     expressionsOf(template)[0],
-    `Cannot hear event ${JSON.stringify(event)}: it is no event name, ${expected}`,
+    `Cannot subscribe to event ${JSON.stringify(event)}: it is not an event name, ` + `${expected}`,
   );
 }
 
@@ -132,7 +132,7 @@ export async function accept(url: string, guard: Guard): Promise<Accepted> {
   if (reading.kind === 'refused') return { kind: 'refused', message: reading.message };
   const { host, href } = reading.url;
   if ('name' in host && host.name.includes(standIn)) {
-    const reason = 'host holds the event name, expected it behind the host';
+    const reason = 'host contains the event name, expected it after the host';
     return { kind: 'refused', message: `Cannot accept callback URL "${showUrl(url)}": ${reason}` };
   }
   const verdict = await guard.vet(reading.url);

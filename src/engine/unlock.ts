@@ -31,8 +31,8 @@ export async function openRing(
   if (keyFile?.isNew === true) rmSync(keyFile.path);
   throw new CannotOpenStore(
     'failed',
-    `Cannot open the secrets in ${placeOf(database)}: the encryption key is another one than this ` +
-      'database was made with, expected the former RINGBACK_ENCRYPTION_KEY or encryption.key',
+    `Cannot decrypt the secrets in ${placeOf(database)}: the encryption key does not ` +
+      'match this database, expected the previous RINGBACK_ENCRYPTION_KEY or encryption.key',
   );
 }
 

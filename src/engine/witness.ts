@@ -74,7 +74,10 @@ export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
     gone: (leased, subscription) => {
       const target = targets.get(leased);
       const names = target && namesOf(leased, target, tracer);
-      log?.info({ ...names, subscription: withPrefix('sub', subscription) }, 'subscription gone');
+      log?.info(
+        { ...names, subscription: withPrefix('sub', subscription) },
+        'subscription ended by its receiver',
+      );
     },
   };
 }

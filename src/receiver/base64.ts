@@ -1,7 +1,7 @@
-// Base64 with one spelling for each value: no white space, no missing or superfluous padding, no bits that
-// decode to nothing, not the alphabet for URLs.
+// Strict base64, with one encoding for each value: no whitespace, no missing or extra padding, no stray bits, and
+// not the URL-safe alphabet.
 
-/** The bytes, or undefined when the text is not how an encoder writes them. */
+/** The bytes, or undefined if the text is not canonical base64. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined;
   let binary: string;

@@ -1,14 +1,14 @@
-// The bytes of a body as they came, from fetch or from Node, and never more than the limit: what is larger
-// is refused while it is read.
+// Reads the raw bytes of a body, from fetch or from Node, up to the limit: a larger body is rejected while it is
+// being read.
 import { ForgeryError } from './forgery.ts';
 
-/** What `node:http`, Express and the like hand over, as far as it matters here. */
+/** The parts of a request of `node:http`, Express and the like that are used here. */
 export interface NodeRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** What a framework has made of the body, if it has. */
+  /** The body as parsed by a framework, if it was. */
   readonly body?: unknown;
   readonly readableDidRead?: boolean;
-  /** The whole of it is here. */
+  /** The body has been received completely. */
   readonly complete?: boolean;
   [Symbol.asyncIterator]: () => AsyncIterator<unknown>;
 }
@@ -20,7 +20,7 @@ export async function readFetchBody(request: Request, bytesMax: number): Promise
   try {
     return await gather(async () => reader.read(), bytesMax);
   } catch (error) {
-    // Whoever sends too much is not listened to further. That it has ended already is no news.
+    // Stop reading a body that is too large. It may have ended already, which is fine.
     await reader.cancel().catch(() => undefined);
     throw error;
   }
@@ -29,14 +29,14 @@ export async function readFetchBody(request: Request, bytesMax: number): Promise
 export async function readNodeBody(request: NodeRequest, bytesMax: number): Promise<Uint8Array> {
   if (request.body !== undefined && request.body !== null) return givenBody(request.body, bytesMax);
   if (request.readableDidRead === true) throw alreadyRead();
-  // Not `for await`: leaving it early destroys the connection, and with it the answer.
+  // Not `for await`: leaving the loop early destroys the connection, and the response with it.
   const chunks = request[Symbol.asyncIterator]();
   return gather(async () => chunks.next(), bytesMax);
 }
 
 /**
- * What may still come of the body is within the limit. To close the connection instead would cost the
- * sender the answer, where the rest is on its way already.
+ * Whether the rest of the body stays within the limit. If it does, read it: closing the connection while the
+ * sender is still sending would lose the response.
  */
 export function isBounded({ complete, headers }: NodeRequest, bytesMax: number): boolean {
   if (complete === true) return true;
@@ -44,20 +44,20 @@ export function isBounded({ complete, headers }: NodeRequest, bytesMax: number):
   return isDeclared && Number(headers['content-length'] ?? 0) <= bytesMax;
 }
 
-/** What a framework has read. Where there was no body, some say undefined and some null. */
+/** The body that a framework has read. For an empty body, some set undefined and some null. */
 export function givenBody(body: unknown, bytesMax: number): Uint8Array {
   if (body === undefined || body === null) return new Uint8Array();
   return bytesWithin(body, bytesMax);
 }
 
-/** Of a caller's: a program without types may hand over anything. */
+/** Describes a caller's value: untyped programs may pass anything. */
 export function bytesWithin(body: unknown, bytesMax: number): Uint8Array {
   if (!isBytes(body)) throw alreadyParsed(body === null ? 'null' : typeof body);
   if (body.length <= bytesMax) return Uint8Array.from(body);
-  throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
+  throw new ForgeryError('body_too_large', `The body is larger than ${bytesMax} bytes`);
 }
 
-/** Not by `instanceof`: test runners have several worlds, each with its own Uint8Array. */
+/** Not `instanceof`: test runners use several realms, each with its own Uint8Array. */
 function isBytes(value: unknown): value is Uint8Array {
   return Object.prototype.toString.call(value) === '[object Uint8Array]';
 }
@@ -70,13 +70,13 @@ async function gather(
   let bytes = 0;
   for (;;) {
     const { done, value } = await next().catch(() => {
-      throw new ForgeryError('body_cut', 'Its body ended before it was complete');
+      throw new ForgeryError('body_cut', 'The body ended before it was complete');
     });
     if (done === true) break;
     if (!isBytes(value)) throw alreadyParsed(typeof value);
     bytes += value.length;
     if (bytes > bytesMax) {
-      throw new ForgeryError('body_too_large', `Its body has more than ${bytesMax} bytes`);
+      throw new ForgeryError('body_too_large', `The body is larger than ${bytesMax} bytes`);
     }
     chunks.push(value);
   }
@@ -90,19 +90,20 @@ async function gather(
 }
 
 const whatToDo =
-  'Express: app.post(path, express.raw({ type: "*/*" }), receiver.node(handler)), before any ' +
-  'express.json(). Fastify: addContentTypeParser("application/json", { parseAs: "buffer" }, ' +
-  '(request, body, done) => done(null, body)). Others: hand the request over before its body is read';
+  'Express: app.post(path, express.raw({ type: "*/*" }), receiver.node(handler)), ' +
+  'before any express.json(). Fastify: addContentTypeParser("application/json", { ' +
+  'parseAs: "buffer" }, (request, body, done) => done(null, body)). Other frameworks: ' +
+  'pass the request on before its body is read';
 
 function alreadyParsed(type: string): TypeError {
   return new TypeError(
-    `Cannot verify a body that was parsed already: it is of type ${type}, expected its bytes. ` +
-      whatToDo,
+    `Cannot verify a body that was already parsed: it is of type ${type}, expected its ` +
+      `bytes. ${whatToDo}`,
   );
 }
 
 function alreadyRead(): TypeError {
   return new TypeError(
-    `Cannot verify a body that was read already: nothing is left of it. ${whatToDo}`,
+    `Cannot verify a body that was already read: nothing is left of it. ${whatToDo}`,
   );
 }

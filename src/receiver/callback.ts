@@ -1,30 +1,31 @@
-// A callback that was verified, as a handler gets it.
+// A verified callback, as passed to a handler.
 import type { Head } from './head.ts';
 
 export interface Callback {
-  /** `webhook-id`: the event, the same in every attempt and every repetition. Signed. */
+  /** `webhook-id`: identifies the event, the same in every attempt and every resend. Signed. */
   readonly id: string;
   /** When this attempt was made. Signed. */
   readonly timestampMs: number;
-  /** The bytes as they came. Signed. */
+  /** The body, byte for byte as received. Signed. */
   readonly body: Uint8Array;
   /**
-   * `ringback-event`, the event's name. The signature does not cover this and what follows: it is as
-   * trustworthy as the way that the callback took. Undefined where another sender says nothing of it.
+   * `ringback-event`, the event's name. The signature does not cover this field and those below: they are only
+   * as trustworthy as the connection. Undefined if another sender omits it.
    */
   readonly event: string | undefined;
   readonly subscription: string | undefined;
   readonly delivery: string | undefined;
-  /** From 1. */
+  /** Number of this attempt, from 1. */
   readonly attempt: number | undefined;
   /**
-   * `ringback-hops`, from 1: callbacks that led here, one after the other. Give it to whatever this callback leads to
-   * (`client.publish(event, { causedBy: callback })`), so that a loop of events and callbacks comes to an end.
+   * `ringback-hops`, from 1: the number of callbacks that led here, one after the other. Pass the callback on
+   * when you publish because of it (`client.publish(event, { causedBy: callback })`), so that Ringback can
+   * stop a loop of events and callbacks.
    */
   readonly hops: number | undefined;
-  /** The body as text. Throws where it is no UTF-8. */
+  /** The body as text. Throws if it is not valid UTF-8. */
   readonly text: () => string;
-  /** The body as a JSON value. Throws where it is none. */
+  /** The body as a JSON value. Throws if it is not valid JSON. */
   readonly json: () => unknown;
 }
 

@@ -1,14 +1,14 @@
-// Why a callback was refused. The reason is for the receiver's own log: whoever sent it learns nothing of
-// it, and no message repeats what a stranger wrote.
+// Why a callback was rejected. The reason is for the receiver's own log: the sender never sees it, and no message
+// repeats text from an unverified request.
 
 /**
- * - `header_missing`: one of `webhook-id`, `webhook-timestamp`, `webhook-signature` is not there
- * - `header_repeated`: a header is there more than once
- * - `header_malformed`: a header is too long, or not of the shape that a sender gives it
- * - `too_old`, `too_new`: the timestamp is further from now than the tolerance
- * - `signature_wrong`: no signature is by one of the secrets, over this id, time and body
+ * - `header_missing`: `webhook-id`, `webhook-timestamp` or `webhook-signature` is missing
+ * - `header_repeated`: a header is present more than once
+ * - `header_malformed`: a header is too long or malformed
+ * - `too_old`, `too_new`: the timestamp differs from the current time by more than the tolerance
+ * - `signature_wrong`: no signature matches one of the secrets for this id, time and body
  * - `body_too_large`: more than `bodyBytesMax`
- * - `body_cut`: the connection ended before the body did
+ * - `body_cut`: the connection ended before the body was complete
  */
 export type ForgeryCode =
   | 'header_missing'

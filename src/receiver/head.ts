@@ -1,16 +1,16 @@
-// The headers of a callback, read before its body: what is not of the exact shape that a sender gives it,
-// or not of this time, is refused here. Nothing is trimmed, repaired or guessed.
+// Parses the headers of a callback before its body is read. Anything malformed or outside the time tolerance is
+// rejected here. Nothing is trimmed, repaired or guessed.
 import { ForgeryError } from './forgery.ts';
 import { receiverLimits } from './limits.ts';
 
-/** `Headers` of fetch, or names and values as Node has them, in any case. */
+/** `Headers` of fetch, or names and values as in Node, in any case. */
 export type HeadersLike =
   | { get: (name: string) => string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface Head {
   readonly id: string;
-  /** As it was written, for that is what was signed. */
+  /** The text as received, because that is what was signed. */
   readonly timestamp: string;
   readonly timestampMs: number;
   readonly signatures: readonly Signature[];
@@ -21,7 +21,7 @@ export interface Head {
   readonly hops: number | undefined;
 }
 
-/** `v1,…`: a version and what it says. */
+/** `v1,…`: a version and the signature. */
 export interface Signature {
   readonly version: string;
   readonly text: string;
@@ -36,11 +36,15 @@ export function readHead(
   const signatures = readSignatures(required(headers, 'webhook-signature', anySignature));
   const timestampS = Number(timestamp);
   const ageS = Math.floor(nowMs / 1000) - timestampS;
-  const allowed = `at most ${toleranceS} are allowed`;
-  // Not `>`: what is no number is refused too.
-  if (!(ageS <= toleranceS)) throw new ForgeryError('too_old', `It is ${ageS} s old: ${allowed}`);
+  const allowed = `expected at most ${toleranceS}`;
+  // Not `>`: NaN must be rejected too.
+  if (!(ageS <= toleranceS))
+    throw new ForgeryError('too_old', `The callback is ${ageS} s old: ${allowed}`);
   if (!(-ageS <= toleranceS)) {
-    throw new ForgeryError('too_new', `It is from ${-ageS} s ahead: ${allowed}`);
+    throw new ForgeryError(
+      'too_new',
+      `The callback’s timestamp is ${-ageS} s in the future: ${allowed}`,
+    );
   }
   const attempt = optional(headers, 'ringback-attempt', wholeNumber);
   const hops = optional(headers, 'ringback-hops', wholeNumber);
@@ -64,8 +68,8 @@ interface Shape {
 }
 
 /**
- * Without a dot: `a.1` at time 2 would be signed like `a` at time 1 with a body that begins with `2.`, and
- * whoever has one could make the other of it. Without a comma: two headers become one with a comma.
+ * No dot: `a.1` at time 2 would be signed like `a` at time 1 with a body that starts with `2.`, so one could
+ * be forged from the other. No comma: repeated headers are joined with commas.
  */
 const name: Shape = {
   pattern: /^[\x21-\x2b\x2d\x2f-\x7e]+$/,
@@ -77,10 +81,10 @@ const nameWithDots: Shape = {
   charsMax: receiverLimits.idCharsMax,
   says: 'printable ASCII without spaces and commas',
 };
-/** One spelling for each second: no sign, no zeros in front, no fraction, no exponent. */
+/** One spelling for each second: no sign, no leading zeros, no fraction, no exponent. */
 const wholeSeconds: Shape = { pattern: /^[1-9][0-9]*$/, charsMax: 12, says: 'whole seconds' };
 const wholeNumber: Shape = { pattern: /^[1-9][0-9]*$/, charsMax: 9, says: 'a whole number' };
-/** Versions that are not known are passed over, so that senders can bring new ones. */
+/** Unknown versions are ignored, so that senders can introduce new ones. */
 const anySignature: Shape = {
   pattern: /^v[0-9a-z]+,[\x21-\x2b\x2d-\x7e]+( v[0-9a-z]+,[\x21-\x2b\x2d-\x7e]+)*$/,
   charsMax: receiverLimits.signatureCharsMax,
@@ -89,7 +93,8 @@ const anySignature: Shape = {
 
 function required(headers: HeadersLike, header: string, shape: Shape): string {
   const value = optional(headers, header, shape);
-  if (value === undefined) throw new ForgeryError('header_missing', `It has no ${header}`);
+  if (value === undefined)
+    throw new ForgeryError('header_missing', `The header ${header} is missing`);
   return value;
 }
 
@@ -98,11 +103,14 @@ function optional(headers: HeadersLike, header: string, shape: Shape): string | 
   if (values.length === 0) return undefined;
   const [value] = values;
   if (values.length > 1 || Array.isArray(value)) {
-    throw new ForgeryError('header_repeated', `It has more than one ${header}: expected one`);
+    throw new ForgeryError(
+      'header_repeated',
+      `The header ${header} is present more than once: expected one`,
+    );
   }
   const malformed = (actual: string, expected: string): ForgeryError =>
-    new ForgeryError('header_malformed', `Its ${header} ${actual}: expected ${expected}`);
-  if (typeof value !== 'string') throw malformed('is no text', shape.says);
+    new ForgeryError('header_malformed', `The header ${header} ${actual}: expected ${expected}`);
+  if (typeof value !== 'string') throw malformed('is not text', shape.says);
   if (value.length > shape.charsMax) {
     throw malformed(`has ${value.length} characters`, `at most ${shape.charsMax}`);
   }
@@ -110,7 +118,7 @@ function optional(headers: HeadersLike, header: string, shape: Shape): string | 
   return value;
 }
 
-/** All there are: a plain object may have one name in several spellings. */
+/** All values: a plain object may have the same name in several spellings. */
 function valuesOf(headers: HeadersLike, header: string): unknown[] {
   if (!isFetchHeaders(headers)) {
     const named = Object.entries(headers).filter(([key]) => key.toLowerCase() === header);
@@ -128,7 +136,10 @@ function readSignatures(header: string): Signature[] {
   const given = header.split(' ');
   if (given.length > receiverLimits.signaturesMax) {
     const most = `expected at most ${receiverLimits.signaturesMax}`;
-    throw new ForgeryError('header_malformed', `It has ${given.length} signatures: ${most}`);
+    throw new ForgeryError(
+      'header_malformed',
+      `The callback has ${given.length} signatures: ${most}`,
+    );
   }
   return given.map((one) => {
     const comma = one.indexOf(',');

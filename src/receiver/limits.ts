@@ -1,23 +1,23 @@
-// Every limit of the receiver library. What a stranger may make it do is bounded by these.
+// All limits of the receiver library. They bound the work that an unauthenticated sender can cause.
 
 export const receiverLimits = {
-  /** One callback. Ringback sends no more. */
+  /** Maximum body size of a callback. Ringback never sends more. */
   bodyBytesMax: 1_048_576,
-  /** How far the clocks of sender and receiver may be apart, and how old a repetition may be. */
+  /** Maximum clock difference between sender and receiver, and maximum age of a resent callback. */
   toleranceS: 5 * 60,
-  /** A `webhook-id`, and what else names something. */
+  /** Length of a `webhook-id` and of other names. */
   idCharsMax: 256,
-  /** The `webhook-signature`: eight of Ed25519 have 743 characters. */
+  /** Length of `webhook-signature`: eight Ed25519 signatures have 743 characters. */
   signatureCharsMax: 1_024,
   /**
-   * Each signature is tried with each secret of its kind, also when one fits. Eight forged ones over 1 MiB
+   * Each signature is tried with each secret of its kind, even after one matches. Eight forged ones over 1 MiB
    * cost 12 ms of CPU with one shared secret and 28 with one public key, with four 41 and 116.
    */
   signaturesMax: 8,
   secretsMax: 4,
-  /** Shared secrets, by Standard Webhooks: at least so many bytes; and what nobody has by intent. */
+  /** Length of shared secrets: the minimum of Standard Webhooks, and a maximum beyond any real secret. */
   secretBytesMin: 24,
   secretBytesMax: 256,
-  /** Ids that `rememberIds` keeps unless told otherwise: about 1 MB. */
+  /** Number of ids that `rememberIds` keeps by default: about 1 MB. */
   idsRememberedMax: 10_000,
 } as const;

@@ -1,5 +1,5 @@
-// Receiving callbacks: verifies that Ringback (or whoever signs by Standard Webhooks) sent them, just now,
-// and calls a handler. Runs wherever WebCrypto is, depends on nothing, and tells a forger nothing.
+// Receives callbacks: verifies that Ringback (or another Standard Webhooks sender) sent them just now, and calls a
+// handler. Runs wherever WebCrypto is available, has no dependencies, and reveals nothing to a forger.
 import {
   bytesWithin,
   givenBody,
@@ -16,7 +16,7 @@ import { readSecrets } from './secrets.ts';
 import { shareWork, type SeenIds } from './seen.ts';
 import { isSigned } from './signature.ts';
 
-// The entry of `ringback/receiver`: what its users need stands here, wherever it lives.
+// The entry point of `ringback/receiver`: everything public is exported here.
 export type { NodeRequest } from './body.ts';
 export type { Callback } from './callback.ts';
 export { ForgeryError, type ForgeryCode } from './forgery.ts';
@@ -24,39 +24,42 @@ export type { HeadersLike } from './head.ts';
 export { rememberIds, type SeenIds } from './seen.ts';
 
 export interface ReceiverOptions {
-  /** `whsec_…` or `whpk_…`; several while one replaces the other: each is believed. */
+  /** `whsec_…` or `whpk_…`; several during a rotation: a signature by any of them is accepted. */
   secret: string | readonly string[];
-  /** How far the timestamp may be from now, in either direction. */
+  /** Maximum difference between the timestamp and now, in either direction, in seconds. */
   toleranceS?: number;
   /** Milliseconds since 1970. */
   now?: () => number;
   bodyBytesMax?: number;
-  /** Given: an event that was handled is accepted without calling the handler again. */
+  /** If set, an event that was already handled is accepted without calling the handler again. */
   seen?: SeenIds;
-  /** What says that all is well: Ringback's own contract declares 200, others may want another 2xx. */
+  /** The success status. Ringback's own contract declares 200; other contracts may declare another 2xx. */
   acceptedStatus?: number;
   /**
-   * Hears what the answer does not say: a `ForgeryError` for what was refused (401, 413), anything else
-   * for what failed (500). Without it, a line on the console.
+   * Called with details that the response omits: a `ForgeryError` for a rejected callback (401, 413), any
+   * other error for a failed one (500). Default: a line on the console.
    */
   report?: (error: unknown) => void;
 }
 
-/** Returns nothing: accepted, 200. `gone()`: 410. Throws: 500, and Ringback tries again. */
+/** Returns nothing: accepted, 200. `gone()`: 410. Throws: 500, and Ringback retries. */
 export type Handler = (callback: Callback) => void | Gone | Promise<void | Gone>;
 
 export interface Receiver {
-  /** The callback if it is genuine and of now; throws `ForgeryError`. A text stands for its UTF-8. */
+  /**
+   * Returns the callback if it is genuine and recent; throws `ForgeryError` otherwise. Strings are read as
+   * UTF-8.
+   */
   verify: (given: { headers: HeadersLike; body: Uint8Array | string }) => Promise<Callback>;
   /** For fetch: Hono, Deno, Bun, Workers. */
   handle: (request: Request, handler: Handler) => Promise<Response>;
   /** For `node:http` and Express. */
   node: (handler: Handler) => (request: NodeRequest, response: NodeResponse) => void;
-  /** For what hands over headers and the bytes of the body, like Fastify: the status to answer with. */
+  /** For frameworks that provide headers and the raw body, like Fastify: returns the status to respond with. */
   answer: (given: { headers: HeadersLike; body?: unknown }, handler: Handler) => Promise<number>;
 }
 
-/** What `node:http`, Express and the like answer with, as far as it matters here. */
+/** The parts of a response of `node:http`, Express and the like that are used here. */
 export interface NodeResponse {
   statusCode: number;
   setHeader: (name: string, value: string) => unknown;
@@ -69,7 +72,7 @@ export interface Gone {
 
 const goneForGood: Gone = Object.freeze({ kind: 'gone' });
 
-/** What a handler returns to end its subscription. */
+/** Return value of a handler that ends its subscription. */
 export function gone(): Gone {
   return goneForGood;
 }
@@ -92,9 +95,9 @@ export function createReceiver(options: ReceiverOptions): Receiver {
   const headOf = (headers: HeadersLike): Head => readHead(headers, { nowMs: now(), toleranceS });
   const confirm = async (head: Head, body: Uint8Array): Promise<Callback> => {
     if (await isSigned(verifiers, head, body)) return makeCallback(head, body);
-    throw new ForgeryError('signature_wrong', 'No signature fits: by none of the secrets');
+    throw new ForgeryError('signature_wrong', 'The signature matches none of the secrets');
   };
-  /** The headers first: what they give away is refused before a byte of the body is read. */
+  /** Headers first: a request they disqualify is rejected before a byte of the body is read. */
   const settle = async (
     headers: HeadersLike,
     readBody: () => Promise<Uint8Array>,
@@ -122,7 +125,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       settle(request.headers, read, handler)
         .then((status) => {
           response.statusCode = status;
-          // Node would read the rest of the body, however much comes.
+          // Otherwise Node would read the rest of the body, however long it is.
           if (!isBounded(request, bodyBytesMax)) response.setHeader('connection', 'close');
           response.end();
         })
@@ -135,7 +138,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
 
 type Handled = 'accepted' | 'gone';
 
-/** Calls the handler, unless the event was handled before or is at this moment. */
+/** Calls the handler, unless the event was already handled or is being handled. */
 function onlyOnce(
   seen: SeenIds | undefined,
   report: (error: unknown) => void,
@@ -150,7 +153,7 @@ function onlyOnce(
       try {
         await seen.remember(callback.id);
       } catch (error) {
-        // It was handled. Any other answer would have it handled a second time.
+        // The event was handled. Any other response would cause it to be sent and handled again.
         report(error);
       }
       return handled;
@@ -161,8 +164,8 @@ async function call(callback: Callback, handler: Handler): Promise<Handled> {
   const result: unknown = await handler(callback);
   if (result instanceof Response) {
     throw new TypeError(
-      `Cannot answer with the Response of a handler: its status is ${result.status}, expected ` +
-        'nothing (accepted), gone() (410), or an exception (500)',
+      `Cannot respond with the Response of a handler: its status is ${result.status}. ` +
+        'Expected nothing (accepted), gone() (410), or an exception (500)',
     );
   }
   return result === goneForGood ? 'gone' : 'accepted';
@@ -175,19 +178,24 @@ function statusOf(error: unknown): number {
 
 function asBytes(body: unknown): unknown {
   if (typeof body !== 'string') return body;
-  // Half a pair has no UTF-8, and would be verified as something else than it is.
+  // A lone surrogate has no UTF-8 encoding, so something else would be verified.
   if (body.isWellFormed()) return new TextEncoder().encode(body);
-  throw new ForgeryError('signature_wrong', 'The text has halves of characters: nobody signed it');
+  throw new ForgeryError(
+    'signature_wrong',
+    'The text contains unpaired surrogates, which are never signed',
+  );
 }
 
 function requireWhole(values: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(values)) {
     if (Number.isSafeInteger(value) && value >= 0) continue;
-    throw new TypeError(`Cannot receive with ${name} ${value}: expected a whole number from 0`);
+    throw new TypeError(
+      `Cannot create a receiver with ${name} ${value}: expected a non-negative integer`,
+    );
   }
 }
 
-/** An answer is due, whatever becomes of the report. */
+/** The response must be sent even if reporting fails. */
 function tell(report: (error: unknown) => void, error: unknown): void {
   try {
     report(error);
@@ -198,6 +206,6 @@ function tell(report: (error: unknown) => void, error: unknown): void {
 
 function say(error: unknown): void {
   if (error instanceof ForgeryError) {
-    console.warn(`A callback was refused (${error.code}). ${error.message}`);
+    console.warn(`A callback was rejected (${error.code}). ${error.message}`);
   } else console.error('A callback failed:', error);
 }

@@ -1,9 +1,9 @@
-// What signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake is
-// found when the receiver is created, and no message ever repeats any part of a secret.
+// The secrets that signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake
+// is found when the receiver is created, and no message ever contains any part of a secret.
 import { decodeBase64 } from './base64.ts';
 import { receiverLimits } from './limits.ts';
 
-/** A key as WebCrypto takes it, and the version of the signatures that it verifies. */
+/** A key for WebCrypto, and the version of the signatures that it verifies. */
 export interface Verifier {
   readonly version: 'v1' | 'v1a';
   readonly key: () => Promise<CryptoKey>;
@@ -24,22 +24,23 @@ function readSecret(secret: unknown): Verifier {
     const actual = secret === undefined ? 'none is given' : `it is of type ${typeof secret}`;
     throw mistake(`${actual}, expected a string "whsec_…" or "whpk_…"`);
   }
-  if (secret.trim() !== secret) throw mistake('it has white space at an end, expected none');
+  if (secret.trim() !== secret)
+    throw mistake('it has leading or trailing whitespace, expected none');
   if (secret.startsWith('whsk_')) {
     throw mistake(
-      'it is a private key ("whsk_…"), expected the public one ("whpk_…"). ' +
-        'A private key stays with the sender: replace it if it has left there',
+      'it is a private key ("whsk_…"), expected the public key ("whpk_…"). A private key ' +
+        'stays with the sender: replace it if it was exposed',
     );
   }
   if (secret.startsWith('whsec_')) return shared(bytesOf(secret.slice('whsec_'.length)));
   if (secret.startsWith('whpk_')) return publicKey(bytesOf(secret.slice('whpk_'.length)));
-  throw mistake('it begins otherwise, expected "whsec_…" or "whpk_…"');
+  throw mistake('it has another prefix, expected "whsec_…" or "whpk_…"');
 }
 
 function bytesOf(text: string): Uint8Array<ArrayBuffer> {
   const bytes = decodeBase64(text);
   if (bytes === undefined)
-    throw mistake('what follows the prefix is no base64, expected padded base64');
+    throw mistake('what follows the prefix is not base64, expected padded base64');
   return bytes;
 }
 
@@ -59,15 +60,15 @@ function publicKey(bytes: Uint8Array<ArrayBuffer>): Verifier {
     throw mistake(`the public key has ${bytes.length} bytes, expected ${publicKeyBytes}`);
   }
   if (isOfSmallOrder(bytes)) {
-    throw mistake('the public key is one for which anybody can sign, expected a real one');
+    throw mistake('anyone can forge signatures for this public key, expected a valid one');
   }
   return { version: 'v1a', key: once(() => importKey(bytes, { name: 'Ed25519' })) };
 }
 
 /**
- * The points of order 1, 2, 4 and 8, in each spelling, without the sign. Whoever has one of them as a key
- * may believe a signature that needs no private key: WebCrypto of Node 20 took it for 10 to 64 of 64
- * messages, as the point is. Node 26 takes it for none.
+ * The points of order 1, 2, 4 and 8, in each encoding, without the sign bit. With one of them as public key, a
+ * signature made without any private key can verify: WebCrypto of Node 20 accepted 10 to 64 of 64 messages,
+ * depending on the point. Node 26 accepts none.
  */
 const smallOrder: ReadonlySet<string> = new Set([
   '00'.repeat(32),
@@ -93,7 +94,7 @@ async function importKey(
   return crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
 }
 
-/** Made when it is first needed: a platform without Ed25519 fails where somebody hears it. */
+/** Imported on first use: a platform without Ed25519 fails where the error is reported. */
 function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => (made ??= make());

@@ -1,16 +1,16 @@
-// Handling an event once, though it may come several times: Ringback repeats what it has no answer to, and
-// a forger what he has heard. An id counts as seen when its handler has succeeded, and never before.
+// Handles each event once, although it may arrive several times: Ringback retries until it gets a response, and an
+// attacker may replay a callback. An id counts as seen only after its handler has succeeded.
 import { receiverLimits } from './limits.ts';
 
-/** Where ids of handled events are kept: in memory (`rememberIds`), or wherever all processes look. */
+/** Stores the ids of handled events: in memory (`rememberIds`), or somewhere all processes share. */
 export interface SeenIds {
-  /** Whether the event was handled. Where this throws, the callback is answered 500 and comes again. */
+  /** Whether the event was handled. If this throws, the response is 500 and the callback is sent again. */
   has: (id: string) => boolean | Promise<boolean>;
-  /** Called after the handler has succeeded. */
+  /** Called after the handler succeeded. */
   remember: (id: string) => unknown;
 }
 
-/** Keeps the last ids in the memory of this process: a restart forgets them. */
+/** Keeps the most recent ids in the memory of this process: a restart loses them. */
 export function rememberIds({
   max = receiverLimits.idsRememberedMax,
 }: { max?: number } = {}): SeenIds {
@@ -29,7 +29,7 @@ export function rememberIds({
   };
 }
 
-/** Two copies at the same time are one: whoever comes second waits, and is answered like the first. */
+/** Concurrent copies are handled once: the later one waits and gets the same response. */
 export function shareWork<T>(): (id: string, work: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return async (id, work) => {

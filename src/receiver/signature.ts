@@ -1,10 +1,10 @@
-// Whether one of the signatures in the header is by one of the secrets, over `id.timestamp.body`. WebCrypto
-// compares, in constant time; all are tried whatever came out, so that time tells nobody which one fits.
+// Verifies that a signature in the header matches one of the secrets, over `id.timestamp.body`. WebCrypto compares
+// in constant time; all are tried regardless of the result, so that timing does not reveal which one matches.
 import { decodeBase64 } from './base64.ts';
 import type { Head, Signature } from './head.ts';
 import type { Verifier } from './secrets.ts';
 
-/** What a signature of each version has, before base64. */
+/** Length of a signature of each version, before base64. */
 const signatureBytes = { v1: 32, v1a: 64 } as const;
 
 export async function isSigned(
@@ -14,7 +14,7 @@ export async function isSigned(
 ): Promise<boolean> {
   const signed = signedBytes(head, body);
   let isGood = false;
-  // One after the other: WebCrypto copies the whole body for each.
+  // Sequentially: WebCrypto copies the whole body for each.
   for (const verifier of verifiers) {
     for (const signature of head.signatures) {
       if (await isBy(verifier, signature, signed)) isGood = true;
@@ -31,7 +31,10 @@ function signedBytes({ id, timestamp }: Head, body: Uint8Array): Uint8Array<Arra
   return signed;
 }
 
-/** The kind of the secret says how to verify, never the header: it says only which ones to look at. */
+/**
+ * The kind of the secret determines the algorithm, never the header, which only selects the signatures to
+ * check.
+ */
 async function isBy(
   { version, key }: Verifier,
   signature: Signature,

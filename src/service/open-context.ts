@@ -63,7 +63,8 @@ export async function openContext(
   const journal = createJournal();
   const changes = metered(journal.changes, meter);
   // Also on nodes that only serve requests, since publishing creates deliveries.
-  const onFigureError = (err: unknown): void => log.warn({ err }, 'figures not written yet');
+  const onFigureError = (err: unknown): void =>
+    log.warn({ err }, 'statistics not written, will retry');
   cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
   const tending =
     config.role === 'api'
@@ -80,7 +81,7 @@ export async function openContext(
             changes.subscription(appNo, id);
             log.info({ subscription: withPrefix('sub', id) }, 'subscription expired');
           },
-          onReplayed: (done) => log.info(done, 'replay done'),
+          onReplayed: (done) => log.info(done, 'replay finished'),
           onError: (err, what) => log.warn({ err }, what),
         });
   cleanup.use(tending);

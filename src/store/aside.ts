@@ -36,7 +36,7 @@ export function createAside(): Aside {
         events.clear();
       } else events.add(event);
       list = JSON.stringify([...events]);
-      untold = [...untold, `Cannot fan out "${event}", it is passed over: ${reason}`];
+      untold = [...untold, `Cannot fan out "${event}", skipping it: ${reason}`];
     },
     news: () => {
       const told = untold.join('\n');

@@ -366,7 +366,7 @@ describe('publishing', () => {
     const waiting = [publish(batcher, 'a'), publish(batcher, 'b')];
     await assert.rejects(publish(batcher, 'c'), {
       name: 'StoreUnavailable',
-      message: 'Cannot publish: 24 bytes are waiting already',
+      message: 'Cannot publish: 24 bytes are already queued',
     });
     const other = forget(batcher, 2);
     transport.write();
@@ -544,7 +544,7 @@ describe('work', () => {
 
   it('accepts only one worker', () => {
     const { batcher, worker } = setUp();
-    assert.throws(() => batcher.attach(worker), { message: /there is one already/ });
+    assert.throws(() => batcher.attach(worker), { message: /one is already attached/ });
   });
 
   it('finishes before the store closes, without leasing anything new', async () => {

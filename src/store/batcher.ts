@@ -128,7 +128,7 @@ class Cycle {
   }
 
   attach(worker: Worker): void {
-    assert(this.#worker === undefined, 'Cannot attach a worker: there is one already');
+    assert(this.#worker === undefined, 'Cannot attach a worker: one is already attached');
     this.#worker = worker;
   }
 

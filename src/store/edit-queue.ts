@@ -49,10 +49,10 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
     push: (edit) => {
       const bytes = payloadBytes(edit.call);
       if (waiting.length >= editsWaitingMax && !isVital(edit.call)) {
-        throw new StoreUnavailable(`Cannot edit: ${waiting.length} edits are waiting already`);
+        throw new StoreUnavailable(`Cannot edit: ${waiting.length} edits are already queued`);
       }
       if (bytes > 0 && bytesWaiting > 0 && bytesWaiting + bytes > payloadBytesWaitingMax) {
-        throw new StoreUnavailable(`Cannot publish: ${bytesWaiting} bytes are waiting already`);
+        throw new StoreUnavailable(`Cannot publish: ${bytesWaiting} bytes are already queued`);
       }
       waiting.push({ edit, bytes });
       bytesWaiting += bytes;

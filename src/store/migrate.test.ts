@@ -34,7 +34,7 @@ describe('dueMigrations', () => {
         assert.equal(
           error.message,
           'Cannot open "data/ringback.db": it is at migration 3, and this program knows ' +
-            'migrations up to 1; start the newer Ringback that wrote it',
+            'migrations up to 1. Start the newer Ringback that wrote it',
         );
         return true;
       },
@@ -74,9 +74,9 @@ describe('dueMigrations', () => {
       code: 'bad_migrations',
       message:
         `Cannot open "data/ringback.db": migration 2 "events" was applied with hash ` +
-        `${migrationHash('-- other').slice(0, 12)}, and this program has it with ` +
-        `${migrationHash('-- events').slice(0, 12)}: its file was changed in between. Start the ` +
-        'Ringback that applied it, restore a backup of this one, or, if you edited the file, put it back',
+        `${migrationHash('-- other').slice(0, 12)}, but this program has it with ` +
+        `${migrationHash('-- events').slice(0, 12)}: the file was changed in between. Start the ` +
+        'Ringback that applied it, restore a backup of this version, or, if you edited the file, revert the edit',
     });
   });
 

@@ -39,8 +39,8 @@ export function dueMigrations({ database, known, applied }: MigrationState): Mig
   if (applied.length > known.length) {
     throw new CannotOpenStore(
       'newer_schema',
-      `Cannot open "${database}": it is at migration ${applied.length}, and this program knows ` +
-        `migrations up to ${known.length}; start the newer Ringback that wrote it`,
+      `Cannot open "${database}": it is at migration ${applied.length}, and this program ` +
+        `knows migrations up to ${known.length}. Start the newer Ringback that wrote it`,
     );
   }
   for (const [index, found] of applied.entries()) refuseOther(database, found, known[index]);
@@ -67,9 +67,9 @@ function refuseOther(database: string, found: RecordedMigration, known?: Migrati
   throw new CannotOpenStore(
     'bad_migrations',
     `Cannot open "${database}": migration ${number} "${name}" was applied with hash ` +
-      `${shortened(found.hash)}, and this program has it with ${shortened(expected)}: its file was changed ` +
-      'in between. Start the Ringback that applied it, restore a backup of this one, or, if you edited the ' +
-      'file, put it back',
+      `${shortened(found.hash)}, but this program has it with ${shortened(expected)}: the ` +
+      'file was changed in between. Start the Ringback that applied it, restore a backup of ' +
+      'this version, or, if you edited the file, revert the edit',
   );
 }
 

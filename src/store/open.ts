@@ -167,7 +167,7 @@ export function makeFolder(dataDir: string): void {
     makeLastingFolder(dataDir);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const message = `Cannot make the data folder "${dataDir}": ${reason}`;
+    const message = `Cannot create the data folder "${dataDir}": ${reason}`;
     throw new CannotOpenStore('failed', message, { cause: error });
   }
 }

@@ -33,8 +33,9 @@ export function refuseOtherSchema({ database, kind, columns }: FoundSchema): voi
   throw new CannotOpenStore(
     'bad_migrations',
     `Cannot open "${database}": it is at migration ${lastUnhashed}, but lacks ` +
-      `${missing.slice(0, missingShown).join(', ')}${more}. A development version made it, whose migrations ` +
-      'were changed later: restore a backup that a release made, or begin with an empty database',
+      `${missing.slice(0, missingShown).join(', ')}${more}. It was created by a development ` +
+      'version whose migrations were changed later: restore a backup made by a release, or ' +
+      'start with an empty database',
   );
 }
 

@@ -232,7 +232,7 @@ describe('a multipart body', () => {
       [
         'multipart/form-data; boundary=c',
         parts(field('url', 'u')),
-        /expected it to begin with "--c"/,
+        /expected it to start with "--c"/,
       ],
       [
         type,

@@ -145,13 +145,13 @@ describe('editSubscription', () => {
     [{ metadata: { a: 1 } }, 'metadata/a must be a string, is a number'],
     [
       { metadata: { '': 'x' } },
-      'metadata/ is no key, expected 1 to 64 characters, none of them a control',
+      'metadata/ is not a valid key, expected 1 to 64 characters, no control characters',
     ],
     [
       { metadata: Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [at, ''])) },
       'metadata must have at most 50 properties, has 10000',
     ],
-    [{ filter: { a: 1 } }, 'filter/a is no JSON pointer, '],
+    [{ filter: { a: 1 } }, 'filter/a is not a JSON pointer, '],
     [{ filter: { '/a': {} } }, 'filter/~1a is an object, '],
     [{ filter: [] }, 'filter must be an object or null, is a list'],
     [
@@ -173,14 +173,14 @@ describe('editSubscription', () => {
     [{ expiresAt: 'tomorrow' }, 'expiresAt must have the format "date-time", is "tomorrow"'],
     [
       { expiresAt: '2030-01-01T23:59:60Z' },
-      'expiresAt is "2030-01-01T23:59:60Z", expected a time such as 2030-01-31T12:00:00Z',
+      'expiresAt is "2030-01-01T23:59:60Z", expected a timestamp such as 2030-01-31T12:00:00Z',
     ],
-    [{ expiresAt: '2026-03-01T12:00:00Z' }, 'expiresAt is in the past, expected a time to come'],
+    [{ expiresAt: '2026-03-01T12:00:00Z' }, 'expiresAt is in the past, expected a future time'],
     [{ headers: { 'X-A': 'a\r\nX-B: b' } }, 'headers/X-A has a value that cannot be sent, '],
     [{ headers: { Cookie: 'a' } }, 'headers/Cookie is a header that Ringback sets itself, '],
     [{ headers: { 'X-A': 5 } }, 'headers/X-A must be a string, is a number'],
-    [{ odd: 1 }, 'odd is not expected here'],
-    [{ headerNames: ['A'] }, 'headerNames is not expected here'],
+    [{ odd: 1 }, 'odd is not allowed here'],
+    [{ headerNames: ['A'] }, 'headerNames is not allowed here'],
     [{ callbacks: [{ position: 0 }] }, 'callbacks/0 changes nothing, expected url or events'],
     [
       { callbacks: [{ position: 0, events: [] }] },
@@ -267,9 +267,9 @@ describe('subscribeOperation', () => {
     const newest = await count();
     const cases: readonly (readonly [unknown, string])[] = [
       [{ timeout: '1ms' }, '/timeout is "1ms", expected a duration from 100ms to 60s'],
-      [{ odd: 1 }, '/odd is not expected here'],
+      [{ odd: 1 }, '/odd is not allowed here'],
       [{ headers: { Host: 'a' } }, '/headers/Host is a header that Ringback sets itself, '],
-      [{ expiresAt: '2026-03-01T11:59:59Z' }, '/expiresAt is in the past, expected a time to come'],
+      [{ expiresAt: '2026-03-01T11:59:59Z' }, '/expiresAt is in the past, expected a future time'],
       [{ events: [] }, '/events must have at least 1 item, has 0'],
       ['x', ' must be an object or null, is a string'],
     ];
@@ -284,12 +284,12 @@ describe('subscribeOperation', () => {
     const body = { failedUrl: hook, 'x-ringback': { events: ['a'] } };
     const answer = await service.call({ method: 'POST', path: '/subscribe', body });
     assert.deepEqual(faultsOf(answer), [
-      'body#/x-ringback/events cannot narrow what is heard: it is inProgress, failed, success, ' +
-        'expected callbacks that hear *',
+      'body#/x-ringback/events cannot restrict the events of this callback: it matches inProgress, failed, success, ' +
+        'expected callbacks that match *',
     ]);
     const query = `?callbackUrl=${encodeURIComponent(hook)}&event=a`;
     const other = await subscribe({ 'x-ringback': { events: ['b'] } }, `/subscribe${query}`);
-    assert.match(faultsOf(other)[0] ?? '', /it is a, expected callbacks/);
+    assert.match(faultsOf(other)[0] ?? '', /it matches a, expected callbacks/);
   });
 
   it('is repeated by the same key and body only', async () => {

@@ -204,7 +204,7 @@ describe('POST /events', () => {
     const body = { event: 'ringback.x', payload: { message: 'm' } };
     const refused = await on.service.call({ method: 'POST', path: '/events', body });
     assert.equal(refused.status, 400);
-    assert.match(String(refused.json['detail']), /begins with "ringback\.", which is reserved/);
+    assert.match(String(refused.json['detail']), /starts with "ringback\.", which is reserved/);
     // Only the prefix with its dot is Ringback's own.
     for (const name of ['ringback', 'ringbacks.x']) {
       assert.equal((await publish(on.service, name)).deliveries, 1, name);
@@ -711,7 +711,7 @@ const rows: readonly Row[] = [
     one(`{"event":"a","payload":${fine},"subscriberID":"sub_x"}`),
     '400 invalid_request',
     'body#/subscriberID',
-    /not expected here/,
+    /not allowed here/,
   ],
   ['a list as body', one(`[{"event":"a","payload":${fine}}]`), '400 invalid_request', 'body'],
   ['null as body', one('null'), '400 invalid_request', 'body'],

@@ -74,8 +74,12 @@ const rows: readonly Row[] = [
   ['query: `POST /subscribe?callbackUrl=…&event=…` → 201', answers(query, 201, subscribed)],
   [
     'query: both required',
-    refuses(post(`/subscribe?callbackUrl=${hook}`), '400 no_variant', /also needs query\.event$/),
-    refuses(post('/subscribe?event=a'), '400 no_variant', /also needs query\.callbackUrl$/),
+    refuses(
+      post(`/subscribe?callbackUrl=${hook}`),
+      '400 no_variant',
+      /also requires query\.event$/,
+    ),
+    refuses(post('/subscribe?event=a'), '400 no_variant', /also requires query\.callbackUrl$/),
   ],
   [
     'query: label `myEvent`, target = `{$request.query.callbackUrl}?event={$request.query.event}`; hears that event',
@@ -214,10 +218,14 @@ const rows: readonly Row[] = [
     refuses(
       post('/subscribe'),
       '400 no_variant',
-      /"body" needs body#\/callbackUrl; .*"query" needs query\.callbackUrl and query\.event; .*"multi" needs body#\/inProgressUrl, body#\/failedUrl or body#\/successUrl/,
+      /"body" requires body#\/callbackUrl; .*"query" requires query\.callbackUrl and query\.event; .*"multi" requires body#\/inProgressUrl, body#\/failedUrl or body#\/successUrl/,
     ),
-    refuses(post('/subscribe', {}), '400 no_variant', /found nothing that a variant needs/),
-    refuses(post('/subscribe', { url: hook }), '400 no_variant', /"body" needs body#\/callbackUrl/),
+    refuses(post('/subscribe', {}), '400 no_variant', /found nothing that a variant requires/),
+    refuses(
+      post('/subscribe', { url: hook }),
+      '400 no_variant',
+      /"body" requires body#\/callbackUrl/,
+    ),
   ],
   [
     'a request that fits two at once gets 400 with a message that says what was ambiguous',
@@ -270,7 +278,7 @@ const rows: readonly Row[] = [
   [
     'a receiver accepts it with 200 (any 2xx counts)',
     ...callbackPointers().map((at) =>
-      says(`${at}/post/responses/200/description`, /Any 2xx counts/),
+      says(`${at}/post/responses/200/description`, /Any 2xx status counts/),
     ),
   ],
   [

@@ -81,6 +81,6 @@ describe('a null in the body', () => {
     const call = { method: 'POST', path: '/console/session', headers, body };
     const { status, json } = await service.call(call);
     assert.deepEqual([status, json['code']], [400, 'invalid_request']);
-    assert.equal(json['detail'], 'body#/ticket is not expected here');
+    assert.equal(json['detail'], 'body#/ticket is not allowed here');
   });
 });

@@ -106,7 +106,7 @@ describe('the quota of subscriptions', () => {
     assert.equal((await on.subscribe()).status, 201);
     const refused = await on.subscribe();
     assert.equal(codeOf(refused), '429 quota_exceeded');
-    assert.match(String(refused.json['detail']), /has 2 subscriptions, which is its quota/);
+    assert.match(String(refused.json['detail']), /already has 2 subscriptions, its quota/);
     assert.equal(refused.headers.get('retry-after'), '60');
     assert.equal(refused.headers.get('ratelimit'), '"subscriptions";r=0');
     assert.deepEqual((await on.subscribe({ 'idempotency-key': 'a' })).json, first.json);
@@ -138,7 +138,7 @@ describe('the quota of events a second', () => {
     const refused = await on.publish();
     assert.equal(codeOf(refused), '429 rate_limited');
     assert.deepEqual(rate(refused), ['"events";q=4;w=1', '"events";r=0;t=1', '1']);
-    assert.match(String(refused.json['detail']), /may publish 4 events a second/);
+    assert.match(String(refused.json['detail']), /is 4 events per second/);
     on.world.advance(249);
     assert.equal((await on.publish()).status, 429);
     on.world.advance(1);

@@ -91,7 +91,7 @@ describe('a store that says nothing', () => {
     on.be('silent');
     said(
       await on.answerAfter(limits.storeAnswerMs, publish),
-      /may have been accepted all the same.*without an Idempotency-Key/,
+      /may have been accepted.*without an Idempotency-Key/,
     );
     on.be('well');
     assert.equal((await on.service.call(publish)).status, 202, 'it heals by itself');
@@ -116,7 +116,7 @@ describe('a store that says nothing', () => {
       on.be('silent');
       said(
         await on.answerAfter(limits.storeAnswerMs, call),
-        asksToWrite.includes(call) ? /What was asked may still happen/ : /Nothing was changed/,
+        asksToWrite.includes(call) ? /The request may still be processed/ : /Nothing was changed/,
       );
     });
   }
@@ -125,7 +125,7 @@ describe('a store that says nothing', () => {
     assert.ok(limits.keyAnswerMs + limits.storeAnswerMs <= 5_000);
     await using on = await stage();
     on.be('silent');
-    said(await on.answerAfter(limits.keyAnswerMs, publish), /did not answer in time/);
+    said(await on.answerAfter(limits.keyAnswerMs, publish), /did not respond in time/);
   });
 
   it('makes the node unready within two seconds', async () => {
@@ -134,7 +134,7 @@ describe('a store that says nothing', () => {
     assert.ok(limits.readyAnswerMs <= 2_000);
     said(
       await on.answerAfter(limits.readyAnswerMs, { path: '/readyz', key: null }),
-      /The node ".*" \(all\) is not ready: the store does not answer/,
+      /The node ".*" \(all\) is not ready: the store does not respond/,
     );
   });
 });
@@ -144,8 +144,8 @@ describe('a store that is down', () => {
     await using on = await stage();
     assert.equal((await on.service.call(publish)).status, 202);
     on.be('down');
-    said(await on.service.call(publish), /Nothing was promised/);
-    said(await on.service.call({ path: '/readyz', key: null }), /the store does not answer/);
+    said(await on.service.call(publish), /The request was not accepted/);
+    said(await on.service.call({ path: '/readyz', key: null }), /the store does not respond/);
     assert.equal((await on.service.call({ path: '/healthz', key: null })).status, 200);
   });
 });
@@ -155,7 +155,7 @@ describe('a node whose heartbeat does not arrive', () => {
     await using on = await stage();
     on.world.freeze(limits.nodeFreshMs + 1);
     const probe = { path: '/readyz', key: null };
-    said(await on.service.call(probe), /is not ready: its heartbeat has not reached the store/);
+    said(await on.service.call(probe), /is not ready: no heartbeat has reached the store/);
     await on.world.pass(limits.heartbeatEveryMs);
     assert.equal((await on.service.call(probe)).status, 200);
   });
@@ -166,7 +166,7 @@ describe('a scrape of metrics', () => {
   const upOf = ({ text }: Answer): string | undefined =>
     /^ringback_store_up (.*)$/m.exec(text)?.[1];
 
-  it('says in time that the store does not answer, and leaves out what only it knows', async () => {
+  it('says in time that the store does not respond, and leaves out what only it knows', async () => {
     await using on = await stage();
     const before = await on.service.call(scrape);
     assert.equal(upOf(before), '1');

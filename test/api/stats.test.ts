@@ -159,7 +159,7 @@ describe('GET /stats', () => {
       ['from=9999-12-31T12:00:00Z&until=9999-12-31T13:00:00Z', /query\.until/],
       ['until=2026-01-01T00:00:00Z', /query\.from is missing/],
       ['from=2026-01-01T00:00:00Z&until=2026-01-01T00:00:00Z', /query\.until .*later time/],
-      ['range=1h&from=2026-01-01T00:00:00Z', /query\.range is given beside/],
+      ['range=1h&from=2026-01-01T00:00:00Z', /query\.range cannot be combined with/],
     ] as const) {
       const { status, json } = await service.call({ path: `/stats?${query}` });
       assert.deepEqual([status, json['code']], [400, 'invalid_request'], query);

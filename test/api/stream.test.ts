@@ -195,7 +195,7 @@ describe('GET /stream', () => {
     const { event } = await stream.next();
     assert.equal(event, 'bye');
     await stream.ended;
-    assert.match(stream.text(), /^: still here\nid: .+\n\n/m);
+    assert.match(stream.text(), /^: keep-alive\nid: .+\n\n/m);
     await publish(service, 'order.created');
     await own.until(({ data }) => data.counts.published > 0);
   });

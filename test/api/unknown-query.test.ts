@@ -42,7 +42,7 @@ describe('a query parameter that is not declared', () => {
       const answer = await ask('zzzzzzzz=1&api_key=x');
       assert.equal(answer.status, 400, answer.text);
       const message = queryFaults(answer)['zzzzzzzz'] ?? '';
-      assert.ok(message.startsWith(`is no query parameter of ${operationId}, `), message);
+      assert.ok(message.startsWith(`is not a query parameter of ${operationId}, `), message);
       assert.deepEqual(Object.keys(queryFaults(answer)).includes('api_key'), false);
       for (const name of names) {
         const slip = `${name.slice(0, -2)}${name.at(-1)}${name.at(-2)}`;
@@ -53,7 +53,7 @@ describe('a query parameter that is not declared', () => {
 
   it('is refused beside declared ones, and nothing is listed', async () => {
     const answer = await service.call({ path: '/deliveries?staet=dead&limit=1' });
-    const message = 'is no query parameter of listDeliveries, did you mean "state"?';
+    const message = 'is not a query parameter of listDeliveries, did you mean "state"?';
     assert.equal(answer.json['detail'], `query.staet ${message}`);
     assert.equal(answer.json['items'], undefined);
   });
@@ -62,7 +62,7 @@ describe('a query parameter that is not declared', () => {
     const { json } = await service.call({ path: '/nodes?verbose=1' });
     assert.equal(
       json['detail'],
-      'query.verbose is no query parameter of listNodes, which has none',
+      'query.verbose is not a query parameter of listNodes, which has none',
     );
   });
 

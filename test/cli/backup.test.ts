@@ -95,7 +95,10 @@ describe('ringback backup', () => {
         /^Backed up ".*ringback\.db" to ".*backup\.db": \d+\.\d MB in \d+\.\d s, at/,
       );
       assert.match(out, /at migration \d+, checked\.\n/);
-      assert.match(out, /encryption key is not in it\. Keep ".*encryption\.key" too/);
+      assert.match(
+        out,
+        /does not contain the encryption key\. Store ".*encryption\.key" separately/,
+      );
       await answered.reach(answered.count + 20);
       over.abort();
       await Promise.all(load);
@@ -112,7 +115,7 @@ describe('ringback backup', () => {
 
     const refused = await runChild(['serve', '--port', '0'], { RINGBACK_DATA: copy });
     assert.equal(refused.code, 1);
-    assert.match(refused.err, /the encryption key is another one than this database was made with/);
+    assert.match(refused.err, /the encryption key does not match this database/);
 
     copyFileSync(join(data, 'encryption.key'), join(copy, 'encryption.key'));
     await using restored = await serve({ RINGBACK_DATA: copy });
@@ -134,7 +137,7 @@ describe('ringback backup', () => {
       RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64'),
     });
     assert.deepEqual([code, err], [0, '']);
-    assert.match(out, /Keep RINGBACK_ENCRYPTION_KEY too, in another place/);
+    assert.match(out, /Store RINGBACK_ENCRYPTION_KEY separately/);
   });
 
   it('says in a sentence what it cannot do', async () => {
@@ -145,9 +148,12 @@ describe('ringback backup', () => {
     const data = ['--data', folder.path];
     const file = join(folder.path, 'file.db');
     const mistakes: [string[], RegExp][] = [
-      [[there, ...data], /^Cannot back up to ".*there\.db": it exists already/],
+      [[there, ...data], /^Cannot back up to ".*there\.db": the file already exists/],
       [[join(folder.path, 'no', 'x.db'), ...data], /^Cannot back up to ".*x\.db": ENOENT/],
-      [[file, '--data', join(folder.path, 'typo')], /^Cannot find ".*ringback\.db": start the/],
+      [
+        [file, '--data', join(folder.path, 'typo')],
+        /^Cannot find ".*ringback\.db": no database there/,
+      ],
     ];
     for (const [args, pattern] of mistakes) {
       const { code, out, err } = await runHere(['backup', ...args]);
@@ -185,7 +191,7 @@ describe('ringback backup', () => {
     assert.equal(again.out, '');
     assert.match(
       again.err,
-      /^\{"error":\{"message":"Cannot back up to .*it exists already"\}\}\n$/,
+      /^\{"error":\{"message":"Cannot back up to .*the file already exists"\}\}\n$/,
     );
   });
 
@@ -201,7 +207,7 @@ describe('ringback backup', () => {
     assert.equal(code, 0);
     assert.match(raw, /MB copied {2}[█░]+ {2}\d+ % · \d+ of 26/);
     assert.match(screen[0] ?? '', /^Backed up "/, 'the bar is gone');
-    assert.match(screen.join(' '), /without it nobody can open the signing secrets in this backup/);
+    assert.match(screen.join(' '), /the signing secrets in it cannot be decrypted/);
     assert.ok(isColoured(raw));
     const piped = await runHere(['backup', join(folder.path, 'piped.db'), ...data]);
     assert.deepEqual([piped.code, piped.err, isColoured(piped.out)], [0, '', false]);

@@ -86,16 +86,16 @@ describe('ringback check', () => {
 
   POST /hooks
     key          a key in header X-API-Key
-    answer       201
-      orderPaid  POST to the URL in the request body at /url + /paid, hears orderPaid
+    response     201
+      orderPaid  POST to the URL in the request body at /url + /paid, matches orderPaid
       example    POST /hooks
                  {"url":"https://example.com/callback"}
 
-  Events to publish, with a payload
+  Publishable events, with an example payload
     orderPaid    {"total":12}
 
-  Can run: 1 of 1 callback of 1 operation
-  No operation of it ends a subscription; DELETE /subscriptions/{id} of Ringback does.
+  Executable: 1 of 1 callback in 1 operation
+  No operation ends a subscription; use Ringback’s own DELETE /subscriptions/{id}.
 
 `,
     );
@@ -116,14 +116,14 @@ describe('ringback check', () => {
       repaired: found "request.body#/url", read as "$request.body#/url": the "$" was missing`,
     );
     assert.match(out, /lost +inactive: the request has no query parameter "no"/);
-    assert.match(out, /Can run: 1 of 2 callbacks of 1 operation\n/);
+    assert.match(out, /Executable: 1 of 2 callbacks in 1 operation\n/);
   });
 
   it('ends with 1 where an operation registers nothing', async () => {
     await using folder = await newFolder();
     const { code, out, err } = await check(folder, { 'shop.yaml': deaf });
-    assert.deepEqual([code, err], [1, 'Not everything in it can run.\n']);
-    assert.match(out, /Cannot run:\n +POST \/hooks registers no callback: .* "url"\n/);
+    assert.deepEqual([code, err], [1, 'Some callbacks in this document cannot be executed.\n']);
+    assert.match(out, /Not executable:\n +POST \/hooks registers no callback: .* "url"\n/);
   });
 
   it('ends with 1 where nobody can call an operation', async () => {
@@ -132,7 +132,7 @@ describe('ringback check', () => {
     const { code, out } = await check(folder, { 'shop.yaml': shut });
     assert.equal(code, 1);
     assert.match(out, /key +cannot be called/);
-    assert.match(out, /POST \/hooks is shut/);
+    assert.match(out, /POST \/hooks cannot be called/);
   });
 
   it('ends with 1 where a document does not load, says where, and goes on with the others', async () => {
@@ -145,12 +145,15 @@ describe('ringback check', () => {
     };
     const { code, out, err } = await check(folder, documents, '/no/such.yaml');
     assert.equal(code, 1);
-    assert.match(out, /^broken.yaml\n {2}Cannot be loaded:\n {4}broken.yaml:\d:\d: Cannot read/m);
+    assert.match(out, /^broken.yaml\n {2}Cannot load:\n {4}broken.yaml:\d:\d: Cannot read/m);
     assert.match(out, /broken.json:2:16: Cannot read/);
     assert.match(out, /bad.yaml:7:7: Cannot read the scope at\s+#\/paths/);
     assert.match(out, /Cannot open "\/no\/such.yaml"/);
     assert.match(out, /shop.yaml\n {2}Shop 1.2/);
-    assert.match(err, /^Not everything can run in 4 of 5 files:\n {2}broken.yaml\n/);
+    assert.match(
+      err,
+      /^Found callbacks that cannot be executed in 4 of 5 files:\n {2}broken.yaml\n/,
+    );
     assert.ok(!/^\s+at /m.test(out + err), 'no stack');
   });
 
@@ -195,7 +198,7 @@ describe('ringback check', () => {
   it('says with --json as JSON, too, that it failed', async () => {
     await using folder = await newFolder();
     const { code, err } = await check(folder, { 'deaf.yaml': deaf }, '--json');
-    const message = 'Not everything in it can run.';
+    const message = 'Some callbacks in this document cannot be executed.';
     assert.deepEqual([code, JSON.parse(err)], [1, { error: { message } }]);
   });
 
@@ -209,7 +212,7 @@ describe('ringback check', () => {
     assert.match(wide.text, /^ {2}POST \/hooks$/m);
     const narrow = await runOnTerminal(['check', file], { columns: 60, env: { NO_COLOR: '1' } });
     assert.ok(!isColoured(narrow.raw));
-    assert.match(narrow.text, /^ {2}Can run: 1 of 2 callbacks of 1 operation$/m);
+    assert.match(narrow.text, /^ {2}Executable: 1 of 2 callbacks in 1 operation$/m);
     const long = narrow.text.split('\n').filter((line) => line.length > 60);
     assert.deepEqual(
       long.map((line) => line.trim().split(':')[0]),
@@ -274,7 +277,7 @@ describe('showChecked', () => {
       [],
     );
     assert.equal(lines.filter((line) => line.includes('a.yaml:')).length, 3);
-    assert.ok(lines.includes('    and at 2 more places'));
+    assert.ok(lines.includes('    and at 2 other locations'));
     assert.equal(shown.match(/many\s+words/g)?.length, 30);
   });
 });

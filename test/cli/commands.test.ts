@@ -42,7 +42,7 @@ for (const command of commands) {
         assert.match(out, new RegExp(`^  --${name}( |$)`, 'm'), name);
       }
       assert.ok(out.includes('--json'));
-      assert.doesNotMatch(out, /(; may be\s+repeated){2}/);
+      assert.doesNotMatch(out, /(; can be\s+repeated){2}/);
       assert.ok(command.json.length > 0);
       assert.equal((await runHere(['help', command.name])).out, out);
       assert.equal((await runHere([command.name, '-h'])).out, out);

@@ -74,10 +74,10 @@ describe('ringback serve --contract', () => {
     await using folder = await newFolder();
     await using child = await serve(data(folder), ['--contract', query]);
     await using receiver = await receive();
-    assert.match(child.out(), /It executes the callbacks of\n {2}"Query"\n/);
+    assert.match(child.out(), /Executing the callbacks of\n {2}"Query"\n/);
     assert.match(
       child.out(),
-      /Warning: the document of "Query" asks for no key at POST \/subscribe, POST \/unsubscribe: whoever reaches this address/,
+      /Warning: the document "Query" requires no key for POST \/subscribe, POST \/unsubscribe: anyone who can reach this address/,
     );
     const path = `${child.url}/subscribe?callbackUrl=${receiver.url}&event=a`;
     assert.equal((await fetch(path, { method: 'POST' })).status, 201);

@@ -41,9 +41,9 @@ describe('ringback deliveries and events, with nothing there', () => {
   it('say so, and what to do', async () => {
     const none = await commanded.run(['deliveries']);
     assert.deepEqual([none.code, none.out], [0, '']);
-    assert.match(none.err, /^There are no deliveries yet\. Somebody must listen/);
+    assert.match(none.err, /^No deliveries yet\. Subscribe first/);
     const events = await commanded.run(['events']);
-    assert.match(events.err, /^There are no events yet\. Publish one: ringback publish/);
+    assert.match(events.err, /^No events yet\. Publish one: ringback publish/);
     assert.deepEqual(await commanded.json(['events']), { items: [], nextCursor: null });
   });
 });
@@ -109,7 +109,7 @@ describe('ringback deliveries', () => {
     assert.equal((await list('--all', '--event', 'order.*')).items.length, 2);
     const none = await commanded.run(['deliveries', '--state', 'cancelled']);
     assert.deepEqual([none.code, none.out], [0, '']);
-    assert.match(none.err, /^No delivery fits\./);
+    assert.match(none.err, /^No delivery matches\./);
   });
 
   it('writes whole times and every column into a pipe, without colours', async () => {
@@ -130,12 +130,12 @@ describe('ringback deliveries', () => {
       text,
       /\nbody +no \\u\{1b\}\[31mred\\u\{7\}\\u\{1b\}\[2J\\u\{d\}\n +second line\n/,
     );
-    assert.ok(text.endsWith(`\nIt is not tried again. Send it again: ringback retry ${dead}\n`));
+    assert.ok(text.endsWith(`\nNo further attempts. Send it again: ringback retry ${dead}\n`));
     assert.ok(!raw.includes('\u0007') && !raw.includes('\u001b[2J'));
     const { json } = await commanded.service.call({ path: `/deliveries/${dead}` });
     assert.deepEqual(await commanded.json(['deliveries', dead]), json);
     const delivered = await commanded.run(['deliveries', good]);
-    assert.match(delivered.out, new RegExp(`Its payload: ringback events ${goodEvent}\\.`));
+    assert.match(delivered.out, new RegExp(`Show the payload: ringback events ${goodEvent}\\.`));
   });
 
   it('answers mistakes with what was expected', async () => {
@@ -168,7 +168,7 @@ describe('ringback deliveries', () => {
 describe('ringback deliveries --watch', () => {
   it('shows changes as they come on a terminal, until Ctrl+C', { skip: noTerminal }, async () => {
     await using shown = commanded.startOnTerminal(['deliveries', '--watch'], { columns: 160 });
-    await shown.says(/Watching deliveries\. Ctrl\+C ends it\./);
+    await shown.says(/Watching deliveries\. Press Ctrl\+C to stop\./);
     const { eventId } = await publish(commanded.service, 'order.good');
     const id = await onlyDelivery(commanded.service, { eventId });
     const line = `\\n\\d\\d:\\d\\d:\\d\\d  delivered  ${id}  order\\.good  200  http`;
@@ -226,7 +226,7 @@ describe('ringback events', () => {
     const said = await commanded.run(['events', '--since', '1h'], { columns: 100 });
     assert.match(said.out, /ID.* +.*EVENT.* +.*DELIVERIES.* +.*PUBLISHED/);
     const none = await commanded.run(['events', '--event', 'never.seen']);
-    assert.match(none.err, /^No event fits\./);
+    assert.match(none.err, /^No event matches\./);
     const wrong = await commanded.run(['events', good]);
     assert.equal(wrong.code, 2);
     assert.match(wrong.err, /expected an event, evt_….*\n {2}ringback deliveries dlv_/);

@@ -19,12 +19,12 @@ import { newFolder } from './child.ts';
 describe('checkCertificate', () => {
   const nowMs = Date.UTC(2026, 10, 15);
   const cases: [until: string, publicUrl: string | undefined, found: RegExp][] = [
-    ['20271115', undefined, /^ok the certificate is valid for 365 more days, and its key fits$/],
+    ['20271115', undefined, /^ok certificate valid for 365 more days, key matches$/],
     ['20271115', 'https://hooks.test', /^ok /],
     ['20271115', 'https://127.0.0.1', /^ok /],
-    ['20271115', 'https://other.test', /^warning The certificate is not made out to "other.test"/],
+    ['20271115', 'https://other.test', /^warning The certificate is not valid for "other.test"/],
     ['20261120', undefined, /^warning The certificate expires in 5 days$/],
-    ['20261101', undefined, /^failed The certificate has expired on 2026-11-01$/],
+    ['20261101', undefined, /^failed The certificate expired on 2026-11-01$/],
   ];
   for (const [until, publicUrl, expected] of cases) {
     it(`judges one that is valid until ${until}, for ${publicUrl}`, async () => {
@@ -64,7 +64,7 @@ describe('a small check', () => {
   it('wants room on the disk', () => {
     assert.equal(judgeDisk(5e9).state, 'ok');
     assert.equal(judgeDisk(5e8).state, 'warning');
-    assert.deepEqual([judgeDisk(5e6).state, judgeDisk(5e6).message], ['failed', '0.0 GB are free']);
+    assert.deepEqual([judgeDisk(5e6).state, judgeDisk(5e6).message], ['failed', '0.0 GB free']);
   });
 
   it('wants the clocks to go, and to agree', async () => {
@@ -72,9 +72,9 @@ describe('a small check', () => {
     assert.equal((await checkClocks(world)).state, 'ok');
     const sleep = async (): Promise<void> => undefined;
     const stuck = { nowMs: () => world.nowMs(), monotonicMs: () => 5, sleep };
-    assert.match((await checkClocks(stuck)).message, /monotonic clock went 0 ms/);
+    assert.match((await checkClocks(stuck)).message, /monotonic clock advanced 0 ms/);
     const unset = { ...stuck, nowMs: () => 0 };
-    assert.match((await checkClocks(unset)).message, /believes that it is 1970/);
+    assert.match((await checkClocks(unset)).message, /system clock says 1970/);
     const states = [100, 5_000, -120_000].map((aheadMs) => judgeAhead(aheadMs));
     assert.deepEqual(
       states.map(({ state }) => state),
@@ -99,8 +99,8 @@ describe('a small check', () => {
       return `${state} ${message}`;
     };
     assert.equal(await say('addresses'), 'ok "a.test" is 192.0.2.7');
-    assert.equal(await say('missing'), 'warning The name server knows no address of "a.test"');
-    assert.match(await say('failed'), /^warning The name server does not answer in time/);
+    assert.equal(await say('missing'), 'warning The name server has no address for "a.test"');
+    assert.match(await say('failed'), /^warning The name server does not respond in time/);
     assert.equal(nameToLookUp('x.test', 'https://y.test'), 'x.test');
     assert.equal(nameToLookUp(undefined, 'https://y.test/'), 'y.test');
     assert.equal(nameToLookUp(undefined, 'https://[::1]:8080'), 'example.com');
@@ -117,8 +117,8 @@ describe('a small check', () => {
     const { state, message } = checkTargets({ targets: allowedTargets(undefined, reach) });
     assert.equal(
       `${state} ${message}`,
-      'ok callbacks reach public addresses only, because RINGBACK_TRUST_PROXY is on; ' +
-        'RINGBACK_ALLOW_TARGETS changes that',
+      'ok callbacks can reach public addresses only, because RINGBACK_TRUST_PROXY is on; ' +
+        'set RINGBACK_ALLOW_TARGETS to change this',
     );
   });
 

@@ -31,12 +31,12 @@ describe('ringback doctor on PostgreSQL', () => {
     const env = { DATABASE_URL: url, RINGBACK_ENCRYPTION_KEY: key };
     const { of } = await examine(env);
     assert.deepEqual(of('store').filter(isOfServer), []);
-    assert.deepEqual(of('schema'), ['ok: no migration is due']);
-    assert.deepEqual(of('key'), ['ok: the encryption key is that of this database']);
+    assert.deepEqual(of('schema'), ['ok: up to date, no migration pending']);
+    assert.deepEqual(of('key'), ['ok: the encryption key matches this database']);
     assert.deepEqual(of('clock').length, 2);
     const other = randomBytes(32).toString('base64');
     const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });
-    assert.match(wrong.of('key').join(), /^failed: The encryption key is another one/);
+    assert.match(wrong.of('key').join(), /^failed: The encryption key does not match/);
     await database.query("insert into ringback.migration values (9999, 'from_the_future', 1)");
     await database.query(
       `update ringback.migration set number = (select count(*) from ringback.migration)
@@ -50,7 +50,7 @@ describe('ringback doctor on PostgreSQL', () => {
     const env = { DATABASE_URL: database.url, RINGBACK_ENCRYPTION_KEY: key };
     const { of } = await examine(env);
     assert.deepEqual(of('store').filter(isOfServer), []);
-    assert.match(of('schema').join(), /^warning: Migrations are due: 1 "init"/);
+    assert.match(of('schema').join(), /^warning: Migrations are pending: 1 "init"/);
     const [row] = await database.query("select to_regnamespace('ringback') is null as is_empty");
     assert.equal(row?.['is_empty'], true);
   });
@@ -81,14 +81,17 @@ describe('judgeServer', () => {
   };
   const cases: [change: Partial<ExaminedServer>, found: RegExp][] = [
     [{}, /^ok PostgreSQL 18 at x$/],
-    [{ versionNumber: 130_011 }, /^failed It is PostgreSQL 13, expected 14 to 18$/],
-    [{ versionNumber: 190_000 }, /^warning It is PostgreSQL 19; Ringback was tested up to 18$/],
-    [{ fsync: 'off' }, /^failed fsync is off: after a crash/],
-    [{ fullPageWrites: 'off' }, /^failed full_page_writes is off: after a crash/],
-    [{ synchronousCommit: 'off' }, /^failed synchronous_commit is off in our sessions/],
-    [{ mayCreate: false }, /^failed .* may not make tables in the schema ringback$/],
-    [{ mayCreate: false, hasSchema: false }, /^failed .* may not make the schema ringback$/],
-    [{ connections: 95 }, /^warning The server has 95 of 100 connections$/],
+    [{ versionNumber: 130_011 }, /^failed PostgreSQL 13 found, expected 14 to 18$/],
+    [{ versionNumber: 190_000 }, /^warning PostgreSQL 19 found; Ringback is tested up to 18$/],
+    [{ fsync: 'off' }, /^failed fsync is off: a server crash/],
+    [{ fullPageWrites: 'off' }, /^failed full_page_writes is off: a server crash/],
+    [{ synchronousCommit: 'off' }, /^failed synchronous_commit is off in Ringback’s sessions/],
+    [{ mayCreate: false }, /^failed .* is not allowed to create tables in the schema ringback$/],
+    [
+      { mayCreate: false, hasSchema: false },
+      /^failed .* is not allowed to create the schema ringback$/,
+    ],
+    [{ connections: 95 }, /^warning The server uses 95 of 100 connections$/],
   ];
   for (const [change, expected] of cases) {
     it(`judges ${JSON.stringify(change)}`, () => {

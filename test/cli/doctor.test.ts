@@ -81,8 +81,8 @@ describe('ringback doctor', () => {
     await settle(folder.path);
     const { of, failure } = await examine({ RINGBACK_DATA: folder.path });
     assert.match(of('store').join(), /^ok: SQLite, [\d.]+ MB, sound$/);
-    assert.deepEqual(of('schema'), ['ok: no migration is due']);
-    assert.deepEqual(of('key'), ['ok: the encryption key is that of this database']);
+    assert.deepEqual(of('schema'), ['ok: up to date, no migration pending']);
+    assert.deepEqual(of('key'), ['ok: the encryption key matches this database']);
     assert.equal(failure, undefined);
   });
 
@@ -92,7 +92,10 @@ describe('ringback doctor', () => {
     const { of, text, failure } = await examine(env);
     assert.equal(of('settings').length, 3);
     assert.match(of('settings').join(), /RINGBACK_PORT "x".*RINGBACK_LOG "loud".*ENCRYPTION_KEY/);
-    assert.match(failure ?? '', /^3 of 4 checks failed, and the rest could not be looked at\.$/);
+    assert.match(
+      failure ?? '',
+      /^3 of 4 checks failed; the remaining checks need valid settings and were skipped\.$/,
+    );
     assert.doesNotMatch(text, /CANARY/);
   });
 
@@ -116,7 +119,7 @@ describe('ringback doctor', () => {
     await using folder = await newFolder();
     const env = { RINGBACK_DATA: folder.path, RINGBACK_TYPO: '1' };
     const { of, failure } = await examine(env);
-    assert.match(of('settings').join(), /^warning: RINGBACK_TYPO is no setting/);
+    assert.match(of('settings').join(), /^warning: RINGBACK_TYPO is not a setting/);
     assert.equal(failure, undefined);
   });
 
@@ -140,13 +143,13 @@ describe('ringback doctor', () => {
       'update migration set number = (select count(*) from migration) where number = 9999',
     );
     const newer = await examine({ RINGBACK_DATA: folder.path });
-    assert.match(newer.of('schema').join(), /^failed: .*start the newer Ringback that wrote it$/);
+    assert.match(newer.of('schema').join(), /^failed: .*Start the newer Ringback that wrote it$/);
     alter(
       folder.path,
       'delete from migration where number > (select max(number) - 2 from migration)',
     );
     const older = await examine({ RINGBACK_DATA: folder.path });
-    assert.match(older.of('schema').join(), /^warning: Migrations are due: \d+ "/);
+    assert.match(older.of('schema').join(), /^warning: Migrations are pending: \d+ "/);
     assert.equal(older.failure, undefined);
   });
 
@@ -156,7 +159,7 @@ describe('ringback doctor', () => {
     const other = randomBytes(32).toString('base64');
     const env = { RINGBACK_DATA: folder.path };
     const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });
-    assert.match(wrong.of('key').join(), /^failed: The encryption key is another one/);
+    assert.match(wrong.of('key').join(), /^failed: The encryption key does not match/);
     rmSync(join(folder.path, 'encryption.key'));
     assert.match((await examine(env)).of('key').join(), /^failed: ".*encryption.key" is not there/);
   });
@@ -193,7 +196,7 @@ describe('ringback doctor', () => {
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PORT: new URL(child.url).port };
     const { of, failure } = await examine(env);
     assert.match(of('store').join(), /^ok: SQLite, .* MB, in use by a running service, sound$/);
-    assert.match(of('port').join(), /^ok: Ringback answers already at http:/);
+    assert.match(of('port').join(), /^ok: Ringback is already running at http:/);
     assert.equal(failure, undefined);
     assert.equal((await fetch(`${child.url}/readyz`)).status, 200);
   });
@@ -209,11 +212,14 @@ describe('ringback doctor', () => {
     assert(typeof address === 'object' && address !== null);
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PORT: String(address.port) };
     const { of } = await examine(env);
-    assert.match(of('port').join(), /^failed: Another program has port .* not as Ringback does$/);
+    assert.match(
+      of('port').join(),
+      /^failed: Port .* is in use by another program.* not like Ringback$/,
+    );
     const plain = await examine({ ...env, RINGBACK_TLS_CERT: 'cert', RINGBACK_TLS_KEY: 'key' });
     assert.match(
       plain.of('port').join(),
-      /^failed: Another program has port \d+: https:\S+ does not answer \(TLS: wrong version number\)$/,
+      /^failed: Port \d+ is in use by another program: https:\S+ does not answer \(TLS: wrong version number\)$/,
     );
     const elsewhere = await examine({ ...env, RINGBACK_HOST: '192.0.2.1' });
     assert.match(elsewhere.of('port').join(), /^failed: Cannot listen on 192\.0\.2\.1/);

@@ -111,10 +111,10 @@ describe('ringback key', () => {
       [['revoke', 'rbk_00000000'], /^There is no key "rbk_00000000"/],
     ];
     const calledWrongly: [string[], RegExp][] = [
-      [['create', '--scopes', 'read'], /^Cannot make a key without --name/],
-      [['create', '--name', 'x'], /^Cannot make a key without --scopes/],
-      [['create', '--name', 'x', '--scopes', 'read,root'], /^Cannot give scope "root": expected/],
-      [['rotate'], /^Cannot rotate nothing: expected the id of a key/],
+      [['create', '--scopes', 'read'], /^Cannot create a key: --name is missing/],
+      [['create', '--name', 'x'], /^Cannot create a key: --scopes is missing/],
+      [['create', '--name', 'x', '--scopes', 'read,root'], /^Cannot grant scope "root": expected/],
+      [['rotate'], /^Cannot rotate: no key given, expected its id/],
       [['revoke', 'rbk_00000000', 'rbk_00000001'], /^Cannot revoke "rbk_00000001" too/],
       [['list', 'shop'], /^Cannot list "shop" too/],
     ];
@@ -181,7 +181,10 @@ describe('ringback key', () => {
     for (const path of [folder.path, typo]) {
       const { code, out, err } = await runHere(['key', 'list', '--data', path]);
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, /^Cannot find ".*ringback\.db": start the service once, or check --data/);
+      assert.match(
+        err,
+        /^Cannot find ".*ringback\.db": no database there. Start the service once to create it, or check --data/,
+      );
     }
     assert.deepEqual(readdirSync(folder.path), []);
     assert.ok(!existsSync(typo));
@@ -192,7 +195,10 @@ describe('ringback key', () => {
     for (const args of [['list'], ['create', '--name', 'x', '--scopes', 'admin']]) {
       const { code, out, err } = await key(...args);
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, /another Ringback process is using it.*\n.*use the API: POST \/keys/);
+      assert.match(
+        err,
+        /another Ringback process is using it.*\n.*use its API instead: POST \/keys/,
+      );
       assert.doesNotMatch(err, /^\s+at /m);
     }
     const headers = { 'X-API-Key': on.firstKey };

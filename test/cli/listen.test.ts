@@ -99,16 +99,16 @@ describe('ringback listen', () => {
       'ringback-attempt': '1',
     };
     await forge({ ...forged, 'ringback-event': 'forged.one' });
-    await listening.says(/forged\.one {2}\S+ {2}SIGNATURE WRONG\n {2}\{"message":"forged"\}/);
+    await listening.says(/forged\.one {2}\S+ {2}SIGNATURE INVALID\n {2}\{"message":"forged"\}/);
     await forge({ ...forged, 'ringback-event': 'forged.two', 'webhook-signature': '' });
-    await listening.says(/forged\.two {2}\S+ {2}SIGNATURE WRONG/);
+    await listening.says(/forged\.two {2}\S+ {2}SIGNATURE INVALID/);
     await forge({ ...forged, 'ringback-event': 'forged.three', 'webhook-timestamp': 'now' });
-    await listening.says(/forged\.three {2}\S+ {2}SIGNATURE WRONG/);
+    await listening.says(/forged\.three {2}\S+ {2}SIGNATURE INVALID/);
     await forge({ 'ringback-event': 'forged.four', 'ringback-attempt': '1' });
     await listening.says(/forged\.four .*not from Ringback/);
     const unknown = { ...forged, 'ringback-subscription': `sub_${'0'.repeat(26)}` };
     await forge({ ...unknown, 'ringback-event': 'forged.five' });
-    await listening.says(/forged\.five {2}\S+ {2}SIGNATURE WRONG/);
+    await listening.says(/forged\.five {2}\S+ {2}SIGNATURE INVALID/);
     assert.equal(listening.out().match(/signature ok/g)?.length, 1);
   });
 
@@ -130,7 +130,7 @@ describe('ringback listen', () => {
     await replay('replayed.true', sent.body.toString());
     await listening.says(/replayed\.true {2}\S+ {2}signature ok/);
     await replay('replayed.changed', '{"message":"false"}');
-    await listening.says(/replayed\.changed {2}\S+ {2}SIGNATURE WRONG/);
+    await listening.says(/replayed\.changed {2}\S+ {2}SIGNATURE INVALID/);
     const [subscription = ''] = [headers['ringback-subscription']];
     await call(serving, `/unsubscribe?Id=${subscription}`, { body: {} });
   });
@@ -197,11 +197,11 @@ describe('ringback listen', () => {
     assert.equal(keyless.code, 2);
     assert.match(
       keyless.err,
-      /^Cannot call Ringback without a key: give --key, or set RINGBACK_API_KEY/,
+      /^Cannot call Ringback no API key\. Pass --key, or set RINGBACK_API_KEY/,
     );
     const wrong = await runHere([...base, '--listen-port', '0', '--key', 'wrong']);
     assert.equal(wrong.code, 1);
-    assert.match(wrong.err, /does not take this key/);
+    assert.match(wrong.err, /rejected the API key/);
     const { port } = new URL(serving.url);
     const taken = await runHere([...base, '--key', key, '--listen-port', port]);
     assert.equal(taken.code, 1);

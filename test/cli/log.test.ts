@@ -59,7 +59,7 @@ describe('the log of ringback serve', () => {
     const gone = receiver.url.replace('/hook', '/gone');
     await call(url, '/subscribe', post({ callbackUrl: gone }));
     await call(url, '/events', post({ event: 'order.created', payload }));
-    await child.says(/"msg":"subscription gone"/, 'err');
+    await child.says(/"msg":"subscription ended by its receiver"/, 'err');
     child.signal('SIGTERM');
     assert.equal(await child.ended, 0);
 
@@ -78,7 +78,7 @@ describe('the log of ringback serve', () => {
     assert.equal(saying('stopped').length, 1);
     assert.equal(did('subscription created')['subscription'], subscriberId);
     assert.equal(did('subscription ended')['subscription'], subscriberId);
-    assert.equal(did('key made')['subjectKey'], made['id']);
+    assert.equal(did('key created')['subjectKey'], made['id']);
     const counted = saying('request').filter(({ operation }) => operation === 'createReplay');
     assert.deepEqual(
       counted.map((line) => [line['did'], line['replay']]),

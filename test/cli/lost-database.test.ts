@@ -22,7 +22,7 @@ describe('a start without its database', () => {
       writeFileSync(join(folder.path, left), '');
       const reason = new RegExp(
         `Cannot open ".*ringback\\.db": the file is not there, but ".*${left}" is. ` +
-          'Put the database back, or restore a backup; to begin with an empty database, move these files away',
+          'Restore the database file or a backup. To start with an empty database, move these files away',
       );
       for (const args of [['serve'], ['migrate'], ['migrate', '--check']]) {
         const { code, err } = await runHere([...args, '--data', folder.path], { env: aloneEnv });

@@ -35,9 +35,9 @@ describe('ringback', () => {
 
   for (const [words, message] of [
     ['serv', 'Cannot run "serv": did you mean "serve"?'],
-    ['constructor', 'Cannot run "constructor": there is no such command'],
+    ['constructor', 'Cannot run "constructor": unknown command'],
     ['help lisen', 'Cannot run "lisen": did you mean "listen"?'],
-    ['--port 1', 'Cannot run "--port": a command comes first, as in ringback serve'],
+    ['--port 1', 'Cannot run "--port": expected a command first, as in ringback serve'],
   ] as const) {
     it(`says to "ringback ${words}" what is wrong, and where to read on`, async () => {
       const { code, out, err } = await runHere(words.split(' '));
@@ -48,25 +48,25 @@ describe('ringback', () => {
   for (const [words, message] of [
     ['serve --prot 1', 'Cannot read "--prot": did you mean "--port"?'],
     ['serve --quota-paylod 1', 'Cannot read "--quota-paylod": did you mean "--quota-payload"?'],
-    ['serve --frobnicate', 'Cannot read "--frobnicate": there is no such flag'],
-    ['serve -x', 'Cannot read "-x": there is no such flag'],
-    ['serve --port', 'Cannot read --port: its value is missing'],
-    ['serve --port --data x', 'Cannot read --port: its value is missing'],
-    ['serve --json=yes', 'Cannot give --json the value "yes": it is on or not there'],
-    ['serve now', 'Cannot serve "now": expected flags only'],
+    ['serve --frobnicate', 'Cannot read "--frobnicate": unknown option'],
+    ['serve -x', 'Cannot read "-x": unknown option'],
+    ['serve --port', 'Cannot read --port: the value is missing'],
+    ['serve --port --data x', 'Cannot read --port: the value is missing'],
+    ['serve --json=yes', 'Cannot set --json to "yes": the option takes no value'],
+    ['serve now', 'Cannot serve "now": the command takes options only'],
     ['migrate --chekc', 'Cannot read "--chekc": did you mean "--check"?'],
     ['key lst', 'Cannot run ringback key: found "lst", did you mean "list"?'],
     ['key', 'Cannot run ringback key: found nothing, expected list, create, rotate or revoke'],
-    ['key create --name x --scopes raed', 'Cannot give scope "raed": did you mean "read"?'],
+    ['key create --name x --scopes raed', 'Cannot grant scope "raed": did you mean "read"?'],
     [
       'listen --listen-port 65536',
       'Cannot read --listen-port "65536": expected a number from 0 to 65535',
     ],
     [
       'listen --url nowhere --key x',
-      'Cannot read --url "nowhere": expected an http or https URL without query and fragment',
+      'Cannot read --url "nowhere": expected an http or https URL without query or fragment',
     ],
-    ['check', 'Cannot check nothing: expected a file'],
+    ['check', 'Cannot check: no FILE given, expected at least one OpenAPI document'],
     ['backup', 'Cannot back up: found nothing, expected one FILE'],
   ] as const) {
     it(`says to "ringback ${words}" what is wrong`, async () => {
@@ -106,7 +106,7 @@ describe('ringback on a terminal', { skip: noTerminal }, () => {
     const { raw, history } = await runOnTerminal(['serve', '--help'], { env, columns: 60 });
     assert.ok(!isColoured(raw));
     const text = history.join(' ').replaceAll(/\s+/g, ' ');
-    assert.match(text, /requests under way are finished first, and a second Ctrl\+C does not wait/);
+    assert.match(text, /finishes in-flight requests, then stops; a second Ctrl\+C stops at once/);
   });
 
   it('shows a mistake in red', async () => {

@@ -77,7 +77,10 @@ describe('ringback migrate', () => {
     await using child = await serve({ RINGBACK_DATA: folder.path });
     const { code, out, err } = await migrate(folder.path);
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^Cannot open ".*": another Ringback process is using it; stop that process/);
+    assert.match(
+      err,
+      /^Cannot open ".*": another Ringback process is using it\. Stop that process/,
+    );
     assert.doesNotMatch(err, /^\s+at /m);
     assert.deepEqual((await migrate(folder.path, '--check')).out, `already at migration ${last}\n`);
     assert.equal((await fetch(`${child.url}/healthz`)).status, 200);

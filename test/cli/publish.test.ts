@@ -97,7 +97,7 @@ describe('ringback publish', () => {
       await subscribe(commanded.service, { callbackUrl: slow.url, event: 'waited.for' });
       const args = ['publish', 'waited.for', '--message', 'x', '--wait'];
       await using shown = commanded.startOnTerminal(args);
-      await shown.says(/Published waited\.for as evt_\w{26}: 1 delivery is under way\./);
+      await shown.says(/Published waited\.for as evt_\w{26}: 1 delivery pending\./);
       await shown.says(/Delivering {2}░+ {2}0 % · 0 of 1/);
       held.resolve();
       assert.equal(await shown.ended, 0);
@@ -140,10 +140,13 @@ describe('ringback publish', () => {
     );
     const said = await commanded.run(args);
     assert.equal(said.code, 1);
-    assert.match(said.out, /2 deliveries are under way\.\nAll ended: 1 delivered, 1 dead\.\n$/);
+    assert.match(
+      said.out,
+      /2 deliveries pending\.\nAll deliveries ended: 1 delivered, 1 dead\.\n$/,
+    );
     assert.match(
       said.err,
-      /^Cannot deliver evt_\w+ to all: a delivery is dead\. See why:\n {2}ringback /,
+      /^Cannot deliver evt_\w+ to all subscribers: a delivery was dead-lettered\. See why:\n {2}ringback /,
     );
   });
 
@@ -152,18 +155,18 @@ describe('ringback publish', () => {
     assert.equal(code, 0);
     assert.match(
       out,
-      /: nobody hears it\. Subscribe first: ringback subscribe URL --event unheard\n/,
+      /: no subscription matches\. Subscribe first: ringback subscribe URL --event unheard\n/,
     );
     assert.match(out, /Nothing was sent\.\n$/);
   });
 
   it('answers mistakes with what was expected', async () => {
     const mistakes: [string[], number, RegExp][] = [
-      [[], 2, /^Cannot publish nothing: expected the name of an event/],
-      [['a'], 2, /^Cannot publish without a payload: give PAYLOAD, --message TEXT/],
+      [[], 2, /^Cannot publish: no event name given/],
+      [['a'], 2, /^Cannot publish: no payload\. Give PAYLOAD, --message TEXT/],
       [['a', '{a:1}'], 2, /^Cannot publish PAYLOAD: .*expected JSON such as/],
       [['a', '{}', '{}'], 2, /^Cannot publish several payloads/],
-      [['a', '{}', '--message', 'x'], 2, /^Cannot publish several payloads: give PAYLOAD, --/],
+      [['a', '{}', '--message', 'x'], 2, /^Cannot combine payloads: give only one of PAYLOAD, --/],
       [['a', '--file', '/no/such/file'], 1, /^Cannot read "\/no\/such\/file": ENOENT/],
       [
         ['a', '{}', '--to', 'evt_1'],
@@ -173,11 +176,11 @@ describe('ringback publish', () => {
       [
         ['a', '{"x":1}'],
         1,
-        /^The payload breaks the contract: body#\/payload\/message is required/,
+        /^The payload violates the contract: body#\/payload\/message is required/,
       ],
       [['a b', '{}'], 1, /body#\/event/],
       [['a', '{}', '--mesage', 'x'], 2, /did you mean "--message"\?/],
-      [['--batch', 'x', '--wait'], 2, /^Cannot publish a batch and something else/],
+      [['--batch', 'x', '--wait'], 2, /^Cannot combine --batch with/],
       [['--batch', '/no/such/file'], 1, /^Cannot read "\/no\/such\/file"/],
     ];
     for (const [words, expected, message] of mistakes) {
@@ -220,8 +223,11 @@ describe('ringback publish --batch', () => {
     const env = { RINGBACK_URL: between.url };
     const { code, out, err } = await commanded.run(['publish', '--batch', path], { env });
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^Cannot publish lines 1 to 3: nobody knows whether they were taken\.\n/);
-    assert.match(err, /\n0 events before them are published\. Run the same command again/);
+    assert.match(err, /^Cannot publish lines 1 to 3: they may or may not have been accepted\.\n/);
+    assert.match(
+      err,
+      /\n0 events before them were published\. Fix the cause and run the same command again/,
+    );
     await commanded.json(['publish', '--batch', path]);
     assert.equal(await published('unsure.once'), 3);
   });
@@ -232,7 +238,7 @@ describe('ringback publish --batch', () => {
     const path = await file('refused.ndjson', bad);
     const { code, out, err } = await commanded.run(['publish', '--batch', path]);
     assert.deepEqual([code, out], [1, '']);
-    assert.match(err, /^Cannot publish lines 1001 to 1500: none of them was taken\.\n/);
+    assert.match(err, /^Cannot publish lines 1001 to 1500: none of them was accepted\.\n/);
     assert.match(
       err,
       /\n {2}line 1234 \/payload\/message: is required .*\n1,000 events before them/,
@@ -256,7 +262,7 @@ describe('ringback publish --batch', () => {
     assert.deepEqual(piped, { published: 3, deliveries: 0, batches: 1 });
     const none = await commanded.run(['publish', '--batch', '-'], { input: '\n' });
     assert.deepEqual([none.code, none.out], [0, '']);
-    assert.match(none.err, /no event to publish/);
+    assert.match(none.err, /contains no events/);
   });
 
   it('shows a bar on a terminal, and takes it away at the end', { skip: noTerminal }, async () => {
@@ -264,9 +270,7 @@ describe('ringback publish --batch', () => {
     const shown = await commanded.onTerminal(['publish', '--batch', path]);
     assert.equal(shown.code, 0);
     assert.match(shown.raw, /Publishing {2}░{30} {2}0 % · 0 of 1,001/);
-    assert.deepEqual(shown.screen, [
-      'Published 1,001 events in 2 batches: 0 deliveries under way.',
-    ]);
+    assert.deepEqual(shown.screen, ['Published 1,001 events in 2 batches: 0 deliveries pending.']);
   });
 });
 

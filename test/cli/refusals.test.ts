@@ -29,7 +29,7 @@ describe('a command that calls a service', () => {
     assert.deepEqual([code, out], [1, '']);
     const [first = '', second = ''] = err.split('\n');
     assert.match(first, new RegExp(`^Cannot reach Ringback at ${url}: .*ECONNREFUSED`));
-    assert.match(second, /^Is it running\? Start it with "ringback serve", or say where it is/);
+    assert.match(second, /^Is it running\? Start it with "ringback serve", or set its address/);
   });
 
   it('says its app id where the service asks for it', async () => {
@@ -56,7 +56,7 @@ describe('a command that calls a service', () => {
       assert.deepEqual([code, out], [1, ''], args.join(' '));
       assert.match(
         err,
-        /^Cannot call Ringback at http:\S+: it does not take this key\.\nGive another/,
+        /^Cannot call Ringback at http:\S+: the service rejected the API key\.\nPass another/,
       );
       assert.ok(!err.includes(key));
     }
@@ -66,7 +66,7 @@ describe('a command that calls a service', () => {
     assert.deepEqual([code, status], ['unauthorized', 401]);
     const none = await commanded.run(['events'], { env: { RINGBACK_API_KEY: '' } });
     assert.equal(none.code, 2);
-    assert.match(none.err, /^Cannot call Ringback without a key: give --key/);
+    assert.match(none.err, /^Cannot call Ringback no API key\. Pass --key/);
     const odd = await commanded.run(['events', '--key', 'a secret\nkey']);
     assert.equal(odd.code, 2);
     assert.ok(!odd.err.includes('a secret'), odd.err);

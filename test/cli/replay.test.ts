@@ -89,7 +89,7 @@ describe('ringback retry', () => {
     receiver.script = () => 200;
     const none = await commanded.run(['retry']);
     assert.deepEqual([none.code, none.out], [2, '']);
-    assert.match(none.err, /^Cannot retry nothing: expected deliveries, dlv_…/);
+    assert.match(none.err, /^Cannot retry: no delivery given, expected one or more of dlv_…/);
     const wrong = await commanded.run(['retry', eventId]);
     assert.equal(wrong.code, 2);
     assert.match(
@@ -123,7 +123,7 @@ describe('ringback replay', () => {
     assert.match(shown.text(), /\nNothing was sent again\.\n/);
     const piped = await commanded.run(['replay', '--event', 'replay.unwanted']);
     assert.deepEqual([piped.code, piped.out], [2, '']);
-    assert.match(piped.err, /there is nobody at a terminal, so give --yes/);
+    assert.match(piped.err, /is not a terminal\. Pass --yes/);
     assert.equal((await deliveryOf(commanded.service, id)).state, 'dead');
   });
 
@@ -139,7 +139,7 @@ describe('ringback replay', () => {
     await shown.says(/Sending again {2}[█░]+ .* of 60 .*rpl_\w+/);
     shown.type('\u0003');
     assert.equal(await shown.ended, 130);
-    const [, id = ''] = /(rpl_\w+) goes on without being waited for\.\n/.exec(shown.text()) ?? [];
+    const [, id = ''] = /Stopped watching; (rpl_\w+) continues\.\n/.exec(shown.text()) ?? [];
     assert.match(
       shown.text(),
       new RegExp(`ringback replay show ${id} .*\\n.*ringback replay cancel ${id} `),
@@ -165,7 +165,7 @@ describe('ringback replay', () => {
     assert.equal(await commanded.json([...args, '--yes']), null);
     const none = await commanded.run([...args, '--yes']);
     assert.deepEqual([none.code, none.out], [0, '']);
-    assert.match(none.err, /no delivery fits \(dead, replay\.silent\)/);
+    assert.match(none.err, /No delivery matches \(dead, replay\.silent\)/);
     const state = ['--state', 'delivered', '--no-wait', '--yes'];
     const begun = await commanded.json([...args, ...state]);
     const path = `/replays/${String(begun['id'])}`;
@@ -186,10 +186,10 @@ describe('ringback replay', () => {
     assert.match(out, /ID.*STATE.*DONE.*SENT/);
     const mistakes: [string[], number, RegExp][] = [
       [['lst'], 2, /^Cannot replay "lst": did you mean "list"\?/],
-      [['show'], 2, /^Cannot show a replay: expected rpl_…/],
+      [['show'], 2, /^Cannot show a replay: no id given, expected rpl_…/],
       [['cancel', 'sub_1'], 2, /^Cannot cancel "sub_1": expected a replay, rpl_…/],
       [['show', `rpl_${'0'.repeat(26)}`], 1, /^There is no replay/],
-      [['list', 'all'], 2, /^Cannot replay "all": expected flags only/],
+      [['list', 'all'], 2, /^Cannot replay "all": the command takes options only/],
       [['--state', 'due'], 2, /expected dead, delivered, cancelled or ended/],
       [['--limit', '5', '--yes'], 2, /^Cannot use --limit beside a new replay/],
       [

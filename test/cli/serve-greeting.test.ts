@@ -70,13 +70,15 @@ describe('the greeting of ringback serve', () => {
       await using folder = await newFolder();
       const args = ['serve', '--port', '0', '--data', folder.path];
       await using shown = startOnTerminal(args, { columns: 100 });
-      await shown.says(/console +http:\S+#ticket=[\w-]{43} +\(signs in once, within an hour\)\n/);
+      await shown.says(
+        /console +http:\S+#ticket=[\w-]{43} +\(signs in once, valid for an hour\)\n/,
+      );
       const [line] = await shown.says(/^ {2}curl -X POST .*\/events .*\n/m);
       assert.match(line, /'\{"event":"order.created","payload":\{"message":"Order 42"\}\}'\n$/);
       await shown.says(/INFO +started/);
       shown.type('\u0003');
       assert.equal(await shown.ended, 0);
-      assert.match(shown.text(), /Stopping: requests under way are finished first\.\n/);
+      assert.match(shown.text(), /Stopping: finishing in-flight requests\.\n/);
       assert.ok(isColoured(shown.raw()));
       const env = { NO_COLOR: '1' };
       await using plain = startOnTerminal(args, { columns: 60, env });
@@ -92,15 +94,15 @@ describe('the greeting of ringback serve', () => {
     await using folder = await newFolder();
     await inTerminal(data(folder), async (greeting) => {
       assert.match(greeting, /^ {2}callbacks +reach public addresses and loopback, because only/m);
-      assert.doesNotMatch(greeting, /These lines need/);
+      assert.doesNotMatch(greeting, /The commands below need/);
     });
     const proxied = data(folder, { RINGBACK_PUBLIC_URL: 'https://hooks.example' });
     await inTerminal(proxied, async (greeting) => {
       assert.match(
         greeting,
-        /^ {2}callbacks +reach public addresses only, because RINGBACK_PUBLIC_URL is https:\/\/hooks\.example; RINGBACK_ALLOW_TARGETS changes that$/m,
+        /^ {2}callbacks +reach public addresses only, because RINGBACK_PUBLIC_URL is https:\/\/hooks\.example; set RINGBACK_ALLOW_TARGETS to change this$/m,
       );
-      assert.match(greeting, /^These lines need RINGBACK_ALLOW_TARGETS=loopback/m);
+      assert.match(greeting, /^The commands below need RINGBACK_ALLOW_TARGETS=loopback/m);
     });
   });
 

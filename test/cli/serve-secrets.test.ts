@@ -75,7 +75,7 @@ describe('the encryption key', () => {
     for (const env of [data(folder), data(folder, { RINGBACK_ENCRYPTION_KEY: otherKey })]) {
       const { code, out, err } = await runChild(['serve', '--port', '0'], env);
       assert.deepEqual([code, out], [1, '']);
-      assert.match(err, /^Cannot open the secrets in ".*": the encryption key is another one/);
+      assert.match(err, /^Cannot decrypt the secrets in ".*": the encryption key does not match/);
       assert.doesNotMatch(err, /^\s+at /m);
       assert.ok(!existsSync(join(folder.path, 'encryption.key')));
     }

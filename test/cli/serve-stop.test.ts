@@ -13,7 +13,7 @@ describe('stopping', () => {
       await idle.arrayBuffer();
       const request = await startRequest(child.url, child.key ?? '');
       child.signal(signal);
-      await child.says(/Stopping: requests under way are finished first/);
+      await child.says(/Stopping: finishing in-flight requests/);
       assert.match(await request.finish(), /^HTTP\/1\.1 201 .*"subscriberId":"sub_/s);
       assert.equal(await child.ended, 0);
       await assert.rejects(fetch(`${child.url}/healthz`));

@@ -51,7 +51,7 @@ describe('ringback serve', () => {
       assert.match(first.url, /^http:\/\/127\.0\.0\.1:[1-9]\d+$/);
       assert.match(appId, /^app_[0-9a-z]{26}$/);
       assert.match(key, /^rbk_[0-9A-Za-z]{57}$/);
-      assert.match(first.out(), /shown this once/);
+      assert.match(first.out(), /shown only once/);
       assert.ok(first.out().includes(`${first.url}/docs`));
       assert.equal(await status(`${first.url}/healthz`), 200);
       assert.equal(await subscribeWith(first.url, key), 201);
@@ -63,7 +63,7 @@ describe('ringback serve', () => {
     await using second = await serve(data(folder));
     assert.deepEqual([second.appId, second.key], [appId, undefined]);
     assert.ok(!second.out().includes(key.slice(4)));
-    assert.doesNotMatch(second.out(), /shown this once/);
+    assert.doesNotMatch(second.out(), /shown only once/);
     assert.equal(await subscribeWith(second.url, key), 201);
   });
 
@@ -111,7 +111,7 @@ describe('ringback serve', () => {
   it('warns of a setting that it does not know', async () => {
     await using folder = await newFolder();
     await using child = await serve(data(folder, { RINGBACK_PROT: '1' }));
-    await child.says(/Warning: RINGBACK_PROT is no setting/, 'err');
+    await child.says(/Warning: RINGBACK_PROT is not a setting/, 'err');
   });
 
   it('takes a flag before the variable', async () => {

@@ -40,7 +40,7 @@ describe('ringback subscriptions', () => {
   it('says that nobody listens, and how to change that', async () => {
     const { code, out, err } = await commanded.run(['subscriptions']);
     assert.deepEqual([code, out], [0, '']);
-    assert.match(err, /^Nobody has subscribed yet\. Subscribe: ringback subscribe http/);
+    assert.match(err, /^No subscriptions yet\. Create one: ringback subscribe http/);
     const none = await commanded.json(['subscriptions']);
     assert.deepEqual(none, { items: [], nextCursor: null });
   });
@@ -106,7 +106,7 @@ describe('ringback subscribe', () => {
     assert.match(err, /ftp:\/\/x\.example\/.*expected http or https/);
     const none = await commanded.run(['subscribe']);
     assert.equal(none.code, 2);
-    assert.match(none.err, /^Cannot subscribe without a URL/);
+    assert.match(none.err, /^Cannot subscribe: no URL given/);
   });
 });
 
@@ -144,9 +144,9 @@ describe('ringback subscriptions, with some', () => {
     const failed = await list('--event', 'failed', '--target', '127.0.0.1');
     assert.ok(failed.items.length >= 1 && failed.items.length < 5);
     const none = await commanded.run(['subscriptions', '--state', 'disabled']);
-    assert.match(none.err, /^No subscription fits\./);
+    assert.match(none.err, /^No subscription matches\./);
     const some = await commanded.run(['subscriptions', '--limit', '2']);
-    assert.match(some.err, /^There are more: --all/);
+    assert.match(some.err, /^More results exist: use --all/);
   });
 
   it('pauses, resumes, pings, and shows and replaces the secret of one', async () => {
@@ -158,22 +158,24 @@ describe('ringback subscriptions, with some', () => {
     };
     assert.match(
       await act(),
-      /^subscription +sub_\w+\nstate +active\n[^]*retry +none: one attempt/,
+      /^subscription +sub_\w+\nstate +active\n[^]*retry +none \(a single attempt/,
     );
-    assert.match(await act('--pause'), /^Paused sub_\w+: what is published waits/);
+    assert.match(await act('--pause'), /^Paused sub_\w+\. New deliveries stay pending/);
     assert.equal((await commanded.json(['subscriptions', id]))['state'], 'paused');
     assert.match(await act('--resume'), /^Resumed sub_/);
     const before_ = receiver.requests.length;
     assert.match(
       await act('--ping'),
-      /^Sent ringback\.ping as evt_\w+\. How it goes: ringback deliv/,
+      /^Sent ringback\.ping as evt_\w+\. Follow it: ringback deliv/,
     );
     await receiver.waitFor(before_ + 1);
     const secret = (await act('--secret')).trim();
     assert.match(secret, /^whsec_\S+$/);
     assert.deepEqual(await commanded.json(['subscriptions', id, '--secret']), { secret });
     const both = (await act('--rotate-secret')).split('\n');
-    assert.ok(both[0] !== secret && both[1]?.startsWith(`${secret}  (the one before, valid until`));
+    assert.ok(
+      both[0] !== secret && both[1]?.startsWith(`${secret}  (previous secret, valid until`),
+    );
     const alone = await commanded.json(['subscriptions', id, '--rotate-secret', '--overlap', '0s']);
     assert.deepEqual(Object.keys(alone), ['secret']);
   });
@@ -189,12 +191,12 @@ describe('ringback subscriptions, with some', () => {
       [['x'], 2, /^Cannot show "x": expected a subscription, sub_…\n/],
       [[sub], 1, /^There is no subscription "sub_0+"\nIt may belong to another app/],
       [[sub, sub], 2, /^Cannot show several subscriptions/],
-      [['--ping'], 2, /^Cannot ping: expected sub_…/],
+      [['--ping'], 2, /^Cannot ping: no subscription given, expected sub_…/],
       [[sub, '--ping', '--pause'], 2, /^Cannot do --pause or --ping at once/],
-      [[sub, '--overlap', '1d'], 2, /belongs to --rotate-secret/],
+      [[sub, '--overlap', '1d'], 2, /requires --rotate-secret/],
       [[sub, '--rotate-secret', '--overlap', '1ms'], 2, /^Cannot read --overlap "1ms"/],
       [['--state', 'activ'], 2, /did you mean "active"\?/],
-      [['--all', '--limit', '3'], 2, /give --all or --limit/],
+      [['--all', '--limit', '3'], 2, /--all and --limit/],
     ];
     for (const [words, expected, message] of mistakes) {
       const { code, out, err } = await commanded.run(['subscriptions', ...words]);
@@ -208,7 +210,7 @@ describe('ringback unsubscribe', () => {
   it('ends one, on a terminal and again as JSON', { skip: noTerminal }, async () => {
     const id = await subscribe(receiver.url, '--event', 'ends');
     const { code, text } = await commanded.onTerminal(['unsubscribe', id]);
-    assert.deepEqual([code, text], [0, `Unsubscribed ${id}: nothing more is sent to it.\n`]);
+    assert.deepEqual([code, text], [0, `Unsubscribed ${id}. Nothing more is sent to it.\n`]);
     assert.equal((await read(id))['state'], 'ended');
     assert.deepEqual(await commanded.json(['unsubscribe', id]), { subscriberId: id });
     const wrong = await commanded.run(['unsubscribe', 'dlv_00000000000000000000000000_1']);

@@ -160,12 +160,12 @@ describe('createClient', () => {
         (error: unknown) => {
           assert(error instanceof RingbackError, `${name}: ${String(error)}`);
           assert.equal(error.code, 'unreadable_answer', name);
-          assert.match(error.message, /the answer is "\{"other":1\}", expected it to have \w/);
+          assert.match(error.message, /the response is "\{"other":1\}", expected it to have \w/);
         },
       );
       if (!name.endsWith('.list')) continue;
       const odd = recording((...call) => ({ ...leastOf(...call), items: 'abc' }));
-      await assert.rejects(async () => ask(odd.client)[1], /expected its items to be a list/);
+      await assert.rejects(async () => ask(odd.client)[1], /expected items to be an array/);
     }
     assert.deepEqual(taken.sort(), free.sort());
   });

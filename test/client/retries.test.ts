@@ -56,7 +56,7 @@ describe('a call', () => {
       (error) =>
         error instanceof UnreachableError &&
         error.url === service.url &&
-        error.message.startsWith(`Cannot POST /events: no answer from ${service.url}: `) &&
+        error.message.startsWith(`Cannot POST /events: no response from ${service.url}: `) &&
         !error.message.includes(key),
     );
     assert.equal(service.seen.length, 3);
@@ -172,7 +172,7 @@ describe('an answer', () => {
         assert(error instanceof RingbackError);
         assert.equal(
           error.message,
-          `Cannot GET /events/evt_1: answered ${status} some_code: made up some_code`,
+          `Cannot GET /events/evt_1: the service responded ${status} some_code: made up some_code`,
         );
         const { code, detail, requestId, problem: whole } = error;
         assert.deepEqual(
@@ -251,7 +251,10 @@ describe('an answer', () => {
       await assert.rejects(client.publish(event), (error) => {
         assert(error instanceof RingbackError);
         assert.equal(error.code, 'redirected');
-        assert.ok(error.message.includes(`it sends us to "${elsewhere.url}/x"`), error.message);
+        assert.ok(
+          error.message.includes(`the server redirects to "${elsewhere.url}/x"`),
+          error.message,
+        );
         assert.ok(!error.message.includes(key));
         return true;
       });

@@ -178,6 +178,6 @@ describe('stream', () => {
     await assert.rejects(take(1, client.stream()), /expected text\/event-stream/);
     await using broken = await rawService(sends('stay', 'event: changes\ndata: {\n\n'));
     const other = createClient({ url: broken.url, key, ...time() });
-    await assert.rejects(take(1, other.stream()), /a frame of the stream is no JSON/);
+    await assert.rejects(take(1, other.stream()), /a frame of the stream is not valid JSON/);
   });
 });

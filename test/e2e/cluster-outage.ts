@@ -154,7 +154,7 @@ async function isUnready(node: ClusterNode, url: string): Promise<void> {
   const answer = await node.call({ path: '/readyz', key: null });
   assert.ok(performance.now() - startMs <= answerMs, `${node.name} took too long to say how it is`);
   isRefusal(answer);
-  assert.match(String(answer.json['detail']), /is not ready: the store does not answer/);
+  assert.match(String(answer.json['detail']), /is not ready: the store does not respond/);
   const { password, host, port } = new URL(url);
   for (const secret of [password, host, port])
     assert.ok(!answer.text.includes(secret), answer.text);

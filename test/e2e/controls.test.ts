@@ -170,8 +170,8 @@ describe('a contract of somebody else', () => {
       [
         'body#/x-ringback/timeout is 5, expected a duration from 100ms to 60s',
         'body#/x-ringback/metadata/a is a number, expected a text of at most 512 characters',
-        'body#/x-ringback/x is not expected here',
-        'body#/x-ringback/headers/Host is a header that Ringback sets itself, expected another one',
+        'body#/x-ringback/x is not allowed here',
+        'body#/x-ringback/headers/Host is a header that Ringback sets itself, expected another name',
         'body#/x-ringback/events is a text of 1, expected a list of 1 to 20 event patterns',
       ],
     );

@@ -59,7 +59,7 @@ type Row = readonly [does: string, serve: (socket: Socket) => void, expected: Ex
 
 const rows: readonly Row[] = [
   // Time.
-  ['hangs after accept', (socket) => socket.resume(), { ...timeout, message: /not answer/ }],
+  ['hangs after accept', (socket) => socket.resume(), { ...timeout, message: /not respond/ }],
   ['drips its head', dripping('', `${head}x: `), timeout],
   ['drips its status line', dripping('HTTP/1.1 200 ', 'x'), timeout],
   ['drips its body', dripping(`${head}\r\n`, 'x'), { is: '200 cut', isEndless: true }],
@@ -68,7 +68,7 @@ const rows: readonly Row[] = [
   [
     'drips 103',
     dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n'),
-    { ...timeout, message: /not answer/ },
+    { ...timeout, message: /not respond/ },
   ],
   ['stops after its head', answering(`${head}content-length: 5\r\n\r\n`), headOnly],
   [

@@ -47,7 +47,7 @@ export const secureBehaviours: readonly SecureBehaviour[] = [
   faulty('has a certificate that has expired', 'expired', /certificate of .* has expired/),
   faulty('has a certificate that is not valid yet', 'early', /certificate of .* is not valid yet/),
   faulty('has a certificate that is self-signed', 'stranger', /certificate of .* is self-signed/),
-  faulty('has a certificate of another name', 'other', /certificate of .* another name/),
+  faulty('has a certificate of another name', 'other', /certificate of .* another host name/),
   faulty('speaks only TLS 1.0', 'old', /1\.2/),
   {
     does: 'speaks plain http',

@@ -1201,7 +1201,7 @@ describe('a failure inside one delivery', () => {
     assert.equal(bySub.get(bad)?.state, 'due');
     assert.equal(bySub.get(bad)?.attempts, 0);
     assert.ok(engine.errors.length >= 5);
-    assert.match(String(engine.errors[0]), new RegExp(`Cannot open the secrets of ${bad}`));
+    assert.match(String(engine.errors[0]), new RegExp(`Cannot decrypt the secrets of ${bad}`));
 
     const secret = makeSigningSecret(new Uint8Array(32).fill(1), world.nowMs());
     const owner = { appId: app.id, subscriptionId: id };

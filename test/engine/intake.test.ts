@@ -48,7 +48,7 @@ describe('judgeEntry', () => {
       assert(verdict.kind === 'refused');
       const told = verdict.problem.message;
       assert.equal(reasonAgainst(entry(JSON.stringify(value))), told);
-      assert.match(told, /^The payload breaks the contract: body#\/payload/);
+      assert.match(told, /^The payload violates the contract: body#\/payload/);
     }
   });
 

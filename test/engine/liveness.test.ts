@@ -306,7 +306,7 @@ describe('Liveness', () => {
     await stopping;
   });
 
-  it('stops although the store does not answer', async () => {
+  it('stops although the store does not respond', async () => {
     const world = virtualWorld();
     const { liveness, asked } = alone(world);
     await world.pass(limits.heartbeatEveryMs);

@@ -45,7 +45,7 @@ describe('spend', () => {
     assert.equal(await burst(here.context.quotas), 8);
   });
 
-  it('goes by what it knew while the store does not answer', async () => {
+  it('goes by what it knew while the store does not respond', async () => {
     const world = virtualWorld();
     let isAway = false;
     const node = { no: 1, name: 'n', role: 'all', version: '1', startedMs: 0, seenMs: 0 } as const;

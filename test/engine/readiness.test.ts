@@ -90,7 +90,7 @@ describe('readiness', () => {
     fail();
     world.advance(limits.readyKnownMs);
     const found = await readiness();
-    assert.equal(found.kind === 'unready' && found.reason, 'the store takes nothing in');
+    assert.equal(found.kind === 'unready' && found.reason, 'the store is not accepting writes');
     be('well');
     world.advance(limits.readyKnownMs);
     assert.equal((await readiness()).kind, 'ready');

@@ -110,7 +110,7 @@ describe('a database on SQLite', () => {
     db.exec(`update migration set hash = '${'0'.repeat(64)}' where number = 7`);
     db.close();
     const reason =
-      /migration 7 "session" was applied with hash 000000000000, and this program has it with \w{12}: its file was changed in between. Start the Ringback that applied it, restore a backup/;
+      /migration 7 "session" was applied with hash 000000000000, but this program has it with \w{12}: the file was changed in between. Start the Ringback that applied it, restore a backup/;
     for (const args of [['migrate', '--check'], ['migrate'], ['serve']]) {
       const { code, err } = await runHere([...args, '--data', folder.path]);
       assert.equal(code, 1, args.join(' '));
@@ -134,7 +134,7 @@ describe('a database on SQLite', () => {
       name: 'CannotOpenStore',
       code: 'bad_migrations',
       message:
-        /it is at migration 18, but lacks column subscription.filter text. A development version/,
+        /it is at migration 18, but lacks column subscription.filter text. It was created by a development version/,
     };
     assert.throws(() => readDueMigrations({ path, migrationsDir }), refusal);
     assert.throws(() => applyMigrations(db, { database: path, migrationsDir, nowMs }), refusal);

@@ -23,7 +23,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.deepEqual(others, []);
       assert.equal(notice?.name, 'ringback.delivery.dead');
       const { message, ...facts } = notice.payload;
-      assert.match(String(message), /is dead: its only attempt failed \(status 500\)/);
+      assert.match(String(message), /is dead-lettered: its only attempt failed \(status 500\)/);
       assert.deepEqual(facts, {
         subscriberId: `sub_${one.id}`,
         callbackUrl: 'https://receiver.example/0',
@@ -71,7 +71,10 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(notice?.name, 'ringback.subscription.gone');
       assert.equal(notice.payload['subscriberId'], `sub_${one.id}`);
       assert.equal(notice.payload['deliveryId'], `dlv_${first.event}_0`);
-      assert.match(String(notice.payload['message']), /answered event "a" with status 410/);
+      assert.match(
+        String(notice.payload['message']),
+        /in its response to event "a", with status 410/,
+      );
     });
 
     it('tells it also of a ping: that ends a subscription like any other event', async () => {
@@ -84,7 +87,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(notice?.payload['subscriberId'], `sub_${one.id}`);
       assert.match(
         String(notice.payload['message']),
-        /answered event "ringback.ping" with status 410/,
+        /in its response to event "ringback.ping", with status 410/,
       );
     });
 

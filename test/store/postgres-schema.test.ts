@@ -126,7 +126,7 @@ describe('applyMigrations', () => {
       url,
       message: new RegExp(
         `^Cannot connect to "postgres://someone@127.0.0.1:${port}/x": connect ECONNREFUSED .*; ` +
-          'check host and port in DATABASE_URL',
+          'check the host and port in DATABASE_URL',
       ),
     });
   });
@@ -147,7 +147,7 @@ describe('applyMigrations', () => {
     const url = changed(database.url, { pathname: '/nowhere_at_all' });
     await refused(applyMigrations({ url, migrationsDir, nowMs }), {
       url,
-      message: /database "nowhere_at_all" does not exist .*; make the database first/,
+      message: /database "nowhere_at_all" does not exist .*; create the database first/,
     });
   });
 
@@ -157,7 +157,8 @@ describe('applyMigrations', () => {
     const options = { url: role.url, migrationsDir, nowMs };
     await refused(applyMigrations(options), {
       url: role.url,
-      message: /permission denied for database .*; let its owner run `create schema ringback auth/,
+      message:
+        /permission denied for database .*; as the database owner, run `create schema ringback auth/,
     });
     await database.query(`create schema ringback authorization ${role.name}`);
     assert.deepEqual(await applyMigrations(options), all);

@@ -89,11 +89,11 @@ describe('backUp', () => {
   it('touches nothing that is there already', () => {
     migrated();
     writeFileSync(file, 'dear to somebody');
-    refused(/^Cannot back up to ".*copy\.db": it exists already$/);
+    refused(/^Cannot back up to ".*copy\.db": the file already exists$/);
     assert.equal(readFileSync(file, 'utf8'), 'dear to somebody');
     rmSync(file);
     writeFileSync(`${file}.part`, 'of another backup');
-    refused(/copy\.db\.part" is there: a backup is being made, or one was cut off/);
+    refused(/copy\.db\.part" exists: a backup is running, or one was interrupted/);
     assert.equal(readFileSync(`${file}.part`, 'utf8'), 'of another backup');
     assert.ok(!existsSync(file));
   });

@@ -133,7 +133,7 @@ describe('openEmbedded', () => {
       code: 'newer_schema',
       message:
         `Cannot open "${path}": it is at migration ${known + 1}, and this program knows ` +
-        `migrations up to ${known}; start the newer Ringback that wrote it`,
+        `migrations up to ${known}. Start the newer Ringback that wrote it`,
     });
     const again = new DatabaseSync(path);
     again.exec(`delete from migration where number = ${known + 1}`);
@@ -155,7 +155,7 @@ describe('openEmbedded', () => {
     await assert.rejects(open(join(root, 'file', 'data')), {
       name: 'CannotOpenStore',
       code: 'failed',
-      message: /^Cannot make the data folder/,
+      message: /^Cannot create the data folder/,
     });
   });
 });

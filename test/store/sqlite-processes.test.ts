@@ -35,7 +35,7 @@ describe('the one-process lock', () => {
     assert.equal(
       line,
       `refused in_use Cannot open "${join(dataDir, 'ringback.db')}": another Ringback process is ` +
-        'using it; stop that process, or give this one a data folder of its own',
+        'using it. Stop that process, or use a separate data folder',
     );
     await exited(second);
     await store.close();

@@ -60,9 +60,9 @@ function rangePhrase(schema: JsonObject): string | undefined {
   if (typeof least === 'number' && typeof most === 'number') return `${least} to ${most}`;
   const phrases = [
     typeof least === 'number' ? `at least ${least}` : undefined,
-    above === undefined ? undefined : `above ${above}`,
+    above === undefined ? undefined : `more than ${above}`,
     typeof most === 'number' ? `at most ${most}` : undefined,
-    below === undefined ? undefined : `below ${below}`,
+    below === undefined ? undefined : `less than ${below}`,
   ].filter((phrase) => phrase !== undefined);
   return phrases.length === 0 ? undefined : phrases.join(', ');
 }

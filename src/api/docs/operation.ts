@@ -59,7 +59,7 @@ function factList(operation: Operation): Html {
   const ends =
     role.kind === 'unsubscribe'
       ? html`<dt>Ends</dt>
-          <dd>the subscription that <code>${role.id.name}</code> names, with all its callbacks</dd>`
+          <dd>the subscription given by <code>${role.id.name}</code>, with all its callbacks</dd>`
       : undefined;
   return html`<dl class="facts">
     <dt>Authentication</dt>

@@ -66,7 +66,7 @@ const notBuilt: Reply = {
   status: 503,
   headers: { ...shieldHeaders, 'retry-after': '60' },
   mediaType: 'text/plain',
-  body: 'The console was not built. Run `npm run console`, then start the service again.\n',
+  body: 'The console is not built. Run `npm run console`, then restart the service.\n',
 };
 
 function answer(

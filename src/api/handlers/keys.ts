@@ -45,7 +45,7 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
 function readWish({ key: caller, request }: Call): Parameters<typeof createKey>[2] {
   const body = fields.bodyFields(request);
   const scopes = allScopes.filter((scope) => fields.list(body, 'scopes').includes(scope));
-  refuseBeyond(caller, { scopes }, 'Cannot make the key');
+  refuseBeyond(caller, { scopes }, 'Cannot create the key');
   const expiresMs = fields.optionalInstant(body, 'expiresAt', 'body#/expiresAt');
   return { name: fields.text(body, 'name'), scopes, expiresMs };
 }
@@ -60,8 +60,8 @@ function refuseBeyond(caller: Key | undefined, subject: Pick<Key, 'scopes'>, act
   const has = caller?.scopes.join(', ') ?? 'none';
   throw new Problem(
     'missing_scope',
-    `${action}: it has the scope ${beyond.map((scope) => `"${scope}"`).join(', ')}, ` +
-      `which the calling key does not hold (it has: ${has}). Use a key that holds it`,
+    `${action}: it has the scope ${beyond.map((scope) => `"${scope}"`).join(', ')}, which ` +
+      `the calling key does not hold (it holds: ${has}). Call with a key that holds it`,
   );
 }
 

@@ -119,5 +119,5 @@ function showContract(contract: Contract): Record<string, unknown> {
 
 function noContract(title: string, contracts: readonly Contract[]): Problem {
   const known = contracts.map((one) => JSON.stringify(one.title)).join(' or ');
-  return new Problem('not_found', `There is no contract "${title}", expected ${known}`);
+  return new Problem('not_found', `Cannot find contract "${title}": expected ${known}`);
 }

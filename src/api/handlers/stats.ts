@@ -53,8 +53,10 @@ function timeAsked(query: Fields, nowMs: number): TimeAsked {
   const fromMs = fields.optionalInstant(query, 'from', 'query.from');
   const untilMs = fields.optionalInstant(query, 'until', 'query.until');
   if (fromMs === undefined && untilMs === undefined) return { range: range ?? '1h' };
-  if (range !== undefined) throw fields.badField('query.range', 'is given beside from or until');
-  if (fromMs === undefined) throw fields.badField('query.from', 'is missing, expected with until');
+  if (range !== undefined)
+    throw fields.badField('query.range', 'cannot be combined with from or until');
+  if (fromMs === undefined)
+    throw fields.badField('query.from', 'is missing, expected together with until');
   return { fromMs, untilMs: untilMs ?? nowMs };
 }
 

@@ -20,7 +20,7 @@ async function openStream(hub: Pick<StreamHub, 'open'>, call: Call): Promise<Rep
     isReady: () => stream.isReady(),
     take: (frame: Frame) => stream.send(bytesOf(frame)),
     isWelcome: isStillWelcome,
-    stillHere: (cursor: string | undefined) => stream.send(commentBytes('still here', cursor)),
+    stillHere: (cursor: string | undefined) => stream.send(commentBytes('keep-alive', cursor)),
     bye: () => stream.end(bye),
     cut: () => stream.cut(),
   };

@@ -4,21 +4,22 @@ import type { Command } from '../command.ts';
 export const backup: Command = {
   name: 'backup',
   group: 'operate',
-  summary: 'copies the SQLite database, also while the service runs',
+  summary: 'Copy the SQLite database, while the service runs or not',
   usage: ['ringback backup FILE'],
   about:
-    'The copy is as the database was at one moment, checked and on the disk when the command ends. The ' +
-    'encryption key is not in it: keep that too, in another place. PostgreSQL has pg_dump and archiving.',
-  positionals: { FILE: 'the copy, which must not exist yet' },
+    'The copy is a consistent snapshot. It is verified and synced to disk before the ' +
+    'command returns. The encryption key is not part of it: store that separately. For ' +
+    'PostgreSQL, use pg_dump or continuous archiving.',
+  positionals: { FILE: 'Path of the copy; must not exist yet' },
   flags: {},
   takesSettings: true,
   settingsShown: ['data'],
-  json: 'source, file, bytes, migration, tookMs, and where the encryption key is',
+  json: 'source, file, bytes, migration, tookMs and the path of the encryption key',
   examples: [
-    { line: 'ringback backup ringback-monday.db', says: 'of ./data' },
+    { line: 'ringback backup ringback-monday.db', says: 'Back up ./data' },
     {
       line: 'ringback backup /mnt/backups/ringback.db --data /var/lib/ringback',
-      says: 'of another',
+      says: 'Back up another data folder',
     },
   ],
   run: async (call, terminal) => (await import('../backup.ts')).backup(call, terminal),

@@ -6,36 +6,47 @@ import { deliveryFlags, deliveryStates, listFlags } from './filter-flags.ts';
 export const deliveries: Command = {
   name: 'deliveries',
   group: 'look',
-  summary: 'shows events on their way, and every attempt of one',
+  summary: 'List deliveries, or show one with its attempts',
   usage: [
     'ringback deliveries [--state STATE] [--event PATTERN] [--to SUB] [--since WHEN]',
     'ringback deliveries DLV',
     'ringback deliveries --watch',
   ],
-  positionals: { DLV: 'show this one, with what each attempt sent and got back' },
+  positionals: { DLV: 'Delivery to show, with the request and response of each attempt' },
   flags: {
     state: {
       kind: 'choice',
       placeholder: 'STATE',
       choices: deliveryStates,
-      says: 'in this state; pending is due or running, retrying is pending after a failure',
+      says: 'In this state; pending is due or running, retrying is pending after a failed attempt',
     },
-    'event-id': { kind: 'text', placeholder: 'EVT', says: 'of this one event' },
+    'event-id': { kind: 'text', placeholder: 'EVT', says: 'Of this event' },
     ...deliveryFlags,
-    watch: { kind: 'switch', says: 'follow them as they change, until Ctrl+C' },
+    watch: { kind: 'switch', says: 'Follow changes as they happen; Ctrl+C ends it' },
     ...listFlags,
     ...connectFlags,
   },
   takesSettings: false,
-  json: 'items and nextCursor; of one, the delivery with its attempts; with --watch a line for each change',
+  json:
+    'items and nextCursor; with DLV, the delivery and its attempts; with --watch, one ' +
+    'line per change',
   examples: [
     {
       line: 'ringback deliveries --state dead --since 1d',
-      says: 'what nobody got since yesterday',
+      says: 'List what was dead-lettered since yesterday',
     },
-    { line: 'ringback deliveries --status 5xx', says: 'where receivers failed' },
-    { line: 'ringback deliveries dlv_01jc4t6v8m3q5r7w9x1y2z3a4b_0', says: 'why it failed' },
-    { line: `ringback deliveries --watch --event 'order.*'`, says: 'as it happens' },
+    {
+      line: 'ringback deliveries --status 5xx',
+      says: 'List deliveries whose last response was a server error',
+    },
+    {
+      line: 'ringback deliveries dlv_01jc4t6v8m3q5r7w9x1y2z3a4b_0',
+      says: 'Show one delivery and why it failed',
+    },
+    {
+      line: `ringback deliveries --watch --event 'order.*'`,
+      says: 'Follow deliveries of order events',
+    },
   ],
   run: async (call, terminal) => (await import('../deliveries.ts')).deliveries(call, terminal),
 };

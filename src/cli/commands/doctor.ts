@@ -4,38 +4,38 @@ import type { Command } from '../command.ts';
 export const doctor: Command = {
   name: 'doctor',
   group: 'operate',
-  summary: 'says what a start would meet, and what to do about it',
+  summary: 'Check the configuration and environment before starting',
   usage: ['ringback doctor [--lookup NAME] [--SETTING VALUE]…'],
   about:
-    'Looks at everything that a start needs: settings, contracts, data folder, disk, store, schema, ' +
-    'encryption key, clock, DNS, TLS certificate, port and public URL. It changes nothing, and may run ' +
-    'beside a service that is running.',
+    'Checks everything a start depends on: settings, contracts, data folder, disk, store, ' +
+    'schema, encryption key, clock, DNS, TLS certificate, port and public URL. It changes ' +
+    'nothing and is safe to run beside a running service.',
   flags: {
     lookup: {
       kind: 'text',
       placeholder: 'NAME',
       says:
-        'a host to look up, such as one of your receivers; otherwise the host of ' +
-        'RINGBACK_PUBLIC_URL, or example.com',
+        'Host to resolve, such as one of your receivers (the host of RINGBACK_PUBLIC_URL, or ' +
+        'example.com)',
     },
   },
   takesSettings: true,
   settingsShown: ['data', 'databaseUrl', 'port'],
-  json: 'a list of { check, state, message, remedy }; state is ok, warning or failed',
+  json: 'an array of { check, state, message, remedy }, where state is ok, warning or failed',
   examples: [
-    { line: 'ringback doctor', says: 'before the first start, and whenever something is odd' },
+    { line: 'ringback doctor', says: 'Check before the first start, or when something is wrong' },
     {
       line: 'ringback doctor --lookup shop.example.com',
-      says: 'can this machine find the receiver?',
+      says: 'Check that this machine can resolve a receiver',
     },
     {
       line: `ringback doctor --json | jq '.[] | select(.state == "failed")'`,
-      says: 'only what failed',
+      says: 'Print only the failed checks',
     },
   ],
   exitCodes: {
-    0: 'nothing failed; there may be warnings',
-    1: 'something failed: a start would fail too, or break a promise',
+    0: 'No check failed; there may be warnings',
+    1: 'A check failed: the service would not start, or could not keep its guarantees',
   },
   run: async (call, terminal) => (await import('../doctor.ts')).doctor(call, terminal),
 };

@@ -6,21 +6,28 @@ import { listFlags, timeFlags } from './filter-flags.ts';
 export const events: Command = {
   name: 'events',
   group: 'look',
-  summary: 'shows what was published, and one event with its payload',
+  summary: 'List events, or show one with its payload',
   usage: ['ringback events [--event PATTERN] [--since WHEN]', 'ringback events EVT'],
-  positionals: { EVT: 'show this one, with its payload and where it went' },
+  positionals: { EVT: 'Event to show, with its payload and deliveries' },
   flags: {
-    event: { kind: 'text', placeholder: 'PATTERN', says: 'of this name, or that fit order.*' },
+    event: {
+      kind: 'text',
+      placeholder: 'PATTERN',
+      says: 'With this name, or matching a pattern such as order.*',
+    },
     ...timeFlags,
     ...listFlags,
     ...connectFlags,
   },
   takesSettings: false,
-  json: 'items and nextCursor; of one, the event with its payload as it was published',
+  json: 'items and nextCursor; with EVT, the event with its payload exactly as published',
   examples: [
-    { line: 'ringback events --since 1h', says: 'what happened in the last hour' },
-    { line: `ringback events --event 'order.*' --all --json`, says: 'all orders, for a program' },
-    { line: 'ringback events evt_01jc4t6v8m3q5r7w9x1y2z3a4b', says: 'one of them' },
+    { line: 'ringback events --since 1h', says: 'List events of the last hour' },
+    {
+      line: `ringback events --event 'order.*' --all --json`,
+      says: 'Print all order events as JSON',
+    },
+    { line: 'ringback events evt_01jc4t6v8m3q5r7w9x1y2z3a4b', says: 'Show one event' },
   ],
   run: async (call, terminal) => (await import('../events.ts')).events(call, terminal),
 };

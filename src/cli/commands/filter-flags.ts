@@ -5,9 +5,15 @@ export const timeFlags = {
   since: {
     kind: 'text',
     placeholder: 'WHEN',
-    says: 'published so long ago or later: 15m, 1h, 7d, or a time such as 2026-01-31T12:00:00Z',
+    says:
+      'Published at or after this time: a duration ago (15m, 1h, 7d) or a timestamp ' +
+      '(2026-01-31T12:00:00Z)',
   },
-  until: { kind: 'text', placeholder: 'WHEN', says: 'published before; written like --since' },
+  until: {
+    kind: 'text',
+    placeholder: 'WHEN',
+    says: 'Published before this time; same format as --since',
+  },
 } as const satisfies Record<string, Flag>;
 
 export const errorWords = [
@@ -26,14 +32,22 @@ export const errorWords = [
 ] as const;
 
 export const deliveryFlags = {
-  event: { kind: 'text', placeholder: 'PATTERN', says: 'of this event, or of order.*' },
-  to: { kind: 'text', placeholder: 'SUB', says: 'to this subscription' },
-  status: { kind: 'text', placeholder: 'STATUS', says: 'last answered with 404, or any 5xx' },
+  event: {
+    kind: 'text',
+    placeholder: 'PATTERN',
+    says: 'Of this event, or matching a pattern such as order.*',
+  },
+  to: { kind: 'text', placeholder: 'SUB', says: 'To this subscription' },
+  status: {
+    kind: 'text',
+    placeholder: 'STATUS',
+    says: 'Last response had this status, such as 404 or 5xx',
+  },
   error: {
     kind: 'choice',
     placeholder: 'ERROR',
     choices: errorWords,
-    says: 'whose last attempt failed so, or that are dead because exhausted or expired',
+    says: 'Last attempt failed with this error; or dead-lettered as exhausted or expired',
   },
   ...timeFlags,
 } as const satisfies Record<string, Flag>;
@@ -53,7 +67,11 @@ export const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as c
 export const endedStates = ['dead', 'delivered', 'cancelled', 'ended'] as const;
 
 export const listFlags = {
-  limit: { kind: 'count', placeholder: 'N', min: 1, says: 'show at most so many, the newest (50)' },
-  all: { kind: 'switch', says: 'show all of them' },
-  cursor: { kind: 'text', placeholder: 'CURSOR', says: 'go on where --json said nextCursor' },
+  limit: { kind: 'count', placeholder: 'N', min: 1, says: 'Show at most N, newest first (50)' },
+  all: { kind: 'switch', says: 'Show all, across pages' },
+  cursor: {
+    kind: 'text',
+    placeholder: 'CURSOR',
+    says: 'Continue from the nextCursor of --json output',
+  },
 } as const satisfies Record<string, Flag>;

@@ -5,7 +5,7 @@ import type { Command } from '../command.ts';
 export const key: Command = {
   name: 'key',
   group: 'operate',
-  summary: 'lists, makes, rotates and revokes API keys in the database',
+  summary: 'List, create, rotate and revoke API keys in the database',
   usage: [
     'ringback key list [--app NAME]',
     'ringback key create --name NAME --scopes SCOPES [--app NAME]',
@@ -13,29 +13,35 @@ export const key: Command = {
     'ringback key revoke ID [--app NAME]',
   ],
   about:
-    'For the moment when no key is at hand: it works right in the database. While the service runs on ' +
-    'SQLite, only its API can do the same (POST /keys). A key that was rotated works for 24 more hours.',
-  positionals: { ID: 'what a key begins with: rbk_ and eight characters' },
+    'Works directly on the database, for when you have no working key. While the service ' +
+    'runs on SQLite the database is locked: use the API instead (POST /keys). After a ' +
+    'rotation, the old secret keeps working for 24 hours.',
+  positionals: { ID: 'Id of a key: the first part of it, rbk_ and eight characters' },
   flags: {
-    app: { kind: 'text', placeholder: 'NAME', says: 'the app whose keys are meant (default)' },
-    name: { kind: 'text', placeholder: 'NAME', says: 'how a new key is called in lists' },
+    app: { kind: 'text', placeholder: 'NAME', says: 'App that owns the keys (default)' },
+    name: { kind: 'text', placeholder: 'NAME', says: 'Name of the new key, shown in lists' },
     scopes: {
       kind: 'text',
       placeholder: 'SCOPES',
-      says: `what a new key may do, separated by commas: ${scopes.join(', ')}`,
+      says: `Scopes of the new key, separated by commas: ${scopes.join(', ')}`,
     },
   },
   takesSettings: true,
   settingsShown: ['data', 'databaseUrl'],
-  json: 'list gives a list; create and rotate give the key, shown this once; revoke its id and state',
+  json:
+    'list: an array; create and rotate: the key, shown only once; revoke: the key’s id ' +
+    'and state',
   examples: [
-    { line: 'ringback key list', says: 'the keys of the app default' },
+    { line: 'ringback key list', says: 'List the keys of the default app' },
     {
       line: 'ringback key create --name shop --scopes subscribe,publish',
-      says: 'a key that can subscribe and publish, and nothing else',
+      says: 'Create a key that can only subscribe and publish',
     },
-    { line: 'ringback key rotate rbk_Ab12Cd34', says: 'a new secret; the old one works for a day' },
-    { line: 'ringback key revoke rbk_Ab12Cd34', says: 'it lets nobody in any more' },
+    {
+      line: 'ringback key rotate rbk_Ab12Cd34',
+      says: 'Issue a new secret; the old one works for another 24 hours',
+    },
+    { line: 'ringback key revoke rbk_Ab12Cd34', says: 'Revoke a key at once' },
   ],
   run: async (call, terminal) => (await import('../key.ts')).key(call, terminal),
 };

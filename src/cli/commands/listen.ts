@@ -5,39 +5,43 @@ import { connectFlags } from '../connect.ts';
 export const listen: Command = {
   name: 'listen',
   group: 'run',
-  summary: 'subscribes this terminal and prints callbacks as they come',
+  summary: 'Subscribe this terminal and print callbacks as they arrive',
   usage: ['ringback listen [--event NAME] [--forward URL] [--listen-port PORT]'],
   about:
-    'Checks the signature of each callback, prints it, and answers 200, or what the URL behind ' +
-    '--forward answers. Ctrl+C unsubscribes and ends it. It listens on 127.0.0.1, so the service must ' +
-    'run on this machine.',
+    'Verifies the signature of each callback, prints it, and responds with 200, or with ' +
+    'the response of the --forward URL. Ctrl+C unsubscribes and exits. It listens on ' +
+    '127.0.0.1, so the service must run on this machine.',
   flags: {
     event: {
       kind: 'text',
       placeholder: 'NAME',
-      says: 'hear this event, or all that fit order.*; every one otherwise',
+      says: 'Only this event, or events matching a pattern such as order.*; default: all events',
     },
-    forward: { kind: 'text', placeholder: 'URL', says: 'pass each callback on, as it came' },
+    forward: {
+      kind: 'text',
+      placeholder: 'URL',
+      says: 'Forward each callback, unchanged, to this URL',
+    },
     'listen-port': {
       kind: 'count',
       placeholder: 'PORT',
       max: 65_535,
-      says: 'port to take callbacks on; 0 takes a free one (8081)',
+      says: 'Port to receive callbacks on; 0 picks a free one (8081)',
     },
     ...connectFlags,
   },
   takesSettings: false,
-  json: 'a line at the start, one for each callback, and one at the end; each has a kind',
+  json: 'one line at the start, one per callback and one at the end; each has a kind',
   examples: [
-    { line: 'ringback listen', says: 'every event, with the key in RINGBACK_API_KEY' },
-    { line: 'ringback listen --event order.created', says: 'one event only' },
+    { line: 'ringback listen', says: 'Receive every event, with the key in RINGBACK_API_KEY' },
+    { line: 'ringback listen --event order.created', says: 'Receive one event only' },
     {
       line: 'ringback listen --forward http://127.0.0.1:3000/callbacks',
-      says: 'see what your own receiver gets, and what it answers',
+      says: 'Forward to your own receiver and show its responses',
     },
     {
       line: `ringback listen --json | jq 'select(.kind == "callback") | .event'`,
-      says: 'only the names',
+      says: 'Print only the event names',
     },
   ],
   run: async (call, terminal) => (await import('../listen.ts')).listen(call, terminal),

@@ -4,19 +4,23 @@ import type { Command } from '../command.ts';
 export const migrate: Command = {
   name: 'migrate',
   group: 'operate',
-  summary: 'brings the database up to this program, without starting it',
+  summary: 'Apply pending database migrations without starting the service',
   usage: ['ringback migrate [--check]'],
   about:
-    'A start does the same. This is for those who want to do it, or know about it, before. On SQLite it ' +
-    'is refused while the service runs; --check never is.',
-  flags: { check: { kind: 'switch', says: 'only say what is due, and change nothing' } },
+    'The service also applies pending migrations when it starts; run this to do it, or ' +
+    'preview it, beforehand. On SQLite it is refused while the service runs; --check ' +
+    'always works.',
+  flags: { check: { kind: 'switch', says: 'List pending migrations and change nothing' } },
   takesSettings: true,
   settingsShown: ['data', 'databaseUrl'],
-  json: 'the migrations that were applied, those that are due, and the one it is at',
+  json: 'the migrations applied, those still pending, and the current one',
   examples: [
-    { line: 'ringback migrate --check', says: 'what would be done' },
-    { line: 'ringback migrate --data ./data', says: 'do it' },
+    { line: 'ringback migrate --check', says: 'Preview pending migrations' },
+    { line: 'ringback migrate --data ./data', says: 'Apply pending migrations' },
   ],
-  exitCodes: { 0: 'the database is up to date', 1: 'it is not: with --check, something is due' },
+  exitCodes: {
+    0: 'The database is up to date',
+    1: 'The database is not up to date; with --check, migrations are pending',
+  },
   run: async (call, terminal) => (await import('../migrate.ts')).migrate(call, terminal),
 };

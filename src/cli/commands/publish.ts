@@ -5,63 +5,72 @@ import { connectFlags } from '../connect.ts';
 export const publish: Command = {
   name: 'publish',
   group: 'use',
-  summary: 'says that something happened: an event, or a file of them',
+  summary: 'Publish an event, or a file of events',
   usage: [
     'ringback publish EVENT PAYLOAD [--to SUB] [--wait]',
     'ringback publish EVENT (--message TEXT | --file FILE | -)',
     'ringback publish --batch FILE',
   ],
   about:
-    'The payload is JSON and leaves as it is given, byte for byte. A file for --batch has one event in ' +
-    'each line: {"event": "order.created", "payload": {…}}; "-" is standard input. It is published in ' +
-    'batches of up to 1,000, each of which is taken as a whole or not at all. A run that was cut or ' +
-    'refused can be repeated within 24 hours: batches that were taken are recognised by the lines up to ' +
-    'their end and not published again. A file that has grown since is another one from its last batch ' +
-    'on: publish what was added as a file of its own. To publish the same file once more, give another ' +
-    '--idempotency-key.',
+    'The payload is JSON and is sent byte for byte as given. A --batch file holds one ' +
+    'event per line, as {"event": "order.created", "payload": {…}}; "-" reads standard ' +
+    'input. The file is published in batches of up to 1,000 events; each batch is ' +
+    'accepted completely or not at all. An interrupted or rejected run can be repeated ' +
+    'within 24 hours: batches that were already accepted are recognized by the lines up ' +
+    'to their end and are not published again. If the file has grown since, its last ' +
+    'batch counts as new: publish added lines as a file of their own. To publish the same ' +
+    'file again, pass a different --idempotency-key.',
   positionals: {
-    EVENT: 'the name of what happened: order.created',
-    PAYLOAD: 'JSON, in quotes for the shell; "-" reads it from standard input',
+    EVENT: 'Name of the event, such as order.created',
+    PAYLOAD: 'JSON, quoted for the shell; "-" reads it from standard input',
   },
   flags: {
-    message: { kind: 'text', placeholder: 'TEXT', says: 'the payload {"message": TEXT}' },
-    file: { kind: 'text', placeholder: 'FILE', says: 'read the payload from a file' },
+    message: { kind: 'text', placeholder: 'TEXT', says: 'Use {"message": TEXT} as the payload' },
+    file: { kind: 'text', placeholder: 'FILE', says: 'Read the payload from a file' },
     batch: {
       kind: 'text',
       placeholder: 'FILE',
-      says: 'publish a file of events, one in each line',
+      says: 'Publish a file with one event per line',
     },
-    to: { kind: 'text', placeholder: 'SUB', says: 'only to this subscription, if it hears it' },
+    to: {
+      kind: 'text',
+      placeholder: 'SUB',
+      says: 'Deliver only to this subscription, if it matches the event',
+    },
     wait: {
       kind: 'switch',
-      says: 'wait until all deliveries have ended; fail if one of them is dead',
+      says: 'Wait until all deliveries have ended; fail if one is dead-lettered',
     },
     'idempotency-key': {
       kind: 'text',
       placeholder: 'TEXT',
-      says: 'publish once, however often it is repeated with this text within 24 hours',
+      says: 'Publish once, even if repeated with this key within 24 hours',
     },
     contract: {
       kind: 'text',
       placeholder: 'TITLE',
-      says: 'the contract of the event, where several have one of this name',
+      says: 'Contract of the event, if several contracts define this name',
     },
     ...connectFlags,
   },
   takesSettings: false,
-  json: 'eventId and deliveries; with --wait also how many ended how; with --batch how many were published',
+  json:
+    'eventId and deliveries; with --wait, the number per outcome; with --batch, the ' + 'totals',
   examples: [
     {
       line: 'ringback publish order.created --message "Order 42 was placed"',
-      says: 'what the service’s own contract wants',
+      says: 'Publish with the payload that the built-in contract expects',
     },
     {
       line: `ringback publish order.created '{"message": "Order 42", "total": 12.50}' --wait`,
-      says: 'and see that everybody has it',
+      says: 'Publish and wait until all subscribers have received it',
     },
-    { line: 'ringback publish order.created --file order.json', says: 'from a file' },
-    { line: 'ringback publish --batch orders.ndjson', says: 'many, safely repeatable' },
+    {
+      line: 'ringback publish order.created --file order.json',
+      says: 'Read the payload from a file',
+    },
+    { line: 'ringback publish --batch orders.ndjson', says: 'Publish many events; safe to repeat' },
   ],
-  exitCodes: { 130: 'left with Ctrl+C while waiting; deliveries go on' },
+  exitCodes: { 130: 'Interrupted with Ctrl+C while waiting; deliveries continue' },
   run: async (call, terminal) => (await import('../publish.ts')).publish(call, terminal),
 };

@@ -6,7 +6,7 @@ import { deliveryFlags, endedStates, listFlags } from './filter-flags.ts';
 export const replay: Command = {
   name: 'replay',
   group: 'use',
-  summary: 'sends many deliveries again, chosen by state, event or time',
+  summary: 'Send many deliveries again, selected by state, event or time',
   usage: [
     'ringback replay [--state STATE] [--event PATTERN] [--to SUB] [--since WHEN] [--yes]',
     'ringback replay list',
@@ -14,15 +14,16 @@ export const replay: Command = {
     'ringback replay cancel RPL',
   ],
   about:
-    'It counts what fits, asks, and shows how far it is. The service does it by itself, also after a ' +
-    'restart: Ctrl+C stops the watching, not the replay. Each delivery is sent again once.',
-  positionals: { RPL: 'a replay: rpl_…' },
+    'Counts the matching deliveries, asks for confirmation and shows progress. The ' +
+    'service runs the replay in the background and resumes it after a restart: Ctrl+C ' +
+    'stops watching, not the replay. Each delivery is sent again once.',
+  positionals: { RPL: 'Replay, as in rpl_…' },
   flags: {
     state: {
       kind: 'choice',
       placeholder: 'STATE',
       choices: endedStates,
-      says: 'deliveries that ended so; ended is any way (dead)',
+      says: 'Deliveries that ended in this state; ended means any of them (dead)',
     },
     ...deliveryFlags,
     rate: {
@@ -30,25 +31,33 @@ export const replay: Command = {
       placeholder: 'N',
       min: 1,
       max: 1_000,
-      says: 'deliveries sent again in a second, at most (50)',
+      says: 'Send at most N deliveries per second (50)',
     },
-    'dry-run': { kind: 'switch', says: 'only count' },
-    yes: { kind: 'switch', says: 'do not ask' },
-    'no-wait': { kind: 'switch', says: 'do not wait for its end' },
+    'dry-run': { kind: 'switch', says: 'Only count the matching deliveries' },
+    yes: { kind: 'switch', says: 'Skip the confirmation' },
+    'no-wait': { kind: 'switch', says: 'Do not wait for the replay to end' },
     ...listFlags,
     ...connectFlags,
   },
   takesSettings: false,
-  json: 'the replay, or null where nothing fits; with --dry-run matched and isCapped; items and nextCursor of a list',
+  json:
+    'the replay, or null if nothing matches; with --dry-run, matched and isCapped; for ' +
+    'list, items and nextCursor',
   examples: [
-    { line: 'ringback replay --since 1d', says: 'all that died since yesterday' },
+    { line: 'ringback replay --since 1d', says: 'Resend everything dead-lettered since yesterday' },
     {
       line: `ringback replay --event 'order.*' --status 5xx --rate 100 --yes`,
-      says: 'orders that receivers failed to take, without being asked',
+      says: 'Resend order events that receivers rejected, without confirmation',
     },
-    { line: 'ringback replay --state delivered --since 1h --dry-run', says: 'only count' },
-    { line: 'ringback replay cancel rpl_01jc4t6v8m3q5r7w9x1y2z3a4b', says: 'end one that runs' },
+    {
+      line: 'ringback replay --state delivered --since 1h --dry-run',
+      says: 'Count without sending',
+    },
+    {
+      line: 'ringback replay cancel rpl_01jc4t6v8m3q5r7w9x1y2z3a4b',
+      says: 'Cancel a running replay',
+    },
   ],
-  exitCodes: { 130: 'left with Ctrl+C while waiting; the replay goes on' },
+  exitCodes: { 130: 'Interrupted with Ctrl+C while waiting; the replay continues' },
   run: async (call, terminal) => (await import('../replay.ts')).replay(call, terminal),
 };

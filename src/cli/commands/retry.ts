@@ -5,21 +5,22 @@ import { connectFlags } from '../connect.ts';
 export const retry: Command = {
   name: 'retry',
   group: 'use',
-  summary: 'sends deliveries again that are named',
+  summary: 'Send the given deliveries again',
   usage: ['ringback retry DLV…', 'ringback retry -'],
   about:
-    'A dead delivery goes on, with its schedule from the start. A delivered or cancelled one gets a ' +
-    'successor with the same webhook-id, so that receivers can tell. One that cannot be sent again does ' +
-    'not keep the others from it. For many, ringback replay chooses by state, event and time.',
-  positionals: { DLV: 'deliveries: dlv_…; "-" reads them from standard input' },
+    'A dead-lettered delivery becomes pending again, with its retry schedule restarted. A ' +
+    'delivered or cancelled one gets a successor with the same webhook-id, so that ' +
+    'receivers can recognize it. If one delivery cannot be sent again, the others still ' +
+    'are. To select many by state, event or time, use ringback replay.',
+  positionals: { DLV: 'Deliveries, as in dlv_…; "-" reads them from standard input' },
   flags: { ...connectFlags },
   takesSettings: false,
-  json: 'items: the delivery, the id that is under way now, or an error',
+  json: 'items: the delivery, the id that is now pending, or an error',
   examples: [
-    { line: 'ringback retry dlv_01jc4t6v8m3q5r7w9x1y2z3a4b_0', says: 'one of them' },
+    { line: 'ringback retry dlv_01jc4t6v8m3q5r7w9x1y2z3a4b_0', says: 'Resend one delivery' },
     {
       line: `ringback deliveries --state dead --json | jq -r '.items[].id' | ringback retry -`,
-      says: 'those of a list',
+      says: 'Resend the deliveries of a list',
     },
   ],
   run: async (call, terminal) => (await import('../retry.ts')).retry(call, terminal),

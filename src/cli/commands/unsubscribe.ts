@@ -5,17 +5,17 @@ import { connectFlags } from '../connect.ts';
 export const unsubscribe: Command = {
   name: 'unsubscribe',
   group: 'use',
-  summary: 'ends a subscription with all its callbacks',
+  summary: 'End a subscription and all its callbacks',
   usage: ['ringback unsubscribe SUB'],
   about:
-    'What waits for it is cancelled. Ending it again changes nothing. To stop for a while only: ' +
-    'ringback subscriptions SUB --pause',
-  positionals: { SUB: 'a subscription: sub_…' },
+    'Cancels its pending deliveries. Ending a subscription that has already ended changes ' +
+    'nothing. To stop only temporarily, use ringback subscriptions SUB --pause',
+  positionals: { SUB: 'Subscription, as in sub_…' },
   flags: { ...connectFlags },
   takesSettings: false,
   json: 'subscriberId',
   examples: [
-    { line: 'ringback unsubscribe sub_01jc4t6v8m3q5r7w9x1y2z3a4b', says: 'nothing more is sent' },
+    { line: 'ringback unsubscribe sub_01jc4t6v8m3q5r7w9x1y2z3a4b', says: 'End a subscription' },
   ],
   run: async (call, terminal) => (await import('../unsubscribe.ts')).unsubscribe(call, terminal),
 };

@@ -12,38 +12,39 @@ type Address = Pick<Config, 'host' | 'port' | 'tlsCert'>;
 
 export async function checkPort(address: Address): Promise<Finding> {
   const { host, port } = address;
-  if (port === 0) return ok('port', 'any free one will be taken');
+  if (port === 0) return ok('port', 'any free port');
   const error = await tryToListen(address);
   if (error === undefined) return ok('port', `${host} port ${port} is free`);
   const code = 'code' in error ? error.code : undefined;
   if (code === 'EADDRINUSE') return whoseIsIt(address);
   const remedy =
     code === 'EACCES'
-      ? 'Take a port from 1024 on, or let this user open lower ones'
-      : 'Set RINGBACK_HOST to an address of this machine, or to 0.0.0.0 for all of them';
+      ? 'Use a port above 1023, or allow this user to bind lower ones'
+      : 'Set RINGBACK_HOST to an address of this machine, or to 0.0.0.0 for all interfaces';
   const message = `Cannot listen on ${host} port ${port}: ${error.message}`;
   return failed('port', { message, remedy });
 }
 
 export function checkPublicUrl({ publicUrl, host }: Pick<Config, 'publicUrl' | 'host'>): Finding {
   if (publicUrl === undefined) {
-    if (isLoopback(host)) return ok('public URL', 'not set: only this machine reaches the service');
+    if (isLoopback(host))
+      return ok('public URL', 'not set: the service is reachable only from this machine');
     return warning('public URL', {
-      message: `RINGBACK_PUBLIC_URL is not set: links and $url say "${host}" and the port`,
-      remedy: 'Set RINGBACK_PUBLIC_URL to what clients use, such as https://hooks.example.com',
+      message: `RINGBACK_PUBLIC_URL is not set: links and $url use "${host}" and the port`,
+      remedy: 'Set RINGBACK_PUBLIC_URL to the URL clients use, such as https://hooks.example.com',
     });
   }
   const { protocol, hostname } = new URL(publicUrl);
   if (protocol === 'https:' || isLoopback(hostname)) return ok('public URL', publicUrl);
   return warning('public URL', {
-    message: `RINGBACK_PUBLIC_URL is "${publicUrl}": API keys can be read on their way`,
-    remedy: 'Serve https, by RINGBACK_TLS_CERT and RINGBACK_TLS_KEY or by a proxy in front',
+    message: `RINGBACK_PUBLIC_URL is "${publicUrl}": API keys are sent unencrypted`,
+    remedy: 'Serve HTTPS: set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY, or terminate TLS in a proxy',
   });
 }
 
 /** Never fails: an unusual target policy may be intended. */
 export function checkTargets({ targets }: Pick<Config, 'targets'>): Finding {
-  return ok('targets', `callbacks reach ${explainTargets(targets)}`);
+  return ok('targets', `callbacks can reach ${explainTargets(targets)}`);
 }
 
 async function tryToListen({ host, port }: Address): Promise<Error | undefined> {
@@ -62,10 +63,10 @@ async function tryToListen({ host, port }: Address): Promise<Error | undefined> 
 async function whoseIsIt(address: Address): Promise<Finding> {
   const url = `${originOf(address)}/healthz`;
   const answer = await askHealth(url);
-  if (answer === 'ringback') return ok('port', `Ringback answers already at ${url}`);
+  if (answer === 'ringback') return ok('port', `Ringback is already running at ${url}`);
   return failed('port', {
-    message: `Another program has port ${address.port}: ${answer}`,
-    remedy: 'Stop it, or give Ringback another port with RINGBACK_PORT',
+    message: `Port ${address.port} is in use by another program: ${answer}`,
+    remedy: 'Stop that program, or set RINGBACK_PORT to another port',
   });
 }
 
@@ -78,9 +79,9 @@ async function askHealth(url: string): Promise<string> {
     const { body, headers } = await request(url, { dispatcher });
     const text = await body.text();
     const isOurs = String(headers['x-request-id']).startsWith('req_') && text.includes('"ok"');
-    return isOurs ? 'ringback' : `${url} answers, but not as Ringback does`;
+    return isOurs ? 'ringback' : `${url} responds, but not like Ringback`;
   } catch (error) {
-    return `${url} does not answer (${reasonOf(error)})`;
+    return `${url} does not respond (${reasonOf(error)})`;
   } finally {
     await dispatcher.destroy();
   }

@@ -14,20 +14,20 @@ export function checkCertificate(
   nowMs: number,
 ): Finding {
   if (tlsCert === undefined || tlsKey === undefined) {
-    return ok('tls', 'not used: no certificate is set');
+    return ok('tls', 'not used: no certificate configured');
   }
   try {
     const certificate = new X509Certificate(readFileSync(tlsCert));
     const key = createPrivateKey(readFileSync(tlsKey));
     if (certificate.checkPrivateKey(key)) return judge(certificate, { publicUrl, nowMs });
     return failed('tls', {
-      message: `The key in "${tlsKey}" is not the one of the certificate in "${tlsCert}"`,
-      remedy: 'Set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY to files that were made together',
+      message: `The key in "${tlsKey}" does not belong to the certificate in "${tlsCert}"`,
+      remedy: 'Set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY to a matching pair',
     });
   } catch (error) {
     return failed('tls', {
       message: `Cannot read the certificate or its key: ${reasonOf(error)}`,
-      remedy: 'Set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY to PEM files that Ringback may read',
+      remedy: 'Set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY to readable PEM files',
     });
   }
 }
@@ -39,13 +39,16 @@ function judge(
   const { validFromDate, validToDate } = certificate;
   const days = Math.floor((validToDate.getTime() - nowMs) / dayMs);
   const until = validToDate.toISOString().slice(0, 10);
-  const remedy = 'Renew the certificate, and restart the service';
+  const remedy = 'Renew the certificate, then restart the service';
   if (days < 0) {
-    return failed('tls', { message: `The certificate has expired on ${until}`, remedy });
+    return failed('tls', { message: `The certificate expired on ${until}`, remedy });
   }
   if (validFromDate.getTime() > nowMs) {
-    const message = `The certificate is valid only from ${validFromDate.toISOString()} on`;
-    return failed('tls', { message, remedy: 'Check the clock of this machine, or wait' });
+    const message = `The certificate is not valid before ${validFromDate.toISOString()}`;
+    return failed('tls', {
+      message,
+      remedy: 'Check the clock of this machine, or wait until then',
+    });
   }
   if (days < daysEnough) {
     return warning('tls', { message: `The certificate expires in ${days} days`, remedy });
@@ -53,11 +56,11 @@ function judge(
   const host = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
   if (host !== undefined && !isFor(certificate, host.replace(/^\[(.*)\]$/, '$1'))) {
     return warning('tls', {
-      message: `The certificate is not made out to "${host}", the host of RINGBACK_PUBLIC_URL`,
-      remedy: 'Get a certificate for that name, unless a proxy in front has its own',
+      message: `The certificate is not valid for "${host}", the host of RINGBACK_PUBLIC_URL`,
+      remedy: 'Get a certificate for that name, unless a proxy terminates TLS with its own',
     });
   }
-  return ok('tls', `the certificate is valid for ${days} more days, and its key fits`);
+  return ok('tls', `certificate valid for ${days} more days, key matches`);
 }
 
 function isFor(certificate: X509Certificate, host: string): boolean {

@@ -15,13 +15,15 @@ export async function checkClocks(
   const nowMs = world.nowMs();
   const shown = new Date(nowMs).toISOString();
   if (nowMs < earliestMs) {
-    const remedy = 'Set the clock (NTP): ids, signatures and retention go by it';
-    return failed('clock', { message: `This machine believes that it is ${shown}`, remedy });
+    const remedy = 'Set the clock (NTP): ids, signatures and retention depend on it';
+    return failed('clock', { message: `The system clock says ${shown}`, remedy });
   }
   if (passedMs <= 0) {
     return failed('clock', {
-      message: `The monotonic clock went ${passedMs} ms in ${napMs} ms`,
-      remedy: 'Check the virtual machine and its clock source: deadlines and heartbeats go by it',
+      message: `The monotonic clock advanced ${passedMs} ms during a sleep of ${napMs} ms`,
+      remedy:
+        'Check the virtual machine and its clock source: deadlines and heartbeats depend on ' +
+        'it',
     });
   }
   return ok('clock', shown);

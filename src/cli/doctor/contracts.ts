@@ -24,16 +24,16 @@ export async function checkContracts(
       const name = `"${contract.title}" (${file})`;
       const remedy = `Run: ringback check ${file}`;
       if (cannotRun.length > 0) {
-        const message = `${cannotRun.length} operations of ${name} cannot run`;
+        const message = `${cannotRun.length} operations of ${name} cannot be executed`;
         return failed('contracts', { message, remedy });
       }
-      if (warnings.length === 0) return ok('contracts', `${name} can run`);
-      const message = `${name} can run, with ${warnings.length} warnings`;
+      if (warnings.length === 0) return ok('contracts', `${name} can be executed`);
+      const message = `${name} can be executed, with ${warnings.length} warnings`;
       return warning('contracts', { message, remedy });
     });
   } catch (error) {
     if (!(error instanceof ContractError)) throw error;
-    const remedy = 'Mend the document; ringback check FILE says all that is wrong with it';
+    const remedy = 'Fix the document; ringback check FILE lists every problem in it';
     return [failed('contracts', { message: explainError(error), remedy })];
   }
 }

@@ -14,7 +14,7 @@ export function checkFolder(dataDir: string): Finding {
   try {
     const file = openSync(probe, 'wx', 0o600);
     try {
-      writeSync(file, 'written by ringback doctor, and deleted again\n');
+      writeSync(file, 'written by ringback doctor; safe to delete\n');
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -23,11 +23,13 @@ export function checkFolder(dataDir: string): Finding {
   } catch (error) {
     return failed('folder', {
       message: `Cannot write to "${folder}": ${reasonOf(error)}`,
-      remedy: 'Give the user that runs Ringback the folder, or another one with RINGBACK_DATA',
+      remedy:
+        'Make the folder writable for the user that runs Ringback, or set RINGBACK_DATA to ' +
+        'another one',
     });
   }
   const isThere = existsSync(dataDir);
-  const message = isThere ? 'can be written to' : 'is not there yet; the first start makes it';
+  const message = isThere ? 'is writable' : 'does not exist yet; the first start creates it';
   return ok('folder', `"${dataDir}" ${message}`);
 }
 
@@ -37,8 +39,10 @@ export async function checkDisk(dataDir: string): Promise<Finding> {
 }
 
 export function judgeDisk(freeBytes: number): Finding {
-  const message = `${(freeBytes / 1e9).toFixed(1)} GB are free`;
-  const remedy = 'Make room, or shorten RINGBACK_RETENTION: without room every publish gets 503';
+  const message = `${(freeBytes / 1e9).toFixed(1)} GB free`;
+  const remedy =
+    'Free some space, or shorten RINGBACK_RETENTION: with a full disk, every publish ' +
+    'returns 503';
   if (freeBytes < freeBytesLeast) return failed('disk', { message, remedy });
   return freeBytes < freeBytesEnough ? warning('disk', { message, remedy }) : ok('disk', message);
 }

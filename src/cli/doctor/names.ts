@@ -17,15 +17,17 @@ export function nameToLookUp(asked: string | undefined, publicUrl: string | unde
 
 export async function checkNames(resolver: Resolver, name: string): Promise<Finding> {
   if (localhostAddresses(name) !== undefined) {
-    return ok('dns', `"${name}" is this machine; nothing was looked up (--lookup NAME does)`);
+    return ok('dns', `"${name}" is this machine; nothing was resolved (use --lookup NAME)`);
   }
   const found = await resolver.resolve(name);
-  if (found.kind === 'addresses') return ok('dns', `"${name}" is ${found.addresses.join(', ')}`);
+  if (found.kind === 'addresses')
+    return ok('dns', `"${name}" resolves to ${found.addresses.join(', ')}`);
   const remedy =
-    'Check /etc/resolv.conf and that this machine reaches its name servers: callbacks to names fail';
+    'Check /etc/resolv.conf and the connection to the name servers: callbacks to host ' +
+    'names fail';
   if (found.kind === 'missing') {
-    return warning('dns', { message: `The name server knows no address of "${name}"`, remedy });
+    return warning('dns', { message: `The name server has no address for "${name}"`, remedy });
   }
-  const why = found.reason === 'timeout' ? 'does not answer in time' : 'answers with an error';
+  const why = found.reason === 'timeout' ? 'does not respond in time' : 'responds with an error';
   return warning('dns', { message: `The name server ${why} for "${name}"`, remedy });
 }

@@ -23,10 +23,11 @@ export interface StoreFile {
 export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Finding[] {
   const path = databaseIn(dataDir);
   if (dataDir === ':memory:')
-    return [ok('store', 'SQLite in memory: nothing outlives the process')];
+    return [ok('store', 'SQLite in memory: all data is lost when the process ends')];
   try {
     refuseMissing(path);
-    if (!existsSync(path)) return [ok('store', 'SQLite: no file yet, the first start makes it')];
+    if (!existsSync(path))
+      return [ok('store', 'SQLite: no database file yet; the first start creates it')];
     const found = examine({ path, migrationsDir });
     return [
       judgeFile(path, found),
@@ -41,27 +42,28 @@ export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Fi
 
 function cannotOpen(path: string, error: unknown): Finding {
   if (error instanceof CannotOpenStore && error.code === 'missing') {
-    const remedy = 'Put the database back or restore a backup, before the service starts';
+    const remedy = 'Restore the database file or a backup before starting the service';
     return failed('store', { message: error.message, remedy });
   }
   if (error instanceof CannotOpenStore && error.code !== 'failed') return refusedSchema(error);
   return failed('store', {
     message: `Cannot read "${path}": ${reasonOf(error)}`,
-    remedy: 'Check who may read it, and that it is a database; a backup can replace it',
+    remedy:
+      'Check the file’s permissions and that it is a SQLite database; a backup can replace ' + 'it',
   });
 }
 
 function judgeFile(path: string, { fileBytes, isInUse, state }: Examined): Finding {
   const size = `SQLite, ${(fileBytes / 1e6).toFixed(1)} MB`;
   const use = isInUse ? ', in use by a running service' : '';
-  if (state === 'sound') return ok('store', `${size}${use}, sound`);
+  if (state === 'sound') return ok('store', `${size}${use}, intact`);
   if (state === 'unchecked') {
-    const why = 'too large to be read through here; ringback backup checks the copy that it makes';
+    const why = 'too large to verify here; ringback backup verifies the copy that it makes';
     return ok('store', `${size}${use}; ${why}`);
   }
   return failed('store', {
     message: `"${path}" is damaged: ${state.damage}`,
-    remedy: 'Stop the service, restore the last backup, and check the disk',
+    remedy: 'Stop the service, restore the last backup and check the disk',
   });
 }
 
@@ -72,20 +74,21 @@ function judgeKey(
   const path = keyFileIn(dataDir);
   if (encryptionKey === undefined && !existsSync(path) && proof !== undefined) {
     return failed('key', {
-      message: `"${path}" is not there, and RINGBACK_ENCRYPTION_KEY is not set`,
-      remedy: 'Bring back the file or the variable: without it the signing secrets stay closed',
+      message: `"${path}" is missing, and RINGBACK_ENCRYPTION_KEY is not set`,
+      remedy: 'Restore the file or the variable: without it, signing secrets cannot be decrypted',
     });
   }
-  if (proof === undefined) return ok('key', 'the first start decides which encryption key it is');
+  if (proof === undefined)
+    return ok('key', 'the first start stores which encryption key this database uses');
   return judgeRing(encryptionKey ?? [readKeyFile(path)], proof);
 }
 
 /** Whether the ring unseals the value that was sealed at the first start. */
 export function judgeRing(ring: KeyRing, proof: Uint8Array): Finding {
-  if (isProof(proof, ring)) return ok('key', 'the encryption key is that of this database');
+  if (isProof(proof, ring)) return ok('key', 'the encryption key matches this database');
   return failed('key', {
-    message: 'The encryption key is another one than this database was made with',
-    remedy: 'Set the former RINGBACK_ENCRYPTION_KEY, or bring back the former encryption.key',
+    message: 'The encryption key does not match this database',
+    remedy: 'Set the previous RINGBACK_ENCRYPTION_KEY, or restore the previous encryption.key',
   });
 }
 
@@ -96,9 +99,11 @@ export function judgeRing(ring: KeyRing, proof: Uint8Array): Finding {
 export function judgeClock(lastSeenMs: number | undefined, nowMs: number): Finding {
   const backBy = (lastSeenMs ?? nowMs) - nowMs;
   const shown = new Date(nowMs).toISOString();
-  if (backBy <= backMs) return ok('clock', 'not behind what the store has seen');
+  if (backBy <= backMs) return ok('clock', 'not behind the newest time in the store');
   return warning('clock', {
-    message: `It is ${shown}, but the service was last there ${Math.round(backBy / 1000)} s later`,
-    remedy: 'Set the clock (NTP): signatures carry its time, and receivers refuse old ones',
+    message:
+      `The clock says ${shown}, but the store was last used ${Math.round(backBy / 1000)} s ` +
+      'after that',
+    remedy: 'Set the clock (NTP): signatures carry its time, and receivers reject old ones',
   });
 }

@@ -50,12 +50,12 @@ export function judgeServer(name: string, found: ExaminedServer): Finding[] {
 
 function versionTroubles(version: number): Finding[] {
   if (version < versionMin) {
-    const message = `It is PostgreSQL ${version}, expected ${versionMin} to ${versionTested}`;
+    const message = `PostgreSQL ${version} found, expected ${versionMin} to ${versionTested}`;
     return [failed('store', { message, remedy: 'Upgrade PostgreSQL' })];
   }
   if (version <= versionTested) return [];
-  const message = `It is PostgreSQL ${version}; Ringback was tested up to ${versionTested}`;
-  return [warning('store', { message, remedy: 'Try it out before you trust it' })];
+  const message = `PostgreSQL ${version} found; Ringback is tested up to ${versionTested}`;
+  return [warning('store', { message, remedy: 'Test it before you rely on it in production' })];
 }
 
 function settingTroubles(found: ExaminedServer): Finding[] {
@@ -63,14 +63,18 @@ function settingTroubles(found: ExaminedServer): Finding[] {
   const troubles: Finding[] = [];
   for (const [name, value] of Object.entries({ fsync, full_page_writes: fullPageWrites })) {
     if (value === 'on') continue;
-    const message = `${name} is ${value}: after a crash events that were accepted may be gone`;
+    const message = `${name} is ${value}: a server crash can lose accepted events`;
     troubles.push(failed('store', { message, remedy: `Set ${name} = on in postgresql.conf` }));
   }
   if (synchronousCommit !== 'on') {
     troubles.push(
       failed('store', {
-        message: `synchronous_commit is ${synchronousCommit} in our sessions: a pooler drops options`,
-        remedy: 'See docs/operations.md, PgBouncer: let start options pass, or alter the role',
+        message:
+          `synchronous_commit is ${synchronousCommit} in Ringback’s sessions: a connection ` +
+          'pooler drops the startup options',
+        remedy:
+          'See docs/operations.md, PgBouncer: pass startup options through, or set the option ' +
+          'on the role',
       }),
     );
   }
@@ -84,16 +88,18 @@ function roomTroubles(found: ExaminedServer): Finding[] {
     const what = hasSchema ? 'tables in the schema ringback' : 'the schema ringback';
     troubles.push(
       failed('store', {
-        message: `The user of DATABASE_URL may not make ${what}`,
-        remedy: 'Let its owner run: create schema ringback authorization <the user>',
+        message: `The user of DATABASE_URL is not allowed to create ${what}`,
+        remedy:
+          'As a superuser or the database owner, run: create schema ringback authorization <the ' +
+          'user>',
       }),
     );
   }
   if (connectionsMax - connections < connectionsSpare) {
     troubles.push(
       warning('store', {
-        message: `The server has ${connections} of ${connectionsMax} connections`,
-        remedy: 'Raise max_connections, or run fewer nodes: each takes up to eight',
+        message: `The server uses ${connections} of ${connectionsMax} connections`,
+        remedy: 'Raise max_connections, or run fewer nodes: each uses up to eight connections',
       }),
     );
   }
@@ -111,16 +117,18 @@ async function schemaOf(url: string): Promise<Finding> {
 
 function judgeProof(ring: KeyRing | undefined, proof: Uint8Array | undefined): Finding {
   if (ring === undefined || proof === undefined) {
-    return ok('key', 'the first start decides which encryption key it is');
+    return ok('key', 'the first start stores which encryption key this database uses');
   }
   return judgeRing(ring, proof);
 }
 
 export function judgeAhead(aheadMs: number): Finding {
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
-  const message = `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the database's`;
+  const message =
+    `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the ` +
+    'database server’s';
   const remedy = 'Set both clocks by NTP: signatures carry the time of this machine';
-  if (Math.abs(aheadMs) <= clockNearMs) return ok('clock', 'agrees with that of the database');
+  if (Math.abs(aheadMs) <= clockNearMs) return ok('clock', 'in sync with the database server');
   return Math.abs(aheadMs) > clockFarMs
     ? failed('clock', { message, remedy })
     : warning('clock', { message, remedy });

@@ -23,7 +23,7 @@ describe('batchesOf', () => {
     const text =
       '{"event": "a.b", "payload": { "n" : 1e400, "ü":12345678901234567890 } }\r\n\n  \n[]';
     await assert.rejects(batches(text), {
-      message: /^Cannot publish line 4: it is no object, expected \{"event"/,
+      message: /^Cannot publish line 4: it is not a JSON object, expected \{"event"/,
     });
     const [first] = await batches(text.slice(0, -2));
     assert.deepEqual(first?.lines, [
@@ -35,11 +35,11 @@ describe('batchesOf', () => {
   it('reports what is wrong with a line', async () => {
     const wrong: [string, RegExp][] = [
       ['{"event":"a"}', /line 1: "payload" is missing/],
-      ['{"payload":1}', /line 1: "event" is missing or no text/],
-      ['{"event":7,"payload":1}', /line 1: "event" is missing or no text/],
-      ['{"event":"a","payload":1,"to":2}', /line 1: it has "to"/],
+      ['{"payload":1}', /line 1: "event" is missing or not a string/],
+      ['{"event":7,"payload":1}', /line 1: "event" is missing or not a string/],
+      ['{"event":"a","payload":1,"to":2}', /line 1: it has the unknown member "to"/],
       [`${line('x')}{"event":`, /line 2: /],
-      [`${line('x')}"a"`, /line 2: it is no object/],
+      [`${line('x')}"a"`, /line 2: it is not a JSON object/],
     ];
     for (const [text, message] of wrong) await assert.rejects(batches(text), { message });
   });
@@ -58,7 +58,7 @@ describe('batchesOf', () => {
     const sizes = (await batches(large, [], 65_536)).map(({ lines }) => lines.length);
     assert.deepEqual(sizes, [2, 2, 1]);
     const huge = `{"event":"a","payload":"${'x'.repeat(limits.inputBytesMax + 1)}`;
-    await assert.rejects(batches(huge, [], 65_536), { message: /one event in each line/ });
+    await assert.rejects(batches(huge, [], 65_536), { message: /one event per line/ });
   });
 
   it('makes the same keys again, however the bytes are chunked, and other keys for anything else', async () => {

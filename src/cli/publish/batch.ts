@@ -63,14 +63,14 @@ function readLine(bytes: Uint8Array, line: number): BatchLine {
   if (reading.kind === 'malformed') throw wrong(reading.message);
   const { value } = reading;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw wrong('it is no object');
+    throw wrong('it is not a JSON object');
   }
   const members: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(value));
   const stranger = Object.keys(members).find((name) => name !== 'event' && name !== 'payload');
-  if (stranger !== undefined) throw wrong(`it has "${stranger}"`);
+  if (stranger !== undefined) throw wrong(`it has the unknown member "${stranger}"`);
   const { event } = members;
   const payload = reading.opaque.get('/payload');
-  if (typeof event !== 'string') throw wrong('"event" is missing or no text');
+  if (typeof event !== 'string') throw wrong('"event" is missing or not a string');
   if (payload === undefined) throw wrong('"payload" is missing');
   return { line, event, payloadText: Buffer.from(payload).toString() };
 }
@@ -90,7 +90,8 @@ async function* linesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     waiting += chunk.length - from;
     if (waiting > limits.inputBytesMax) {
       throw new CliFailure(
-        `Cannot read a line of more than ${limits.inputBytesMax} bytes: expected one event in each line`,
+        `Cannot read a line longer than ${limits.inputBytesMax} bytes: expected one event per ` +
+          'line',
       );
     }
   }

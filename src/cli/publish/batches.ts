@@ -38,9 +38,10 @@ export async function publishBatches(call: Invocation, terminal: Terminal): Prom
   });
   if (call.isJson) return terminal.out(json(tally));
   const { published, deliveries, batches } = tally;
-  if (published === 0) return terminal.err('There was no event to publish.\n');
+  if (published === 0) return terminal.err('The file contains no events: nothing was published.\n');
   terminal.out(
-    `Published ${counted(published, 'event')} in ${counted(batches, 'batch')}: ${counted(deliveries, 'delivery')} under way.\n`,
+    `Published ${counted(published, 'event')} in ${counted(batches, 'batch')}: ` +
+      `${counted(deliveries, 'delivery')} pending.\n`,
   );
 }
 
@@ -72,9 +73,7 @@ function refuseOthers(call: Invocation): void {
   const others = ['message', 'file'].filter((flag) => call.text(flag) !== undefined);
   const isBeside = call.positionals.length > 0 || others.length > 0 || call.isOn('wait');
   if (!isBeside) return;
-  throw calledWrongly(
-    'Cannot publish a batch and something else: --batch takes no EVENT, PAYLOAD, --message, --file or --wait',
-  );
+  throw calledWrongly('Cannot combine --batch with EVENT, PAYLOAD, --message, --file or --wait');
 }
 
 async function countLines(path: string, terminal: Terminal): Promise<number> {
@@ -102,10 +101,12 @@ function refused(
   const shown = reasons.slice(0, reasonsShownMax);
   const hidden = reasons.length - shown.length;
   const text = [
-    `Cannot publish lines ${first} to ${last}: ${isCertain(error) ? 'none of them was taken' : 'nobody knows whether they were taken'}.`,
+    `Cannot publish lines ${first} to ${last}: ${isCertain(error) ? 'none of them was accepted' : 'they may or may not have been accepted'}.`,
     ...(shown.length === 0 ? [why.message] : shown),
     ...(hidden > 0 ? [`  and ${hidden} more`] : []),
-    `${counted(tally.published, 'event')} before them ${tally.published === 1 ? 'is' : 'are'} published. Run the same command again when it is put right: nothing is published twice.`,
+    `${counted(tally.published, 'event')} before them ` +
+      `${tally.published === 1 ? 'was' : 'were'} published. Fix the cause and run the same ` +
+      'command again: no event is published twice.',
   ].join('\n');
   const { code, status } = why;
   return new CliFailure(text, { cause: error, code, status });

@@ -20,7 +20,8 @@ export async function readAll(
   for await (const part of source) {
     parts.push(part);
     bytes += part.length;
-    if (bytes > bytesMax) throw new CliFailure(`Cannot read more than ${bytesMax} bytes`);
+    if (bytes > bytesMax)
+      throw new CliFailure(`Cannot read the input: it is larger than ${bytesMax} bytes`);
   }
   return Buffer.concat(parts);
 }

@@ -35,7 +35,8 @@ export async function waitForDeliveries(
     },
     left: () =>
       new CliFailure(
-        `${eventId} goes on without being waited for. How it goes:\n  ringback deliveries --event-id ${eventId}`,
+        `Stopped waiting; delivery of ${eventId} continues. Check on it:\n` +
+          `  ringback deliveries --event-id ${eventId}`,
         { exitCode: 130 },
       ),
   });

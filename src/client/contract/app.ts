@@ -1,10 +1,10 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of apps.
+// Generated from openapi.yaml by `npm run docs`: the types of apps.
 import type { Name, KeySecret } from './key.ts';
 
 export interface ListAppsQuery {
   /** Items per page. */
   limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
 }
 
@@ -12,18 +12,18 @@ export interface App {
   id: string;
   name: Name;
   createdAt: string;
-  /** How many it has that have not ended. */
+  /** Number of subscriptions that have not ended. */
   subscriptions: number;
   quotas: Quotas;
 }
 
-/** What the app may use at most. Null means as for all apps, which settings say. */
+/** Limits of the app. Null means the default of the service's settings. */
 export interface Quotas {
-  /** Subscriptions that have not ended. Over it, subscribing answers 429. */
+  /** Subscriptions that have not ended. Above it, subscribing returns 429. */
   subscriptions?: number | null | undefined;
-  /** Events published a second, over all nodes together. Over it, publishing answers 429. */
+  /** Events published per second, over all nodes together. Above it, publishing returns 429. */
   eventsPerSecond?: number | null | undefined;
-  /** The payload of one event. Over it, publishing answers 413. */
+  /** Size of the payload of one event. Above it, publishing returns 413. */
   payloadBytes?: number | null | undefined;
 }
 

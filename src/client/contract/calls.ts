@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what each operation takes and answers with.
+// Generated from openapi.yaml by `npm run docs`: parameters and responses of each operation.
 import type {
   ListEventsQuery,
   Event,

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of deliveries and their attempts.
+// Generated from openapi.yaml by `npm run docs`: the types of deliveries and their attempts.
 import type { EventPattern, EventId } from './event.ts';
 import type { SubscriptionId } from './subscription.ts';
 
@@ -16,15 +16,16 @@ export interface ListDeliveriesQuery {
     | 'pending'
     | 'retrying'
     | undefined;
-  /** Only deliveries of events of this name, or whose names fit this pattern. */
+  /** Only deliveries of events with this name, or whose names match this pattern. */
   event?: EventPattern | undefined;
   eventId?: string | undefined;
   subscriberId?: string | undefined;
-  /** Only deliveries whose last attempt was answered with this status, or one of this class. */
+  /** Only deliveries whose last response had this status, or a status of this class. */
   status?: string | undefined;
   /**
-   * Only deliveries whose last attempt failed with this error; or those that are dead because
-   * they waited too long (`expired`) or because no further attempt is made (`exhausted`).
+   * Only deliveries whose last attempt failed with this error, or that are dead-lettered
+   * because they were still pending when their retention ended (`expired`) or because no
+   * attempt is left (`exhausted`).
    */
   error?:
     | 'dns'
@@ -40,13 +41,13 @@ export interface ListDeliveriesQuery {
     | 'expired'
     | 'exhausted'
     | undefined;
-  /** Only what was published at this time or later. */
+  /** Only events published at this time or later. */
   from?: string | undefined;
-  /** Only what was published before this time. */
+  /** Only events published before this time. */
   until?: string | undefined;
   /** Items per page. */
   limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
 }
 
@@ -63,11 +64,11 @@ export interface Delivery {
     url: string;
   };
   attemptCount: number;
-  /** The receiver's last HTTP status. */
+  /** Last HTTP status of the receiver. */
   status?: number;
   /**
-   * Why the last attempt failed; or `expired`, when the delivery still waited after the
-   * retention.
+   * Why the last attempt failed; or `expired`, if the delivery was still pending when its
+   * retention ended.
    */
   error?:
     | 'dns'
@@ -101,7 +102,7 @@ export interface Attempt {
   status?: number;
   error?: AttemptError;
   message?: string;
-  /** The receiver's answer is not in the contract. */
+  /** Undeclared receiver response. */
   warning?: string;
   request: {
     method: string;
@@ -111,7 +112,7 @@ export interface Attempt {
   response?: {
     headers: Readonly<Record<string, string>>;
     body: string;
-    /** There was more than is kept. */
+    /** The body was truncated. */
     isCut: boolean;
   };
 }

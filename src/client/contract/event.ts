@@ -1,21 +1,21 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of events.
+// Generated from openapi.yaml by `npm run docs`: the types of events.
 
 export interface ListEventsQuery {
-  /** Only events of this name, or whose names fit this pattern. */
+  /** Only events with this name, or whose names match this pattern. */
   event?: EventPattern | undefined;
-  /** Only what was published at this time or later. */
+  /** Only events published at this time or later. */
   from?: string | undefined;
-  /** Only what was published before this time. */
+  /** Only events published before this time. */
   until?: string | undefined;
   /** Items per page. */
   limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
 }
 
 /**
- * The name of an event; a prefix ending in `.*`, for all names that go on behind it; or `*`,
- * for all.
+ * An event name; a prefix ending in `.*`, which matches all names that continue after it; or
+ * `*`, which matches all events.
  */
 export type EventPattern = string;
 
@@ -25,15 +25,15 @@ export interface Event {
   deliveries: DeliveryCount;
   createdAt: string;
   /**
-   * Why it goes to nobody. Only events that were published by SQL can be rejected; any other
-   * one that breaks the contract is refused at once.
+   * Why the event is not delivered. Only events published by SQL can be rejected; through the
+   * API, an event that violates the contract is refused at once.
    */
   rejected?: string;
 }
 
 export type EventId = string;
 
-/** How many receivers it goes to. Null above 256, until all are known. */
+/** Number of deliveries. Null above 256, until all subscribers are known. */
 export type DeliveryCount = number | null;
 
 export interface PublishEventBody {
@@ -43,18 +43,18 @@ export interface PublishEventBody {
   contract?: ContractTitle | undefined;
 }
 
-/** The name of what happened. */
+/** Name of the event. */
 export type EventName = string;
 
-/** The message to send. Its bytes are passed on as they are. */
+/** The message to send. Its bytes are passed on unchanged. */
 export type Payload = unknown;
 
-/** Only this subscription, if it hears the event. */
+/** Deliver only to this subscription, if it matches the event. */
 export type Addressee = string;
 
 /**
- * The contract that the event belongs to, by its title. Needed only where callbacks of
- * several contracts could hear it.
+ * Title of the contract that the event belongs to. Required only if callbacks of several
+ * contracts match it.
  */
 export type ContractTitle = string;
 
@@ -64,7 +64,7 @@ export interface Accepted {
   warnings?: PayloadWarnings;
 }
 
-/** What breaks the contract, where the service was told to be lenient. */
+/** Violations of the contract, if the service is configured to accept them. */
 export type PayloadWarnings = readonly {
   field: string;
   message: string;

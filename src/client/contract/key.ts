@@ -1,9 +1,9 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of keys.
+// Generated from openapi.yaml by `npm run docs`: the types of keys.
 
 export interface ListKeysQuery {
   /** Items per page. */
   limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
 }
 
@@ -16,7 +16,7 @@ export interface Key {
   expiresAt?: string;
   revokedAt?: string;
   lastUsedAt?: string;
-  /** While a rotation overlaps - until when the old key still works. */
+  /** During the overlap of a rotation - when the old key stops working. */
   oldValidUntil?: string;
 }
 

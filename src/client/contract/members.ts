@@ -1,5 +1,5 @@
-// Made from openapi.yaml by `npm run docs`: the members that each JSON answer has, whatever else is
-// in it. An answer without one of them is not Ringback's.
+// Generated from openapi.yaml by `npm run docs`: the members that each JSON response has, whatever else is
+// in it. A response without one of them is not Ringback's.
 import type { OperationId } from './operations.ts';
 
 export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> = {

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of nodes.
+// Generated from openapi.yaml by `npm run docs`: the types of nodes.
 
 export interface ListNodesAnswer {
   items: readonly Node[];
@@ -10,11 +10,11 @@ export interface Node {
   version: string;
   startedAt: string;
   lastSeenAt: string;
-  /** This is the node that answers. */
+  /** True for the node that responds. */
   self: boolean;
 }
 
 export type NodeName = string;
 
-/** What it does - serve requests, deliver, or both. */
+/** What the node does - serve requests, deliver, or both. */
 export type NodeRole = 'api' | 'worker' | 'all';

@@ -1,16 +1,16 @@
-// Made from openapi.yaml by `npm run docs`: where each operation is, and what may be repeated.
+// Generated from openapi.yaml by `npm run docs`: the path of each operation, and whether it may be retried.
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below the service's URL. */
+  /** Relative to the service's URL. */
   path: string;
   /**
-   * `free`: asking twice changes nothing more than asking once. `keyed`: so with an Idempotency-Key.
-   * `once`: it must not be sent again when it may have arrived.
+   * `free`: idempotent. `keyed`: idempotent with an Idempotency-Key.
+   * `once`: must not be sent again if it may have arrived.
    */
   repeat: 'free' | 'keyed' | 'once';
   answer: 'json' | 'text' | 'nothing' | 'stream';
-  /** Parameters whose values are one text with commas; other lists repeat the name. */
+  /** Parameters whose list is sent comma-separated; other lists repeat the name. */
   joined?: readonly string[];
 }
 
@@ -23,7 +23,7 @@ export const operations = {
   listSubscriptions: { method: 'GET', path: '/subscriptions', repeat: 'free', answer: 'json' },
   /** Show a subscription. */
   getSubscription: { method: 'GET', path: '/subscriptions/{id}', repeat: 'free', answer: 'json' },
-  /** Pause, resume, change targets and controls. */
+  /** Update a subscription. */
   editSubscription: {
     method: 'PATCH',
     path: '/subscriptions/{id}',
@@ -39,14 +39,14 @@ export const operations = {
   },
   /** Show the signing secret. */
   getSecret: { method: 'GET', path: '/subscriptions/{id}/secret', repeat: 'free', answer: 'json' },
-  /** Replace the signing secret. */
+  /** Rotate the signing secret. */
   rotateSecret: {
     method: 'POST',
     path: '/subscriptions/{id}/secret/rotate',
     repeat: 'once',
     answer: 'json',
   },
-  /** Send a test message. */
+  /** Send a test event. */
   pingSubscription: {
     method: 'POST',
     path: '/subscriptions/{id}/ping',
@@ -57,11 +57,11 @@ export const operations = {
   listEvents: { method: 'GET', path: '/events', repeat: 'free', answer: 'json' },
   /** Publish an event. */
   publishEvent: { method: 'POST', path: '/events', repeat: 'keyed', answer: 'json' },
-  /** Publish up to 1,000 events, all or none. */
+  /** Publish up to 1,000 events, all or nothing. */
   publishEvents: { method: 'POST', path: '/events/batch', repeat: 'keyed', answer: 'json' },
   /** Show an event with its payload. */
   getEvent: { method: 'GET', path: '/events/{id}', repeat: 'free', answer: 'json' },
-  /** What can be published, as the contract says. */
+  /** List publishable events. */
   listEventTypes: { method: 'GET', path: '/event-types', repeat: 'free', answer: 'json' },
   /** List deliveries, newest first. */
   listDeliveries: { method: 'GET', path: '/deliveries', repeat: 'free', answer: 'json' },
@@ -73,13 +73,13 @@ export const operations = {
   listReplays: { method: 'GET', path: '/replays', repeat: 'free', answer: 'json' },
   /** Send many deliveries again. */
   createReplay: { method: 'POST', path: '/replays', repeat: 'keyed', answer: 'json' },
-  /** Show how far a replay has come. */
+  /** Show the progress of a replay. */
   getReplay: { method: 'GET', path: '/replays/{id}', repeat: 'free', answer: 'json' },
   /** Cancel a replay. */
   cancelReplay: { method: 'POST', path: '/replays/{id}/cancel', repeat: 'free', answer: 'json' },
-  /** What happened, step by step. */
+  /** Show statistics over time. */
   getStats: { method: 'GET', path: '/stats', repeat: 'free', answer: 'json' },
-  /** The same for several subscriptions, in brief. */
+  /** Show brief statistics of several subscriptions. */
   getSubscriptionStats: {
     method: 'GET',
     path: '/stats/subscriptions',
@@ -87,43 +87,43 @@ export const operations = {
     answer: 'json',
     joined: ['subscriberIds'],
   },
-  /** Watch what changes, live. */
+  /** Stream changes as they happen. */
   openStream: { method: 'GET', path: '/stream', repeat: 'free', answer: 'stream' },
   /** List the keys of your app, newest first. */
   listKeys: { method: 'GET', path: '/keys', repeat: 'free', answer: 'json' },
-  /** Make a key for your app. */
+  /** Create a key for your app. */
   createKey: { method: 'POST', path: '/keys', repeat: 'once', answer: 'json' },
   /** Show a key. */
   getKey: { method: 'GET', path: '/keys/{id}', repeat: 'free', answer: 'json' },
   /** Revoke a key. */
   revokeKey: { method: 'DELETE', path: '/keys/{id}', repeat: 'free', answer: 'nothing' },
-  /** Replace a key. */
+  /** Rotate a key. */
   rotateKey: { method: 'POST', path: '/keys/{id}/rotate', repeat: 'once', answer: 'json' },
   /** List apps, newest first. */
   listApps: { method: 'GET', path: '/apps', repeat: 'free', answer: 'json' },
-  /** Make an app and its first key. */
+  /** Create an app and its first key. */
   createApp: { method: 'POST', path: '/apps', repeat: 'once', answer: 'json' },
   /** Show an app. */
   getApp: { method: 'GET', path: '/apps/{id}', repeat: 'free', answer: 'json' },
   /** Rename an app, or set its quotas. */
   editApp: { method: 'PATCH', path: '/apps/{id}', repeat: 'free', answer: 'json' },
-  /** List the nodes that are there. */
+  /** List live nodes. */
   listNodes: { method: 'GET', path: '/nodes', repeat: 'free', answer: 'json' },
   /** Metrics for Prometheus. */
   getMetrics: { method: 'GET', path: '/metrics', repeat: 'free', answer: 'text' },
-  /** The process runs. */
+  /** Check that the process is running. */
   getHealth: { method: 'GET', path: '/healthz', repeat: 'free', answer: 'json' },
-  /** The node can do its work. */
+  /** Check that the node is ready. */
   getReadiness: { method: 'GET', path: '/readyz', repeat: 'free', answer: 'json' },
-  /** This document as JSON. */
+  /** Get this document as JSON. */
   getOpenapiJson: { method: 'GET', path: '/openapi.json', repeat: 'free', answer: 'json' },
-  /** This document as YAML. */
+  /** Get this document as YAML. */
   getOpenapiYaml: { method: 'GET', path: '/openapi.yaml', repeat: 'free', answer: 'text' },
-  /** The contracts that this service executes. */
+  /** List the contracts that this service executes. */
   listContracts: { method: 'GET', path: '/contracts', repeat: 'free', answer: 'json' },
-  /** A contract as it is executed. */
+  /** Get a contract as executed. */
   getContract: { method: 'GET', path: '/contracts/{title}', repeat: 'free', answer: 'json' },
-  /** What a contract does, in words. */
+  /** Report what a contract does. */
   getContractReport: {
     method: 'GET',
     path: '/contracts/{title}/report',

@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of what an answer says that is a refusal.
+// Generated from openapi.yaml by `npm run docs`: the types of error responses.
 
 export interface Problem {
   type: string;

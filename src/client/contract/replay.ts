@@ -1,11 +1,11 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of replays.
+// Generated from openapi.yaml by `npm run docs`: the types of replays.
 import type { EventPattern } from './event.ts';
 import type { SubscriptionId } from './subscription.ts';
 
 export interface ListReplaysQuery {
   /** Items per page. */
   limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
 }
 
@@ -22,30 +22,30 @@ export interface Replay {
     until: string;
   };
   ratePerSecond: number;
-  /** Deliveries that were seen to fit so far. */
+  /** Matching deliveries found so far. */
   matched: number;
-  /** Those of them that were sent again. */
+  /** Those that were sent again. */
   replayed: number;
   /**
-   * Those that could not be sent again - their subscription has ended, or they are under way
-   * already.
+   * Deliveries that could not be sent again - their subscription has ended, or they are
+   * already pending.
    */
   skipped: number;
-  /** How much lies behind it. */
+  /** Share completed. */
   progress: number;
   createdAt: string;
   endedAt?: string;
 }
 
-/** How deliveries ended; `ended` is any way. */
+/** How the deliveries ended; `ended` means any state. */
 export type EndedState = 'dead' | 'delivered' | 'cancelled' | 'ended';
 
-/** A class of HTTP statuses, or one of them. */
+/** A class of HTTP statuses, or a single status. */
 export type StatusFilter = string;
 
 /**
- * Why the last attempt failed; or why a delivery is dead - all attempts failed
- * (`exhausted`), or it still waited after the retention (`expired`).
+ * Why the last attempt failed, or why a delivery is dead-lettered - all attempts failed
+ * (`exhausted`), or it was still pending when its retention ended (`expired`).
  */
 export type ErrorFilter =
   | 'dns'
@@ -63,27 +63,27 @@ export type ErrorFilter =
 
 export interface CreateReplayBody {
   filter?: NewReplayFilter | undefined;
-  /** Deliveries that are sent again in a second, at most. */
+  /** Maximum number of deliveries sent again per second. */
   ratePerSecond?: number | undefined;
-  /** Only count. */
+  /** Only count the matching deliveries. */
   dryRun?: boolean | undefined;
 }
 
-/** All that is given must hold. */
+/** Deliveries must match all given fields. */
 export interface NewReplayFilter {
   state?: EndedState | undefined;
   event?: EventPattern | undefined;
   subscriberId?: SubscriptionId | undefined;
   status?: StatusFilter | undefined;
   error?: ErrorFilter | undefined;
-  /** Events that were published at this time or later. */
+  /** Events published at this time or later. */
   from?: string | undefined;
-  /** Events that were published before this time. Default - now. */
+  /** Events published before this time. Default - now. */
   until?: string | undefined;
 }
 
 export interface CreateReplay200 {
   matched: number;
-  /** There may be more. It counts up to 10,000, and for 2 seconds. */
+  /** There may be more: counting stops at 10,000 deliveries or after 2 seconds. */
   isCapped: boolean;
 }

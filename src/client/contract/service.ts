@@ -1,4 +1,4 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of the service itself and the contracts it executes.
+// Generated from openapi.yaml by `npm run docs`: the types of the service itself and the contracts it executes.
 import type { NodeName, NodeRole } from './node.ts';
 
 export interface Status {
@@ -18,7 +18,10 @@ export interface ListContractsAnswer {
 export interface Contract {
   title: string;
   version?: string;
-  /** How much was repaired, ignored or cannot run. Its report tells what. */
+  /**
+   * Number of repairs, ignored parts and callbacks that cannot be executed. The report lists
+   * them.
+   */
   warnings: number;
   operations: readonly {
     operationId: string;
@@ -31,16 +34,16 @@ export interface Contract {
 export interface ContractReport {
   title: string;
   version: string;
-  /** The version of OpenAPI. */
+  /** OpenAPI version of the document. */
   openapi: string;
   /** Operations with callbacks. */
   subscribes: readonly {
     operationId: string;
     method: string;
     path: string;
-    /** How a key can be sent. */
+    /** Ways to send the key. */
     security: string;
-    /** What the key must be allowed to do. */
+    /** Scope that the key needs. */
     scope?: string;
     variants: readonly VariantReport[];
   }[];
@@ -50,25 +53,25 @@ export interface ContractReport {
     path: string;
     security: string;
     scope?: string;
-    /** Where the subscriber id stands. */
+    /** Location of the subscriber id. */
     takes: string;
     status: number;
   }[];
-  /** Operations that are neither. */
+  /** Number of other operations. */
   otherOperations?: number;
-  /** What can be published and is heard by somebody. */
+  /** Events that can be published and are matched by a callback. */
   events: readonly {
-    /** A name or pattern or text with expressions. */
+    /** Event name or pattern or template. */
     event: string;
-    /** A name that it hears. */
+    /** An event name that matches. */
     name: string;
     callbacks: readonly string[];
-    /** A payload that all of them accept, or why there is none. */
+    /** A payload that all of these callbacks accept, or why there is none. */
     payload: Readonly<Record<string, unknown>>;
   }[];
   warnings: readonly {
     kind: 'repair' | 'warning';
-    /** Where it is not the contract itself. */
+    /** Set if it is another file. */
     file?: string;
     pointer: string;
     message: string;
@@ -77,15 +80,15 @@ export interface ContractReport {
 }
 
 export interface VariantReport {
-  /** Empty where the operation has no variants. */
+  /** Empty if there are no variants. */
   name: string;
   needs: readonly string[];
-  /** At least one of these. */
+  /** At least one is required. */
   needsAny: readonly string[];
   status: number;
   callbacks: readonly {
     label: string;
-    /** As repaired; absent where it cannot be read. */
+    /** After repairs; absent if unreadable. */
     key?: string;
     method: string;
     event: string;
@@ -97,14 +100,14 @@ export interface VariantReport {
     }[];
     repairs: readonly string[];
     unsubscribeStatus: number;
-    /** Why it is never made. */
+    /** Why it is never sent. */
     inactive?: string;
   }[];
-  /** A request that registers them (`sample`), or why there is none. */
+  /** A request that registers these callbacks (`sample`), or why there is none. */
   example: {
     kind: 'sample' | 'none';
     method?: string;
-    /** Path and query, as they go over the wire. */
+    /** Path and query, as sent. */
     target?: string;
     headers?: Readonly<Record<string, string>>;
     body?: string;

@@ -1,19 +1,19 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of figures.
+// Generated from openapi.yaml by `npm run docs`: the types of statistics.
 
 export interface GetStatsQuery {
-  /** Figures of this subscription alone. */
+  /** Statistics of this subscription only. */
   subscriberId?: string | undefined;
   /**
-   * The time up to now, in steps of 60, 60, 1,800 or 10,800 seconds. The last step is the
-   * running one. Without it and without `from`, 1h.
+   * Time range up to now, in steps of 60, 60, 1,800 or 10,800 seconds. The last step is still
+   * in progress. Default, if `from` is absent: 1h.
    */
   range?: '15m' | '1h' | '24h' | '7d' | undefined;
   /**
-   * Instead of `range`. There are at most 120 steps, of 60 seconds or more, which begin at
-   * multiples of their length.
+   * Start of the time range, instead of `range`. There are at most 120 steps of at least 60
+   * seconds, which start at multiples of their length.
    */
   from?: string | undefined;
-  /** The end that belongs to `from`. Without it, now. */
+  /** End of the time range that starts with `from`. Default: now. */
   until?: string | undefined;
 }
 
@@ -24,79 +24,79 @@ export interface GetStatsAnswer extends StatsSpan {
   pendingIsCapped: PendingIsCapped;
   /** When the event of the oldest delivery that has not ended was published. */
   oldestPendingAt: string | null;
-  /** What somebody should look at, the worst first. */
+  /** Receivers and subscriptions that need attention, worst first. */
   attention: readonly Attention[];
 }
 
 export interface StatsSpan {
   from: string;
-  /** The end of the last step, itself not within. */
+  /** End of the last step, exclusive. */
   until: string;
   stepSeconds: number;
 }
 
 export interface StatsStep extends StatsCounts {
-  /** When it begins. */
+  /** Start of the step. */
   at: string;
 }
 
 export interface StatsCounts {
-  /** Events accepted; of a subscription, deliveries that were made for it. */
+  /** Events accepted; for a subscription, deliveries created for it. */
   published: number;
-  /** Deliveries that ended so. */
+  /** Deliveries delivered. */
   delivered: number;
-  /** Attempts that failed and will be made again. */
+  /** Failed attempts that are retried. */
   retried: number;
-  /** Deliveries that ended so. */
+  /** Deliveries dead-lettered. */
   dead: number;
-  /** Deliveries that ended so. */
+  /** Deliveries cancelled. */
   cancelled: number;
-  /** Half of all attempts took at most so long. Null when there was none. */
+  /** Median duration of the attempts. Null if there were none. */
   p50Ms: number | null;
-  /** The same for 95 of 100. */
+  /** 95th percentile. */
   p95Ms: number | null;
 }
 
 export interface StatsTotals extends StatsCounts {
-  /** Of all attempts the part that delivered. Null when there was none. */
+  /** Share of attempts that succeeded. Null if there were none. */
   successRate: number | null;
 }
 
 /** Deliveries that are due or running now. */
 export type Pending = number;
 
-/** There are at least so many; nobody counted further. */
+/** The count is a lower bound; counting stopped there. */
 export type PendingIsCapped = boolean;
 
 export interface Attention {
-  /** A receiver that fails, or a subscription that was switched off. */
+  /** A failing receiver, or a disabled subscription. */
   kind: 'failing' | 'disabled';
   subscriberId: string;
-  /** Empty where there is no target. */
+  /** Empty if there is no target. */
   url: string;
   since: string | null;
-  /** Attempts that failed one after the other. */
+  /** Consecutive failed attempts. */
   failures: number;
-  /** Of the last attempt that is known. */
+  /** Error of the last attempt. */
   error?: string;
-  /** Of the last attempt that is known. */
+  /** Status of the last attempt. */
   status?: number;
 }
 
 export interface GetSubscriptionStatsQuery {
-  /** Their ids, separated by commas. Unknown ones are left out of the answer. */
+  /** Subscription ids, separated by commas. Unknown ones are omitted from the response. */
   subscriberIds: readonly string[];
   /**
-   * The time up to now, in steps of 60, 60, 1,800 or 10,800 seconds. The last step is the
-   * running one. Without it and without `from`, 1h.
+   * Time range up to now, in steps of 60, 60, 1,800 or 10,800 seconds. The last step is still
+   * in progress. Default, if `from` is absent: 1h.
    */
   range?: '15m' | '1h' | '24h' | '7d' | undefined;
   /**
-   * Instead of `range`. There are at most 120 steps, of 60 seconds or more, which begin at
-   * multiples of their length.
+   * Start of the time range, instead of `range`. There are at most 120 steps of at least 60
+   * seconds, which start at multiples of their length.
    */
   from?: string | undefined;
-  /** The end that belongs to `from`. Without it, now. */
+  /** End of the time range that starts with `from`. Default: now. */
   until?: string | undefined;
 }
 
@@ -106,9 +106,9 @@ export interface GetSubscriptionStatsAnswer extends StatsSpan {
 
 export interface SubscriptionStats {
   subscriberId: string;
-  /** Deliveries, step by step. */
+  /** Deliveries per step. */
   delivered: readonly number[];
-  /** Attempts that failed, step by step. */
+  /** Failed attempts per step. */
   failed: readonly number[];
   totals: StatsTotals;
   pending: Pending;

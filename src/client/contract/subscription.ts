@@ -1,10 +1,10 @@
-// Made from openapi.yaml by `npm run docs`: what the contract says of subscriptions.
+// Generated from openapi.yaml by `npm run docs`: the types of subscriptions.
 import type { EventName } from './event.ts';
 
 export interface SubscribeOperationQuery {
-  /** Variant query. Where to send the callback. */
+  /** Variant query. URL that receives the callback. */
   callbackUrl?: string | undefined;
-  /** Variant query. The name of the one event to hear; no wildcard. */
+  /** Variant query. Name of the event to subscribe to, without wildcards. */
   event?: string | undefined;
 }
 
@@ -16,12 +16,14 @@ export interface SubscribeBody {
 }
 
 /**
- * What the subscription chooses for itself; what is absent is as the service is set. It can
- * be changed by PATCH /subscriptions/{id}. `null` is as good as nothing, here and in each
- * field.
+ * Settings of this subscription. Absent fields use the service defaults. They can be changed
+ * with PATCH /subscriptions/{id}. `null`, here and in each field, means absent.
  */
 export type Controls = {
-  /** What callbacks hear that would otherwise hear every event. Refused where none would. */
+  /**
+   * Events for callbacks that would otherwise match every event. Refused if there is no such
+   * callback.
+   */
   events?: readonly ChosenPattern[] | null | undefined;
   description?: Description | undefined;
   metadata?: Metadata | undefined;
@@ -37,63 +39,66 @@ export type Controls = {
 } | null;
 
 /**
- * The name of an event; a prefix ending in `.*`, for all names that go on behind it; or `*`,
- * for all. At most 128 characters; names are letters, digits, `_` and `-`, with dots between
- * them.
+ * An event name; a prefix ending in `.*`, which matches all names that continue after it; or
+ * `*`, which matches all events. At most 128 characters. Names consist of letters, digits,
+ * `_` and `-`, separated by dots.
  */
 export type ChosenPattern = string;
 
-/** For people. Kept and shown. Without control characters. */
+/** Free text for users. Stored and shown. Control characters are not allowed. */
 export type Description = string | null;
 
 /**
- * For programs. Kept and shown, never read here. Names have 1 to 64 characters; all in all
- * it is at most 16 KiB as JSON.
+ * Free data for programs. Stored and shown, never interpreted. Names have 1 to 64
+ * characters; the total is at most 16 KiB as JSON.
  */
 export type Metadata = Readonly<Record<string, string>> | null;
 
 /**
- * Only events are delivered whose payload has, at each of these JSON pointers, the value or
- * one of the values. At most 100 values for each, and 4,096 characters in all.
+ * Deliver only events whose payload has, at each of these JSON pointers, the value or one of
+ * the values. At most 100 values per pointer, and 4,096 characters in total.
  */
 export type Filter = Readonly<Record<string, unknown>> | null;
 
 /**
- * Waits between the attempts of a delivery, in `ms`, `s`, `m`, `h` or `d`, each at most
- * `7d`. An empty list: one attempt only.
+ * Delays between the attempts of a delivery, in `ms`, `s`, `m`, `h` or `d`, each at most
+ * `7d`. An empty list means a single attempt.
  */
 export type Retry = readonly string[] | null;
 
-/** How long a whole attempt may take, from `100ms` to `60s`. */
+/** Timeout of a whole attempt, from `100ms` to `60s`. */
 export type Timeout = string | null;
 
-/** Attempts under way at a time, for each callback and node. */
+/** Maximum number of concurrent attempts, per callback and node. */
 export type Concurrency = number | null;
 
-/** Attempts a second, over all callbacks of the subscription and all nodes. */
+/**
+ * Maximum number of attempts per second, over all callbacks of the subscription and all
+ * nodes.
+ */
 export type RateLimit = number | null;
 
 /**
- * One delivery after the other, in the order of their events. The next one waits until the
- * one before is delivered or dead.
+ * Deliver one at a time, in the order of the events. The next delivery waits until the
+ * previous one is delivered or dead-lettered.
  */
 export type Ordered = boolean | null;
 
 /**
- * How callbacks are signed by Standard Webhooks - `hmac` with a shared secret (`v1`), which
- * is the default, or `ed25519` with a key pair (`v1a`), so that a receiver can verify and
- * not sign. A change makes a new secret; the one before signs too for a day.
+ * How callbacks are signed, following Standard Webhooks - `hmac` with a shared secret (`v1`,
+ * the default), or `ed25519` with a key pair (`v1a`), so that a receiver can verify but not
+ * sign. Changing it creates a new secret; the previous one also signs for another day.
  */
 export type Signing = 'hmac' | 'ed25519' | null;
 
 /**
- * Headers that callbacks carry besides ours, in place of those before. Kept sealed, and
- * shown by name only. Not for headers that belong to HTTP, to Ringback or to a browser, such
- * as `Host`, `Content-Type`, `Cookie` and `webhook-id`.
+ * Extra headers to send with callbacks. A new value replaces all previous ones. Stored
+ * encrypted; only their names are shown. Headers that belong to HTTP, to Ringback or to
+ * browsers are not allowed, such as `Host`, `Content-Type`, `Cookie` and `webhook-id`.
  */
 export type CallbackHeaders = Readonly<Record<string, string>> | null;
 
-/** When the subscription ends by itself. No attempt starts after it. */
+/** When the subscription ends automatically. No attempt starts after this time. */
 export type ExpiresAt = string | null;
 
 export type SubscribeMulti = {
@@ -111,13 +116,13 @@ export interface Subscribed {
 export type SubscriptionId = string;
 
 /**
- * Verifies callbacks, as Standard Webhooks says - the shared secret `whsec_`, or of a
- * subscription that signs with `ed25519` the public key `whpk_`.
+ * Verifies callbacks, as defined by Standard Webhooks - the shared secret `whsec_` or, for
+ * subscriptions that sign with `ed25519`, the public key `whpk_`.
  */
 export type SigningSecret = string;
 
 export interface UnsubscribeOperationQuery {
-  /** The `subscriberId` that the subscribe call answered with. */
+  /** The `subscriberId` that the subscribe call returned. */
   Id: string;
 }
 
@@ -127,16 +132,16 @@ export interface UnsubscribeOperationAnswer {
 
 export interface ListSubscriptionsQuery {
   state?: SubscriptionState | undefined;
-  /** Only subscriptions that hear events of this name. */
+  /** Only subscriptions that match events of this name. */
   event?: EventName | undefined;
   /**
-   * Only subscriptions with a callback whose URL contains this text, in upper or lower case.
-   * Without control characters.
+   * Only subscriptions with a callback whose URL contains this text, ignoring case. Control
+   * characters are not allowed.
    */
   url?: string | undefined;
   /** Items per page. */
   limit?: number | undefined;
-  /** The `nextCursor` of the page before. */
+  /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
 }
 
@@ -157,7 +162,7 @@ export interface Subscription {
   rateLimit?: RateLimit;
   ordered: Ordered;
   signing?: Signing;
-  /** Headers that its callbacks carry besides ours. */
+  /** Names of the extra headers that its callbacks carry. */
   headerNames?: readonly string[];
   expiresAt?: ExpiresAt;
   createdAt: string;
@@ -170,26 +175,27 @@ export interface Callback {
   label: string;
   /** The first of `events`. */
   event: string;
-  /** What it hears - event names, `*`, or prefixes ending in `.*`. */
+  /** What it matches - event names, `*`, or prefixes ending in `.*`. */
   events: readonly string[];
   method: string;
   url?: string;
-  /** Why nothing is sent there. Absent while it is active. */
+  /** Why nothing is sent there. Absent if the callback is active. */
   inactive?: string;
 }
 
 /**
- * How its receivers do, where one subscription is asked for and it has not ended. After ten
- * failures in a row the breaker of a receiver is `open`: it gets one delivery at a time, at
- * first every 30 seconds, later every 15 minutes, until one succeeds; the others wait. After
- * five days without any success the subscription is disabled.
+ * Health of its receivers. Present when a single subscription is requested that has not
+ * ended. After ten consecutive failures, the circuit breaker of a receiver is `open`: it
+ * gets one delivery at a time, at first every 30 seconds, later every 15 minutes, until one
+ * succeeds; its other deliveries stay pending. After five days without a success, the
+ * subscription is disabled.
  */
 export interface Health {
   state: 'ok' | 'failing' | 'open';
-  /** In a row, of the receiver that does worst. */
+  /** Consecutive failures, of the worst receiver. */
   failures: number;
   failingSince?: string;
-  /** When a receiver that fails is tried next. Absent when nothing waits for it. */
+  /** Next attempt at a failing receiver. Absent if nothing is pending for it. */
   nextAttemptAt?: string;
 }
 
@@ -227,7 +233,7 @@ export interface Secret {
   };
 }
 
-/** Of `ed25519` only - the same as `secret`, 32 bytes in base64 behind `whpk_`. */
+/** Only for `ed25519` - the same key as `secret`, 32 bytes in base64 after `whpk_`. */
 export type PublicKey = string;
 
 export interface RotateBody {

@@ -146,7 +146,7 @@ async function numbered(tx: Tx, again: readonly Again[]): Promise<Again[]> {
   return again.map((one) => {
     if (one.isDead) return one;
     const n = next.get(one.event);
-    if (n === undefined) throw new Error(`Cannot send ${one.event} again: the event has gone`);
+    if (n === undefined) throw new Error(`Cannot send ${one.event} again: the event was deleted`);
     next.set(one.event, n + 1);
     return { ...one, n };
   });

@@ -32,7 +32,7 @@ describe('refuseServer', () => {
   it('accepts UTF-8 only, because payloads are bytes', () => {
     assert.throws(() => refuseServer(url, { versionNumber: 180_000, encoding: 'LATIN1' }), {
       name: 'CannotOpenStore',
-      message: /its encoding is LATIN1, expected UTF8; make a database with encoding 'UTF8'/,
+      message: /its encoding is LATIN1, expected UTF8; create a database with encoding 'UTF8'/,
     });
   });
 });
@@ -43,7 +43,10 @@ describe('cannotConnect', () => {
       code: '53300',
       severity: 'FATAL',
     });
-    assert.match(cannotConnect(url, error).message, /too many clients .*; the server has no conn/);
+    assert.match(
+      cannotConnect(url, error).message,
+      /too many clients .*; the server has no free conn/,
+    );
     assert.equal(cannotConnect(url, error).cause, error);
   });
 });

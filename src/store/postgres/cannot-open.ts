@@ -37,12 +37,12 @@ export function refuseServer(
   }
   if (encoding !== 'UTF8') {
     const found = `its encoding is ${encoding}, expected UTF8`;
-    throw failed(`Cannot open "${name}": ${found}; make a database with encoding 'UTF8'`);
+    throw failed(`Cannot open "${name}": ${found}; create a database with encoding 'UTF8'`);
   }
 }
 
 const rightsAdvice =
-  'let its owner run `create schema ringback authorization <the user>`, or ' +
+  'as the database owner, run `create schema ringback authorization <the user>`, or ' +
   '`grant create on database <the database> to <the user>`';
 
 function whyNot(error: unknown): string {
@@ -55,11 +55,11 @@ function adviceOn(error: unknown): string | undefined {
   switch (sqlState(error)) {
     case '28P01':
     case '28000':
-      return 'check user and password in DATABASE_URL, and the rules in pg_hba.conf';
+      return 'check the user and password in DATABASE_URL, and the rules in pg_hba.conf';
     case '3D000':
-      return 'make the database first (`createdb`), or check its name in DATABASE_URL';
+      return 'create the database first (`createdb`), or check its name in DATABASE_URL';
     case '53300':
-      return 'the server has no connection left: raise max_connections, or run fewer nodes';
+      return 'the server has no free connection: raise max_connections, or run fewer nodes';
     case undefined:
       break;
     default:
@@ -67,7 +67,9 @@ function adviceOn(error: unknown): string | undefined {
   }
   if (!(error instanceof Error)) return undefined;
   if (error.message.startsWith('SASL')) return 'check the password in DATABASE_URL';
-  return 'check host and port in DATABASE_URL, and that the server runs and can be reached';
+  return (
+    'check the host and port in DATABASE_URL, and that the server is running and ' + 'reachable'
+  );
 }
 
 function failed(message: string, cause?: unknown): CannotOpenStore {

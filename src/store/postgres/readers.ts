@@ -41,7 +41,7 @@ export function createReaders(openLink: () => Link): Readers {
       const pool = isHot && !common.isFree() ? kept : common;
       const app = isHot ? undefined : appNoOf(call);
       if (pool.waiting() >= limits.readsWaitingMax) {
-        const message = `Cannot read: ${pool.waiting()} wait already`;
+        const message = `Cannot read: ${pool.waiting()} reads are already queued`;
         return { kind: 'unavailable', message, trace: '' };
       }
       try {

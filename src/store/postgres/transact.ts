@@ -55,7 +55,7 @@ export class OutcomeUnknown extends Error {
   readonly xid: string;
 
   constructor(xid: string, cause: unknown) {
-    super('It is not known what became of a transaction', { cause });
+    super('The outcome of a transaction is unknown', { cause });
     this.xid = xid;
   }
 }
@@ -129,7 +129,7 @@ async function commitOn<T>(
     return { kind: 'failed', cause };
   }
   if (isCommitted) return { kind: 'committed', result: last.value };
-  return { kind: 'failed', cause: new Error('A transaction was rolled back without a word') };
+  return { kind: 'failed', cause: new Error('A transaction was rolled back without an error') };
 }
 
 interface Committing<T> extends Done<T> {

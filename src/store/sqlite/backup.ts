@@ -21,7 +21,8 @@ export class CannotBackUp extends Error {
 
 /** `path`: the database. `file`: the copy, which must not exist yet. */
 export function backUp({ path, file }: { path: string; file: string }): Backup {
-  if (existsSync(file)) throw new CannotBackUp(`Cannot back up to "${file}": it exists already`);
+  if (existsSync(file))
+    throw new CannotBackUp(`Cannot back up to "${file}": the file already exists`);
   const part = partOf(file);
   try {
     createPart(part);
@@ -54,8 +55,8 @@ function createPart(part: string): void {
   } catch (error) {
     const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
     if (!exists) throw error;
-    const reason = `"${part}" is there: a backup is being made, or one was cut off and left it`;
-    throw new Error(`${reason}; wait for it, or delete that file`, { cause: error });
+    const reason = `"${part}" exists: a backup is running, or one was interrupted`;
+    throw new Error(`${reason}; wait for it to finish, or delete that file`, { cause: error });
   }
 }
 

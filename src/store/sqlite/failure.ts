@@ -67,9 +67,9 @@ export function adviceOn(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   switch ((sqliteCode(error) ?? sqliteCode(cause) ?? 0) & 0xff) {
     case 10:
-      return '; check the disk of the data folder: it may be full, or failing';
+      return '; check the disk of the data folder: it may be full or failing';
     case 13:
-      return '; make room on the disk of the data folder, and start again';
+      return '; free some space on the disk of the data folder, and start again';
     default:
       return '';
   }

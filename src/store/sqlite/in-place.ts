@@ -33,8 +33,8 @@ export function watchPlace(path: string): InPlace {
     }
     if (gone === undefined) return undefined;
     const message =
-      `"${gone}" was deleted, moved or replaced while it was open: put it back, or stop the service ` +
-      'and restore a backup; a stop saves what can be saved';
+      `"${gone}" was deleted, moved or replaced while it was open: restore the file, or ` +
+      'stop the service and restore a backup. When it stops, the service saves what it can';
     return { kind: 'unavailable', message, trace: '' };
   };
 }

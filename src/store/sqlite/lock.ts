@@ -22,8 +22,8 @@ export function takeLock(path: string): Lock {
     if (!isBusy(error)) throw error;
     throw new CannotOpenStore(
       'in_use',
-      `Cannot open "${path}": another Ringback process is using it; ` +
-        'stop that process, or give this one a data folder of its own',
+      `Cannot open "${path}": another Ringback process is using it. Stop that process, or ` +
+        'use a separate data folder',
     );
   }
   return { release: () => db.close() };

@@ -15,8 +15,8 @@ export function refuseMissing(path: string): void {
   if (left.length === 0) return;
   throw new CannotOpenStore(
     'missing',
-    `Cannot open "${path}": the file is not there, but ${left.map((file) => `"${file}"`).join(', ')} ` +
-      `${left.length === 1 ? 'is' : 'are'}. Put the database back, or restore a backup; to begin with an ` +
-      'empty database, move these files away or choose another data folder',
+    `Cannot open "${path}": the file does not exist, but ${left.map((file) => `"${file}"`).join(', ')} ` +
+      `${left.length === 1 ? 'does' : 'do'}. Restore the database file or a backup. To start with an empty ` +
+      'database, move these files away or choose another data folder',
   );
 }

@@ -138,7 +138,9 @@ class Thread<Options, Question, Answer, Word = never> {
   ): Promise<Answer> {
     if (this.#state !== 'open') throw new StoreUnavailable('Cannot ask the store: it is closed');
     if (this.#waiting.size >= limits.readsWaitingMax) {
-      throw new StoreUnavailable(`Cannot ask the store: ${this.#waiting.size} wait already`);
+      throw new StoreUnavailable(
+        `Cannot ask the store: ${this.#waiting.size} requests are already queued`,
+      );
     }
     this.#lastId += 1;
     const id = this.#lastId;

@@ -52,10 +52,10 @@ function placeOf(key: string): string {
 
 const repairs: Record<string, RegExp> = {
   '{request.body#/url}': /read as "\$request\.body#\/url": the "\$" was missing/,
-  '{ $request.body#/url }': /read as "\$request\.body#\/url": spaces around it were trimmed/,
-  ' {$request.body#/url} ': /read as "\{\$request\.body#\/url\}": spaces around it were trimmed/,
+  '{ $request.body#/url }': /read as "\$request\.body#\/url": surrounding spaces were removed/,
+  ' {$request.body#/url} ': /read as "\{\$request\.body#\/url\}": surrounding spaces were removed/,
   '{$request.body#/url': /read as "\{\$request\.body#\/url\}": the final "\}" was missing/,
-  '{$request.body#url}': /read as "\$request\.body#\/url": the "\/" behind the "#" was missing/,
+  '{$request.body#url}': /read as "\$request\.body#\/url": the "\/" after the "#" was missing/,
   '{url}': /read as "\$request\.body#\/url": the request body declares a property of that name/,
 };
 
@@ -88,10 +88,10 @@ describe('a broken key', () => {
     await using receiver = await receive();
     const messages = told(service).map(({ message }) => message.split(': ').at(-1));
     assert.deepEqual(messages, [
-      'spaces around it were trimmed',
-      'spaces around it were trimmed',
+      'surrounding spaces were removed',
+      'surrounding spaces were removed',
       'the "$" was missing',
-      'the "/" behind the "#" was missing',
+      'the "/" after the "#" was missing',
       'the final "}" was missing',
     ]);
     await service.subscribe({ path: '/hooks', body: { url: receiver.url } });
@@ -104,7 +104,7 @@ describe('a broken key', () => {
     await using service = await serve(withKey(key));
     const [warning] = told(service);
     assert.equal(warning?.pointer, placeOf(key));
-    assert.match(warning?.message ?? '', /write "#\/nested\/url" if a property inside another/);
+    assert.match(warning?.message ?? '', /write "#\/nested\/url" if you mean a nested/);
     const hook = 'http://127.0.0.1:9000/';
     const body = { url: hook, nested: { url: hook } };
     const { id } = await service.subscribe({ path: '/hooks', body });

@@ -164,7 +164,7 @@ describe('the security of a foreign document', () => {
       assert.ok(logged.includes(`#/paths/~1${name}/post/security/0/`), name);
     }
     assert.match(logged, /#\/paths\/~1mtls\/post\/security".*every request is refused/);
-    assert.match(logged, /with \\"Ghost\\" cannot run: it is not declared/);
+    assert.match(logged, /with \\"Ghost\\" is not supported: it is not declared/);
   });
 
   it('opens nothing of the management API, and is not opened by its keys', async () => {

@@ -75,7 +75,7 @@ describe('two documents', () => {
     assert.deepEqual([ambiguous.status, ambiguous.json['code']], [400, 'invalid_request']);
     assert.match(
       String(ambiguous.json['detail']),
-      /"paid": callbacks of several contracts can hear it; name the contract: "The shop" or "The bank"/,
+      /"paid": callbacks of several contracts match it; name the contract: "The shop" or "The bank"/,
     );
     const payload = { iban: 'x' };
     assert.equal(await service.deliveries('paid', { payload, contract: 'The bank' }), 1);
@@ -97,7 +97,7 @@ describe('two documents', () => {
     await using service = await serve(both);
     const nobody = await service.publish('unknown');
     assert.equal(nobody.status, 400);
-    assert.match(nobody.text, /no callback of any contract can hear it.*The shop.*The bank/);
+    assert.match(nobody.text, /no callback of any contract matches it.*The shop.*The bank/);
     const title = await service.publish('closed', { contract: 'The pub' });
     assert.equal(title.status, 400);
     assert.match(title.text, /there is no contract .*The pub.*, expected .*The shop.*The bank/);
@@ -254,7 +254,7 @@ describe('documents that cannot be served', () => {
     for (const [message, wish] of Object.entries(list)) {
       const text = await refused({ 'mine.yaml': plain(wish) });
       assert.ok(text.includes(message), text);
-      assert.match(text, /Cannot serve contract "Mine" \(.*mine\.yaml\).*server with a path/);
+      assert.match(text, /Cannot serve contract "Mine" \(.*mine\.yaml\).*server with its own path/);
     }
     // What is not taken is free, beside ours and instead of ours.
     for (const wish of [{ path: '/subscribe' }, { path: '/events', method: 'put' }]) {

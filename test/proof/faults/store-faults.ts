@@ -110,7 +110,7 @@ export async function changedMigration(changes: Changes = []): Promise<Finding> 
       db.prepare('select hash from migration where number = 7').get()?.['hash'],
     );
     change('0'.repeat(64));
-    await refusedStart(node, { what: 'on a changed migration', says: 'its file was changed' });
+    await refusedStart(node, { what: 'on a changed migration', says: 'the file was changed' });
     change(before);
     db.close();
     await using next = await node.start();

@@ -125,7 +125,7 @@ const misread: readonly Omit<Broken, 'only'>[] = [
     name: 'http-answer-with-two-lengths',
     change: {
       file: 'src/egress/answer-head.ts',
-      find: "if (this.#length !== undefined) throw new BadAnswer('it has two lengths');",
+      find: "if (this.#length !== undefined) throw new BadAnswer('it has two Content-Length headers');",
       replace: '',
     },
     breaks: /^http: an answer, /,
@@ -134,7 +134,7 @@ const misread: readonly Omit<Broken, 'only'>[] = [
     name: 'http-interim-answer-with-a-body',
     change: {
       file: 'src/egress/answer-head.ts',
-      find: "throw new BadAnswer('an interim answer announces a body');",
+      find: "throw new BadAnswer('an interim response announces a body');",
       replace: 'void 0;',
     },
     breaks: /^http: an answer, /,

@@ -101,7 +101,7 @@ describe('ringback publish', () => {
       await shown.says(/Delivering {2}░+ {2}0 % · 0 of 1/);
       held.resolve();
       assert.equal(await shown.ended, 0);
-      assert.deepEqual(shown.screen().slice(1), ['All ended: 1 delivered.']);
+      assert.deepEqual(shown.screen().slice(1), ['All deliveries ended: 1 delivered.']);
       assert.ok(isColoured(shown.raw()));
     },
   );

@@ -30,8 +30,12 @@ export const bounds = {
    * list of n members or branches n²/50. Measured: 20,000 points take at most 2 s to compile.
    */
   schemaWeightMax: 20_000,
-  /** A schema that refers to more others than this is compiled at load, the rest when needed. */
+  /**
+   * A schema that refers to more others than this is compiled at load, the rest when needed. All that are compiled at
+   * load together may weigh so much; without it, 500 schemas that reach each other took minutes.
+   */
   schemasLateMax: 200,
+  compileWeightMax: 10_000,
   /** Schemas that lead to each other about the same value. */
   schemaHopsMax: 1_000,
   /** Steps of one check of a value, and of saying what is wrong with it. Measured: 5 to 50 ns each. */
@@ -66,9 +70,22 @@ export const bounds = {
   bracketsMax: 5,
   /** Keys and items whose places are noted down while a warning's line is looked for. */
   positionsMax: 2_000_000,
-  /** Making an example: values tried, values in one, choices at one place, depth, a text's length. */
+  /**
+   * What examples may cost, in the steps of a check: one example, and all of one contract. To read a schema, to compile
+   * it and to make a piece of a value are paid in steps too. Measured: a step takes 10 to 50 ns, a point of a schema's
+   * weight 2 to 10 µs to read and 20 to 200 µs to compile, a schema 2 ms at least.
+   */
+  sampleStepsMax: 25_000_000,
+  contractSampleStepsMax: 60_000_000,
+  readStepsEach: 200,
+  compileStepsEach: 5_000,
+  compileStepsLeast: 100_000,
+  sampleStepsEach: 100,
+  printStepsEach: 5,
+  /** Making an example: values tried, optional and all values in one, choices at one place, depth, a text's length. */
   sampleTriesMax: 300,
   sampleValuesMax: 400,
+  sampleValuesAllMax: 4_000,
   sampleOptionsMax: 8,
   sampleDepthMax: 48,
   sampleCharsMax: 20_000,

@@ -36,6 +36,8 @@ export interface Source {
   following: Set<unknown>;
   /** Steps taken so far, all of them. */
   steps: number;
+  /** Weight of the schemas that were compiled at load: `bounds.compileWeightMax`. */
+  compileWeight: number;
 }
 
 export interface SourceOptions {
@@ -59,6 +61,7 @@ export function openSource(
     targets: new Map(),
     following: new Set(),
     steps: 0,
+    compileWeight: 0,
   };
   return { source, document: root, tokens: [], value: root.root };
 }

@@ -5,8 +5,9 @@ import type { CallbackDefinition, Contract, Operation, Variant } from './contrac
 import { isObject } from './document.ts';
 import { reportEvents } from './report-events.ts';
 import type { EventReport } from './report-events.ts';
-import { isRead } from './sample-body.ts';
-import { sampleRequest } from './sample-request.ts';
+import type { Work } from './meter.ts';
+import { contractWork } from './sample.ts';
+import { isRead, sampleRequest } from './sample-request.ts';
 import type { RequestSample } from './sample-request.ts';
 import { expressionsOf, printTemplate } from './template.ts';
 import { printExpression } from './expression.ts';
@@ -102,11 +103,15 @@ export interface WarningReport {
 /** Where examples say that callbacks go. */
 const callbackUrl = 'https://example.com/callback';
 
-export function makeReport(contract: Contract, file: string): Report {
+/** `work`: what all examples together may cost. Where it is used up, the report says that none was found. */
+export function makeReport(contract: Contract, file: string, work: Work = contractWork()): Report {
   const { title, document, operations } = contract;
   const { info } = document;
-  const tried = operations.flatMap(tryVariants);
-  const subscribes = operations.flatMap((operation) => reportSubscribe(operation, tried));
+  const tried = operations.flatMap((operation) => tryVariants(operation, work));
+  const byOperation = Map.groupBy(tried, ({ operation }) => operation);
+  const subscribes = [...byOperation].flatMap(([operation, all]) =>
+    reportSubscribe(operation, all),
+  );
   return {
     file,
     title,
@@ -115,7 +120,7 @@ export function makeReport(contract: Contract, file: string): Report {
     subscribes,
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
-    events: reportEvents(contract, activeIn(tried)),
+    events: reportEvents(contract, activeIn(tried), work),
     warnings: reportWarnings(contract, file),
     cannotRun: [...operations.flatMap(shutOperation), ...subscribes.flatMap(deafOperation)],
   };
@@ -132,12 +137,12 @@ interface Tried {
   sample: RequestSample;
 }
 
-function tryVariants(operation: Operation): Tried[] {
+function tryVariants(operation: Operation, work: Work): Tried[] {
   const variants = operation.role.kind === 'subscribe' ? operation.role.variants : [];
   return variants.map((variant) => ({
     operation,
     variant,
-    sample: sampleRequest(operation, { callbackUrl, variant: variant.name }),
+    sample: sampleRequest(operation, { callbackUrl, variant: variant.name }, work),
   }));
 }
 
@@ -168,7 +173,7 @@ function inactiveBecause(
 function reportSubscribe(operation: Operation, all: readonly Tried[]): SubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'subscribe') return [];
-  const variants = all.filter((one) => one.operation === operation).map(reportVariant);
+  const variants = all.map(reportVariant);
   return [{ operationId, method, path, security: securityWords(security), scope, variants }];
 }
 

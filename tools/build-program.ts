@@ -13,6 +13,7 @@ const ownContract = join(dist, 'openapi.json');
 /** The program, and its threads. What a thread shares with others is in its file as well: it loads one file. */
 const entries = [
   'src/main.ts',
+  'src/api/pages/pages-thread.ts',
   'src/store/sqlite/write-thread.ts',
   'src/store/sqlite/read-thread.ts',
   'src/store/sqlite/backup-worker.ts',

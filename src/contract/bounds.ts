@@ -35,7 +35,7 @@ export const bounds = {
    * load together may weigh so much; without it, 500 schemas that reach each other took minutes.
    */
   schemasLateMax: 200,
-  compileWeightMax: 10_000,
+  compileWeightMax: 5_000,
   /** Schemas that lead to each other about the same value. */
   schemaHopsMax: 1_000,
   /** Steps of one check of a value, and of saying what is wrong with it. Measured: 5 to 50 ns each. */
@@ -76,12 +76,14 @@ export const bounds = {
    * weight 2 to 10 µs to read and 20 to 200 µs to compile, a schema 2 ms at least.
    */
   sampleStepsMax: 25_000_000,
-  contractSampleStepsMax: 60_000_000,
+  contractSampleStepsMax: 100_000_000,
   readStepsEach: 200,
-  compileStepsEach: 5_000,
-  compileStepsLeast: 100_000,
+  compileStepsEach: 3_500,
+  compileStepsLeast: 70_000,
   sampleStepsEach: 100,
   printStepsEach: 5,
+  /** Weight of all schemas that a list of event types shows: some 20 MB. */
+  schemasShownWeightMax: 500_000,
   /** Making an example: values tried, optional and all values in one, choices at one place, depth, a text's length. */
   sampleTriesMax: 300,
   sampleValuesMax: 400,

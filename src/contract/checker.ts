@@ -5,7 +5,7 @@ import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
 import { checkerLibrary } from './checker-library.ts';
 import type { Bundle, Schema } from './bundle.ts';
-import { boundErrors, forgetItems } from './error-bounds.ts';
+import { boundErrors, forgetItems, payForErrors } from './error-bounds.ts';
 import { explain } from './explain.ts';
 import type { Branches } from './explain.ts';
 import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
@@ -125,6 +125,7 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
   ajv.removeKeyword('enum').removeKeyword('uniqueItems');
   for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));
   forgetItems(ajv);
+  payForErrors(ajv, meter);
   if (finds === 'all') boundErrors(ajv, meter);
   for (const [name, schema] of schemas) ajv.addSchema(schema, name);
   for (const name of schemas.keys()) ajv.getSchema(name);

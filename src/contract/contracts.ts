@@ -1,5 +1,6 @@
 // The contracts of a service: its own document, which describes the management API, and those whose
 // callbacks are executed. Foreign ones take the place of what our own document offers to subscribers.
+import { compileContract } from './compile.ts';
 import { ContractError, isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
 import type { Contract, Operation } from './contract.ts';
@@ -39,6 +40,12 @@ export async function loadContracts({
   return { management, executed, known: [...executed, ours] };
 }
 
+/** The same contract, in another thread. */
+export function compileAgain(files: Contract['files']): Contract {
+  const contract = compileContract(files.root, { files });
+  return files.isManagedOnly ? withoutSubscribing(contract) : contract;
+}
+
 /** Only what others cannot replace. The document is served, so it must not promise more. */
 function withoutSubscribing(contract: Contract): Contract {
   const operations = contract.operations.filter(({ role }) => role.kind === 'managed');
@@ -54,6 +61,7 @@ function withoutSubscribing(contract: Contract): Contract {
   return {
     ...contract,
     operations,
+    files: { ...contract.files, isManagedOnly: true },
     document: {
       ...contract.document,
       paths: Object.fromEntries(managed),

@@ -40,21 +40,25 @@ export interface Source {
   compileWeight: number;
 }
 
+export type SourceFiles = Pick<Source, 'documents' | 'folders'>;
+
 export interface SourceOptions {
   budget?: Budget;
   /** A folder that references may lead to, besides that of the first document. */
   contractRoot?: string | undefined;
+  /** Of a contract that was compiled before. */
+  files?: SourceFiles;
 }
 
 export function openSource(
   root: Document,
-  { budget = fullBudget(), contractRoot }: SourceOptions = {},
+  { budget = fullBudget(), contractRoot, files }: SourceOptions = {},
 ): Place {
   const source: Source = {
     root,
-    folders: readableFolders(root, contractRoot),
+    folders: files?.folders ?? readableFolders(root, contractRoot),
     isLoaded: false,
-    documents: new Map([[resolve(root.path), root]]),
+    documents: new Map([...(files?.documents ?? []), [resolve(root.path), root]]),
     budget,
     warnings: [],
     warned: new Set(),

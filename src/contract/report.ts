@@ -7,7 +7,8 @@ import { reportEvents } from './report-events.ts';
 import type { EventReport } from './report-events.ts';
 import type { Work } from './meter.ts';
 import { contractWork } from './sample.ts';
-import { isRead, sampleRequest } from './sample-request.ts';
+import { isRead } from './sample-body.ts';
+import { sampleRequest } from './sample-request.ts';
 import type { RequestSample } from './sample-request.ts';
 import { expressionsOf, printTemplate } from './template.ts';
 import { printExpression } from './expression.ts';
@@ -107,7 +108,10 @@ const callbackUrl = 'https://example.com/callback';
 export function makeReport(contract: Contract, file: string, work: Work = contractWork()): Report {
   const { title, document, operations } = contract;
   const { info } = document;
-  const tried = operations.flatMap((operation) => tryVariants(operation, work));
+  // Payloads get what requests leave, and half of the work at least.
+  const requests = { left: work.left / 2 };
+  const tried = operations.flatMap((operation) => tryVariants(operation, requests));
+  const payloads = { left: work.left / 2 + Math.max(0, requests.left) };
   const byOperation = Map.groupBy(tried, ({ operation }) => operation);
   const subscribes = [...byOperation].flatMap(([operation, all]) =>
     reportSubscribe(operation, all),
@@ -120,7 +124,7 @@ export function makeReport(contract: Contract, file: string, work: Work = contra
     subscribes,
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
-    events: reportEvents(contract, activeIn(tried), work),
+    events: reportEvents(contract, activeIn(tried), payloads),
     warnings: reportWarnings(contract, file),
     cannotRun: [...operations.flatMap(shutOperation), ...subscribes.flatMap(deafOperation)],
   };

@@ -65,6 +65,13 @@ export interface Parts {
   marks: ReadonlyMap<string, unknown>;
 }
 
+/** What the maker of one kind of value is given. */
+export interface Means {
+  parts: Parts;
+  spot: Spot;
+  making: Making;
+}
+
 export function partsOf(schemas: readonly unknown[], spot: Spot, making: Making): Parts {
   const found: Found = { schemas: new Set(), names: [], marked: [], isImpossible: false };
   for (const [index, schema] of schemas.entries()) {
@@ -103,6 +110,22 @@ export function valuesOf(schemas: readonly JsonObject[], keyword: string): unkno
 export function listOf(schema: JsonObject, keyword: string): readonly unknown[] {
   const list = own(schema, keyword);
   return isList(list) ? list : [];
+}
+
+export function numbers(schemas: readonly JsonObject[], keyword: string): number[] {
+  return valuesOf(schemas, keyword).filter((value) => typeof value === 'number');
+}
+
+export function texts(schemas: readonly JsonObject[], keyword: string): string[] {
+  return valuesOf(schemas, keyword).filter((value) => typeof value === 'string');
+}
+
+export function least(schemas: readonly JsonObject[], keyword: string): number {
+  return Math.max(0, ...numbers(schemas, keyword));
+}
+
+export function most(schemas: readonly JsonObject[], keyword: string): number {
+  return Math.min(Infinity, ...numbers(schemas, keyword));
 }
 
 interface Found {

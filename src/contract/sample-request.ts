@@ -2,18 +2,16 @@
 // places that callback keys read hold the given URL. It carries no credentials; the caller has them.
 import { isEventName } from '../core/pattern.ts';
 import { composeAnswer, messageOf } from './answer.ts';
-import type { CallbackDefinition, Operation, Parameter, RequestBody, Variant } from './contract.ts';
-import { isList, isObject } from './document.ts';
+import type { CallbackDefinition, Operation, Parameter, Variant } from './contract.ts';
+import { isList } from './document.ts';
 import { evaluate } from './evaluate.ts';
 import type { Exchange, Message } from './exchange.ts';
 import type { Expression } from './expression.ts';
-import { isJson } from './media.ts';
 import type { Work } from './meter.ts';
 import { readRequest } from './request.ts';
 import type { RawRequest } from './request.ts';
-import { contractWork, sampleOf } from './sample.ts';
-import type { Sample, Wish } from './sample.ts';
-import type { Validator } from './schema.ts';
+import { contractWork } from './sample.ts';
+import { drawBody, fulfil, writeBody } from './sample-body.ts';
 import { buildTargets } from './target.ts';
 import { expressionsOf } from './template.ts';
 import type { Template } from './template.ts';
@@ -242,110 +240,4 @@ function textOf(template: Template, exchange: Exchange): string | undefined {
     text += value.text;
   }
   return text;
-}
-
-type DrawnBody = { kind: 'drawn'; body: RawRequest['body'] } | { kind: 'none'; why: string };
-
-/** A body with the wishes in it; undefined where nobody needs one. */
-function drawBody(
-  body: RequestBody | undefined,
-  wishes: readonly Wish[],
-  { variant, work }: Omit<Asked, 'needs'>,
-): DrawnBody {
-  const isRequired = body?.required === true && (variant?.name ?? '') === '';
-  if (body === undefined || (!isRequired && wishes.length === 0)) {
-    return { kind: 'drawn', body: undefined };
-  }
-  const chosen = chooseMedia(body.content);
-  if (chosen === undefined) {
-    const types = [...body.content.keys()].join(', ');
-    return { kind: 'none', why: `the body is ${types}, expected JSON or a form` };
-  }
-  const sample = fulfil(chosen.schema, wishes, work);
-  if (sample.kind === 'none') return { kind: 'none', why: `body: ${sample.why}` };
-  const value = isForm(chosen.mediaType) ? formOf(sample.value) : sample.value;
-  return { kind: 'drawn', body: { mediaType: chosen.mediaType, value } };
-}
-
-/** JSON if it is taken, else a form. */
-function chooseMedia(
-  content: RequestBody['content'],
-): { mediaType: string; schema: Validator | undefined } | undefined {
-  if (content.size === 0) return { mediaType: 'application/json', schema: undefined };
-  for (const [type, schema] of content) if (isJson(type)) return { mediaType: type, schema };
-  for (const [type, schema] of content) {
-    if (/^(?:application|\*)\/\*$/u.test(type)) return { mediaType: 'application/json', schema };
-    if (isForm(type)) return { mediaType: type, schema };
-  }
-  return undefined;
-}
-
-/** Whether expressions can look into a body of this type. */
-export function isRead(mediaType: string): boolean {
-  return isJson(mediaType) || isForm(mediaType) || /^(?:application|\*)\/\*$/u.test(mediaType);
-}
-
-function isForm(mediaType: string): boolean {
-  return mediaType === 'application/x-www-form-urlencoded';
-}
-
-function formOf(value: unknown): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(isObject(value) ? value : {}).map(([name, field]) => [
-      name,
-      isList(field) ? field.map(fieldText) : fieldText(field),
-    ]),
-  );
-}
-
-function fieldText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** As it goes over the wire. */
-function writeBody({ mediaType, value }: NonNullable<RawRequest['body']>): string {
-  if (!isForm(mediaType)) return JSON.stringify(value);
-  const pairs = Object.entries(isObject(value) ? value : {}).flatMap(([name, field]) =>
-    [field].flat().map((text): [string, string] => [name, String(text)]),
-  );
-  return new URLSearchParams(pairs).toString();
-}
-
-/** All wishes if the schema allows them, else those that it allows, one after the other. */
-function fulfil(schema: Validator | undefined, wishes: readonly Wish[], work: Work): Sample {
-  const validator = schema ?? anything;
-  const whole = sampleOf(validator, work, wishes);
-  if (whole.kind === 'sample' || wishes.length === 0) return whole;
-  let best = sampleOf(validator, work);
-  const granted: Wish[] = [];
-  for (const wish of wishes) {
-    const milder = { ...wish, accepts: isUrl, value: 'https://example.com/callback' };
-    for (const one of isUrl(wish.value) ? [wish, milder] : [wish]) {
-      const sample = best.kind === 'none' ? best : sampleOf(validator, work, [...granted, one]);
-      if (sample.kind === 'none') continue;
-      best = sample;
-      granted.push(one);
-      break;
-    }
-  }
-  return best;
-}
-
-/** Stands for a schema where there is none. */
-const anything: Validator = {
-  place: '#',
-  schema: () => ({ $ref: '#/$defs/any', $defs: { any: true } }),
-  shape: () => ({ types: new Set(), default: undefined, properties: [], items, property: items }),
-  prepare: () => undefined,
-  check: () => [],
-  weight: () => 1,
-  described: () => ({ bundle: anything.schema(), places: new Map(), weight: 1, examples: [] }),
-};
-
-function items(): ReturnType<Validator['shape']> {
-  return anything.shape();
-}
-
-function isUrl(value: unknown): boolean {
-  return typeof value === 'string' && /^https?:\/\/[^/]/iu.test(value);
 }

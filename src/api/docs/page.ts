@@ -29,8 +29,8 @@ export interface DocsPage {
 /** Read with the code that it belongs to: a page may be made long after the start. */
 const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
 
-/** `all`: the contracts of the service, this one among them. */
-export function docsPage(contract: Contract, all: readonly Contract[] = [contract]): DocsPage {
+/** `others`: titles of the other contracts of the service. */
+export function docsPage(contract: Contract, others: readonly string[] = []): DocsPage {
   const hash = createHash('sha256').update(style).digest('base64');
   const directives = [
     "default-src 'none'",
@@ -40,7 +40,7 @@ export function docsPage(contract: Contract, all: readonly Contract[] = [contrac
     "frame-ancestors 'none'",
   ];
   return {
-    html: printHtml(pageView(contract, all)).trimStart(),
+    html: printHtml(pageView(contract, others)).trimStart(),
     contentSecurityPolicy: directives.join('; '),
   };
 }
@@ -57,7 +57,7 @@ export function viewOf(contract: Contract): View {
   };
 }
 
-function pageView(contract: Contract, all: readonly Contract[]): Html {
+function pageView(contract: Contract, others: readonly string[]): Html {
   const view = viewOf(contract);
   const groups = groupByTag(view, contract.operations);
   const security = securitySection(view);
@@ -76,12 +76,12 @@ function pageView(contract: Contract, all: readonly Contract[]): Html {
         <div class="page">
           <aside class="sidebar">
             <a class="brand" href="#introduction">${contract.title}</a>
-            ${othersView(contract, all)}
+            ${othersView(others)}
             <nav aria-label="Contents">${contents}</nav>
           </aside>
           <details class="menu" id="contents">
             <summary>Contents</summary>
-            ${othersView(contract, all)}
+            ${othersView(others)}
             <nav aria-label="Contents">${contents}</nav>
           </details>
           <main id="content" tabindex="-1">
@@ -95,10 +95,9 @@ function pageView(contract: Contract, all: readonly Contract[]): Html {
 }
 
 /** The way to the pages of the other contracts that this service executes. */
-function othersView(contract: Contract, all: readonly Contract[]): Fragment {
-  const others = all.filter((one) => one !== contract);
+function othersView(others: readonly string[]): Fragment {
   if (others.length === 0) return undefined;
-  const links = others.map(({ title }) => {
+  const links = others.map((title) => {
     const query = new URLSearchParams({ contract: title }).toString();
     return html`<li><a href="?${query}">${title}</a></li>`;
   });

@@ -75,8 +75,8 @@ export const bounds = {
    * it and to make a piece of a value are paid in steps too. Measured: a step takes 10 to 50 ns, a point of a schema's
    * weight 2 to 10 µs to read and 20 to 200 µs to compile, a schema 2 ms at least.
    */
-  sampleStepsMax: 25_000_000,
-  contractSampleStepsMax: 100_000_000,
+  sampleStepsMax: 20_000_000,
+  contractSampleStepsMax: 60_000_000,
   readStepsEach: 200,
   compileStepsEach: 3_500,
   compileStepsLeast: 70_000,

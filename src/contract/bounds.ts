@@ -49,6 +49,8 @@ export const bounds = {
   regexSizeMax: 5_000,
   regexMemoryMax: 2_000_000,
   regexStepsKeptMax: 256,
+  /** Steps of leaving out of an answer what is write-only. */
+  writeOnlyStepsMax: 300_000,
   /** Names of events for which it is remembered who can hear them. */
   eventNamesKeptMax: 1_000,
   /** Errors that are kept of the items of one list, or the members of one object; and faults that an answer lists. */
@@ -82,6 +84,8 @@ export const bounds = {
   compileStepsLeast: 70_000,
   sampleStepsEach: 100,
   printStepsEach: 5,
+  /** What the example may cost that the program prints at its start. */
+  greetingStepsMax: 10_000_000,
   /** Weight of all schemas that a list of event types shows: some 20 MB. */
   schemasShownWeightMax: 500_000,
   /** Making an example: values tried, optional and all values in one, choices at one place, depth, a text's length. */

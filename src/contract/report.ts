@@ -104,14 +104,15 @@ export interface WarningReport {
 /** Where examples say that callbacks go. */
 const callbackUrl = 'https://example.com/callback';
 
-/** `work`: what all examples together may cost. Where it is used up, the report says that none was found. */
-export function makeReport(contract: Contract, file: string, work: Work = contractWork()): Report {
+/** Where the work for examples is used up, the report says that none was found. */
+export function makeReport(contract: Contract, file: string): Report {
   const { title, document, operations } = contract;
   const { info } = document;
-  // Payloads get what requests leave, and half of the work at least.
+  const work = contractWork();
+  // Payloads get half of the work, and what requests leave of theirs.
   const requests = { left: work.left / 2 };
   const tried = operations.flatMap((operation) => tryVariants(operation, requests));
-  const payloads = { left: work.left / 2 + Math.max(0, requests.left) };
+  const payloads = { left: work.left / 2 + requests.left };
   const byOperation = Map.groupBy(tried, ({ operation }) => operation);
   const subscribes = [...byOperation].flatMap(([operation, all]) =>
     reportSubscribe(operation, all),

@@ -86,8 +86,12 @@ function reportOf(url: string): string {
 }
 
 async function fetchText(url: string): Promise<{ status: number; text: string }> {
-  const answer = await fetch(url);
-  return { status: answer.status, text: await answer.text() };
+  try {
+    const answer = await fetch(url);
+    return { status: answer.status, text: await answer.text() };
+  } catch (error) {
+    return { status: 0, text: String(error) };
+  }
 }
 
 type Schema = Record<string, unknown>;

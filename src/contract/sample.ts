@@ -171,7 +171,7 @@ function withMember(before: unknown, token: string, make: (inner: unknown) => un
     const at = Number(token);
     const grown = [
       ...before,
-      ...new Array<unknown>(Math.max(0, at + 1 - before.length)).fill(before[0]),
+      ...Array.from({ length: Math.max(0, at + 1 - before.length) }, () => before[0]),
     ];
     return grown.with(at, make(before[at]));
   }

@@ -101,7 +101,7 @@ interface Walk {
 }
 
 interface Known {
-  isHidden: boolean;
+  hasWriteOnly: boolean;
   items?: Parts;
   members: Map<string, Parts>;
 }
@@ -153,12 +153,12 @@ function knownOf(schemas: Parts, walk: Walk): Known {
   const before = walk.known.get(schemas);
   if (before !== undefined) return before;
   walk.left -= schemas.size;
-  const isHidden = [...schemas].some(({ isWriteOnly }) => isWriteOnly);
-  const known: Known = { isHidden, members: new Map() };
+  const hasWriteOnly = [...schemas].some(({ isWriteOnly }) => isWriteOnly);
+  const known: Known = { hasWriteOnly, members: new Map() };
   walk.known.set(schemas, known);
   return known;
 }
 
 function isHidden(schemas: Parts, walk: Walk): boolean {
-  return walk.left < 0 || knownOf(schemas, walk).isHidden;
+  return walk.left < 0 || knownOf(schemas, walk).hasWriteOnly;
 }

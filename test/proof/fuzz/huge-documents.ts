@@ -60,14 +60,14 @@ async function askWhilePolling(url: string): Promise<Seen> {
   await (await fetch(`${url}/healthz`)).text(); // Loads what the first request loads.
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
-  let isOver = false;
+  const state = { isOver: false };
   const reports = Promise.all([fetchText(reportOf(url)), fetchText(reportOf(url))]).finally(() => {
-    isOver = true;
+    state.isOver = true;
   });
   let answers = 0;
-  while (!isOver) {
+  while (!state.isOver) {
     const { status } = await fetchText(`${url}/healthz`);
-    if (status === 200 && !isOver) answers += 1;
+    if (status === 200 && !state.isOver) answers += 1;
   }
   delay.disable();
   const [one, other] = await reports;

@@ -10,6 +10,7 @@ import { closeServer, localUrl } from './api/listening.ts';
 import { mount } from './api/mount.ts';
 import { createServer, type Server } from './api/server.ts';
 import type { Config } from './config.ts';
+import { createPages } from './api/pages/pages.ts';
 import { loadContracts, type Contracts } from './contract/contracts.ts';
 import { withPrefix } from './core/id.ts';
 import { limits } from './core/limits.ts';
@@ -174,6 +175,8 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   cleanup.use(hub);
   const metrics = startMeasuring(parts, { admission, hub });
   cleanup.use(metrics);
+  const pages = createPages(contracts);
+  cleanup.use(pages);
   let url = '';
   const publicUrl = (): string => config.publicUrl ?? url;
   const served = mount(server, {
@@ -185,6 +188,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
       context,
       identifier,
       contracts,
+      pages,
       isLenient: config.lenient,
       self,
       probed,

@@ -17,6 +17,7 @@ const ownContract = join(dist, 'openapi.json');
  */
 const entries = [
   'src/main.ts',
+  'src/api/pages/pages-thread.ts',
   'src/store/sqlite/write-thread.ts',
   'src/store/sqlite/read-thread.ts',
   'src/store/sqlite/backup-worker.ts',

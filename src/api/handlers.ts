@@ -8,6 +8,7 @@ import type { StreamHub } from '../engine/stream.ts';
 import type { Handlers } from './call.ts';
 import type { ConsoleFiles } from './console/files.ts';
 import { appHandlers } from './handlers/apps.ts';
+import type { Pages } from './pages/pages.ts';
 import { consoleHandlers } from './handlers/console.ts';
 import { deliveryHandlers } from './handlers/deliveries.ts';
 import { eventHandlers } from './handlers/events.ts';
@@ -25,6 +26,7 @@ export interface HandlerMeans {
   context: Context;
   identifier: Identifier;
   contracts: Contracts;
+  pages: Pages;
   isLenient: boolean;
   /** This node. */
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
@@ -44,7 +46,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     means;
   return {
     ...subscriptionHandlers(context),
-    ...eventHandlers(context, { contracts: contracts.executed, isLenient }),
+    ...eventHandlers(context, { contracts: contracts.executed, isLenient }, means.pages.eventTypes),
     ...deliveryHandlers(context),
     ...replayHandlers(context),
     ...streamHandlers(means.hub),
@@ -57,6 +59,7 @@ export function managementHandlers(means: HandlerMeans): Handlers {
     ...consoleHandlers(consoleFiles),
     ...serviceHandlers({
       contracts,
+      pages: means.pages,
       self,
       store: probed,
       world: context.world,

@@ -1,8 +1,10 @@
 // The first steps that a start prints: lines to paste that subscribe, publish and list, for the
 // contracts of this service. They are built from validated examples, so that each works unchanged.
 import { quote, type Piece } from '../api/docs/shell.ts';
+import { bounds } from '../contract/bounds.ts';
 import type { Contract, Operation, Scheme } from '../contract/contract.ts';
 import { servedOf } from '../contract/contracts.ts';
+import type { Work } from '../contract/meter.ts';
 import { checkPayload } from '../contract/payload.ts';
 import { reportEvents } from '../contract/report-events.ts';
 import {
@@ -68,7 +70,8 @@ function foreignSteps(service: Greeted): string[] {
   const { url, firstKey, contracts } = service;
   const key = firstKey ?? '$RINGBACK_API_KEY';
   const listed = contracts.executed.map(({ title }) => `  ${JSON.stringify(title)}`);
-  const [example] = contracts.executed.flatMap((contract) => exampleOf(contract));
+  const work: Work = { left: bounds.greetingStepsMax };
+  const [example] = contracts.executed.flatMap((contract) => exampleOf(contract, work));
   const pasted =
     example === undefined
       ? []
@@ -97,20 +100,25 @@ interface Example {
 }
 
 /** The first operation that can be called, with an event that one of its callbacks matches. */
-function exampleOf(contract: Contract): Example[] {
+function exampleOf(contract: Contract, work: Work): Example[] {
   for (const operation of servedOf(contract)) {
+    if (work.left <= 0) break;
     if (operation.role.kind !== 'subscribe') continue;
-    const request = sampleRequest(operation, { callbackUrl: receiver });
+    const request = sampleRequest(operation, { callbackUrl: receiver }, work);
     if (request.kind === 'none') continue;
-    const [event] = request.callbacks.flatMap((one) => eventFor(contract, one));
+    const [event] = request.callbacks.flatMap((one) => eventFor(contract, one, work));
     if (event !== undefined) return [{ operation, request, event: JSON.stringify(event) }];
   }
   return [];
 }
 
-function eventFor(contract: Contract, { definition, event, inactive }: SampledCallback): object[] {
-  if (inactive !== undefined || event === undefined) return [];
-  const [report] = reportEvents(contract, new Set([definition]));
+function eventFor(
+  contract: Contract,
+  { definition, event, inactive }: SampledCallback,
+  work: Work,
+): object[] {
+  if (inactive !== undefined || event === undefined || work.left <= 0) return [];
+  const [report] = reportEvents(contract, new Set([definition]), work);
   const name = event.replace(/\*$/u, 'example');
   if (report?.payload.kind !== 'sample') return [];
   const { value: payload } = report.payload;

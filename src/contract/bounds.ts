@@ -30,8 +30,12 @@ export const bounds = {
    * for each list of n members or branches. The maximum takes at most 2 s to compile.
    */
   schemaWeightMax: 20_000,
-  /** A schema with more references than this is compiled at load; smaller ones on first use. */
+  /**
+   * A schema with more references than this is compiled at load; smaller ones on first use. The total weight of all
+   * schemas compiled at load is limited as well: without this, 500 schemas that refer to each other took minutes.
+   */
   schemasLateMax: 200,
+  compileWeightMax: 5_000,
   /** Schemas that refer to each other for the same value. */
   schemaHopsMax: 1_000,
   /** Steps of one check of a value, and of explaining its faults; each takes nanoseconds. */
@@ -45,6 +49,8 @@ export const bounds = {
   regexSizeMax: 5_000,
   regexMemoryMax: 2_000_000,
   regexStepsKeptMax: 256,
+  /** Steps of removing writeOnly properties from one response. */
+  writeOnlyStepsMax: 300_000,
   /** Event names for which the matching callbacks are cached. */
   eventNamesKeptMax: 1_000,
   /**
@@ -69,11 +75,27 @@ export const bounds = {
   /** Keys and items whose positions are recorded to find the line of a warning. */
   positionsMax: 2_000_000,
   /**
-   * Creating an example: values tried, values in one, choices at one place, depth, length of a
-   * text.
+   * The cost of examples, in steps of a check: the limit for one example, and for all of one contract. Reading a schema,
+   * compiling it and generating a part of a value cost steps too. Measured: a step takes 10 to 50 ns; one unit of a
+   * schema's weight takes 2 to 10 µs to read and 20 to 200 µs to compile; a schema takes at least 2 ms.
+   */
+  sampleStepsMax: 20_000_000,
+  contractSampleStepsMax: 60_000_000,
+  readStepsEach: 200,
+  compileStepsEach: 3_500,
+  compileStepsLeast: 70_000,
+  sampleStepsEach: 100,
+  printStepsEach: 5,
+  /** Steps for the example that is printed at start. */
+  greetingStepsMax: 10_000_000,
+  /** Weight of all schemas in a list of event types: about 20 MB. */
+  schemasShownWeightMax: 500_000,
+  /**
+   * Creating an example: values tried, optional and all values in one, choices at one place, depth, length of a text.
    */
   sampleTriesMax: 300,
   sampleValuesMax: 400,
+  sampleValuesAllMax: 4_000,
   sampleOptionsMax: 8,
   sampleDepthMax: 48,
   sampleCharsMax: 20_000,

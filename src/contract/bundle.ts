@@ -18,18 +18,20 @@ export interface Bundle {
   $defs: Record<string, Schema>;
 }
 
-export function bundle(place: Place): Bundle {
-  return describeSchema(place, new Set()).bundle;
-}
-
 /** A bundle that keeps some keywords that do not affect validity, and the place of each part. */
 export interface DescribedSchema {
   bundle: Bundle;
   /** Name under `$defs` → place in the document. */
   places: ReadonlyMap<string, string>;
+  /** How much code it becomes, about: `bounds.schemaWeightMax`. */
+  weight: number;
 }
 
-export function describeSchema(place: Place, kept: ReadonlySet<string>): DescribedSchema {
+/** `kept`: keywords that are carried over as they are. */
+export function describeSchema(
+  place: Place,
+  kept: ReadonlySet<string> = new Set(),
+): DescribedSchema {
   const defs = new Map<string, Schema>();
   const shelf: Shelf = { defs, names: new Map(), waiting: [], weight: 0, kept };
   const root = define(place, shelf);
@@ -41,7 +43,8 @@ export function describeSchema(place: Place, kept: ReadonlySet<string>): Describ
     warn(place, 'refers to itself with no property in between; that part is not validated');
   }
   const places = new Map([...shelf.names].map(([key, name]) => [name, key]));
-  return { bundle: { $ref: refTo(root), $defs: Object.fromEntries(defs) }, places };
+  const bundle = { $ref: refTo(root), $defs: Object.fromEntries(defs) };
+  return { bundle, places, weight: shelf.weight };
 }
 
 function cut(defs: ReadonlyMap<string, Schema>, place: Place): boolean {

@@ -5,42 +5,66 @@ import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
 import { checkerLibrary } from './checker-library.ts';
 import type { Bundle, Schema } from './bundle.ts';
-import { boundErrors, forgetItems } from './error-bounds.ts';
+import { boundErrors, forgetItems, payForErrors } from './error-bounds.ts';
 import { explain } from './explain.ts';
 import type { Branches } from './explain.ts';
 import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
-import { Exhausted, makeMeter } from './meter.ts';
-import type { Meter } from './meter.ts';
+import { Exhausted, makeMeter, pay, runMetered } from './meter.ts';
+import type { Meter, Work } from './meter.ts';
 import { meteredSchemas, nameIn } from './metered.ts';
+import { remembered } from '../core/once.ts';
 import { readRegex } from './regex.ts';
 import { shapeOf } from './shape.ts';
 
-/** The check throws when the value cannot be checked: too much work, or a bug of the checker. */
-export function makeCheck(bundle: Bundle, meter = makeMeter()): (value: unknown) => Fault[] {
+/** Throws when the value cannot be checked: too much work, or a bug of the checker. */
+export type Check = (value: unknown, work?: Work) => Fault[];
+
+/** `weight`: the cost of compiling, as bundle.ts counts it; it is charged to a search. */
+export function makeCheck(bundle: Bundle, meter = makeMeter(), weight = 0): Check {
   const schemas = meteredSchemas(bundle);
   const root = nameIn(bundle.$ref);
   const fits = compile(schemas, { meter, finds: 'nothing' })(root);
   const finders = new Map<Finds, Find>();
-  return (value) => {
-    meter.refill(bounds.checkStepsMax);
-    if (fits === undefined || fits(value)) return [];
+  const properties = remembered((name) => shapeOf({ ...bundle, $ref: name }).properties);
+  const finderFor = (finds: Finds, work: Work | undefined): Find => {
+    const known = finders.get(finds);
+    if (known !== undefined) return known;
+    pay(work, compileSteps(weight));
+    const find = compile(schemas, { meter, finds });
+    finders.set(finds, find);
+    return find;
+  };
+  return (value, work) => {
+    const stepsMax = bounds.checkStepsMax;
+    if (fits === undefined || runMetered(meter, { work, stepsMax }, () => fits(value))) return [];
     for (const finds of ['all', 'first'] as const) {
-      const find = finders.get(finds) ?? compile(schemas, { meter, finds });
-      finders.set(finds, find);
-      const faults = explainBy(find, { bundle, root, meter }, value);
+      const find = finderFor(finds, work);
+      const faults = explainBy(find, { properties, root, meter, work }, value);
       if (faults !== undefined && faults.length > 0) return faults;
     }
     return [{ field: '', message: 'does not match, and explaining why would take too many steps' }];
   };
 }
 
+/** What compiling a schema of this weight costs a search. */
+export function compileSteps(weight: number): number {
+  return Math.ceil(weight) * bounds.compileStepsEach + bounds.compileStepsLeast;
+}
+
 /** The compiled schema of that name. */
 type Find = (name: string) => ValidateFunction | undefined;
+
+interface Explaining {
+  properties: Branches['properties'];
+  root: string;
+  meter: Meter;
+  work: Work | undefined;
+}
 
 /** Undefined when it exceeds the step limit. */
 function explainBy(
   find: Find,
-  { bundle, root, meter }: { bundle: Bundle; root: string; meter: Meter },
+  { properties, root, meter, work }: Explaining,
   value: unknown,
 ): Fault[] | undefined {
   const errorsOf = (name: string, part: unknown): readonly ErrorObject[] => {
@@ -49,13 +73,12 @@ function explainBy(
     meter.spend(errors.length);
     return errors;
   };
-  const branches: Branches = {
-    check: errorsOf,
-    properties: (name) => shapeOf({ ...bundle, $ref: name }).properties,
-  };
-  meter.refill(bounds.explainStepsMax);
+  const branches: Branches = { check: errorsOf, properties };
+  const stepsMax = bounds.explainStepsMax;
   try {
-    const findings = explain(errorsOf(root, value), branches);
+    const findings = runMetered(meter, { work, stepsMax }, () =>
+      explain(errorsOf(root, value), branches),
+    );
     const faults = new Map(
       findings.map(({ pointer, message }) => [
         `${pointer} ${message}`,
@@ -104,6 +127,7 @@ function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: Compile
   ajv.removeKeyword('enum').removeKeyword('uniqueItems');
   for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));
   forgetItems(ajv);
+  payForErrors(ajv, meter);
   if (finds === 'all') boundErrors(ajv, meter);
   for (const [name, schema] of schemas) ajv.addSchema(schema, name);
   for (const name of schemas.keys()) ajv.getSchema(name);

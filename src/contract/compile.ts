@@ -52,6 +52,12 @@ export function compileContract(document: Document, options?: SourceOptions): Co
     document: value,
     operations,
     warnings: root.source.warnings,
+    files: {
+      root: document,
+      documents: root.source.documents,
+      folders: root.source.folders,
+      isManagedOnly: false,
+    },
   };
 }
 

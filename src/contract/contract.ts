@@ -1,7 +1,9 @@
 // An executable contract: an OpenAPI document compiled into values that the engine and the API can
 // run. Nothing here depends on an HTTP server.
 import type { Scope } from '../core/key.ts';
+import type { Document } from './document.ts';
 import type { Expression } from './expression.ts';
+import type { SourceFiles } from './place.ts';
 import type { Validator } from './schema.ts';
 import type { Template } from './template.ts';
 import type { Warning } from './warning.ts';
@@ -15,6 +17,12 @@ export interface Contract {
   operations: readonly Operation[];
   /** What was repaired, ignored or cannot run. The rest of the contract runs. */
   warnings: readonly Warning[];
+  /** What it was compiled from: plain values, so that another thread can compile it again. */
+  files: SourceFiles & {
+    root: Document;
+    /** Only operations that are managed were kept: see contracts.ts. */
+    isManagedOnly: boolean;
+  };
 }
 
 export interface Operation {

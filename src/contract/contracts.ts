@@ -1,6 +1,7 @@
 // The contracts of a service: Ringback's own document, which describes the management API, and
 // those whose callbacks are executed. Foreign contracts replace the subscriber operations of
 // Ringback's own.
+import { compileContract } from './compile.ts';
 import { ContractError, isObject } from './document.ts';
 import type { JsonObject } from './document.ts';
 import type { Contract, Operation } from './contract.ts';
@@ -40,6 +41,12 @@ export async function loadContracts({
   return { management, executed, known: [...executed, ours] };
 }
 
+/** Compiles the same contract in another thread. */
+export function compileAgain(files: Contract['files']): Contract {
+  const contract = compileContract(files.root, { files });
+  return files.isManagedOnly ? withoutSubscribing(contract) : contract;
+}
+
 /**
  * Keeps only operations that foreign contracts cannot replace. The document is served, so it must
  * not promise more.
@@ -58,6 +65,7 @@ function withoutSubscribing(contract: Contract): Contract {
   return {
     ...contract,
     operations,
+    files: { ...contract.files, isManagedOnly: true },
     document: {
       ...contract.document,
       paths: Object.fromEntries(managed),

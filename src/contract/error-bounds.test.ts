@@ -163,3 +163,15 @@ function listOf(length: number, value: unknown): unknown[] {
 function members(length: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length }, (_, at) => [`k${at}`, 1]));
 }
+
+describe('payForErrors', () => {
+  it('counts the errors that are copied where branches share what they refer to', () => {
+    const depth = 20;
+    const next = (at: number): Schema => ({ $ref: `#/$defs/s${at}` });
+    const branching = Array.from({ length: depth }, (_none, at) => ({
+      oneOf: [next(at + 1), { allOf: [next(at + 1), { not: next(at + 1) }] }],
+    }));
+    const last = { type: 'string', not: { minLength: 0 } };
+    assert.throws(() => work(bundleOf(...branching, last), 'x'), /it takes more than \d+ steps/);
+  });
+});

@@ -46,6 +46,25 @@ export function forgetItems(ajv: Ajv2020): void {
   });
 }
 
+/**
+ * A reference that fails adds its errors to those before it, which copies all of them: branches of branches that share
+ * what they refer to made a million steps take seconds.
+ */
+export function payForErrors(ajv: Ajv2020, meter: Meter): void {
+  replaceCode(ajv, '$ref', (code) => (context, type) => {
+    const { code: print, Name } = checkerLibrary();
+    const { gen } = context;
+    const spend = gen.scopeValue('func', { ref: (errors: number) => meter.spend(errors) });
+    const result = context.result.bind(context);
+    context.result = (condition, onFit, onFault) =>
+      result(condition, onFit, () => {
+        onFault?.();
+        gen.code(print`${spend}(${new Name('errors')})`);
+      });
+    code(context, type);
+  });
+}
+
 /** For a checker with `allErrors`. */
 export function boundErrors(ajv: Ajv2020, meter: Meter): void {
   for (const { keyword, size, loop } of rules) {

@@ -30,7 +30,9 @@ export interface FormReading {
 export function readForm(fields: unknown, { schema, encodings }: FormShape): FormReading {
   if (!isObject(fields)) return { value: fields, faults: [] };
   const shape = schema.shape();
-  const reader: Reader = { fields, encodings, shape, used: new Set(), budget: jsonBudget() };
+  const declared = new Set(shape.properties);
+  const budget = jsonBudget();
+  const reader: Reader = { fields, encodings, shape, declared, used: new Set(), budget };
   const spread = shape.properties.flatMap((name) => readSpreadOut(name, reader));
   const given = Object.keys(fields).filter((name) => !reader.used.has(name));
   const readings = [...spread, ...given.map((name) => readField(name, reader))];
@@ -48,6 +50,8 @@ interface Reader {
   fields: JsonObject;
   encodings: ReadonlyMap<string, Encoding>;
   shape: Shape;
+  /** The properties of the shape. */
+  declared: ReadonlySet<string>;
   /** Names of fields that are parts of others. */
   used: Set<string>;
   /** Shared by all fields that are JSON. */
@@ -60,7 +64,10 @@ interface Named {
 }
 
 /** A value that is spread over several fields: `a[b]=1&a[c]=2`, `list[]=1`, or `b=1&c=2`. */
-function readSpreadOut(name: string, { fields, encodings, shape, used }: Reader): Named[] {
+function readSpreadOut(
+  name: string,
+  { fields, encodings, shape, declared, used }: Reader,
+): Named[] {
   if (Object.hasOwn(fields, name)) return [];
   const inner = shape.property(name);
   const kind = kindOf(inner);
@@ -73,8 +80,8 @@ function readSpreadOut(name: string, { fields, encodings, shape, used }: Reader)
   }
   if (kind !== 'object') return [];
   const isBracketed = (key: string): boolean => key.startsWith(`${name}[`);
-  const isSpread = (key: string): boolean =>
-    inner.properties.includes(key) && !shape.properties.includes(key);
+  const inside = new Set(inner.properties);
+  const isSpread = (key: string): boolean => inside.has(key) && !declared.has(key);
   const style = Object.keys(fields).some(isBracketed) ? 'deepObject' : parameter.style;
   if (style !== 'deepObject' && !parameter.explode) return [];
   const keys = Object.keys(fields).filter(style === 'deepObject' ? isBracketed : isSpread);

@@ -16,6 +16,11 @@ export function hearing(contract: Contract, event: string): readonly CallbackDef
   return found.toSorted((a, b) => a - b).flatMap((at) => all[at] ?? []);
 }
 
+/** How many definitions each event is compared with, because a subscriber completes their events. */
+export function openEvents(contract: Contract): number {
+  return indexOf(contract).open.length;
+}
+
 /** Every callback definition, in the order of the document. */
 export function definitionsOf({ operations }: Contract): readonly CallbackDefinition[] {
   return operations.flatMap(({ role }) =>

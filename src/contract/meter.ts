@@ -1,10 +1,11 @@
-// Limits the cost of checking a value, counted in steps and not in seconds: the same value is
-// accepted or refused on every machine, however busy it is.
+// Limits the cost of checks and searches, counted in steps and not in seconds: the same value is
+// accepted or refused, and the same example is found, on every machine, however busy it is.
 
 export interface Meter {
   /** Throws when the budget is exceeded. */
   spend: (steps: number) => void;
   refill: (steps: number) => void;
+  left: () => number;
 }
 
 export class Exhausted extends Error {
@@ -26,5 +27,39 @@ export function makeMeter(): Meter {
       left = steps;
       full = steps;
     },
+    left: () => Math.max(0, left),
   };
+}
+
+/** What a search may still cost, in the same steps. Searches that share it share the limit. */
+export interface Work {
+  left: number;
+}
+
+export class OutOfWork extends Error {}
+
+/** Throws OutOfWork, before the work is done. */
+export function pay(work: Work | undefined, steps: number): void {
+  if (work === undefined) return;
+  work.left -= steps;
+  if (work.left < 0) throw new OutOfWork();
+}
+
+/** Runs with a full meter, or with the work that is left where that is less. The work pays for what was used. */
+export function runMetered<T>(meter: Meter, { work, stepsMax }: Metered, run: () => T): T {
+  const steps = Math.min(stepsMax, Math.max(0, work?.left ?? Infinity));
+  meter.refill(steps);
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof Exhausted && steps < stepsMax) throw new OutOfWork();
+    throw error;
+  } finally {
+    if (work !== undefined) work.left -= steps - meter.left();
+  }
+}
+
+interface Metered {
+  work: Work | undefined;
+  stepsMax: number;
 }

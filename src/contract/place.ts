@@ -39,29 +39,36 @@ export interface Source {
   following: Set<unknown>;
   /** Steps taken so far, in total. */
   steps: number;
+  /** Weight of the schemas that were compiled at load: `bounds.compileWeightMax`. */
+  compileWeight: number;
 }
+
+export type SourceFiles = Pick<Source, 'documents' | 'folders'>;
 
 export interface SourceOptions {
   budget?: Budget;
   /** A folder that references may lead to, in addition to that of the first document. */
   contractRoot?: string | undefined;
+  /** Of a contract that was compiled before. */
+  files?: SourceFiles;
 }
 
 export function openSource(
   root: Document,
-  { budget = fullBudget(), contractRoot }: SourceOptions = {},
+  { budget = fullBudget(), contractRoot, files }: SourceOptions = {},
 ): Place {
   const source: Source = {
     root,
-    folders: readableFolders(root, contractRoot),
+    folders: files?.folders ?? readableFolders(root, contractRoot),
     isLoaded: false,
-    documents: new Map([[resolve(root.path), root]]),
+    documents: new Map([...(files?.documents ?? []), [resolve(root.path), root]]),
     budget,
     warnings: [],
     warned: new Set(),
     targets: new Map(),
     following: new Set(),
     steps: 0,
+    compileWeight: 0,
   };
   return { source, document: root, tokens: [], value: root.root };
 }

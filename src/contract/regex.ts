@@ -13,7 +13,10 @@ export interface Regex {
   test: (text: string, meter: Meter) => boolean;
 }
 
-export type RegexReading = { kind: 'regex'; regex: Regex } | { kind: 'refused'; reason: string };
+export type RegexReading =
+  /** `node`: what it is made of, for writing a text that it matches. */
+  | { kind: 'regex'; regex: Regex; node: Node; isUnicode: boolean }
+  | { kind: 'refused'; reason: string };
 
 /** Cheap: the matcher is compiled on first use. */
 export function readRegex(source: string): RegexReading {
@@ -37,11 +40,11 @@ export function readRegex(source: string): RegexReading {
     return refused(`has more than ${bounds.regexSizeMax} parts once repetitions are expanded`);
   }
   const test = makeTest(main, { wanted: true, isUnicode });
-  if (aheads.length === 0) return { kind: 'regex', regex: { test } };
+  if (aheads.length === 0) return { kind: 'regex', regex: { test }, node: main, isUnicode };
   const others = aheads.map(({ node, wanted }) => makeTest(node, { wanted, isUnicode }));
   const testAll: Regex['test'] = (text, meter) =>
     [test, ...others].every((one) => one(text, meter));
-  return { kind: 'regex', regex: { test: testAll } };
+  return { kind: 'regex', regex: { test: testAll }, node: main, isUnicode };
 }
 
 function refused(reason: string): RegexReading {

@@ -1,9 +1,12 @@
 // The events that can be published for a contract, with a payload that every callback accepts which
 // could hear them.
+import { bounds } from './bounds.ts';
 import type { CallbackDefinition, Contract } from './contract.ts';
-import { definitionsOf, hearing } from './hearing.ts';
-import { checkPayload } from './payload.ts';
-import { sampleOf } from './sample.ts';
+import { definitionsOf, hearing, openEvents } from './hearing.ts';
+import { OutOfWork, pay } from './meter.ts';
+import type { Work } from './meter.ts';
+import { contractWork, outOfWork, sampleOf } from './sample.ts';
+import type { Validator } from './schema.ts';
 import { printTemplate } from './template.ts';
 
 export interface EventReport {
@@ -20,6 +23,7 @@ export interface EventReport {
 export function reportEvents(
   contract: Contract,
   active: ReadonlySet<CallbackDefinition>,
+  work: Work = contractWork(),
 ): EventReport[] {
   const heard = definitionsOf(contract).filter((definition) => active.has(definition));
   const byEvent = Map.groupBy(heard, ({ event }) => printTemplate(event));
@@ -29,7 +33,7 @@ export function reportEvents(
       event,
       name,
       callbacks: [...new Set(definitions.map(({ label }) => label))],
-      payload: payloadFor(contract, name, definitions),
+      payload: payloadFor(contract, { name, definitions, work }),
     };
   });
 }
@@ -40,27 +44,50 @@ function nameFor(event: string): string {
   return event.replace(/\*$/u, 'example');
 }
 
+interface Heard {
+  name: string;
+  definitions: readonly CallbackDefinition[];
+  work: Work;
+}
+
 /** Several callbacks may hear it, and the payload must suit them all. */
 function payloadFor(
   contract: Contract,
-  name: string,
-  definitions: readonly CallbackDefinition[],
+  { name, definitions, work }: Heard,
 ): EventReport['payload'] {
-  const others = hearing(contract, name).filter((one) => !definitions.includes(one));
-  const schemas = [...definitions, ...others].flatMap(({ payload }) => payload ?? []);
-  const unique = schemas.filter(
-    (schema, index) => schemas.findIndex(({ place }) => place === schema.place) === index,
-  );
-  if (unique.length === 0) return { kind: 'sample', value: { message: 'Any value is accepted' } };
-  let why = '';
-  for (const schema of unique) {
-    const sample = sampleOf(schema);
-    if (sample.kind === 'none') return { kind: 'none', why: `${schema.place}: ${sample.why}` };
-    const [fault] = checkPayload(contract, name, sample.value);
-    if (fault === undefined) return sample;
-    why =
-      `callback ${fault.callback} requires a different payload: ${fault.field} ` +
-      `${fault.message}`;
+  try {
+    pay(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);
+    const checks = new Map<string, { label: string; schema: Validator }>();
+    for (const { label, payload } of [...definitions, ...hearing(contract, name)]) {
+      if (payload === undefined || checks.has(payload.place)) continue;
+      checks.set(payload.place, { label, schema: payload });
+    }
+    if (checks.size === 0) return { kind: 'sample', value: { message: 'Any value is accepted' } };
+    let why = '';
+    for (const [place, { schema }] of checks) {
+      const sample = sampleOf(schema, work);
+      if (sample.kind === 'none') return { kind: 'none', why: `${place}: ${sample.why}` };
+      const refusal = refusalOf(checks.values(), sample.value, work);
+      if (refusal === undefined) return sample;
+      why = refusal;
+    }
+    return { kind: 'none', why };
+  } catch (error) {
+    if (error instanceof OutOfWork) return { kind: 'none', why: outOfWork };
+    throw error;
   }
-  return { kind: 'none', why };
+}
+
+function refusalOf(
+  checks: Iterable<{ label: string; schema: Validator }>,
+  payload: unknown,
+  work: Work,
+): string | undefined {
+  for (const { label, schema } of checks) {
+    const [fault] = schema.check(payload, work);
+    if (fault !== undefined) {
+      return `callback ${label} wants another payload: ${fault.field} ${fault.message}`;
+    }
+  }
+  return undefined;
 }

@@ -5,6 +5,8 @@ import type { CallbackDefinition, Contract, Operation, Variant } from './contrac
 import { isObject } from './document.ts';
 import { reportEvents } from './report-events.ts';
 import type { EventReport } from './report-events.ts';
+import type { Work } from './meter.ts';
+import { contractWork } from './sample.ts';
 import { isRead } from './sample-body.ts';
 import { sampleRequest } from './sample-request.ts';
 import type { RequestSample } from './sample-request.ts';
@@ -102,11 +104,19 @@ export interface WarningReport {
 /** Where examples say that callbacks go. */
 const callbackUrl = 'https://example.com/callback';
 
+/** Where the work for examples is used up, the report says that none was found. */
 export function makeReport(contract: Contract, file: string): Report {
   const { title, document, operations } = contract;
   const { info } = document;
-  const tried = operations.flatMap(tryVariants);
-  const subscribes = operations.flatMap((operation) => reportSubscribe(operation, tried));
+  const work = contractWork();
+  // Payloads get half of the work, and what requests leave of theirs.
+  const requests = { left: work.left / 2 };
+  const tried = operations.flatMap((operation) => tryVariants(operation, requests));
+  const payloads = { left: work.left / 2 + requests.left };
+  const byOperation = Map.groupBy(tried, ({ operation }) => operation);
+  const subscribes = [...byOperation].flatMap(([operation, all]) =>
+    reportSubscribe(operation, all),
+  );
   return {
     file,
     title,
@@ -115,7 +125,7 @@ export function makeReport(contract: Contract, file: string): Report {
     subscribes,
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
-    events: reportEvents(contract, activeIn(tried)),
+    events: reportEvents(contract, activeIn(tried), payloads),
     warnings: reportWarnings(contract, file),
     cannotRun: [...operations.flatMap(shutOperation), ...subscribes.flatMap(deafOperation)],
   };
@@ -132,12 +142,12 @@ interface Tried {
   sample: RequestSample;
 }
 
-function tryVariants(operation: Operation): Tried[] {
+function tryVariants(operation: Operation, work: Work): Tried[] {
   const variants = operation.role.kind === 'subscribe' ? operation.role.variants : [];
   return variants.map((variant) => ({
     operation,
     variant,
-    sample: sampleRequest(operation, { callbackUrl, variant: variant.name }),
+    sample: sampleRequest(operation, { callbackUrl, variant: variant.name }, work),
   }));
 }
 
@@ -168,7 +178,7 @@ function inactiveBecause(
 function reportSubscribe(operation: Operation, all: readonly Tried[]): SubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'subscribe') return [];
-  const variants = all.filter((one) => one.operation === operation).map(reportVariant);
+  const variants = all.map(reportVariant);
   return [{ operationId, method, path, security: securityWords(security), scope, variants }];
 }
 

@@ -3,6 +3,7 @@
 import type { RequestBody, Variant } from './contract.ts';
 import { isList, isObject } from './document.ts';
 import { isJson } from './media.ts';
+import type { Work } from './meter.ts';
 import type { RawRequest } from './request.ts';
 import { sampleOf } from './sample.ts';
 import type { Sample, Wish } from './sample.ts';
@@ -14,7 +15,7 @@ export type DrawnBody = { kind: 'drawn'; body: RawRequest['body'] } | { kind: 'n
 export function drawBody(
   body: RequestBody | undefined,
   wishes: readonly Wish[],
-  variant: Variant | undefined,
+  { variant, work }: { variant: Variant | undefined; work: Work },
 ): DrawnBody {
   const isRequired = body?.required === true && (variant?.name ?? '') === '';
   if (body === undefined || (!isRequired && wishes.length === 0)) {
@@ -25,7 +26,7 @@ export function drawBody(
     const types = [...body.content.keys()].join(', ');
     return { kind: 'none', why: `the body is ${types}, expected JSON or a form` };
   }
-  const sample = fulfil(chosen.schema, wishes);
+  const sample = fulfil(chosen.schema, wishes, work);
   if (sample.kind === 'none') return { kind: 'none', why: `body: ${sample.why}` };
   const value = isForm(chosen.mediaType) ? formOf(sample.value) : sample.value;
   return { kind: 'drawn', body: { mediaType: chosen.mediaType, value } };
@@ -57,12 +58,12 @@ function formOf(value: unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(isObject(value) ? value : {}).map(([name, field]) => [
       name,
-      isList(field) ? field.map(textOf) : textOf(field),
+      isList(field) ? field.map(fieldText) : fieldText(field),
     ]),
   );
 }
 
-function textOf(value: unknown): string {
+function fieldText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
@@ -76,19 +77,23 @@ export function writeBody({ mediaType, value }: NonNullable<RawRequest['body']>)
 }
 
 /** All wishes if the schema allows them, else those that it allows, one after the other. */
-export function fulfil(schema: Validator | undefined, wishes: readonly Wish[]): Sample {
+export function fulfil(schema: Validator | undefined, wishes: readonly Wish[], work: Work): Sample {
   const validator = schema ?? anything;
-  const whole = sampleOf(validator, wishes);
+  const whole = sampleOf(validator, work, wishes);
   if (whole.kind === 'sample' || wishes.length === 0) return whole;
+  let best = sampleOf(validator, work);
   const granted: Wish[] = [];
   for (const wish of wishes) {
-    const milder = isUrl(wish.value)
-      ? [wish, { ...wish, accepts: isUrl, value: 'https://example.com/callback' }]
-      : [wish];
-    const possible = milder.find((one) => sampleOf(validator, [...granted, one]).kind === 'sample');
-    if (possible !== undefined) granted.push(possible);
+    const milder = { ...wish, accepts: isUrl, value: 'https://example.com/callback' };
+    for (const one of isUrl(wish.value) ? [wish, milder] : [wish]) {
+      const sample = best.kind === 'none' ? best : sampleOf(validator, work, [...granted, one]);
+      if (sample.kind === 'none') continue;
+      best = sample;
+      granted.push(one);
+      break;
+    }
   }
-  return sampleOf(validator, granted);
+  return best;
 }
 
 /** Stands for a schema where there is none. */
@@ -98,7 +103,8 @@ const anything: Validator = {
   shape: () => ({ types: new Set(), default: undefined, properties: [], items, property: items }),
   prepare: () => undefined,
   check: () => [],
-  described: () => ({ bundle: anything.schema(), places: new Map(), examples: [] }),
+  weight: () => 1,
+  described: () => ({ bundle: anything.schema(), places: new Map(), weight: 1, examples: [] }),
 };
 
 function items(): ReturnType<Validator['shape']> {

@@ -1,67 +1,49 @@
-// Makes an object for an example: what is required, what is wanted, and as much of the rest as keeps
-// it readable. Each optional property can be left out, or put in, when the whole does not fit.
+// Makes an object for an example: what is required first, then as much of the rest as keeps it readable. Each optional
+// property can be left out, or put in, when the whole does not fit.
 import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
-import { isList, isObject, own } from './document.ts';
+import { isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
-import { patternTest } from './pattern-test.ts';
-import { decide, leadsBack, least, most, valuesOf, wantedBelow } from './sample-parts.ts';
+import { pay } from './meter.ts';
+import { decide, leadsBack, least, listOf, most, valuesOf, wantedBelow } from './sample-parts.ts';
 import type { Making, Means, Spot } from './sample-parts.ts';
-import { readPattern } from './sample-pattern.ts';
 
 type Make = (schemas: readonly unknown[], spot: Spot, making: Making) => unknown;
 
 export function makeObject(means: Means, make: Make): unknown {
-  const { schemas } = means.parts;
+  const { parts, spot, making } = means;
+  const { schemas } = parts;
   const members = new Map<string, unknown>();
-  const required = requiredNames(means);
   const add = (name: string): void => {
     if (members.has(name)) return;
     const value = makeMember(name, means, make);
     if (value === undefined) return;
     members.set(name, value);
-    for (const other of dependents(schemas, name)) add(other);
+    for (const map of valuesOf(schemas, 'dependentRequired').filter(isObject)) {
+      for (const other of listOf(map, name)) add(String(other));
+    }
   };
-  const declared = valuesOf(schemas, 'properties').filter(isObject).flatMap(Object.keys);
+  const declared = new Set(valuesOf(schemas, 'properties').filter(isObject).flatMap(Object.keys));
+  const wanted = wantedBelow(making, spot).filter((name) => declared.has(name));
+  const needed = schemas.flatMap((schema) => listOf(schema, 'required')).map(String);
+  for (const name of new Set([...needed, ...wanted])) add(name);
   const largest = most(schemas, 'maxProperties');
-  for (const name of new Set([...declared, ...required])) {
-    if (required.has(name) || (members.size < largest && isIn(name, means))) add(name);
+  for (const name of declared) {
+    if (!members.has(name) && members.size < largest && isIn(name, means)) add(name);
   }
-  addMore({ add, members }, means, make);
+  const fewest = Math.min(leastMembers(members.size, means), bounds.sampleValuesAllMax);
+  for (let tried = 0; members.size < fewest && tried < fewest + moreTries; tried += 1) {
+    const name = nameOf(tried, [...declared], { ...means, make });
+    if (name !== undefined && !schemas.some((one) => forbids(one, name, making))) add(name);
+  }
   return Object.fromEntries(members);
 }
 
 /** Optional properties are shown this far down. */
 const optionalDepthMax = 3;
 
-function requiredNames({ parts: { schemas }, spot, making }: Means): ReadonlySet<string> {
-  const lists = valuesOf(schemas, 'required').filter(isList);
-  const needed = lists.flat().filter((name) => typeof name === 'string');
-  const declared = valuesOf(schemas, 'properties').filter(isObject);
-  const wanted = wantedBelow(making, spot).filter((name) =>
-    declared.some((properties) => Object.hasOwn(properties, name)),
-  );
-  return new Set([...needed, ...wanted]);
-}
-
-/** Whether this optional property is part of the example. */
-function isIn(name: string, { parts: { schemas }, spot, making }: Means): boolean {
-  const inner = schemasFor(name, schemas);
-  if (inner.some((schema) => isObject(schema) && own(schema, 'readOnly') === true)) return false;
-  const isClosed = schemas.some((schema) => forbids(schema, name));
-  if (isClosed) return false;
-  const isShown =
-    spot.depth < optionalDepthMax &&
-    making.left > 0 &&
-    !inner.some((schema) => leadsBack(schema, spot.trail));
-  const pointer = spot.pointer + printPointer([name]);
-  return (decide(making, { pointer, about: 'in' }, 2) === 0) === isShown;
-}
-
-function forbids(schema: JsonObject, name: string): boolean {
-  const isFalse = own(schema, 'additionalProperties') === false;
-  return isFalse && declaredFor(schema, name).length === 0;
-}
+/** How many names of members may be tried in vain. */
+const moreTries = 16;
 
 function makeMember(name: string, { parts, spot, making }: Means, make: Make): unknown {
   const there: Spot = {
@@ -69,80 +51,78 @@ function makeMember(name: string, { parts, spot, making }: Means, make: Make): u
     pointer: spot.pointer + printPointer([name]),
     name,
     depth: spot.depth + 1,
-    preferred: parts.marks.has(name) ? [parts.marks.get(name)] : [],
+    mark: parts.marks.get(name),
   };
-  return make(schemasFor(name, parts.schemas), there, making);
+  return make(schemasFor(name, parts.schemas, making), there, making);
+}
+
+/** Whether this optional property is part of the example. */
+function isIn(name: string, { parts: { schemas }, spot, making }: Means): boolean {
+  const inner = schemasFor(name, schemas, making);
+  if (inner.some((schema) => isObject(schema) && own(schema, 'readOnly') === true)) return false;
+  if (schemas.some((schema) => forbids(schema, name, making))) return false;
+  const isShown =
+    spot.depth < optionalDepthMax &&
+    making.values < bounds.sampleValuesMax &&
+    !inner.some((schema) => leadsBack(schema, spot, making));
+  const pointer = spot.pointer + printPointer([name]);
+  return (decide(making, { pointer, about: 'in' }, 2) === 0) === isShown;
 }
 
 /** What all parts say about a property of this name. */
-function schemasFor(name: string, schemas: readonly JsonObject[]): unknown[] {
+function schemasFor(name: string, schemas: readonly JsonObject[], making: Making): unknown[] {
   return schemas.flatMap((schema) => {
-    const declared = declaredFor(schema, name);
-    const others = own(schema, 'additionalProperties');
-    return declared.length > 0 || others === undefined ? declared : [others];
+    const declared = declaredFor(schema, name, making);
+    return declared.length > 0 ? declared : valuesOf([schema], 'additionalProperties');
   });
 }
 
-function declaredFor(schema: JsonObject, name: string): unknown[] {
+function declaredFor(
+  schema: JsonObject,
+  name: string,
+  { texts: { matches }, work }: Making,
+): unknown[] {
+  pay(work, bounds.sampleStepsEach);
   const properties = own(schema, 'properties');
-  const patterns = own(schema, 'patternProperties');
-  const byPattern = Object.entries(isObject(patterns) ? patterns : {})
-    .filter(([pattern]) => patternTest(pattern)(name))
-    .map(([, inner]) => inner);
-  const byName = isObject(properties) ? own(properties, name) : undefined;
-  return byName === undefined ? byPattern : [byName, ...byPattern];
+  const byName = isObject(properties) ? valuesOf([properties], name) : [];
+  const byPattern = Object.entries(own(schema, 'patternProperties') ?? {})
+    .filter(([pattern]) => matches(pattern, name))
+    .map(([, inner]): unknown => inner);
+  return [...byName, ...byPattern];
 }
 
-function dependents(schemas: readonly JsonObject[], name: string): string[] {
-  const maps = valuesOf(schemas, 'dependentRequired').filter(isObject);
-  return maps.flatMap((map) => {
-    const names = own(map, name);
-    return isList(names) ? names.filter((one) => typeof one === 'string') : [];
-  });
+function forbids(schema: JsonObject, name: string, making: Making): boolean {
+  const isClosed = own(schema, 'additionalProperties') === false;
+  return isClosed && declaredFor(schema, name, making).length === 0;
 }
 
-interface Growing {
-  add: (name: string) => void;
-  members: ReadonlyMap<string, unknown>;
-}
-
-/** Members under names of our own: as many as there must be, and one to show what a map holds. */
-function addMore({ add, members }: Growing, means: Means, make: Make): void {
-  const { parts, spot, making } = means;
-  const { schemas } = parts;
-  const fewest = Math.min(least(schemas, 'minProperties'), bounds.sampleValuesMax);
-  const maps = ['additionalProperties', 'patternProperties'].flatMap((key) =>
-    valuesOf(schemas, key).filter(isObject),
-  );
-  const isMap =
-    maps.some((map) => Object.keys(map).length > 0) &&
-    valuesOf(schemas, 'properties').length === 0 &&
-    most(schemas, 'maxProperties') > 0;
+/** As many as there must be, and one to show what a map holds. */
+function leastMembers(size: number, { parts: { schemas }, spot, making }: Means): number {
+  const fewest = least(schemas, 'minProperties');
+  const maps = ['additionalProperties', 'patternProperties']
+    .flatMap((key) => valuesOf(schemas, key))
+    .filter((map) => isObject(map) && Object.keys(map).length > 0);
+  const isMap = maps.length > 0 && valuesOf(schemas, 'properties').length === 0;
+  if (!isMap || size > 0 || most(schemas, 'maxProperties') === 0) return fewest;
   const isShown =
-    isMap && spot.depth < optionalDepthMax && !maps.some((map) => leadsBack(map, spot.trail));
-  const about = { pointer: spot.pointer, about: 'more' };
-  const isChosen = isMap && (decide(making, about, 2) === 0) === isShown;
-  const count = Math.max(fewest, members.size === 0 && isChosen ? 1 : 0);
-  for (let tried = 0; members.size < count && tried < count + triesMore; tried += 1) {
-    const name = nameOf(tried, means, make);
-    if (name !== undefined && !schemas.some((schema) => forbids(schema, name))) add(name);
-  }
+    spot.depth < optionalDepthMax && !maps.some((map) => leadsBack(map, spot, making));
+  const isChosen = (decide(making, { pointer: spot.pointer, about: 'more' }, 2) === 0) === isShown;
+  return Math.max(fewest, isChosen ? 1 : 0);
 }
 
-/** How many names may be tried in vain. */
-const triesMore = 16;
-
-function nameOf(number: number, { parts, spot, making }: Means, make: Make): string | undefined {
-  const { schemas } = parts;
-  const rules = valuesOf(schemas, 'propertyNames');
-  if (rules.length > 0) {
-    const there = { ...spot, pointer: `${spot.pointer} name`, name: '', variant: number };
-    const name = make([{ type: 'string' }, ...rules], { ...there, preferred: [] }, making);
-    return typeof name === 'string' ? name : undefined;
-  }
-  const declared = valuesOf(schemas, 'properties').filter(isObject).flatMap(Object.keys);
-  if (number < declared.length) return declared[number];
-  const [pattern] = valuesOf(schemas, 'patternProperties').filter(isObject).flatMap(Object.keys);
-  const write = pattern === undefined ? undefined : readPattern(pattern);
-  return write?.({ variant: number, more: 0 }) ?? `name${number - declared.length + 1}`;
+/** A name for a member that must be there: by the rules for names, declared, by a pattern, or made up. */
+function nameOf(
+  number: number,
+  declared: readonly string[],
+  { parts, spot, making, make }: Means & { make: Make },
+): string | undefined {
+  const rules = valuesOf(parts.schemas, 'propertyNames');
+  const patterns = valuesOf(parts.schemas, 'patternProperties').filter(isObject);
+  const [pattern] = patterns.flatMap(Object.keys);
+  if (rules.length === 0 && number < declared.length) return declared[number];
+  if (rules.length === 0 && pattern === undefined) return `name${number - declared.length + 1}`;
+  const all = rules.length > 0 ? rules : [{ pattern }];
+  const there = { ...spot, pointer: `${spot.pointer} name`, name: '', variant: number };
+  const name = make([{ type: 'string' }, ...all], there, making);
+  return typeof name === 'string' ? name : undefined;
 }

@@ -7,8 +7,10 @@ import { isList } from './document.ts';
 import { evaluate } from './evaluate.ts';
 import type { Exchange, Message } from './exchange.ts';
 import type { Expression } from './expression.ts';
+import type { Work } from './meter.ts';
 import { readRequest } from './request.ts';
 import type { RawRequest } from './request.ts';
+import { contractWork } from './sample.ts';
 import { drawBody, fulfil, writeBody } from './sample-body.ts';
 import { buildTargets } from './target.ts';
 import { expressionsOf } from './template.ts';
@@ -50,7 +52,11 @@ export interface SampledCallback {
   inactive: string | undefined;
 }
 
-export function sampleRequest(operation: Operation, options: SampleOptions): RequestSample {
+export function sampleRequest(
+  operation: Operation,
+  options: SampleOptions,
+  work: Work = contractWork(),
+): RequestSample {
   const { role } = operation;
   const variants = role.kind === 'subscribe' ? role.variants : [];
   const variant =
@@ -58,7 +64,7 @@ export function sampleRequest(operation: Operation, options: SampleOptions): Req
       ? variants[0]
       : variants.find(({ name }) => name === options.variant);
   const needs = needsOf(variant, options.callbackUrl);
-  const drawn = drawRaw(operation, needs, variant);
+  const drawn = drawRaw(operation, { needs, variant, work });
   if (drawn.kind === 'none') return drawn;
   const reading = readRequest(operation, drawn.raw);
   if (reading.kind === 'unsupported') {
@@ -137,11 +143,13 @@ function isListOf(value: unknown, isOne: (value: unknown) => boolean): boolean {
 
 type Drawn = { kind: 'drawn'; raw: RawRequest } | { kind: 'none'; why: string };
 
-function drawRaw(
-  { parameters, body }: Operation,
-  needs: readonly Need[],
-  variant: Variant | undefined,
-): Drawn {
+interface Asked {
+  needs: readonly Need[];
+  variant: Variant | undefined;
+  work: Work;
+}
+
+function drawRaw({ parameters, body }: Operation, { needs, variant, work }: Asked): Drawn {
   const texts: Record<Parameter['in'], [string, string][]> = {
     path: [],
     query: [],
@@ -156,14 +164,14 @@ function drawRaw(
     const isFree = (schema?.shape().types.size ?? 0) === 0;
     const asked = own.length === 0 && isFree ? [plain] : own;
     const wishes = asked.map(({ accepts, value }) => ({ pointer: [], accepts, value }));
-    const sample = fulfil(schema, wishes);
+    const sample = fulfil(schema, wishes, work);
     if (sample.kind === 'none') return { kind: 'none', why: `${kind} ${name}: ${sample.why}` };
     texts[kind].push(...writeTexts(parameter, sample.value));
   }
   const bodyWishes = needs.flatMap(({ expression, accepts, value }) =>
     expression.kind === 'body' ? [{ pointer: expression.pointer, accepts, value }] : [],
   );
-  const drawn = drawBody(body, bodyWishes, variant);
+  const drawn = drawBody(body, bodyWishes, { variant, work });
   if (drawn.kind === 'none') return drawn;
   const lower = texts.header.map(([name, text]): [string, string] => [name.toLowerCase(), text]);
   const type = drawn.body === undefined ? [] : [['content-type', drawn.body.mediaType] as const];

@@ -1,16 +1,16 @@
-// Makes one value for a schema by what the document says there: its examples first, then something
-// simple of the right kind. It judges nothing: whether the value fits, the validator says.
+// Makes one value for a schema by what the document says there: its examples first, then something simple of the right
+// kind. It judges nothing: whether the value fits, the validator says.
 import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
-import { isList, own } from './document.ts';
+import { isList } from './document.ts';
 import type { JsonObject } from './document.ts';
 import { examplesIn } from './examples.ts';
-import { numbersFor } from './sample-number.ts';
-import { makeObject } from './sample-object.ts';
+import { pay } from './meter.ts';
 import {
   decide,
   leadsBack,
   least,
+  listOf,
   most,
   numbers,
   partsOf,
@@ -18,23 +18,26 @@ import {
   valuesOf,
 } from './sample-parts.ts';
 import type { Making, Means, Spot } from './sample-parts.ts';
-import { textsFor } from './sample-text.ts';
+import { makeObject } from './sample-object.ts';
+import { numbersFor } from './sample-text.ts';
 import { typeOf } from './shape.ts';
 
 /** Undefined: there is no value, or making one leads in circles. */
 export function makeValue(schemas: readonly unknown[], spot: Spot, making: Making): unknown {
-  making.left -= 1;
-  if (spot.depth > bounds.sampleDepthMax) return undefined;
+  making.values += 1;
+  if (spot.depth > bounds.sampleDepthMax || making.values > bounds.sampleValuesAllMax) {
+    return undefined;
+  }
   const parts = partsOf(schemas, spot, making);
   if (parts.isImpossible) return undefined;
   const types = typesOf(parts.schemas);
-  const { given, isComplete } = givenValues(parts.schemas, { types, spot });
+  const { given, isComplete } = givenValues({ parts, spot, making }, types);
   const count = given.length + (isComplete ? 0 : 1);
   const chosen = decide(making, { pointer: spot.pointer, about: 'value' }, count);
   const index = spot.variant === 0 ? chosen : (chosen + spot.variant) % Math.max(1, count);
   if (index < given.length) return given[index];
   const type = types[decide(making, { pointer: spot.pointer, about: 'type' }, types.length)];
-  const inside = { ...spot, trail: [...spot.trail, ...parts.names], preferred: [] };
+  const inside = { ...spot, trail: [...spot.trail, ...parts.names], mark: undefined };
   return makeOf(type ?? guessType(parts.schemas, spot), { parts, spot: inside, making });
 }
 
@@ -58,44 +61,41 @@ function makeOf(type: string, means: Means): unknown {
 
 /** What the document itself offers. Complete: nothing else is allowed. */
 function givenValues(
-  schemas: readonly JsonObject[],
-  { types, spot }: { types: readonly string[]; spot: Spot },
+  { parts: { schemas }, spot, making }: Means,
+  types: readonly string[],
 ): { given: unknown[]; isComplete: boolean } {
-  const enums = schemas.flatMap((schema) => {
-    const values = own(schema, 'enum');
-    const constants = Object.hasOwn(schema, 'const') ? [[schema['const']]] : [];
-    return [...(isList(values) ? [values] : []), ...constants];
-  });
+  const enums = schemas.flatMap((schema) => [
+    ...valuesOf([schema], 'enum').filter(isList),
+    ...(Object.hasOwn(schema, 'const') ? [[schema['const']]] : []),
+  ]);
   const offered = [
-    ...spot.preferred,
+    ...[spot.mark].filter((value) => value !== undefined),
     ...schemas.flatMap(examplesIn),
-    ...schemas.flatMap((schema) => [own(schema, 'default')].filter((one) => one !== undefined)),
+    ...valuesOf(schemas, 'default'),
     ...(enums[0] ?? []),
   ];
-  const kinds = new Set(types);
-  const allowed = offered.filter(
-    (value) =>
-      (kinds.size === 0 || kinds.has(typeOf(value)) || (kinds.has('integer') && isWhole(value))) &&
-      enums.every((values) => values.some((one) => isSame(one, value))),
-  );
-  const unique = allowed.filter(
-    (value, index) => allowed.findIndex((one) => isSame(one, value)) === index,
-  );
-  return { given: unique.slice(0, bounds.sampleOptionsMax), isComplete: enums.length > 0 };
+  const given = new Map<string, unknown>();
+  for (const value of offered) {
+    pay(making.work, bounds.sampleStepsEach);
+    if (types.length > 0 && meet(typeOf(value), types, value).length === 0) continue;
+    const text = JSON.stringify(value);
+    pay(making.work, text.length + enums.reduce((sum, one) => sum + one.length, 0) * 10);
+    const isAllowed = enums.every((values) =>
+      values.some((one) => one === value || (isNested(value) && JSON.stringify(one) === text)),
+    );
+    if (isAllowed) given.set(text, value);
+    if (given.size === bounds.sampleOptionsMax) break;
+  }
+  return { given: [...given.values()], isComplete: enums.length > 0 };
 }
 
-function isWhole(value: unknown): boolean {
-  return Number.isInteger(value);
-}
-
-function isSame(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other);
+function isNested(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** The types that all schemas allow; null last. None: no schema says. */
 function typesOf(schemas: readonly JsonObject[]): string[] {
-  const declared = schemas.map((schema) => [own(schema, 'type') ?? []].flat().map(String));
-  const [first = [], ...others] = declared.filter((types) => types.length > 0);
+  const [first = [], ...others] = valuesOf(schemas, 'type').map((one) => [one].flat().map(String));
   const common = others.reduce(
     (left, types) => left.flatMap((type) => meet(type, types)),
     [...first],
@@ -103,9 +103,11 @@ function typesOf(schemas: readonly JsonObject[]): string[] {
   return common.toSorted((a, b) => Number(a === 'null') - Number(b === 'null'));
 }
 
-function meet(type: string, types: readonly string[]): string[] {
+/** Of the value, where there is one, the type is `number`, also where it is whole. */
+function meet(type: string, types: readonly string[], value?: unknown): string[] {
   if (types.includes(type)) return [type];
-  if (type === 'number' && types.includes('integer')) return ['integer'];
+  const isWhole = value === undefined || Number.isInteger(value);
+  if (type === 'number' && types.includes('integer') && isWhole) return ['integer'];
   return type === 'integer' && types.includes('number') ? [type] : [];
 }
 
@@ -124,7 +126,7 @@ function guessType(schemas: readonly JsonObject[], { depth }: Spot): string {
 }
 
 function makeText({ parts: { schemas }, spot, making }: Means): unknown {
-  const options = textsFor(
+  const options = making.texts.textsFor(
     {
       formats: texts(schemas, 'format'),
       patterns: texts(schemas, 'pattern'),
@@ -155,24 +157,22 @@ function makeNumber({ parts: { schemas }, spot, making }: Means, type: string): 
 function makeArray(means: Means): unknown {
   const { parts, spot, making } = means;
   const { schemas } = parts;
-  const prefixes = valuesOf(schemas, 'prefixItems').filter(isList);
   const contained = valuesOf(schemas, 'contains');
   const containedCount = contained.length > 0 ? Math.max(1, least(schemas, 'minContains')) : 0;
-  const count = countItems(means, { prefixes, containedCount });
+  const count = countItems(means, containedCount);
   const mustDiffer = valuesOf(schemas, 'uniqueItems').includes(true);
   const made: unknown[] = [];
   for (let index = 0; index < count; index += 1) {
-    const prefix = prefixes.flatMap((list) => (index < list.length ? [list[index]] : []));
-    const rest = schemas.flatMap((schema) => restItems(schema, index));
     const there: Spot = {
       ...spot,
       pointer: spot.pointer + printPointer([String(index)]),
-      name: singular(spot.name),
+      // `urls` holds values that are each called `url`.
+      name: spot.name.replace(/s$/u, ''),
       depth: spot.depth + 1,
       variant: mustDiffer ? spot.variant + index : spot.variant,
     };
-    const more = index < containedCount ? contained : [];
-    const value = makeValue([...prefix, ...rest, ...more], there, making);
+    const all = schemas.flatMap((schema) => itemSchemas(schema, index));
+    const value = makeValue([...all, ...(index < containedCount ? contained : [])], there, making);
     if (value === undefined) break;
     made.push(value);
   }
@@ -180,34 +180,23 @@ function makeArray(means: Means): unknown {
 }
 
 /** One item shows more than none, but a list in a circle, or a long example, must end. */
-function countItems(
-  { parts: { schemas }, spot, making }: Means,
-  {
-    prefixes,
-    containedCount,
-  }: { prefixes: readonly (readonly unknown[])[]; containedCount: number },
-): number {
+function countItems({ parts: { schemas }, spot, making }: Means, containedCount: number): number {
   const fewest = Math.max(least(schemas, 'minItems'), containedCount);
-  const largest = Math.min(most(schemas, 'maxItems'), bounds.sampleValuesMax);
-  const isCircle = valuesOf(schemas, 'items').some((schema) => leadsBack(schema, spot.trail));
-  const usual = isCircle || making.left <= 0 ? 0 : Math.max(1, ...prefixes.map((p) => p.length));
-  const counts = [usual, fewest, fewest + 1].map((count) =>
-    Math.min(Math.max(count, fewest), largest),
+  const largest = Math.min(most(schemas, 'maxItems'), bounds.sampleValuesAllMax);
+  const isCircle = valuesOf(schemas, 'items').some((one) => leadsBack(one, spot, making));
+  const prefixes = schemas.map((schema) => listOf(schema, 'prefixItems').length);
+  const isNone = isCircle || making.values > bounds.sampleValuesMax;
+  const usual = isNone ? 0 : Math.max(1, ...prefixes);
+  const options = [usual, fewest, fewest + 1].map((one) =>
+    Math.min(Math.max(one, fewest), largest),
   );
-  const options = [...new Set(counts)];
-  const about = { pointer: spot.pointer, about: 'items' };
-  return options[decide(making, about, options.length)] ?? 0;
+  const unique = [...new Set(options)];
+  return unique[decide(making, { pointer: spot.pointer, about: 'items' }, unique.length)] ?? 0;
 }
 
 /** `items` speaks about what `prefixItems` beside it does not. */
-function restItems(schema: JsonObject, index: number): unknown[] {
-  const prefix = own(schema, 'prefixItems');
-  const items = own(schema, 'items');
-  if (items === undefined || (isList(prefix) && index < prefix.length)) return [];
-  return [items];
-}
-
-/** `urls` holds values that are each called `url`. */
-function singular(name: string): string {
-  return name.replace(/s$/u, '');
+function itemSchemas(schema: JsonObject, index: number): unknown[] {
+  const prefix = listOf(schema, 'prefixItems');
+  if (index < prefix.length) return [prefix[index]];
+  return valuesOf([schema], 'items');
 }

@@ -8,7 +8,7 @@ import type { Contract } from './contract.ts';
 import { ContractError } from './document.ts';
 import { loadContract } from './load.ts';
 import { at, openSource } from './place.ts';
-import { sampleOf } from './sample.ts';
+import { contractWork, sampleOf } from './sample.ts';
 import type { Sample, Wish } from './sample.ts';
 import { makeValidator } from './schema.ts';
 import type { Validator } from './schema.ts';
@@ -22,7 +22,7 @@ function validator(root: unknown, openapi = '3.0.4'): Validator {
 }
 
 function sample(yaml: string, openapi?: string, wishes?: readonly Wish[]): Sample {
-  return sampleOf(validator(load(yaml), openapi), wishes);
+  return sampleOf(validator(load(yaml), openapi), contractWork(), wishes);
 }
 
 /** The value, after a check that it is valid. */

@@ -1,10 +1,13 @@
-// Makes a valid example of a schema: the document's own where they are valid, else something simple.
-// The validator has the last word; where it says no, other choices are tried, a bounded number of
-// times. The same schema always gives the same example.
+// Makes a valid example of a schema: the document's own where they are valid, else something simple. The validator has
+// the last word; where it says no, other choices are tried, within a limit on the work. The same schema always gives
+// the same example.
+import { printPointer, valueAt } from '../core/pointer.ts';
 import type { Fault } from '../core/problem.ts';
-import { printPointer } from '../core/pointer.ts';
 import { bounds } from './bounds.ts';
-import { ContractError, isList, isObject, own } from './document.ts';
+import { ContractError, isList, isObject } from './document.ts';
+import { OutOfWork, pay } from './meter.ts';
+import type { Work } from './meter.ts';
+import { makeTexts } from './sample-text.ts';
 import type { Decision, Making } from './sample-parts.ts';
 import { makeValue } from './sample-value.ts';
 import type { Validator } from './schema.ts';
@@ -18,46 +21,68 @@ export interface Wish {
   value: unknown;
 }
 
-export function sampleOf(validator: Validator, wishes: readonly Wish[] = []): Sample {
+/** What all examples of one contract may cost together. */
+export function contractWork(): Work {
+  return { left: bounds.contractSampleStepsMax };
+}
+
+export const outOfWork = 'no example was found within the work limit';
+
+/** One example may use a part of the work, so that the others are found as well. */
+export function sampleOf(
+  validator: Validator,
+  work: Work = contractWork(),
+  wishes: readonly Wish[] = [],
+): Sample {
+  const share = Math.min(Math.max(0, work.left), bounds.sampleStepsMax);
+  const mine = { left: share };
   try {
-    return search(validator, wishes);
+    return search(validator, mine, wishes);
   } catch (error) {
-    // The schema is larger than what is looked at of one document.
-    if (error instanceof ContractError) return { kind: 'none', why: error.message };
+    // A ContractError: the schema is larger than what is looked at of one document.
+    if (error instanceof OutOfWork || error instanceof ContractError) {
+      return { kind: 'none', why: outOfWork };
+    }
     throw error;
+  } finally {
+    work.left -= share - Math.max(0, mine.left);
   }
 }
 
-function search(validator: Validator, wishes: readonly Wish[]): Sample {
+function search(validator: Validator, work: Work, wishes: readonly Wish[]): Sample {
+  pay(work, Math.ceil(validator.weight()) * bounds.readStepsEach);
   const described = validator.described();
-  const wanted = wishes.map(({ pointer }) => printPointer(pointer));
   for (const example of described.examples) {
-    const value = grant(example, wishes);
-    if (value !== undefined && validator.check(value).length === 0)
-      return { kind: 'sample', value };
+    const value = grant(example, wishes, work);
+    if (value !== undefined && validator.check(value, work).length === 0) return found(value, work);
   }
-  const trials: Search = { waiting: [], seen: new Set() };
+  const wanted = wishes.map(({ pointer }) => printPointer(pointer));
+  const drawing = { described, wanted, work, texts: makeTexts(work) };
+  const trials: Search = { waiting: new Map(), seen: new Set(), work };
   let next: Trial | undefined = { choices: new Map(), faults: [] };
-  let best: readonly Fault[] | undefined;
+  let best: readonly Fault[] = nothingMade;
   for (let tries = 0; next !== undefined && tries < bounds.sampleTriesMax; tries += 1) {
-    const making: Making = {
-      described,
-      choices: next.choices,
-      decisions: new Map(),
-      left: bounds.sampleValuesMax,
-      wanted,
-    };
-    const value = grant(makeValue([{ $ref: described.bundle.$ref }], start, making), wishes);
-    const faults = value === undefined ? nothingMade : validator.check(value);
-    if (faults.length === 0) return { kind: 'sample', value };
-    if (best === undefined || faults.length < best.length) best = faults;
+    const making: Making = { ...drawing, choices: next.choices, decisions: new Map(), values: 0 };
+    const made = makeValue([{ $ref: described.bundle.$ref }], start, making);
+    const value = grant(made, wishes, work);
+    const faults = value === undefined ? nothingMade : validator.check(value, work);
+    if (faults.length === 0) return found(value, work);
+    if (best === nothingMade || faults.length < best.length) best = faults;
     branchOut(trials, { choices: next.choices, faults }, making.decisions);
     next = takeBest(trials);
   }
-  return { kind: 'none', why: reasonOf(best ?? nothingMade) };
+  const [first] = best;
+  const place = first === undefined || first.field === '' ? 'the value' : first.field;
+  return { kind: 'none', why: `no example could be made: ${place} ${first?.message}` };
 }
 
-const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, preferred: [] };
+const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };
+
+/** Examples are printed: what a large one of the document takes is paid too. */
+function found(value: unknown, work: Work): Sample {
+  pay(work, JSON.stringify(value).length * bounds.printStepsEach);
+  return { kind: 'sample', value };
+}
 
 const nothingMade: readonly Fault[] = [{ field: '', message: 'no matching value was found' }];
 
@@ -68,28 +93,34 @@ interface Trial {
 }
 
 interface Search {
-  waiting: Trial[];
+  /** By weight: few faults first, then few choices. */
+  waiting: Map<number, Trial[]>;
   seen: Set<string>;
+  work: Work;
 }
 
 /** One choice made otherwise, those nearest to a fault first. */
 function branchOut(
-  { waiting, seen }: Search,
-  trial: Trial,
+  { waiting, seen, work }: Search,
+  { choices, faults }: Trial,
   decisions: ReadonlyMap<string, Decision>,
 ): void {
+  pay(work, (decisions.size * faults.length + decisionsMax) * bounds.sampleStepsEach);
   const near = [...decisions]
-    .map(([key, decision]) => ({ key, ...decision, distance: distance(decision, trial.faults) }))
+    .map(([key, decision]) => ({ key, ...decision, distance: distance(decision, faults) }))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, decisionsMax);
+  const weight = faults.length * bounds.sampleTriesMax + choices.size + 1;
+  const trials = waiting.get(weight) ?? [];
+  waiting.set(weight, trials);
   for (const { key, chosen, count } of near) {
     for (let option = 0; option < Math.min(count, bounds.sampleOptionsMax); option += 1) {
       if (option === chosen) continue;
-      const choices = new Map([...trial.choices, [key, option]]);
-      const name = [...choices].map(String).toSorted().join('\n');
+      const others = new Map([...choices, [key, option]]);
+      const name = [...others].map(String).toSorted().join('\n');
       if (seen.has(name)) continue;
       seen.add(name);
-      waiting.push({ choices, faults: trial.faults });
+      trials.push({ choices: others, faults });
     }
   }
 }
@@ -102,61 +133,48 @@ function distance({ pointer }: Decision, faults: readonly Fault[]): number {
   const steps = faults.map(({ field }) => {
     const [shorter, longer] = pointer.length < field.length ? [pointer, field] : [field, pointer];
     const isOneWay = shorter === longer || longer.startsWith(`${shorter}/`);
-    return isOneWay ? longer.slice(shorter.length).split('/').length - 1 : farAway;
+    return isOneWay ? longer.slice(shorter.length).split('/').length - 1 : Infinity;
   });
-  return Math.min(...steps, farAway);
+  return Math.min(...steps, Number.MAX_SAFE_INTEGER);
 }
 
-const farAway = 1_000;
-
-/** Few faults first, then few choices, then in the order in which they were thought of. */
 function takeBest({ waiting }: Search): Trial | undefined {
-  let best = 0;
-  waiting.forEach((trial, index) => {
-    const other = waiting[best];
-    if (other !== undefined && weight(trial) < weight(other)) best = index;
-  });
-  return waiting.splice(best, 1)[0];
-}
-
-function weight({ choices, faults }: Trial): number {
-  return faults.length * farAway + choices.size;
-}
-
-function reasonOf(faults: readonly Fault[]): string {
-  const [first] = faults;
-  if (first === undefined || first.field === '') {
-    return `no example could be generated: the value ${first?.message ?? 'does not match'}`;
+  for (const weight of [...waiting.keys()].toSorted((a, b) => a - b)) {
+    const trial = waiting.get(weight)?.shift();
+    if (trial !== undefined) return trial;
+    waiting.delete(weight);
   }
-  return `no example could be generated: ${first.field} ${first.message}`;
+  return undefined;
 }
 
 /** The value with what is wished for put in, where it is not there already. */
-function grant(value: unknown, wishes: readonly Wish[]): unknown {
+function grant(value: unknown, wishes: readonly Wish[], work: Work): unknown {
   return wishes.reduce((made, { pointer, accepts, value: wished }) => {
-    return accepts(valueAt(made, pointer)) ? made : withValue(made, pointer, wished);
+    if (accepts(valueAt(made, pointer))) return made;
+    const put = (before: unknown, tokens: readonly string[]): unknown => {
+      const [token, ...rest] = tokens;
+      if (token === undefined) return isList(before) && isText(wished) ? [wished] : wished;
+      pay(work, Object.keys(before ?? {}).length * bounds.sampleStepsEach);
+      return withMember(before, token, (inner) => put(inner, rest));
+    };
+    return put(made, pointer);
   }, value);
 }
 
-export function valueAt(root: unknown, pointer: readonly string[]): unknown {
-  let value = root;
-  for (const token of pointer) {
-    if (isList(value)) value = /^\d+$/u.test(token) ? value[Number(token)] : undefined;
-    else value = isObject(value) ? own(value, token) : undefined;
-  }
-  return value;
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
 }
 
-function withValue(before: unknown, pointer: readonly string[], value: unknown): unknown {
-  const [token, ...rest] = pointer;
-  if (token === undefined) return isList(before) && typeof value === 'string' ? [value] : value;
+/** A copy of the list or object. A list grows to the index, by copies of its first item. */
+function withMember(before: unknown, token: string, make: (inner: unknown) => unknown): unknown {
   if (isList(before) && /^\d$/u.test(token)) {
-    const filled = Array.from(
-      { length: Math.max(before.length, Number(token) + 1) },
-      (_none, at) => (at < before.length ? before[at] : before[0]),
-    );
-    return filled.with(Number(token), withValue(before[Number(token)], rest, value));
+    const at = Number(token);
+    const grown = [
+      ...before,
+      ...Array.from({ length: Math.max(0, at + 1 - before.length) }, () => before[0]),
+    ];
+    return grown.with(at, make(before[at]));
   }
   const members = new Map(Object.entries(isObject(before) ? before : {}));
-  return Object.fromEntries(members.set(token, withValue(members.get(token), rest, value)));
+  return Object.fromEntries(members.set(token, make(members.get(token))));
 }

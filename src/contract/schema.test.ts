@@ -412,3 +412,29 @@ describe('makeValidator: properties named like keywords', () => {
     }
   });
 });
+
+describe('prepare', () => {
+  it('compiles large schemas until the contract has compiled its share, and the rest with the first value', () => {
+    const count = 300;
+    const schemas = Array.from({ length: count }, (_none, index) => {
+      const next = `{ "$ref": "#/S${Math.min(index + 1, count - 1)}" }`;
+      const members = `"a": ${next}, "b": { "type": "integer" }, "c": { "type": "string" }`;
+      const properties = index === count - 1 ? '' : `"properties": { ${members} }, `;
+      return `"S${index}": { ${properties}"type": "object" }`;
+    });
+    const root = openSource({ path: 'api.json', root: JSON.parse(`{${schemas.join()}}`) });
+    const all = [0, 1, 2, 3, 4, 5].map((index) => {
+      const place = at(root, `S${index}`);
+      assert.ok(place);
+      return makeValidator(place);
+    });
+    for (const one of all) one.prepare();
+    const { compileWeight } = root.source;
+    const weight = all[0]?.weight() ?? 0;
+    assert.ok(weight * all.length > bounds.compileWeightMax, String(weight));
+    assert.ok(compileWeight >= weight && compileWeight <= bounds.compileWeightMax);
+    assert.deepEqual(all.at(-1)?.check({ c: 1 }), [
+      { field: '/c', message: 'must be a string, is a number' },
+    ]);
+  });
+});

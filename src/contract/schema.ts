@@ -4,11 +4,13 @@
 import { once } from '../core/once.ts';
 import type { Fault } from '../core/problem.ts';
 import { bounds } from './bounds.ts';
-import { bundle, describeSchema, isModern } from './bundle.ts';
+import { describeSchema, isModern } from './bundle.ts';
 import type { Bundle, DescribedSchema } from './bundle.ts';
-import { makeCheck } from './checker.ts';
+import { compileSteps, makeCheck } from './checker.ts';
 import { isObject } from './document.ts';
 import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
+import { makeMeter, OutOfWork, pay } from './meter.ts';
+import type { Work } from './meter.ts';
 import { nameOf, refOf, target, warn } from './place.ts';
 import type { Place, Source } from './place.ts';
 import { plainTextCheck } from './plain-text.ts';
@@ -22,10 +24,18 @@ export interface Validator {
   schema: () => Bundle;
   /** The type that text is to be converted to. */
   shape: () => Shape;
-  /** Reads the schema, and compiles a large one, so that faults in it are reported at load. */
+  /**
+   * Reads the schema, so that faults in it are reported at load. A large schema is compiled as well, until the contract
+   * has compiled `bounds.compileWeightMax`; the rest is compiled on first use.
+   */
   prepare: () => void;
-  /** The faults, if any; fields are JSON pointers relative to the value, '' is the value itself. */
-  check: (value: unknown) => Fault[];
+  /**
+   * The faults, if any; fields are JSON pointers relative to the value, '' is the value itself. `work` is charged for
+   * the check and for compiling the schema; the check throws OutOfWork when it runs out.
+   */
+  check: (value: unknown, work?: Work) => Fault[];
+  /** The size of the schema with everything it refers to, as bundle.ts counts it. */
+  weight: () => number;
   /** For creating examples: the schema with the document's own examples, and those beside it. */
   described: () => DescribedSchema & { examples: readonly unknown[] };
 }
@@ -68,27 +78,40 @@ function saysMore(place: Place): boolean {
 }
 
 function validatorFor(place: Place, name: string): Validator {
-  const schema = once(() => bundle(place));
+  const read = once(() => describeSchema(place));
+  const schema = (): Bundle => read().bundle;
   const shape = once(() => shapeOf(schema()));
+  const { source } = place;
   const isPlain = once(() => plainTextCheck(schema()));
-  const compiled = once(() => makeCheck(schema()));
+  const described = once(() => ({ ...describeSchema(place, exampleKeywords), examples: [] }));
+  let hasCompiled = false;
+  const compiled = once(() => {
+    hasCompiled = true;
+    return makeCheck(schema(), makeMeter(), read().weight);
+  });
   return {
     place: name,
     schema,
     shape,
-    described: () => ({ ...describeSchema(place, exampleKeywords), examples: [] }),
+    weight: () => read().weight,
+    described,
     prepare() {
       if (Object.keys(schema().$defs).length <= bounds.schemasLateMax) return;
+      if (source.compileWeight + read().weight > bounds.compileWeightMax) return;
+      source.compileWeight += read().weight;
       try {
         compiled();
       } catch (error) {
         warn(place, `no value can be validated, so every value is rejected: ${reasonOf(error)}`);
       }
     },
-    check(value) {
+    check(value, work) {
       try {
-        return isPlain()(value) ? [] : compiled()(value);
+        if (isPlain()(value)) return [];
+        if (!hasCompiled) pay(work, compileSteps(read().weight));
+        return compiled()(value, work);
       } catch (error) {
+        if (error instanceof OutOfWork) throw error;
         // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values,
         // such as {"valueOf": null}. A value that cannot be checked is refused, not accepted.
         return [{ field: '', message: `cannot be validated against ${name}: ${reasonOf(error)}` }];

@@ -1,5 +1,6 @@
 // What a schema says about the type of a value: enough to convert text to it. It never validates.
 // If a schema allows several types including string, the text stays text.
+import { once, remembered } from '../core/once.ts';
 import type { Bundle } from './bundle.ts';
 import { isList, isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';
@@ -23,15 +24,19 @@ function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
   const all = (keyword: string): unknown[] =>
     [...parts].map((part) => own(part, keyword)).filter((value) => value !== undefined);
   const maps = all('properties').filter(isObject);
+  const declared = new Set(maps.flatMap((map) => Object.keys(map)));
+  // Requests ask for the same ones again and again, and each may be put together from thousands of schemas.
+  const others = once(() => shape(bundle, all('additionalProperties')));
+  const property = remembered((name) => {
+    const schemasOf = maps.filter((map) => Object.hasOwn(map, name)).map((map) => map[name]);
+    return shape(bundle, schemasOf);
+  });
   return {
     types: new Set([...parts].flatMap(typesOf)),
     default: all('default')[0],
-    properties: [...new Set(maps.flatMap((map) => Object.keys(map)))],
-    items: () => shape(bundle, all('items')),
-    property(name) {
-      const declared = maps.filter((map) => Object.hasOwn(map, name)).map((map) => map[name]);
-      return shape(bundle, declared.length > 0 ? declared : all('additionalProperties'));
-    },
+    properties: [...declared],
+    items: once(() => shape(bundle, all('items'))),
+    property: (name) => (declared.has(name) ? property(name) : others()),
   };
 }
 

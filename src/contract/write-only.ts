@@ -1,6 +1,7 @@
 // Removes properties that a schema marks `writeOnly` from a value, at any depth: a response that
 // echoes the request must not echo a password in it. The schemas are read once, when the contract
 // is compiled.
+import { bounds } from './bounds.ts';
 import { isList, isObject } from './document.ts';
 import { child, entries, items } from './place.ts';
 import type { Place } from './place.ts';
@@ -40,7 +41,8 @@ interface Found {
 const foundIn = new WeakMap<Place['source'], Found>();
 
 export function withoutWriteOnly(value: unknown, schema: WriteOnly): unknown {
-  return visible(value, allParts([schema]));
+  const walk: Walk = { left: bounds.writeOnlyStepsMax, known: new Map() };
+  return visible(value, allParts([schema], walk), walk);
 }
 
 interface Draft extends WriteOnly {
@@ -92,32 +94,75 @@ function schemasAt(place: Place, keywords: readonly string[]): Place[] {
   });
 }
 
+/**
+ * The state of one walk over a value. The walk is limited: beyond the limit everything is removed, so that a value with
+ * many places and many schemas at each cannot occupy the event loop.
+ */
+interface Walk {
+  left: number;
+  /** By the schemas of a value: the schemas of its items, and of its members by name. */
+  known: Map<Parts, Known>;
+}
+
+interface Known {
+  hasWriteOnly: boolean;
+  items?: Parts;
+  members: Map<string, Parts>;
+}
+
+type Parts = ReadonlySet<WriteOnly>;
+
 /** Includes all schemas that apply to the same value. */
-function allParts(schemas: readonly WriteOnly[]): ReadonlySet<WriteOnly> {
+function allParts(schemas: readonly WriteOnly[], walk: Walk): Parts {
   const all = new Set(schemas);
-  for (const one of all) for (const part of one.parts) all.add(part);
+  for (const one of all) {
+    walk.left -= 1 + one.parts.length;
+    if (walk.left < 0) break;
+    for (const part of one.parts) all.add(part);
+  }
   return all;
 }
 
-function visible(value: unknown, schemas: ReadonlySet<WriteOnly>): unknown {
+function visible(value: unknown, schemas: Parts, walk: Walk): unknown {
   if (schemas.size === 0) return value;
+  const known = knownOf(schemas, walk);
   if (isList(value)) {
-    const inside = allParts([...schemas].flatMap((one) => one.items));
-    return value.filter(() => !isHidden(inside)).map((item) => visible(item, inside));
+    known.items ??= allParts(
+      [...schemas].flatMap((one) => one.items),
+      walk,
+    );
+    const inside = known.items;
+    return value.flatMap((item) => (isHidden(inside, walk) ? [] : [visible(item, inside, walk)]));
   }
   if (!isObject(value)) return value;
   const kept = Object.entries(value).flatMap(([name, one]): [string, unknown][] => {
-    const inside = allParts(
-      [...schemas].flatMap(({ properties, otherProperties }) => {
-        const declared = properties.get(name);
-        return declared === undefined ? otherProperties : [declared];
-      }),
-    );
-    return isHidden(inside) ? [] : [[name, visible(one, inside)]];
+    const inside = known.members.get(name) ?? memberParts(name, schemas, walk);
+    known.members.set(name, inside);
+    return isHidden(inside, walk) ? [] : [[name, visible(one, inside, walk)]];
   });
   return Object.fromEntries(kept);
 }
 
-function isHidden(schemas: ReadonlySet<WriteOnly>): boolean {
-  return [...schemas].some(({ isWriteOnly }) => isWriteOnly);
+function memberParts(name: string, schemas: Parts, walk: Walk): Parts {
+  walk.left -= schemas.size;
+  if (walk.left < 0) return schemas;
+  const inner = [...schemas].flatMap(({ properties, otherProperties }) => {
+    const declared = properties.get(name);
+    return declared === undefined ? otherProperties : [declared];
+  });
+  return allParts(inner, walk);
+}
+
+function knownOf(schemas: Parts, walk: Walk): Known {
+  const before = walk.known.get(schemas);
+  if (before !== undefined) return before;
+  walk.left -= schemas.size;
+  const hasWriteOnly = [...schemas].some(({ isWriteOnly }) => isWriteOnly);
+  const known: Known = { hasWriteOnly, members: new Map() };
+  walk.known.set(schemas, known);
+  return known;
+}
+
+function isHidden(schemas: Parts, walk: Walk): boolean {
+  return walk.left < 0 || knownOf(schemas, walk).hasWriteOnly;
 }

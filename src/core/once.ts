@@ -17,3 +17,15 @@ function attempt<T>(make: () => T): { value: T } | { error: unknown } {
     return { error };
   }
 }
+
+/** By name: made when it is first asked for. */
+export function remembered<T>(make: (name: string) => T): (name: string) => T {
+  const made = new Map<string, T>();
+  return (name) => {
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const value = make(name);
+    made.set(name, value);
+    return value;
+  };
+}

@@ -1,23 +1,60 @@
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
-import { describe, it } from 'node:test';
+import { after, describe, it } from 'node:test';
 import type { Call } from '../../src/api/call.ts';
 import { serviceHandlers, type ServiceMeans } from '../../src/api/handlers/service.ts';
+import { docsPage } from '../../src/api/docs/page.ts';
+import { listEventTypes } from '../../src/api/pages/event-types.ts';
+import { reportJson } from '../../src/api/pages/report-json.ts';
+import { loadContracts } from '../../src/contract/contracts.ts';
+import { createPages } from '../../src/api/pages/pages.ts';
 import { loadContract } from '../../src/contract/load.ts';
 
-const own = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
+const ownFile = join(import.meta.dirname, '..', '..', 'openapi.yaml');
+const own = await loadContract(ownFile);
 const contracts = { management: own, executed: [own], known: [own] };
-const handlers = serviceHandlers({ contracts } as unknown as ServiceMeans);
+const pages = createPages(contracts);
+const handlers = serviceHandlers({ contracts, pages } as unknown as ServiceMeans);
 const call = {
   request: { query: new Map(), path: new Map([['title', own.title]]) },
 } as unknown as Call;
 
 describe('pages that everybody may read', () => {
-  for (const name of ['getDocs', 'getOpenapiJson', 'getOpenapiYaml', 'getContract']) {
+  after(async () => pages[Symbol.asyncDispose]());
+
+  for (const name of [
+    'getDocs',
+    'getOpenapiJson',
+    'getOpenapiYaml',
+    'getContract',
+    'getContractReport',
+  ]) {
     it(`are the same bytes for all who wait for them: ${name}`, async () => {
       const [one, other] = [await handlers[name]?.(call), await handlers[name]?.(call)];
-      assert(one?.body instanceof Uint8Array && one.body.length > 10_000);
+      assert(one?.body instanceof Uint8Array && one.body.length > 1_000);
       assert.equal(one.body, other?.body);
     });
   }
+});
+
+describe('pages of a thread', () => {
+  it('are what this thread would make, also where only managed operations are left', async () => {
+    const fixture = join(import.meta.dirname, '..', 'e2e', 'contracts', 'documents', 'orders.yaml');
+    const both = await loadContracts({ own: ownFile, foreign: [fixture] });
+    await using others = createPages(both);
+    const [orders] = both.executed;
+    assert(orders);
+    assert.equal(String(await others.report(orders)), reportJson(orders));
+    assert.equal(await others.eventTypes(orders), listEventTypes(orders));
+    const { html } = await others.docs(both.management);
+    assert.equal(String(html), docsPage(both.management, [orders.title]).html);
+  });
+
+  it('reject where the thread fails, for all who wait', async () => {
+    const { files } = own;
+    const broken = { ...own, files: { ...files, root: { path: 'x', root: { openapi: '9' } } } };
+    await using failing = createPages({ management: broken, executed: [broken], known: [broken] });
+    const waiting = [failing.docs(broken), failing.report(broken)];
+    for (const one of waiting) await assert.rejects(one, /Cannot make the pages of the contract/);
+  });
 });

@@ -188,6 +188,7 @@ describe('operationsWithoutHandler', async () => {
   const contract = await loadContract(join(root, 'openapi.yaml'));
   const handlers = managementHandlers({
     contracts: { management: contract, executed: [contract], known: [contract] },
+    pages: {} as Parameters<typeof managementHandlers>[0]['pages'],
     isLenient: false,
     // Handlers are only listed here, never called.
     context: {} as Parameters<typeof managementHandlers>[0]['context'],

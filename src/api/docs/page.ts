@@ -32,8 +32,8 @@ export interface DocsPage {
  */
 const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
 
-/** `all`: all contracts of the service, including this one. */
-export function docsPage(contract: Contract, all: readonly Contract[] = [contract]): DocsPage {
+/** `others`: titles of the other contracts of the service. */
+export function docsPage(contract: Contract, others: readonly string[] = []): DocsPage {
   const hash = createHash('sha256').update(style).digest('base64');
   const directives = [
     "default-src 'none'",
@@ -43,7 +43,7 @@ export function docsPage(contract: Contract, all: readonly Contract[] = [contrac
     "frame-ancestors 'none'",
   ];
   return {
-    html: printHtml(pageView(contract, all)).trimStart(),
+    html: printHtml(pageView(contract, others)).trimStart(),
     contentSecurityPolicy: directives.join('; '),
   };
 }
@@ -60,7 +60,7 @@ export function viewOf(contract: Contract): View {
   };
 }
 
-function pageView(contract: Contract, all: readonly Contract[]): Html {
+function pageView(contract: Contract, others: readonly string[]): Html {
   const view = viewOf(contract);
   const groups = groupByTag(view, contract.operations);
   const security = securitySection(view);
@@ -79,12 +79,12 @@ function pageView(contract: Contract, all: readonly Contract[]): Html {
         <div class="page">
           <aside class="sidebar">
             <a class="brand" href="#introduction">${contract.title}</a>
-            ${othersView(contract, all)}
+            ${othersView(others)}
             <nav aria-label="Contents">${contents}</nav>
           </aside>
           <details class="menu" id="contents">
             <summary>Contents</summary>
-            ${othersView(contract, all)}
+            ${othersView(others)}
             <nav aria-label="Contents">${contents}</nav>
           </details>
           <main id="content" tabindex="-1">
@@ -98,10 +98,9 @@ function pageView(contract: Contract, all: readonly Contract[]): Html {
 }
 
 /** Links to the pages of the other contracts of this service. */
-function othersView(contract: Contract, all: readonly Contract[]): Fragment {
-  const others = all.filter((one) => one !== contract);
+function othersView(others: readonly string[]): Fragment {
   if (others.length === 0) return undefined;
-  const links = others.map(({ title }) => {
+  const links = others.map((title) => {
     const query = new URLSearchParams({ contract: title }).toString();
     return html`<li><a href="?${query}">${title}</a></li>`;
   });

@@ -1,10 +1,5 @@
 // Handlers of events: publish one or many, list, show, and describe the event types.
 import assert from 'node:assert/strict';
-import type { Contract } from '../../contract/contract.ts';
-import { definitionsOf } from '../../contract/hearing.ts';
-import { sampleOf } from '../../contract/sample.ts';
-import type { Validator } from '../../contract/schema.ts';
-import { printTemplate } from '../../contract/template.ts';
 import type { Message } from '../../contract/exchange.ts';
 import { hopsHeader } from '../../core/hops.ts';
 import { timeOf, withPrefix } from '../../core/id.ts';
@@ -21,10 +16,13 @@ import { beginTrace } from '../../engine/trace.ts';
 import type { Accepted } from '../../store/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
+import type { Pages } from '../pages/pages.ts';
 
-export function eventHandlers(context: Context, rules: PublishRules): Handlers {
-  // Made on first use: finding an example for a large schema can take many tries.
-  let types: Record<string, unknown>[] | undefined;
+export function eventHandlers(
+  context: Context,
+  rules: PublishRules,
+  eventTypes: Pages['eventTypes'],
+): Handlers {
   return {
     publishEvent: async (call) => {
       const body = fields.bodyFields(call.request);
@@ -69,8 +67,10 @@ export function eventHandlers(context: Context, rules: PublishRules): Handlers {
       return { status: 200, mediaType: 'application/json', body: eventJson(event) };
     },
     listEventTypes: async () => {
-      types ??= rules.contracts.flatMap(eventTypes);
-      return { status: 200, body: { items: types, own: ownEvents } };
+      const lists = await Promise.all(rules.contracts.map(eventTypes));
+      const items = lists.filter((list) => list !== '').join(',');
+      const body = `{"items":[${items}],"own":${JSON.stringify(ownEvents)}}`;
+      return { status: 200, mediaType: 'application/json', body };
     },
     pingSubscription: async ({ app, request }) => {
       const hops = hopsIn(request);
@@ -149,22 +149,4 @@ function eventJson(event: Event): string {
   // The payload of a rejected event may not be JSON; it is then shown as text.
   const shown = readOpaqueJson(payload).kind === 'value' ? text : JSON.stringify(text);
   return `${JSON.stringify(showEvent(event)).slice(0, -1)},"payload":${shown}}`;
-}
-
-/** The event types of a contract: name, schema and an example each. */
-function eventTypes(contract: Contract): Record<string, unknown>[] {
-  return definitionsOf(contract).map(({ label, event, payload, mediaType }) => ({
-    event: printTemplate(event),
-    callback: label,
-    contract: contract.title,
-    ...(mediaType === undefined ? {} : { mediaType }),
-    ...(payload === undefined ? {} : described(payload)),
-  }));
-}
-
-/** The example of the document if it is valid, else one generated from the schema. */
-function described(payload: Validator): Record<string, unknown> {
-  const sample = sampleOf(payload);
-  const example = sample.kind === 'sample' ? { example: sample.value } : {};
-  return { schema: payload.schema(), ...example };
 }

@@ -4,17 +4,17 @@ import { dump } from 'js-yaml';
 import type { Contract } from '../../contract/contract.ts';
 import { servedOf, type Contracts } from '../../contract/contracts.ts';
 import { isObject } from '../../contract/document.ts';
-import { makeReport } from '../../contract/report.ts';
 import { once } from '../../core/once.ts';
 import { Problem } from '../../core/problem.ts';
 import type { Liveness } from '../../engine/liveness.ts';
 import { createReadiness, type ReadinessMeans } from '../../engine/readiness.ts';
 import type { Handlers, Reply } from '../call.ts';
-import { docsPage } from '../docs/page.ts';
 import * as fields from '../fields.ts';
+import type { Pages } from '../pages/pages.ts';
 
 export interface ServiceMeans extends ReadinessMeans {
   contracts: Contracts;
+  pages: Pages;
   self: Pick<Liveness, 'isFresh' | 'no' | 'name' | 'role'>;
 }
 
@@ -30,9 +30,6 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
     executed.map(({ title, document }) => [title, once(() => jsonPage(document))]),
   );
   const shown = [...new Set([...executed, management])];
-  const pages = new Map(
-    shown.map((contract) => [contract.title, once(() => pageOf(contract, shown))]),
-  );
   const front = executed[0]?.title ?? management.title;
   return {
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
@@ -56,13 +53,15 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
       const title = fields.pathText(request, 'title');
       const contract = executed.find((one) => one.title === title);
       if (contract === undefined) throw noContract(title, executed);
-      return reportOf(contract);
+      return textPage('application/json', await means.pages.report(contract));
     },
     getDocs: async ({ request }) => {
       const title = fields.optionalText(Object.fromEntries(request.query), 'contract') ?? front;
-      const page = pages.get(title)?.();
-      if (page === undefined) throw noContract(title, shown);
-      return page;
+      const contract = shown.find((one) => one.title === title);
+      if (contract === undefined) throw noContract(title, shown);
+      const { html, contentSecurityPolicy } = await means.pages.docs(contract);
+      const headers = { 'content-security-policy': contentSecurityPolicy };
+      return { ...textPage('text/html', html), headers };
     },
   };
 }
@@ -71,37 +70,13 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
  * Public and without a key: serialized once, so that clients that read slowly all share the same
  * bytes, and sending costs less than from a string.
  */
-function textPage(mediaType: string, text: string): Reply {
-  return { status: 200, body: Buffer.from(text), mediaType: `${mediaType}; charset=utf-8` };
+function textPage(mediaType: string, text: string | Buffer): Reply {
+  const body = typeof text === 'string' ? Buffer.from(text) : text;
+  return { status: 200, body, mediaType: `${mediaType}; charset=utf-8` };
 }
 
 function jsonPage(value: unknown): Reply {
   return textPage('application/json', JSON.stringify(value));
-}
-
-function pageOf(contract: Contract, shown: readonly Contract[]): Reply {
-  const { html, contentSecurityPolicy } = docsPage(contract, shown);
-  const headers = { 'content-security-policy': contentSecurityPolicy };
-  return { ...textPage('text/html', html), headers };
-}
-
-/**
- * Made on first use and cached: a report checks every operation, which takes 120 ms for our own
- * contract.
- */
-const reports = new WeakMap<Contract, Reply>();
-
-function reportOf(contract: Contract): Reply {
-  const known = reports.get(contract);
-  if (known !== undefined) return known;
-  // The path of the file on this machine stays private; the names of files beside it are shown.
-  const { file: _file, warnings, ...report } = makeReport(contract, '');
-  const placed = warnings.map(({ file, ...warning }) =>
-    file === '' ? warning : { ...warning, file },
-  );
-  const made = jsonPage({ ...report, warnings: placed });
-  reports.set(contract, made);
-  return made;
 }
 
 function showContract(contract: Contract): Record<string, unknown> {

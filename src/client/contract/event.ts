@@ -105,5 +105,7 @@ export interface ListEventTypesAnswer {
     mediaType?: string;
     schema?: Readonly<Record<string, unknown>>;
     example?: unknown;
+    /** Why there is no example. */
+    note?: string;
   }[];
 }

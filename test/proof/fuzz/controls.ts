@@ -150,6 +150,39 @@ const misread: readonly Omit<Broken, 'only'>[] = [
   },
 ];
 
+const huge: readonly LookControl[] = [
+  {
+    name: 'huge-report-on-the-event-loop',
+    changes: [
+      {
+        file: 'src/api/handlers/service.ts',
+        find: 'await means.pages.report(contract)',
+        replace: 'Buffer.from(reportJson(contract))',
+      },
+      {
+        file: 'src/api/handlers/service.ts',
+        find: "import { once } from '../../core/once.ts';",
+        replace:
+          "import { once } from '../../core/once.ts';\nimport { reportJson } from '../pages/report-json.ts';",
+      },
+    ],
+    breaks: /^huge: members: \d answers while the report was made/,
+    look: lookInProcess(new URL('./look-huge.ts', import.meta.url)),
+  },
+  {
+    name: 'huge-values-not-paid',
+    changes: [
+      {
+        file: 'src/contract/meter.ts',
+        find: '  work.left -= steps;\n',
+        replace: '  if (steps === 0) return;\n',
+      },
+    ],
+    breaks: /^huge: members: the report does not say/,
+    look: lookInProcess(new URL('./look-huge.ts', import.meta.url)),
+  },
+];
+
 export const fuzzControls: readonly LookControl[] = [
   ...broken.map(({ name, change, breaks, only }): LookControl => ({
     name,
@@ -157,6 +190,7 @@ export const fuzzControls: readonly LookControl[] = [
     breaks,
     look: look(only),
   })),
+  ...huge,
   ...misread.map(({ name, change, breaks }): LookControl => ({
     name,
     changes: [change],

@@ -8,6 +8,7 @@ import { readDocument } from './document.ts';
 import { fuzzForeign } from './foreign.ts';
 import { heapMiB } from './heap.ts';
 import { fuzzHttp } from './http/part.ts';
+import { askForHugeReports, fullHuge, smallHuge, type HugeSizes } from './huge-documents.ts';
 import { runLife, type LifeResult } from './life.ts';
 
 export const fuzz: Part = {
@@ -19,12 +20,15 @@ export const fuzz: Part = {
     '(checked by an independent validator), contain a secret, or name data of another app. Valid requests ' +
     'are not refused as malformed, and broken ones are not accepted. Afterwards all counts must agree, also ' +
     'after a restart. In addition, requests and responses that are nearly valid are read by Ringback’s own ' +
-    'HTTP parsers. Whatever these accept, Node’s parser must read in the same way.',
+    'HTTP parsers. Whatever these accept, Node’s parser must read in the same way. Finally, the reports of ' +
+    'documents whose examples would take hours to find are requested without a key: each report says what was ' +
+    'not found within the work limit, and the service answers other requests meanwhile.',
   prove: async ({ scale, seed, say }) => {
     const sizes = scale === 'small' ? small : full;
     const own = await fuzzOwn(sizes, { seed, say });
     const foreign = await fuzzOthers(sizes, { seed, say });
-    return [...own, foreign, fuzzHttp({ messages: sizes.messages, seed })];
+    const huge = await askForHugeReports(sizes.huge);
+    return [...own, foreign, huge, fuzzHttp({ messages: sizes.messages, seed })];
   },
 };
 
@@ -35,6 +39,7 @@ interface Sizes {
   /** Lives at a time: each waits for the disk, and for connections that end. */
   atOnce: number;
   foreign: { requests: number; documentsMax: number };
+  huge: HugeSizes;
   /** Requests and answers that our parsers of HTTP read. */
   messages: number;
   /** Every operation must have done what was asked. */
@@ -49,6 +54,7 @@ const full: Sizes = {
   ],
   atOnce: 2,
   foreign: { requests: 60, documentsMax: 1_000 },
+  huge: fullHuge,
   messages: 1_000_000,
   isWhole: true,
 };
@@ -56,6 +62,7 @@ const small: Sizes = {
   lives: [['file', 300]],
   atOnce: 1,
   foreign: { requests: 12, documentsMax: 1 },
+  huge: smallHuge,
   messages: 20_000,
   isWhole: false,
 };

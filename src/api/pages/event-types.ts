@@ -1,0 +1,33 @@
+// What can be published: names, schemas and an example each, as the contract has them.
+import { bounds } from '../../contract/bounds.ts';
+import type { Contract } from '../../contract/contract.ts';
+import { definitionsOf } from '../../contract/hearing.ts';
+import type { Work } from '../../contract/meter.ts';
+import { contractWork, outOfWork, sampleOf } from '../../contract/sample.ts';
+import type { Validator } from '../../contract/schema.ts';
+import { printTemplate } from '../../contract/template.ts';
+
+/** The items of a JSON list. Callbacks that share a large schema are many times as large as the document. */
+export function listEventTypes(contract: Contract): string {
+  const work = contractWork();
+  let weightLeft: number = bounds.schemasShownWeightMax;
+  const items = definitionsOf(contract).map(({ label, event, payload, mediaType }) => {
+    weightLeft -= payload?.weight() ?? 0;
+    return JSON.stringify({
+      event: printTemplate(event),
+      callback: label,
+      contract: contract.title,
+      mediaType,
+      schema: weightLeft < 0 ? undefined : payload?.schema(),
+      ...(payload === undefined ? {} : exampleOf(payload, work)),
+    });
+  });
+  return items.join(',');
+}
+
+/** The example is the first that fits: of the document, else made from the schema. */
+function exampleOf(payload: Validator, work: Work): { example?: unknown; note?: string } {
+  const sample = sampleOf(payload, work);
+  if (sample.kind === 'sample') return { example: sample.value };
+  return sample.why === outOfWork ? { note: outOfWork } : {};
+}

@@ -1,0 +1,31 @@
+// The entry of the thread that makes the pages of one contract. What it makes is sent page by page, the quickest first.
+import { strict as assert } from 'node:assert';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { Contract } from '../../contract/contract.ts';
+import { compileAgain } from '../../contract/contracts.ts';
+import { docsPage } from '../docs/page.ts';
+import { listEventTypes } from './event-types.ts';
+import { reportJson } from './report-json.ts';
+
+export interface PagesTask {
+  files: Contract['files'];
+  /** Titles of the other contracts of the service. */
+  others: readonly string[];
+}
+
+export type MadePage =
+  | { kind: 'docs'; html: Uint8Array; contentSecurityPolicy: string }
+  | { kind: 'eventTypes'; items: string }
+  | { kind: 'report'; json: Uint8Array };
+
+const task: PagesTask = workerData;
+assert(parentPort !== null, 'Pages are made in a thread');
+const contract = compileAgain(task.files);
+const { html, contentSecurityPolicy } = docsPage(contract, task.others);
+tell({ kind: 'docs', html: new TextEncoder().encode(html), contentSecurityPolicy });
+tell({ kind: 'eventTypes', items: listEventTypes(contract) });
+tell({ kind: 'report', json: new TextEncoder().encode(reportJson(contract)) });
+
+function tell(page: MadePage): void {
+  parentPort?.postMessage(page);
+}

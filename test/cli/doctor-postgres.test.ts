@@ -71,7 +71,10 @@ describe('ringback doctor on PostgreSQL', () => {
     await using pooler = await startPooler(database.url, { mode: 'transaction', servers: 2 });
     const env = { DATABASE_URL: pooler.url, RINGBACK_ENCRYPTION_KEY: key };
     const { findings, of } = await examine(env);
-    assert.match(of('store').join(), /^failed: Cannot open .*: a setting of a session was replaced/);
+    assert.match(
+      of('store').join(),
+      /^failed: Cannot open .*: a setting of a session was replaced/,
+    );
     const [remedy] = findings.flatMap((one) => (one.check === 'store' ? one.remedy : []));
     assert.match(remedy ?? '', /PostgreSQL directly, or to a pooler in session mode .*PgBouncer$/);
     assert.deepEqual(of('schema'), []);

@@ -44,7 +44,9 @@ interface Stage extends AsyncDisposable {
 async function setUp(): Promise<Stage> {
   await using cleanup = new AsyncDisposableStack();
   const database = cleanup.use(await freshDatabase());
-  const nodes = await startNodes(database.url, { a: 'api', b: 'all' });
+  // The longest timeout: a receiver here holds requests until the test has done what is to happen meanwhile.
+  const env = { RINGBACK_TIMEOUT: '60s' };
+  const nodes = await startNodes(database.url, { a: 'api', b: 'all' }, env);
   const [a, b] = nodes.map((node) => cleanup.use(node));
   assert(a && b);
   const lag = cleanup.use(new Lag());
@@ -168,8 +170,8 @@ describe('a change that was answered at another node', () => {
     await wait(obeyMs + 2 * slackMs);
     await publish(stage.b, 'signed'); // B may have had time to send all before that.
     await busy.receiver.waitFor(2 * backlog + 1);
-    const signed = late(stage, busy.came, answeredMs);
-    assert.ok(signed.length > 0);
+    const last = busy.came.slice(-1);
+    const signed = [...late(stage, busy.came, answeredMs), ...last];
     for (const { request } of signed) assert.ok(verifies(request, secret), 'the new secret signs');
     for (const { request } of busy.came) {
       assert.ok(verifies(request, secret) !== verifies(request, old), 'one secret signs');
@@ -213,7 +215,11 @@ describe('a change that was answered at another node', () => {
     const subscribed = await Promise.all(
       Array.from({ length: 20 }, async () => subscribe(a, given)),
     );
-    for (let i = 0; i < 10; i += 1) await publish(a, 'standing');
+    const one = { event: 'standing', payload: { message: 'hello' } };
+    const events = Array.from({ length: 10 }, () => one);
+    const path = '/events/batch';
+    const published = await a.call({ method: 'POST', path, body: { events } });
+    assert.equal(published.status, 202, published.text);
     // As many as there are connections to one origin; more are leased and wait for one.
     await receiver.waitFor(limits.connectionsPerOriginMax);
     await until(

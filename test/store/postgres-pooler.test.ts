@@ -153,14 +153,16 @@ async function fill(pooler: Pooler, servers: number): Promise<void> {
 
 /** With words that help, and before anything was made. */
 async function refuses(url: string, database: Database): Promise<void> {
-  await assert.rejects(openStore({ url, world: realWorld(), onFatal: assert.fail }), (error) => {
-    assert(error instanceof CannotOpenStore, String(error));
-    assert.equal(error.code, 'shared_session', error.message);
-    assert.match(error.message, /a setting of a session was (lost|replaced by that of another) /);
-    assert.match(error.message, /expected a session that keeps its server connection/);
-    assert.match(error.message, /PostgreSQL directly, or to a pooler in session mode/);
-    return true;
-  });
+  const opening = openStore({ url, world: realWorld(), onFatal: assert.fail });
+  const error = await opening.then(
+    async (store) => store.close(),
+    (reason: unknown) => reason,
+  );
+  assert(error instanceof CannotOpenStore, String(error));
+  assert.equal(error.code, 'shared_session', error.message);
+  assert.match(error.message, /a setting of a session was (lost|replaced by that of another) /);
+  assert.match(error.message, /expected a session that keeps its server connection/);
+  assert.match(error.message, /PostgreSQL directly, or to a pooler in session mode/);
   const [row] = await database.query("select to_regnamespace('ringback') is null as is_empty");
   assert.equal(row?.['is_empty'], true);
 }

@@ -51,17 +51,17 @@ describe('openStore behind a pooler in transaction mode', net, () => {
   it('refuses it while other clients use it', async () => {
     await using database = await freshDatabase();
     await using pooler = await startPooler(database.url, { mode: 'transaction', servers: 3 });
-    let isOver = false;
+    const over = new AbortController();
     const others = [1, 2, 3, 4].map(async () => {
       const client = new Client({ connectionString: pooler.url });
       await client.connect();
-      while (!isOver) await client.query('select 1');
+      while (!over.signal.aborted) await client.query('select 1');
       await client.end();
     });
     try {
       await refuses(pooler.url, database);
     } finally {
-      isOver = true;
+      over.abort();
       await Promise.all(others);
     }
   });

@@ -8,6 +8,7 @@ import { openRing } from '../../src/engine/unlock.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { ExaminedServer } from '../../src/store/postgres/examine.ts';
 import { freshDatabase } from '../postgres/database.ts';
+import { startPooler } from '../postgres/pooler.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { examine } from './examine.ts';
 
@@ -63,6 +64,20 @@ describe('ringback doctor on PostgreSQL', () => {
     const { of, text } = await examine(env);
     assert.match(of('store').join(), /^failed: Cannot connect to "postgres:\/\/somebody@127/);
     assert.doesNotMatch(text, /CANARY/);
+  });
+
+  it('refuses a pooler in transaction mode, and says what to do', async () => {
+    await using database = await freshStoreDatabase();
+    await using pooler = await startPooler(database.url, { mode: 'transaction', servers: 2 });
+    const env = { DATABASE_URL: pooler.url, RINGBACK_ENCRYPTION_KEY: key };
+    const { findings, of } = await examine(env);
+    assert.match(
+      of('store').join(),
+      /^failed: Cannot open .*: a setting of a session was replaced/,
+    );
+    const [remedy] = findings.flatMap((one) => (one.check === 'store' ? one.remedy : []));
+    assert.match(remedy ?? '', /PostgreSQL directly, or to a pooler in session mode .*PgBouncer$/);
+    assert.deepEqual(of('schema'), []);
   });
 });
 

@@ -238,8 +238,10 @@ async function deliver(call: Send, { ours, stored }: Secrets): Promise<void> {
   const id = String(published.json['eventId']);
   await until(
     async () =>
-      (await call({ path: `/deliveries?eventId=${id}` })).json['items'] as { state: string }[],
-    (items) => items.length === 5 && items.every(({ state }) => !/due|running/.test(state)),
+      (await call({ path: `/deliveries?eventId=${id}` })).json['items'] as
+        | { state: string }[]
+        | undefined,
+    (items) => items?.length === 5 && items.every(({ state }) => !/due|running/.test(state)),
   );
 }
 

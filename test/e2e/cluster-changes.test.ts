@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import { limits } from '../../src/core/limits.ts';
+import type { Env } from '../cli/child.ts';
 import { freshDatabase } from '../postgres/database.ts';
+import { changedSource } from '../proof/controls/change-source.ts';
 import { startNodes, type ClusterNode } from './cluster.ts';
 import { Lag, nowMs } from './lag.ts';
 import { header, receive, type Received, type Receiver } from './receiver.ts';
@@ -29,6 +30,19 @@ const slackMs = 500;
 const backlog = 400;
 const receiverMs = 20;
 
+/**
+ * To one origin. With the 128 of the product it takes a while until more are leased than have a connection, and by then
+ * a node on a busy machine holds back what goes to receivers that hang.
+ */
+const connectionsMax = 8;
+const fewConnections = changedSource([
+  {
+    file: 'src/core/egress-limits.ts',
+    find: 'connectionsPerOriginMax: 128',
+    replace: `connectionsPerOriginMax: ${connectionsMax}`,
+  },
+]);
+
 interface Came {
   request: Received;
   atMs: number;
@@ -41,10 +55,12 @@ interface Stage extends AsyncDisposable {
   lag: Lag;
 }
 
-async function setUp(): Promise<Stage> {
+async function setUp(more: Env = {}): Promise<Stage> {
   await using cleanup = new AsyncDisposableStack();
   const database = cleanup.use(await freshDatabase());
-  const nodes = await startNodes(database.url, { a: 'api', b: 'all' });
+  // The longest timeout: a receiver here holds requests until the test has done what is to happen meanwhile.
+  const env = { RINGBACK_TIMEOUT: '60s', ...more };
+  const nodes = await startNodes(database.url, { a: 'api', b: 'all' }, env);
   const [a, b] = nodes.map((node) => cleanup.use(node));
   assert(a && b);
   const lag = cleanup.use(new Lag());
@@ -168,8 +184,8 @@ describe('a change that was answered at another node', () => {
     await wait(obeyMs + 2 * slackMs);
     await publish(stage.b, 'signed'); // B may have had time to send all before that.
     await busy.receiver.waitFor(2 * backlog + 1);
-    const signed = late(stage, busy.came, answeredMs);
-    assert.ok(signed.length > 0);
+    const last = busy.came.slice(-1);
+    const signed = [...late(stage, busy.came, answeredMs), ...last];
     for (const { request } of signed) assert.ok(verifies(request, secret), 'the new secret signs');
     for (const { request } of busy.came) {
       assert.ok(verifies(request, secret) !== verifies(request, old), 'one secret signs');
@@ -206,26 +222,32 @@ describe('a change that was answered at another node', () => {
   });
 
   it('holds for a node that stood still, and for what it had on its way to the wire', async () => {
-    const { a, b } = stage;
+    await using own = await setUp(fewConnections);
+    const { a, b } = own;
     const open = Promise.withResolvers<200>();
     await using receiver = await receive(async () => open.promise);
     const given = { callbackUrl: receiver.url, event: 'standing' };
     const subscribed = await Promise.all(
       Array.from({ length: 20 }, async () => subscribe(a, given)),
     );
-    for (let i = 0; i < 10; i += 1) await publish(a, 'standing');
-    // As many as there are connections to one origin; more are leased and wait for one.
-    await receiver.waitFor(limits.connectionsPerOriginMax);
+    const one = { event: 'standing', payload: { message: 'hello' } };
+    const events = Array.from({ length: 10 }, () => one);
+    const path = '/events/batch';
+    const published = await a.call({ method: 'POST', path, body: { events } });
+    assert.equal(published.status, 202, published.text);
+    // More are leased and wait for a connection.
+    await receiver.waitFor(connectionsMax);
     await until(
       async () => get<Page<DeliveryView>>(a, '/deliveries?state=running&limit=500'),
-      ({ items }) => items.length > limits.connectionsPerOriginMax + 10,
+      ({ items }) => items.length > connectionsMax + 10,
     );
     b.signal('SIGSTOP');
     try {
-      for (const { id } of subscribed) {
+      const ended = subscribed.map(async ({ id }) => {
         const answer = await a.call({ method: 'POST', path: `/unsubscribe?Id=${id}` });
         assert.equal(answer.status, 200, answer.text);
-      }
+      });
+      await Promise.all(ended);
       open.resolve(200);
       await wait(obeyMs); // It is the time that is promised: whoever wakes up later must know.
     } finally {
@@ -236,9 +258,9 @@ describe('a change that was answered at another node', () => {
       ({ items }) => items.every(({ state }) => state !== 'due' && state !== 'running'),
     );
     assert.equal(ours.length, 200);
-    assert.equal(receiver.requests.length, limits.connectionsPerOriginMax, 'nothing came after it');
+    assert.equal(receiver.requests.length, connectionsMax, 'nothing came after it');
     const delivered = ours.filter(({ state }) => state === 'delivered');
-    assert.equal(delivered.length, limits.connectionsPerOriginMax, 'all others are cancelled');
+    assert.equal(delivered.length, connectionsMax, 'all others are cancelled');
   });
 
   it('is ended by another node at its time where the one that made it ends nothing', async () => {

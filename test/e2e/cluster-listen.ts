@@ -3,11 +3,12 @@ import { never } from '../../src/core/lane.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startProxy, type Passing } from '../postgres/proxy.ts';
 import { startNode } from './cluster.ts';
+import { Lag, nowMs } from './lag.ts';
 import { header, receive } from './receiver.ts';
 import { publish, subscribe, until } from './stage.ts';
 
 export interface Unheard {
-  /** From the answer at one node to the callback from the other, sorted. */
+  /** From the answer at one node to the callback from the other, less what this process was late. Sorted. */
   tookMs: number[];
   /** What the worker logged. */
   logged: string;
@@ -21,9 +22,11 @@ export async function hearNothing(events: number): Promise<Unheard> {
   await using worker = await startNode({ url: proxy.url, name: 'worker', role: 'worker' });
   await held;
 
+  using lag = new Lag();
   const cameMs = new Map<string, number>();
   await using receiver = await receive((request) => {
-    cameMs.set(header(request, 'webhook-id'), performance.now());
+    const atMs = nowMs();
+    cameMs.set(header(request, 'webhook-id'), atMs - lag.at(atMs));
     return 200;
   });
   await subscribe(api, receiver.url);
@@ -35,9 +38,9 @@ export async function hearNothing(events: number): Promise<Unheard> {
       (ready) => ready.length === 0,
     );
     const { eventId } = await publish(api, 'order.created');
-    const answeredMs = performance.now();
+    const answeredMs = nowMs();
     await receiver.waitFor(i);
-    tookMs.push((cameMs.get(eventId) ?? Infinity) - answeredMs);
+    tookMs.push(Math.max((cameMs.get(eventId) ?? Infinity) - answeredMs, 0));
   }
   return { tookMs: tookMs.toSorted((a, b) => a - b).map(Math.round), logged: worker.err() };
 }

@@ -32,7 +32,9 @@ export interface FloodReport {
 
 const tickMs = 5;
 /** More than any answer takes, on the slowest machine. */
-const answerMsMax = 60_000;
+const answerMsMax = 180_000;
+/** The service closes a connection that has asked nothing for 10 s: on one that rested, a request may meet its end. */
+const restMsMax = 4_000;
 
 process.on('message', (order: FloodOrder) => {
   void flood(order).then((report) => process.send?.(report, () => process.disconnect?.()));
@@ -104,6 +106,7 @@ class Line {
   readonly #report: FloodReport;
   readonly #heads: Buffer[];
   #socket: Socket | undefined;
+  #restsSinceMs = 0;
   #text = '';
   #waiting: { body: number; sentMs: number; free: () => void } | undefined;
 
@@ -127,7 +130,9 @@ class Line {
   }
 
   send(body: number, free: () => void): void {
-    this.#waiting = { body, sentMs: performance.now(), free };
+    const sentMs = performance.now();
+    this.#waiting = { body, sentMs, free };
+    if (sentMs - this.#restsSinceMs > restMsMax) this.#forget();
     this.#socket ??= this.#open();
     this.#socket.write(this.#heads[body] ?? '');
   }
@@ -143,10 +148,16 @@ class Line {
     const { hostname, port } = new URL(this.#order.url);
     const socket = connect(Number(port), hostname);
     socket.setNoDelay(true);
+    this.#restsSinceMs = performance.now();
     socket.on('data', (data: Buffer) => this.#hear(data.toString('latin1')));
     socket.on('error', () => undefined); // `close` follows.
     socket.on('close', () => this.#lost(socket));
     return socket;
+  }
+
+  #forget(): void {
+    this.#socket?.destroy();
+    this.#socket = undefined;
   }
 
   #lost(socket: Socket): void {
@@ -171,10 +182,8 @@ class Line {
     const body = this.#text.slice(end + 4);
     this.#text = '';
     this.#waiting = undefined;
-    if (/\r\nconnection: close/.test(head)) {
-      this.#socket?.destroy();
-      this.#socket = undefined;
-    }
+    this.#restsSinceMs = performance.now();
+    if (/\r\nconnection: close/.test(head)) this.#forget();
     if (waiting === undefined) return;
     this.#count(head.slice(9, 12), body, waiting);
     waiting.free();

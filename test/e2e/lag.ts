@@ -12,6 +12,8 @@ export function nowMs(): number {
 }
 
 const tickMs = 20;
+/** Punctual for so long, it has caught up. */
+const caughtUpMs = 5 * tickMs;
 
 export class Lag implements Disposable {
   readonly #lags: Absence[] = [];
@@ -26,13 +28,19 @@ export class Lag implements Disposable {
     }, tickMs);
   }
 
-  /** How much later than it happened something may have been noted that was noted then. */
+  /**
+   * How much later than it happened something may have been noted that was noted then. Absences that follow each
+   * other count together: each turn of the event loop accepts one connection only, so what comes on a new one may
+   * wait for many late turns.
+   */
   at(atMs: number): number {
-    let lagMs = tickMs;
-    for (const { fromMs, toMs } of this.#lags) {
-      if (fromMs <= atMs && atMs <= toMs + tickMs) lagMs += toMs - fromMs;
+    let sinceMs = atMs;
+    for (const { fromMs, toMs } of this.#lags.toReversed()) {
+      if (fromMs > atMs) continue;
+      if (toMs + caughtUpMs < sinceMs) break;
+      sinceMs = fromMs;
     }
-    return lagMs;
+    return atMs - sinceMs + tickMs;
   }
 
   [Symbol.dispose](): void {

@@ -247,7 +247,7 @@ function settingLines(settings: Readonly<Record<string, string>>): string {
  * Below the ports that systems give out themselves (from 32,768 on): otherwise some outgoing
  * connection could take it while the server is down, and it could not start again.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000);
   const probe = createServer();
   try {

@@ -5,7 +5,7 @@ import type { World } from '../../core/world.ts';
 import { proofName } from '../../engine/unlock.ts';
 import { migratorOf } from '../../store/bring-up.ts';
 import { CannotOpenStore } from '../../store/cannot-open-store.ts';
-import { databaseName, versionMin } from '../../store/postgres/cannot-open.ts';
+import { databaseName, sessionAdvice, versionMin } from '../../store/postgres/cannot-open.ts';
 import { examineServer, type ExaminedServer } from '../../store/postgres/examine.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 import { judgeSchema, refusedSchema } from './schema.ts';
@@ -35,9 +35,14 @@ export async function checkStoreServer(means: StoreServer): Promise<Finding[]> {
     ];
   } catch (error) {
     if (!(error instanceof CannotOpenStore)) throw error;
-    const remedy = 'Check DATABASE_URL, the server, and the network between them';
-    return [failed('store', { message: error.message, remedy })];
+    return [failed('store', { message: error.message, remedy: remedyOf(error) })];
   }
+}
+
+function remedyOf({ code }: CannotOpenStore): string {
+  return code === 'shared_session'
+    ? `${sessionAdvice}: see docs/operations.md, PgBouncer`
+    : 'Check DATABASE_URL, the server, and the network between them';
 }
 
 /** All that is wrong with the server, or a word that nothing is. */
@@ -69,12 +74,8 @@ function settingTroubles(found: ExaminedServer): Finding[] {
   if (synchronousCommit !== 'on') {
     troubles.push(
       failed('store', {
-        message:
-          `synchronous_commit is ${synchronousCommit} in Ringback’s sessions: a connection ` +
-          'pooler drops the startup options',
-        remedy:
-          'See docs/operations.md, PgBouncer: pass startup options through, or set the option ' +
-          'on the role',
+        message: `synchronous_commit is ${synchronousCommit} in Ringback’s sessions, expected on`,
+        remedy: sessionAdvice,
       }),
     );
   }

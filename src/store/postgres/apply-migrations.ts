@@ -10,6 +10,7 @@ import { cannotConnect, cannotMigrate, databaseName, refuseServer } from './cann
 import { connect } from './connect.ts';
 import { failureKind, sqlState, unavailable } from './failure.ts';
 import { ensurePartitions } from './partitions.ts';
+import { checkSession } from './session-check.ts';
 
 export interface MigrateOptions {
   url: string;
@@ -69,6 +70,7 @@ async function withClient<T>(url: string, body: (client: ClientBase) => Promise<
 }
 
 async function open(url: string): Promise<Client> {
+  await checkSession(url);
   try {
     // A broken connection rejects its pending queries; no other code needs to know.
     return await connect({ url, kind: 'schema', purpose: 'schema', onLost: () => {} });
@@ -115,7 +117,7 @@ function isInTheWay(error: unknown): boolean {
 
 /**
  * The first migration that is due, or undefined when none is. The lock belongs to the transaction, not
- * to the session, so that it also holds behind a pooler, and a killed node leaves none behind.
+ * to the session: a commit or an error frees it, whatever becomes of the connection.
  */
 async function applyNext(client: ClientBase, state: Known): Promise<Migration | undefined> {
   await client.query('begin');

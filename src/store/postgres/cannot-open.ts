@@ -22,6 +22,20 @@ export function cannotMigrate(url: string, error: unknown): CannotOpenStore {
   return failed(`Cannot open "${databaseName(url)}": ${message}${advice}`, error);
 }
 
+/** `found`: what became of a setting that a session had made. */
+export function sharesSession(url: string, found: 'lost' | 'replaced'): CannotOpenStore {
+  const became = found === 'lost' ? 'was lost' : 'was replaced by that of another session';
+  const message =
+    `Cannot open "${databaseName(url)}": a setting of a session ${became} before its next statement, ` +
+    'as behind a pooler in transaction or statement mode; expected a session that keeps its server ' +
+    `connection. ${sessionAdvice}`;
+  return new CannotOpenStore('shared_session', message);
+}
+
+export const sessionAdvice =
+  'Let DATABASE_URL lead to PostgreSQL directly, or to a pooler in session mode ' +
+  '(PgBouncer: pool_mode = session)';
+
 export const versionMin = 14;
 
 /** Throws if the server lacks what the schema needs. `versionNumber`: 140005 is 14.5. */

@@ -25,9 +25,8 @@ export interface ConnectOptions {
 /**
  * The settings travel in the start options, so that they hold from the first statement on, also on each
  * server connection that a pooler opens for us. A pooler may refuse such options or drop them; what is
- * not in force after connecting is set by a statement. Behind a pooler of transactions that reaches only
- * one of its server connections: there the operator must let the options pass, or give the role these
- * settings (`alter role … set …`).
+ * not in force after connecting is set by a statement. Both need a session that keeps its server
+ * connection: session-check.ts refuses any other at the start.
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const settings = settingsOf(options);
@@ -45,6 +44,11 @@ export async function connect(options: ConnectOptions): Promise<Client> {
     await client.end().catch(() => {});
     throw error;
   }
+}
+
+/** A session as the server, or a pooler in front of it, gives it: without our settings. */
+export async function connectUnset(url: string): Promise<Client> {
+  return open({ url, kind: 'plain', onLost: () => {} }, undefined);
 }
 
 const setWhatDiffers = `
@@ -128,7 +132,10 @@ function startOptions(settings: Settings): string {
     .join(' ');
 }
 
-async function open(options: ConnectOptions, start: string | undefined): Promise<Client> {
+async function open(
+  options: Omit<ConnectOptions, 'purpose'>,
+  start: string | undefined,
+): Promise<Client> {
   const { url, kind, pipeline = false, onLost } = options;
   const { connectionString, ownOptions } = readUrl(url);
   const client = new Client({

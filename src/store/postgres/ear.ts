@@ -5,7 +5,7 @@ import type { World } from '../../core/world.ts';
 import type { Link } from './link.ts';
 
 export interface EarOptions {
-  /** For LISTEN alone, because a connection that listens must not be shared by a pooler. */
+  /** For LISTEN alone: it is in use for as long as it is open. */
   listening: Link;
   /** For NOTIFY after the commit: inside a transaction it would serialize all commits. */
   telling: Link;

@@ -3,6 +3,7 @@ import type { World } from '../../core/world.ts';
 import { bytes, integer, maybe, text, type Row } from '../row.ts';
 import { cannotConnect } from './cannot-open.ts';
 import { connect } from './connect.ts';
+import { checkSession } from './session-check.ts';
 
 export interface ExaminedServer {
   /** 140005 is 14.5. */
@@ -10,7 +11,7 @@ export interface ExaminedServer {
   /** Server settings that durability depends on and that no session can change. */
   fsync: string;
   fullPageWrites: string;
-  /** As it is in a session of ours; a pooler may have dropped what was asked for. */
+  /** As it is in a session of ours. */
   synchronousCommit: string;
   hasSchema: boolean;
   /** Whether the user may create the schema, or tables in it. */
@@ -27,6 +28,7 @@ export async function examineServer(
   url: string,
   { world, setting }: { world: Pick<World, 'nowMs'>; setting: string },
 ): Promise<ExaminedServer> {
+  await checkSession(url);
   const client = await connect({ url, kind: 'plain', purpose: 'doctor', onLost: unheard }).catch(
     (error: unknown) => {
       throw cannotConnect(url, error);

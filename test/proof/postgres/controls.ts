@@ -6,6 +6,7 @@ import { cutCommits } from './commits.ts';
 import { failovers, type Ending } from './failover.ts';
 import { killed, terminated, type Fault } from './faults.ts';
 import { lazyServer } from './part.ts';
+import { behindPoolers } from './poolers.ts';
 import { faultRounds } from './rounds.ts';
 import { claimSideBySide } from './side-by-side.ts';
 
@@ -160,5 +161,17 @@ export const postgresControls: readonly LookControl[] = [
     ],
     breaks: /^I12: .*first callback/,
     look: lookAtRounds(terminated),
+  },
+  {
+    name: 'postgres: a pooler that shares server connections is accepted',
+    changes: [
+      {
+        file: 'src/store/postgres/session-check.ts',
+        find: '  if (loss !== undefined) throw sharesSession(url, loss);\n',
+        replace: '',
+      },
+    ],
+    breaks: /^I12: .* in transaction mode/,
+    look: async (changes) => behindPoolers({ changes }),
   },
 ];

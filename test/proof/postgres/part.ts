@@ -8,6 +8,7 @@ import { cutEverywhere } from './cuts.ts';
 import { failovers } from './failover.ts';
 import { allFaults, killed } from './faults.ts';
 import { killNodes } from './node-kills.ts';
+import { behindPoolers } from './poolers.ts';
 import { faultRounds } from './rounds.ts';
 import { claimSideBySide } from './side-by-side.ts';
 
@@ -24,6 +25,7 @@ export const postgres: Part = {
 async function proveSmall(): Promise<Finding[]> {
   return [
     await cutCommits({ rounds: 2 }),
+    await behindPoolers(),
     ...(await cutEverywhere({ paths: ['publish'], step: 8 })),
   ];
 }
@@ -56,6 +58,7 @@ async function proveFull(options: PartOptions): Promise<Finding[]> {
       ],
     }),
     inTurn(say, {
+      poolers: async () => [await behindPoolers({ withPgBouncer: true })],
       'two claim at once': async () => [await claimSideBySide()],
       'nodes killed': async () => [await killNodes({ kills: killsOfNodes })],
       'cuts at the commit': async () => [await cutCommits({ rounds: 20 })],

@@ -3,6 +3,8 @@
 export const storeLimits = {
   /** Store batches. */
   batchEditsMax: 512,
+  /** PostgreSQL: a batch of edits that are written one after the other begins no other one after this. */
+  batchEditsMs: 250,
   editsWaitingMax: 4_096,
   readsWaitingMax: 4_096,
   /** SQLite: lists that are read in turn, each on a connection of its own; one for each app at most. */

@@ -1,7 +1,7 @@
-// The store for callers who must not wait for ever: what it does not answer in time is given up. That
-// takes nothing back: an edit that was handed over may still happen.
+// The store for callers who must not wait for ever: what it does not answer in time is given up. An edit that still
+// waits for its batch is withdrawn, and never happens; one that was handed to the database may still happen.
 import type { Deadlines } from '../egress/deadlines.ts';
-import { StoreUnavailable, type Store } from '../store/store.ts';
+import { StoreUnavailable, type Store, type Withdraw } from '../store/store.ts';
 
 /** The store said nothing at all for too long. */
 export class StoreSilent extends StoreUnavailable {
@@ -21,14 +21,14 @@ export interface InTime {
 
 /** Edits and reads with a deadline; everything else as it is. */
 export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
-  const silent = (kind: 'edit' | 'read'): StoreSilent => {
+  const silent = (kind: 'edit' | 'read', mayHappen: boolean): StoreSilent => {
     const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
-    return new StoreSilent(message, { mayHappen: kind === 'edit' });
+    return new StoreSilent(message, { mayHappen });
   };
   // One promise, settled by whoever comes first: a race makes five more of them.
-  const answered = <T>(kind: 'edit' | 'read', asked: Promise<T>): Promise<T> => {
+  const answered = <T>(asked: Promise<T>, giveUp: () => StoreSilent): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const deadline = deadlines.set(answerMs, { expire: () => reject(silent(kind)) });
+    const deadline = deadlines.set(answerMs, { expire: () => reject(giveUp()) });
     asked.then(
       (answer) => {
         deadlines.clear(deadline);
@@ -42,8 +42,14 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
     return promise;
   };
   return {
-    edit: (verb, input) => answered('edit', store.edit(verb, input)),
-    read: (verb, input) => answered('read', store.read(verb, input)),
+    edit: (verb, input) => {
+      let withdraw: Withdraw = () => false;
+      const asked = store.edit(verb, input, (given) => {
+        withdraw = given;
+      });
+      return answered(asked, () => silent('edit', !withdraw()));
+    },
+    read: (verb, input) => answered(store.read(verb, input), () => silent('read', false)),
     settle: (settlement) => store.settle(settlement),
     pollMs: store.pollMs,
     isShared: store.isShared,

@@ -1,8 +1,8 @@
 // Group commit: one batch is being written while the next one gathers, so that many edits share one
 // fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or after a turn or some of the
 // event loop, as the pace has it. To a store with one writer all that waits goes together, outcomes, edits and the
-// work of deliveries. To another one outcomes have a way of their own, and what takes leases takes turns, since
-// both would be offered the same room.
+// work of deliveries. To another one publishes, other edits and outcomes have a connection each, and no publish waits for
+// another edit; publishes and claims take turns, since both would be offered the same room.
 import { strict as assert } from 'node:assert';
 import { atOnce, type HandOut, type MakePace, type Pace } from '../core/pace.ts';
 import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';
@@ -15,7 +15,7 @@ import { createEditQueue } from './edit-queue.ts';
 import { freshFrom } from './leased-from.ts';
 import { failureOf, reached, tooShort } from './reached.ts';
 import { rebuild } from './rebuild.ts';
-import type { EditInput, EditOutput, EditVerb, Waiting } from './store.ts';
+import type { EditInput, EditOutput, EditVerb, Queued, Waiting } from './store.ts';
 import { StoreUnavailable } from './store.ts';
 
 export interface BatcherOptions extends QueueLimits {
@@ -27,7 +27,11 @@ export interface BatcherOptions extends QueueLimits {
 }
 
 export interface Batcher {
-  edit: <V extends EditVerb>(verb: V, input: EditInput<V>) => Promise<EditOutput<V>>;
+  edit: <V extends EditVerb>(
+    verb: V,
+    input: EditInput<V>,
+    queued?: Queued,
+  ) => Promise<EditOutput<V>>;
   settle: (settlement: Settlement) => Promise<Settled>;
   /** Asks for a cycle of work, even if there is nothing to settle. */
   work: () => void;
@@ -38,7 +42,8 @@ export interface Batcher {
   close: () => Promise<void>;
 }
 
-type Kind = 'write' | 'work';
+/** `write` is what publishes are in: all edits where they go together. `change` is the other edits where they do not. */
+type Kind = 'write' | 'change' | 'work';
 
 /** Whether a batch under way was offered room. */
 type Taking = 'leases' | 'nothing';
@@ -52,17 +57,19 @@ type WaitingSettlement = Awaiting<SettleReply> & { settlement: Settlement };
 export function createBatcher(transport: Transport, options: BatcherOptions): Batcher {
   const cycle = new Cycle(transport, options);
   return {
-    edit: (verb, input) =>
-      new Promise<EditOutput<typeof verb>>((resolve, reject) =>
-        cycle.edit({
+    edit: (verb, input, queued) =>
+      new Promise<EditOutput<typeof verb>>((resolve, reject) => {
+        const edit: WaitingEdit = {
           call: editCall(verb, input),
           answer: (reply) => {
             if (reply.kind === 'done') resolve(editOutput(verb, reply.output));
             else reject(rebuild(reply));
           },
           refuse: reject,
-        }),
-      ),
+        };
+        queued?.(() => cycle.withdraw(edit));
+        cycle.edit(edit);
+      }),
     settle: (settlement) =>
       new Promise<Settled>((resolve, reject) =>
         cycle.settle({
@@ -87,6 +94,8 @@ class Cycle {
   readonly #options: BatcherOptions;
   readonly #pace: Pace;
   readonly #edits: EditQueue;
+  /** Where publishes go by themselves: all other edits. */
+  readonly #changes: EditQueue;
   /** Whether the store refused the last edits, and the last batch that was to take something up. */
   #isRefused = false;
   #isTakeUpRefused = false;
@@ -105,12 +114,19 @@ class Cycle {
     this.#options = options;
     this.#pace = (options.pace ?? atOnce)(() => this.#start());
     this.#edits = createEditQueue(options);
+    this.#changes = createEditQueue(options);
   }
 
   edit(waiting: WaitingEdit): void {
     this.#refuseWhenClosed('edit');
-    this.#edits.push(waiting);
+    this.#queueOf(waiting).push(waiting);
     this.#pace.soon();
+  }
+
+  withdraw(waiting: WaitingEdit): boolean {
+    if (!this.#queueOf(waiting).withdraw(waiting)) return false;
+    waiting.refuse(new StoreUnavailable('Cannot edit: withdrawn before its turn came'));
+    return true;
   }
 
   settle(waiting: WaitingSettlement): void {
@@ -135,7 +151,8 @@ class Cycle {
   }
 
   waiting(): Waiting {
-    return { edits: this.#edits.size(), settlements: this.#settlements.length };
+    const edits = this.#edits.size() + this.#changes.size();
+    return { edits, settlements: this.#settlements.length };
   }
 
   async close(): Promise<void> {
@@ -153,7 +170,7 @@ class Cycle {
   /** Hands over whatever may go now. The pace calls it when something came in, and when a batch was answered. */
   #start(): void {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
-      void (turn === 'write' ? this.#writeBatch() : this.#workBatch());
+      void (turn === 'work' ? this.#workBatch() : this.#writeBatch(turn));
     }
     if (this.#closed === undefined || this.#underWay.size > 0 || this.#isDrained) return;
     this.#isDrained = true;
@@ -165,7 +182,16 @@ class Cycle {
     this.#pace.soon();
   }
 
+  #queueOf({ call }: WaitingEdit): EditQueue {
+    return this.#areApart() && call.verb !== 'publish' ? this.#changes : this.#edits;
+  }
+
+  #areApart(): boolean {
+    return this.#options.kinds === 'apart';
+  }
+
   #turn(): Kind | undefined {
+    if (!this.#changes.isEmpty() && !this.#underWay.has('change')) return 'change';
     const mayWork = this.#mayWork();
     if (!this.#mayWrite()) return mayWork ? 'work' : undefined;
     return mayWork && this.#isWorkDue() ? 'work' : 'write';
@@ -193,7 +219,7 @@ class Cycle {
    * there may be room to write down what was delivered.
    */
   #isJoined(): boolean {
-    return this.#options.kinds !== 'apart' && !this.#isRefused;
+    return !this.#areApart() && !this.#isRefused;
   }
 
   /** So does what is taken up, if that did not fail: what waits may be where the disk is bad, or want more room. */
@@ -205,13 +231,14 @@ class Cycle {
     return this.#underWay.get('write') !== 'leases';
   }
 
-  async #writeBatch(): Promise<void> {
-    const taken = this.#edits.take();
+  async #writeBatch(kind: Exclude<Kind, 'work'>): Promise<void> {
+    const queue = kind === 'change' ? this.#changes : this.#edits;
+    const taken = queue.take();
     const edits = taken.map(({ call }) => call);
     const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
     const outcomes = this.#isJoined() ? this.#takeOutcomes() : [];
     const takeUp = this.#isAllJoined() && this.#isWorkAsked ? this.#takeUp() : undefined;
-    this.#taking('write', offer ?? takeUp?.claim ?? takeUp?.fanOut);
+    this.#taking(kind, offer ?? takeUp?.claim ?? takeUp?.fanOut);
     const settlements = outcomes.map(({ settlement }) => settlement);
     const nowMs = this.#options.nowMs();
     const sent = this.#begin('edits', taken.length + outcomes.length);
@@ -223,7 +250,7 @@ class Cycle {
     this.#isTakeUpRefused ||= takeUp !== undefined && this.#isRefused;
     const isWhole =
       reply.kind === 'written' &&
-      reply.edits.length === edits.length &&
+      reply.edits.length + (reply.postponed ?? 0) === edits.length &&
       reply.settled.length === outcomes.length &&
       (takeUp === undefined || reply.worked !== undefined);
     if (!isWhole) {
@@ -232,12 +259,13 @@ class Cycle {
     } else {
       this.#worker?.take(fresh.of(reply.born), reply.outlook);
       if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
+      queue.putBack(taken.slice(reply.edits.length));
       this.handOut(() => {
         answerAll(outcomes, reply.settled);
         answerAll(taken, reply.edits);
       });
     }
-    this.#end('write');
+    this.#end(kind);
   }
 
   async #workBatch(): Promise<void> {

@@ -283,7 +283,8 @@ describe('transactions that need the same lanes in another order', net, () => {
 async function write(tx: Tx, edits: readonly EditCall[]): Promise<unknown> {
   const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
   const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard: undefined, ...memory };
-  const input = { edits, offer: undefined, aside: createAside(), context };
+  const startTime = () => (): boolean => true;
+  const input = { edits, offer: undefined, aside: createAside(), startTime, context };
   return (await writeBatch(tx, input, 'together')).whole;
 }
 

@@ -1,4 +1,4 @@
-// The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
+// The way to PostgreSQL: a node of a cluster. Publishes, other edits and work have a connection each, reads have a few,
 // one listens, one tells, two look after the house when it is needed. What fails is answered, never
 // thrown.
 import { strict as assert } from 'node:assert';
@@ -29,7 +29,7 @@ import { Link } from './link.ts';
 import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
 import { counting, createPrecedence, inTurn, type Side } from './side.ts';
-import { createSlices } from './slices.ts';
+import { createSlices, type Slices } from './slices.ts';
 import { createSweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
 import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
@@ -47,7 +47,7 @@ export interface PostgresOptions {
   lingerMs?: { least: number; most: number };
   /** How far before the first lane of the last claim looks begin; such tests make it long, too. */
   floorMs?: number;
-  /** Edits, work and the house count figures in one row, where they wait for each other; for such tests, too. */
+  /** All connections count figures in one row, where they wait for each other; for such tests, too. */
   isOneWriter?: boolean;
 }
 
@@ -85,7 +85,8 @@ class PostgresNode {
   readonly readers;
   readonly #options: PostgresOptions;
   readonly #clock: Clock;
-  readonly #edits: Side;
+  readonly #publishes: Side & { slices: Slices };
+  readonly #edits: Side & { slices: Slices };
   readonly #work: Side;
   /** For whatever waits for nobody. */
   readonly #aside: Link;
@@ -98,7 +99,7 @@ class PostgresNode {
   readonly #held: Held;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
-  /** Edits lease what is in nobody's hands yet: whoever frees such things must not meet them. */
+  /** Publishes lease what is in nobody's hands yet: whoever frees such things must not meet them. */
   readonly #alone = inTurn();
   /** Outcomes leave when what is published is written: they go on the disk while that is handed out. */
   readonly #order;
@@ -107,7 +108,6 @@ class PostgresNode {
     const { url, world } = options;
     this.#options = options;
     this.#memory = {
-      slices: createSlices(),
       heard: createHeardBefore(),
       sweep: createSweep(),
       floors: keepFloors(options.floorMs),
@@ -118,11 +118,13 @@ class PostgresNode {
     this.#clock = options.clock === 'given' ? givenClock(world) : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
     const gathered = createGathered();
-    const side = (purpose: 'edit' | 'work'): Side => {
+    const side = (purpose: 'publish' | 'edit' | 'work'): Side => {
       const link = new Link({ url, kind: 'engine', purpose });
       return { link, gathered: gathered.beside(), writer: 0 };
     };
-    this.#edits = side('edit');
+    // Slices of their own: the span of one is locked until the transaction is over that has made it longer.
+    this.#publishes = { ...side('publish'), slices: createSlices() };
+    this.#edits = { ...side('edit'), slices: createSlices() };
     this.#work = side('work');
     this.#aside = new Link({ url, kind: 'plain', purpose: 'side' });
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
@@ -147,32 +149,39 @@ class PostgresNode {
     // Each its own: with one number publishes waited for the commit of outcomes, and these for theirs.
     const next = async (): Promise<number> =>
       this.#options.isOneWriter === true ? first : this.#aside.use(takeWriter);
-    this.#edits.writer = first;
+    this.#publishes.writer = first;
+    this.#edits.writer = await next();
     this.#work.writer = await next();
     this.#houseWriter = await next();
   }
 
   async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
     const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
-    const send = async (): Promise<BatchReply> =>
-      this.#alone(async () => this.#send(batch, foretell));
-    return isPublish ? this.#order.ahead(send) : send();
+    if (!isPublish) return this.#send(this.#edits, batch);
+    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, foretell);
+    return this.#order.ahead(async () => this.#alone(publish));
   }
 
-  async #send(batch: Batch, foretell: Foretell | undefined): Promise<BatchReply> {
+  async #send(
+    side: Side & { slices: Slices },
+    batch: Batch,
+    foretell?: Foretell,
+  ): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const { slices, heard, sweep, aside } = this.#memory;
-    const { link, gathered, writer } = this.#edits;
+    const { heard, sweep, aside } = this.#memory;
+    const { link, gathered, writer, slices } = side;
     const context = { nowMs, givenMs, slices, heard, sweep, gathered, writer };
-    const input = { edits: batch.edits, offer: batch.offer, foretell, aside, context };
+    const { edits, offer } = batch;
+    const startTime = (): (() => boolean) => this.#startTime();
+    const input = { edits, offer, foretell, aside, startTime, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const means = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
     const written =
       idle ??
-      (await counting(this.#edits, nowMs, async () =>
+      (await counting(side, nowMs, async () =>
         this.#persist(means, async (tx, way) => {
           gathered.undo(); // What an earlier try has taken was not written.
           return writeBatch(tx, input, way);
@@ -182,7 +191,14 @@ class PostgresNode {
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies, born, outlook } = written;
     this.#held.took(born, batch.offer);
-    return { kind: 'written', settled: [], edits: replies, born, outlook };
+    const postponed = edits.length - replies.length;
+    return { kind: 'written', settled: [], edits: replies, postponed, born, outlook };
+  }
+
+  #startTime(): () => boolean {
+    const { world } = this.#options;
+    const untilMs = world.monotonicMs() + limits.batchEditsMs;
+    return () => world.monotonicMs() < untilMs;
   }
 
   async work(work: Work): Promise<WorkReply> {
@@ -271,6 +287,7 @@ class PostgresNode {
       this.readers.close(),
       this.#work.link.close(),
       this.#edits.link.close(),
+      this.#publishes.link.close(),
     ]);
     await this.#ticking;
   }

@@ -1,11 +1,11 @@
-// How many publishes may be under way at a time: as many as are answered within a target. Below it more
-// are tried, above it fewer, so that a fast disk is used and a slow one is not buried. Never decides
-// about a single request.
+// How many requests of a kind may be in progress at a time: as many as the store answers within a target. Below it
+// more are tried, above it fewer, so that a fast store is used and a slow one is not buried. Never decides about a
+// single request.
 import { limits } from './limits.ts';
 
 /** What was seen since the last decision. */
 export interface Seen {
-  /** The longest that a publish took, or has taken so far. */
+  /** The longest that one took, or has taken so far. */
   longestMs: number;
   /** How many found no room. */
   refused: number;
@@ -13,11 +13,34 @@ export interface Seen {
   passedMs: number;
 }
 
-export function nextLimit(limit: number, { longestMs, refused, passedMs }: Seen): number {
-  const { publishWaitMs, publishesUnderWayMin, publishesUnderWayMax, admissionLookMs } = limits;
-  if (longestMs > publishWaitMs) return Math.max(Math.floor(limit * 0.75), publishesUnderWayMin);
+export interface LimitRange {
+  least: number;
+  most: number;
+  /** One that takes longer than this says that there are too many. */
+  waitMs: number;
+}
+
+export const publishRange: LimitRange = {
+  least: limits.publishesUnderWayMin,
+  most: limits.publishesUnderWayMax,
+  waitMs: limits.publishWaitMs,
+};
+
+export const changeRange: LimitRange = {
+  least: limits.changesUnderWayMin,
+  most: limits.changesUnderWayMax,
+  waitMs: limits.changeWaitMs,
+};
+
+export function nextLimit(
+  limit: number,
+  { longestMs, refused, passedMs }: Seen,
+  { least, most, waitMs }: LimitRange,
+): number {
+  if (longestMs > waitMs) return Math.max(Math.floor(limit * 0.75), least);
   // Nobody was turned away: a larger number is a guess, so it comes slowly. Without it one slow moment
   // would be remembered until the next flood.
-  const more = refused === 0 ? Math.floor(passedMs / admissionLookMs) : Math.ceil(limit / 8);
-  return Math.min(limit + more, publishesUnderWayMax);
+  const slowly = Math.floor(passedMs / limits.admissionLookMs);
+  const more = refused === 0 ? slowly : Math.ceil(limit / 8);
+  return Math.min(limit + more, most);
 }

@@ -28,17 +28,21 @@ export const loadLimits = {
   /** What an app hears that has as many subscriptions as it may have: look again after this. */
   quotaAgainMs: 60_000,
   /**
-   * Admission: publishes under way at first, at least and at most; how long one may take before fewer
-   * are let in; how often that is looked at. Other changes, with more room for what ends something, and
-   * reads, of which one app has half at most.
+   * Admission: publishes in progress at first, at least and at most; how long one may take before fewer
+   * are let in; how often that is looked at. The same for other changes, by what the store takes for one: a look-up
+   * of a receiver's name says nothing of how many there are. What ends something has a quarter more room. Reads, of
+   * which one app has half at most.
    */
   publishesUnderWayStart: 256,
   publishesUnderWayMin: 32,
   publishesUnderWayMax: 256,
   publishWaitMs: 1_500,
   admissionLookMs: 100,
-  changesUnderWayMax: 256,
-  endsUnderWayMax: 320,
+  changesUnderWayStart: 512,
+  changesUnderWayMin: 32,
+  changesUnderWayMax: 1_024,
+  changeWaitMs: 1_500,
+  endsRoomTimes: 1.25,
   readsUnderWayMax: 512,
   /** A request whose body is not there after this does not count as work until it is. */
   arrivalMs: 1_000,

@@ -1,8 +1,8 @@
 // Who is let in while there is more to do than can be done: decided on the head of a request, before its
 // key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
-// that a flood of one kind leaves the others answerable. No app may have so many publishes or reads that none is left
-// for the next one: the same rule as for the dispatch window (core/app-share.ts).
-import { nextLimit } from '../core/admission.ts';
+// that a flood of one kind leaves the others answerable. No app may have so much of one kind that none is left for the
+// next one: the same rule as for the dispatch window (core/app-share.ts).
+import { changeRange, nextLimit, publishRange, type LimitRange } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { LinkedList, type Link } from '../egress/linked-list.ts';
@@ -25,8 +25,9 @@ export interface Ticket {
 }
 
 export interface AdmissionFigures {
-  /** How many publishes may be under way at present. */
+  /** How many publishes, and how many other changes, may be in progress at present. */
   publishLimit: number;
+  changeLimit: number;
   underWay: Readonly<Record<Room, number>>;
   /** Large bodies that are under way or on their way, and those that come slowly. */
   bytes: number;
@@ -40,6 +41,8 @@ export interface AdmissionFigures {
 export interface Admission {
   /** Undefined: there is no room for it now. `appNo`: whose requests came by this connection before. */
   enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
+  /** The store took so long for a change, or was given up after that. */
+  changed(tookMs: number): void;
   figures(): AdmissionFigures;
 }
 
@@ -65,7 +68,8 @@ interface House {
   refused: Record<LoadKind, number>;
   /** In the order of their times, so that the oldest is the first. */
   arriving: LinkedList<Entered>;
-  publishes: PublishLimit;
+  publishes: AdaptiveLimit;
+  changes: AdaptiveLimit;
   unread: Unread;
   bytes: number;
   lateBytes: number;
@@ -79,7 +83,8 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
-    publishes: createPublishLimit(),
+    publishes: createLimit(limits.publishesUnderWayStart, publishRange),
+    changes: createLimit(limits.changesUnderWayStart, changeRange),
     unread: createUnread(world),
     bytes: 0,
     lateBytes: 0,
@@ -88,11 +93,13 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
   return {
     enter: (kind, bytes, appNo) =>
       enter(house, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
+    changed: (tookMs) => house.changes.took(tookMs),
     figures: () => {
       // Nobody may have come since, and then nobody has looked.
       look(house, world.monotonicMs());
       return {
         publishLimit: house.publishes.limit(),
+        changeLimit: house.changes.limit(),
         underWay: { ...house.underWay },
         bytes: house.bytes,
         lateBytes: house.lateBytes,
@@ -223,6 +230,7 @@ function look(house: House, nowMs: number): void {
   if (passedMs < limits.admissionLookMs) return;
   house.lookedMs = nowMs;
   house.publishes.decide(nowMs, passedMs);
+  house.changes.decide(nowMs, passedMs);
   let next = house.arriving.first;
   while (next !== undefined && nowMs - next.sinceMs >= limits.arrivalMs) {
     const one = next;
@@ -246,13 +254,15 @@ function roomOf(kind: LoadKind): Room {
  * most of them, each further busy app makes the share smaller, and a place is left for an app that has none.
  */
 function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
-  const { underWay, ofApps, publishes } = house;
+  const { underWay, ofApps } = house;
   const room = roomOf(kind);
-  const free = (kind === 'publish' ? publishes.limit() : mostOf[kind]) - underWay[room];
+  const free = mostOf(house, kind) - underWay[room];
   const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
-  const isLetIn = free > 0 && ofApp < shareTimesOf[kind] * free;
-  if (!isLetIn && kind === 'publish') publishes.turnedAway();
-  return isLetIn;
+  const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
+  if (isLetIn) return true;
+  if (room === 'publish') house.publishes.turnedAway();
+  if (room === 'change') house.changes.turnedAway();
+  return false;
 }
 
 function largeOf(bytes: number): number {
@@ -267,21 +277,29 @@ function hasLateBytes(house: House, bytes: number): boolean {
   return bytes === 0 || house.lateBytes + bytes <= limits.lateBytesMax;
 }
 
-const mostOf = {
-  change: limits.changesUnderWayMax,
-  end: limits.endsUnderWayMax,
-  read: limits.readsUnderWayMax,
-} as const;
+function mostOf({ publishes, changes }: House, kind: LoadKind): number {
+  switch (kind) {
+    case 'publish':
+      return publishes.limit();
+    case 'change':
+      return changes.limit();
+    case 'end':
+      return Math.ceil(changes.limit() * limits.endsRoomTimes);
+    case 'read':
+      return limits.readsUnderWayMax;
+  }
+}
 
 const shareTimesOf = {
   publish: limits.appShareTimes,
-  change: Infinity,
-  end: Infinity,
+  change: limits.appShareTimes,
   read: 1, // A read can take long: no app gets more than half.
 } as const;
 
-interface PublishLimit {
+interface AdaptiveLimit {
   limit(): number;
+  took(tookMs: number): void;
+  /** Of each one that is measured here, by itself. */
   began(one: Entered): void;
   ended(one: Entered, nowMs: number): void;
   turnedAway(): void;
@@ -289,27 +307,28 @@ interface PublishLimit {
   decide(nowMs: number, passedMs: number): void;
 }
 
-function createPublishLimit(): PublishLimit {
+function createLimit(start: number, range: LimitRange): AdaptiveLimit {
   // In the order in which they began.
   const working = new LinkedList<Entered>();
-  let limit: number = limits.publishesUnderWayStart;
+  let limit = start;
   let seen = { longestMs: 0, refused: 0 };
-  const took = (sinceMs: number, nowMs: number): void => {
-    seen.longestMs = Math.max(seen.longestMs, nowMs - sinceMs);
+  const took = (tookMs: number): void => {
+    seen.longestMs = Math.max(seen.longestMs, tookMs);
   };
   return {
     limit: () => limit,
+    took,
     began: (one) => working.add(one),
     ended: (one, nowMs) => {
-      if (working.remove(one)) took(one.sinceMs, nowMs);
+      if (working.remove(one)) took(nowMs - one.sinceMs);
     },
     turnedAway: () => {
       seen.refused += 1;
     },
     decide: (nowMs, passedMs) => {
       const { first: oldest } = working;
-      if (oldest !== undefined) took(oldest.sinceMs, nowMs);
-      limit = nextLimit(limit, { ...seen, passedMs });
+      if (oldest !== undefined) took(nowMs - oldest.sinceMs);
+      limit = nextLimit(limit, { ...seen, passedMs }, range);
       seen = { longestMs: 0, refused: 0 };
     },
   };

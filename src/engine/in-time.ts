@@ -17,10 +17,12 @@ export class StoreSilent extends StoreUnavailable {
 export interface InTime {
   deadlines: Deadlines;
   answerMs: number;
+  /** Told how long edits other than publishes took, or waited in vain. */
+  onChanged?: { monotonicMs: () => number; changed: (tookMs: number) => void };
 }
 
 /** Edits and reads with a deadline; everything else as it is. */
-export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
+export function inTime(store: Store, { deadlines, answerMs, onChanged }: InTime): Store {
   const silent = (kind: 'edit' | 'read', mayHappen: boolean): StoreSilent => {
     const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
     return new StoreSilent(message, { mayHappen });
@@ -47,7 +49,9 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
       const asked = store.edit(verb, input, (given) => {
         withdraw = given;
       });
-      return answered(asked, () => silent('edit', !withdraw()));
+      const answer = answered(asked, () => silent('edit', !withdraw()));
+      if (onChanged !== undefined && verb !== 'publish') measure(answer, onChanged);
+      return answer;
     },
     read: (verb, input) => answered(store.read(verb, input), () => silent('read', false)),
     settle: (settlement) => store.settle(settlement),
@@ -60,4 +64,13 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
     waiting: () => store.waiting(),
     close: async () => store.close(),
   };
+}
+
+function measure(
+  asked: Promise<unknown>,
+  { monotonicMs, changed }: NonNullable<InTime['onChanged']>,
+): void {
+  const sinceMs = monotonicMs();
+  const ended = (): void => changed(monotonicMs() - sinceMs);
+  asked.then(ended, ended);
 }

@@ -31,6 +31,10 @@ export const titles = {
     name: 'ringback_admission_publish_limit',
     help: 'Publishes that may be under way now.',
   },
+  admissionChangeLimit: {
+    name: 'ringback_admission_change_limit',
+    help: 'Changes other than publishes that may be in progress now.',
+  },
   admissionBodyBytes: {
     name: 'ringback_admission_body_bytes',
     help: 'Large bodies under way or on their way.',

@@ -86,9 +86,11 @@ export async function subscribeAll(
   const keys = asked.flatMap(({ key }) => key ?? []);
   const oldestMs = nowMs - limits.idempotencyKeepMs;
   // All of it leaves in one packet, in this order.
-  const [apps, , , , answers, found] = await Promise.all([
+  const [apps, ours, , , answers, found] = await Promise.all([
     lockApps(tx, new Set(asked.map(({ appNo }) => appNo))),
-    keys.length > 0 && keepFirst(tx, current.flatMap(keyed), { nowMs, oldestMs }),
+    keys.length > 0
+      ? keepFirst(tx, current.flatMap(keyed), { nowMs, oldestMs })
+      : new Set<string>(),
     create(tx, current, nowMs),
     keys.length > 0 && dropKeys(tx, asked.flatMap(keyed)),
     keys.length > 0 ? findKeys(tx, keys, oldestMs) : new Map<string, Answer>(),
@@ -101,7 +103,8 @@ export async function subscribeAll(
   const quotas = new Map(apps.map((row) => [integer(row, 'no'), toQuotas(row).subscriptions]));
   return asked.map(({ id, appNo, key, isOver, quota }): Subscribed => {
     const before = key && answers.get(keyNameOf(key));
-    if (key !== undefined && before !== undefined && before.result !== id) {
+    const isOurs = key !== undefined && ours.has(keyNameOf(key)) && before?.result === id;
+    if (key !== undefined && before !== undefined && !isOurs) {
       const isSame = Buffer.compare(before.print, key.idempotency.print) === 0;
       if (!isSame) return { kind: 'mismatch' };
       return { kind: 'repeated', subscription: there(found, before.result) };
@@ -109,6 +112,7 @@ export async function subscribeAll(
     if (isOver) return { kind: 'expired' };
     const made = found.get(id);
     if (made !== undefined) return { kind: 'created', subscription: made };
+    assert(quotas.has(appNo), `Cannot subscribe: there is no app ${appNo}`);
     return { kind: 'full', quota: quotas.get(appNo) ?? quota ?? 0 };
   });
 }

@@ -14,6 +14,8 @@ export interface Size {
   rounds: number;
   /** Ten times the rows, where the issue is whether costs grow with them. */
   isLarge: boolean;
+  /** What is added to each round trip to PostgreSQL. */
+  latencyMs: number;
   /** Another checkout of Ringback, to be measured beside this one. */
   against?: string | undefined;
 }

@@ -8,6 +8,8 @@ export interface BenchRun {
   date: string;
   machine: string;
   rounds: number;
+  /** Added to each round trip to PostgreSQL; absent in runs of before. */
+  latencyMs?: number;
   tookMs: number;
   scenarios: readonly ScenarioRun[];
 }
@@ -33,7 +35,7 @@ part of the same ${run.machine.split(',')[0] ?? ''}.
 | bounds held | **${held} of ${checks.length}** |
 | commit | \`${run.commit}\`${run.isChanged ? ', with changes' : ''} |
 | run | ${run.date}, at least ${run.rounds} rounds of each after a warm-up, ${Math.round(run.tookMs / 60_000)} min, ${run.machine} |
-
+${distanceOf(run)}
 A figure is the median of its rounds, in brackets the lowest and the highest. Ratios are taken round by round.
 
 ![Events per second, one to one](benchmarks/one-to-one.svg)
@@ -42,6 +44,11 @@ ${run.scenarios.map(section).join('\n')}
 Made by \`npm run bench\` from [the figures of the run](benchmarks/run.json). How to find out where the time goes:
 [performance](performance.md).
 `;
+}
+
+function distanceOf({ latencyMs = 0 }: BenchRun): string {
+  if (latencyMs === 0) return '';
+  return `| PostgreSQL | ${latencyMs} ms added to each round trip, for all that use it |\n`;
 }
 
 function section({ title, about, outcome }: ScenarioRun): string {

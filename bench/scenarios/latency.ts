@@ -1,7 +1,7 @@
 // How long it takes at half load: from the request to its answer, and from the answer to the receiver, against a
 // bare request to the same receiver.
 import { strict as assert } from 'node:assert';
-import { startPostgres } from '../../test/postgres/server.ts';
+import { startDatabases } from '../harness/databases.ts';
 import { bodiesFor, startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
 import { quantile, spreadOf } from '../harness/figures.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
@@ -32,11 +32,11 @@ export const latency: Scenario = {
     'Events at half the rate that the same service took just before, one to one, at times that do not wait for ' +
     'answers. Milliseconds from the request to its answer, and from the answer to the receiver; beside them a ' +
     'bare request from the load to the same receivers and back, at the same rate.',
-  run: async ({ rounds }) => {
+  run: async ({ rounds, latencyMs }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const { ports } = stage;
-    const postgres = made.use(await startPostgres());
+    const postgres = made.use(await startDatabases(latencyMs));
     const databaseUrl = await postgres.createDatabase('ringback');
     const contenders = [
       await subscribed(made.use(await startRingback({ name: 'Ringback on SQLite' })), ports),

@@ -83,7 +83,7 @@ async function stormOnce(
   await publishing(stage, ringback, () => false); // A first piece, which does not count.
   let pieces = 0;
   const alone = await publishing(stage, ringback, () => (pieces += 1) < piecesAlone);
-  const storm = startStorm(ringback);
+  const storm = startStorm(ringback, stage.ports);
   const during = await publishing(stage, ringback, () => !storm.isOver());
   const { lastMs, refused } = await storm.ended;
   return { alone: alone.perSecond, during: during.perSecond, p99Ms: during.p99Ms, lastMs, refused };
@@ -112,10 +112,14 @@ interface Storm {
   ended: Promise<Pick<Stormed, 'lastMs' | 'refused'>>;
 }
 
-function startStorm(ringback: Subscribed): Storm {
+function startStorm(ringback: Subscribed, ports: readonly number[]): Storm {
   let isOver = false;
   const count = { refused: 0 };
-  const all = Array.from({ length: clients }, async (_, i) => subscribeAtLast(ringback, i, count));
+  const all = Array.from({ length: clients }, async (_, i) => {
+    const callbackUrl = `http://127.0.0.1:${ports[i % ports.length] ?? 0}/`;
+    const query = new URLSearchParams({ callbackUrl, event: `storm.${i}` });
+    return subscribeAtLast(ringback, query, count);
+  });
   const ended = Promise.all(all).then((tookMs) => {
     isOver = true;
     return { lastMs: Math.max(...tookMs), refused: count.refused };
@@ -126,11 +130,9 @@ function startStorm(ringback: Subscribed): Storm {
 /** How long it took until it was subscribed. */
 async function subscribeAtLast(
   { url, publish }: Subscribed,
-  i: number,
+  query: URLSearchParams,
   count: { refused: number },
 ): Promise<number> {
-  const callbackUrl = `http://127.0.0.1:9/${i}`;
-  const query = new URLSearchParams({ callbackUrl, event: `storm.${i}` });
   const sinceMs = sharedMs();
   while (sharedMs() - sinceMs < patienceMs) {
     const answer = await fetch(`${url}/subscribe?${query.toString()}`, {

@@ -25,8 +25,8 @@ export const subscribeAllSql = {
         $7::text[], $8::text[], $9::int[], $10::bigint[], $11::bytea[], $12::bigint[])
         with ordinality as x (id, app, key, contract, operation, secrets, settings, filter,
           ordered, expires_ms, headers, quota, i)
-      where x.key is null or exists (
-        select from idem where idem.app = x.app and idem.key = x.key and idem.result = x.id)),
+      where x.key is null or x.id = (
+        select idem.result from idem where idem.app = x.app and idem.key = x.key)),
     made as (
       insert into subscription (id, app, contract, operation, secrets, settings, filter, ordered,
         expires_ms, headers, version, created_ms)

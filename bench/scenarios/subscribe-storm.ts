@@ -69,10 +69,7 @@ interface Place {
 }
 
 /** On a new database and with a new process: each storm meets the same. */
-async function stormOnce(
-  { stage, databases, distanceMs }: Place,
-  root?: string,
-): Promise<Stormed> {
+async function stormOnce({ stage, databases, distanceMs }: Place, root?: string): Promise<Stormed> {
   databasesMade += 1;
   const databaseUrl = await databases.createDatabase(`storm_${databasesMade}`, distanceMs);
   const name = nameOf(distanceMs);

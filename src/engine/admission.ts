@@ -2,10 +2,11 @@
 // key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
 // that a flood of one kind leaves the others answerable. No app may have so much of one kind that none is left for the
 // next one: the same rule as for the dispatch window (core/app-share.ts).
-import { changeRange, nextLimit, publishRange, type LimitRange } from '../core/admission.ts';
+import { changeRange, publishRange } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { LinkedList, type Link } from '../egress/linked-list.ts';
+import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 
 /** `end`: what ends something. It is let in for longer, because it makes less to do. */
@@ -295,41 +296,3 @@ const shareTimesOf = {
   change: limits.appShareTimes,
   read: 1, // A read can take long: no app gets more than half.
 } as const;
-
-interface AdaptiveLimit {
-  limit(): number;
-  took(tookMs: number): void;
-  /** Of each one that is measured here, by itself. */
-  began(one: Entered): void;
-  ended(one: Entered, nowMs: number): void;
-  turnedAway(): void;
-  /** From what was seen since the last time. */
-  decide(nowMs: number, passedMs: number): void;
-}
-
-function createLimit(start: number, range: LimitRange): AdaptiveLimit {
-  // In the order in which they began.
-  const working = new LinkedList<Entered>();
-  let limit = start;
-  let seen = { longestMs: 0, refused: 0 };
-  const took = (tookMs: number): void => {
-    seen.longestMs = Math.max(seen.longestMs, tookMs);
-  };
-  return {
-    limit: () => limit,
-    took,
-    began: (one) => working.add(one),
-    ended: (one, nowMs) => {
-      if (working.remove(one)) took(nowMs - one.sinceMs);
-    },
-    turnedAway: () => {
-      seen.refused += 1;
-    },
-    decide: (nowMs, passedMs) => {
-      const { first: oldest } = working;
-      if (oldest !== undefined) took(nowMs - oldest.sinceMs);
-      limit = nextLimit(limit, { ...seen, passedMs }, range);
-      seen = { longestMs: 0, refused: 0 };
-    },
-  };
-}

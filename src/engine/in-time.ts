@@ -45,7 +45,7 @@ export function inTime(store: Store, { deadlines, answerMs, onChanged }: InTime)
   };
   return {
     edit: (verb, input) => {
-      let withdraw: Withdraw = () => false;
+      let withdraw: Withdraw = cannotWithdraw;
       const asked = store.edit(verb, input, (given) => {
         withdraw = given;
       });
@@ -64,6 +64,11 @@ export function inTime(store: Store, { deadlines, answerMs, onChanged }: InTime)
     waiting: () => store.waiting(),
     close: async () => store.close(),
   };
+}
+
+/** Of what never waits for a batch. */
+function cannotWithdraw(): boolean {
+  return false;
 }
 
 function measure(

@@ -36,8 +36,7 @@ function publisherOf(event: string) {
     const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard, ...memory };
     const edits = [{ verb: 'publish', input } as const];
     const aside = createAside();
-    const startTime = () => (): boolean => true;
-    return writeBatch(tx, { edits, offer: room, aside, startTime, context }, 'together');
+    return writeBatch(tx, { edits, offer: room, aside, world, context }, 'together');
   };
   const publish = async (times: number): Promise<void> => {
     for (let i = 0; i < times; i += 1) await stage.once(async (tx) => (await write(tx)).whole);

@@ -15,7 +15,7 @@ import { judgeRing } from './store-file.ts';
 const versionTested = 18;
 const clockNearMs = 1_000;
 const clockFarMs = 60_000;
-const connectionsSpare = 10;
+const connectionsSpare = 11;
 
 export interface StoreServer {
   url: string;
@@ -93,7 +93,7 @@ function roomTroubles(found: ExaminedServer): Finding[] {
     troubles.push(
       warning('store', {
         message: `The server has ${connections} of ${connectionsMax} connections`,
-        remedy: 'Raise max_connections, or run fewer nodes: each takes up to eight',
+        remedy: 'Raise max_connections, or run fewer nodes: each takes up to eleven',
       }),
     );
   }

@@ -1,6 +1,5 @@
-// The way to PostgreSQL: a node of a cluster. Publishes, other edits and work have a connection each, reads have a few,
-// one listens, one tells, two look after the house when it is needed. What fails is answered, never
-// thrown.
+// The way to PostgreSQL: a node of a cluster. Publishes, other edits and work have a connection each, reads have a few, one
+// listens, one tells, two keep house when it is needed. What fails is answered, never thrown.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import { limits } from '../../core/limits.ts';
@@ -81,12 +80,15 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
   };
 }
 
+/** With slices of its own: whoever makes the span of one longer locks it until the end of the transaction. */
+type EditSide = Side & { slices: Slices };
+
 class PostgresNode {
   readonly readers;
   readonly #options: PostgresOptions;
   readonly #clock: Clock;
-  readonly #publishes: Side & { slices: Slices };
-  readonly #edits: Side & { slices: Slices };
+  readonly #publishes: EditSide;
+  readonly #edits: EditSide;
   readonly #work: Side;
   /** For whatever waits for nobody. */
   readonly #aside: Link;
@@ -122,7 +124,6 @@ class PostgresNode {
       const link = new Link({ url, kind: 'engine', purpose });
       return { link, gathered: gathered.beside(), writer: 0 };
     };
-    // Slices of their own: the span of one is locked until the transaction is over that has made it longer.
     this.#publishes = { ...side('publish'), slices: createSlices() };
     this.#edits = { ...side('edit'), slices: createSlices() };
     this.#work = side('work');
@@ -150,8 +151,7 @@ class PostgresNode {
     const next = async (): Promise<number> =>
       this.#options.isOneWriter === true ? first : this.#aside.use(takeWriter);
     this.#publishes.writer = first;
-    this.#edits.writer = await next();
-    this.#work.writer = await next();
+    for (const side of [this.#edits, this.#work]) side.writer = await next();
     this.#houseWriter = await next();
   }
 
@@ -162,20 +162,14 @@ class PostgresNode {
     return this.#order.ahead(async () => this.#alone(publish));
   }
 
-  async #send(
-    side: Side & { slices: Slices },
-    batch: Batch,
-    foretell?: Foretell,
-  ): Promise<BatchReply> {
+  async #send(side: EditSide, batch: Batch, foretell?: Foretell): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { heard, sweep, aside } = this.#memory;
     const { link, gathered, writer, slices } = side;
     const context = { nowMs, givenMs, slices, heard, sweep, gathered, writer };
-    const { edits, offer } = batch;
-    const startTime = (): (() => boolean) => this.#startTime();
-    const input = { edits, offer, foretell, aside, startTime, context };
+    const input = { ...batch, foretell, aside, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const means = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
@@ -189,16 +183,10 @@ class PostgresNode {
       ));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
-    const { replies, born, outlook } = written;
+    const { replies: edits, born, outlook } = written;
     this.#held.took(born, batch.offer);
-    const postponed = edits.length - replies.length;
-    return { kind: 'written', settled: [], edits: replies, postponed, born, outlook };
-  }
-
-  #startTime(): () => boolean {
-    const { world } = this.#options;
-    const untilMs = world.monotonicMs() + limits.batchEditsMs;
-    return () => world.monotonicMs() < untilMs;
+    const postponed = batch.edits.length - edits.length;
+    return { kind: 'written', settled: [], edits, postponed, born, outlook };
   }
 
   async work(work: Work): Promise<WorkReply> {

@@ -1,5 +1,7 @@
 // A batch of edits in one transaction: publishes that stand side by side go down together, and so do subscribes, and
 // unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
+import { limits } from '../../core/limits.ts';
+import type { World } from '../../core/world.ts';
 import type { Aside } from '../aside.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
@@ -26,8 +28,8 @@ export interface WriteInput {
   foretell?: Foretell | undefined;
   /** Fan-outs that are passed over. */
   aside: Aside;
-  /** Starts the time of a batch, and says whether another edit may begin in it. Each try has a time of its own. */
-  startTime: () => () => boolean;
+  /** By which the time of a batch counts. */
+  world: Pick<World, 'monotonicMs'>;
   context: Omit<EditContext, 'births' | 'left' | 'facts'>;
 }
 
@@ -43,7 +45,7 @@ export interface Written {
 /** `alone`: each edit by itself, so that one that breaks a rule takes no other with it. */
 export async function writeBatch(
   tx: Tx,
-  { edits, offer, foretell, aside, startTime, context }: WriteInput,
+  { edits, offer, foretell, aside, world, context }: WriteInput,
   way: Way,
 ): Promise<Done<Written>> {
   // Of edits that run alone one may be undone after a birth; so then nothing is born leased.
@@ -53,10 +55,12 @@ export async function writeBatch(
   const heard = isAlike ? context.heard : undefined;
   const left = { waiting: 0, fanOuts: 0 };
   const within: EditContext = { ...context, heard, births, facts, left };
+  const untilMs = world.monotonicMs() + limits.batchEditsMs;
+  const isInTime = (): boolean => world.monotonicMs() < untilMs;
   await lockFanOuts(tx, edits);
   const { replies, answered } = await (way === 'together'
-    ? applyRuns(tx, edits, within, startTime())
-    : applyEach(tx, edits, within, startTime()));
+    ? applyRuns(tx, edits, within, isInTime)
+    : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([
     lookAhead(tx, births.slots, aside),
     writeFigures(tx, within),

@@ -13,11 +13,7 @@ export interface BurstOptions {
   changes?: readonly SourceChange[];
 }
 
-export async function burst({
-  clients,
-  publishes,
-  changes = [],
-}: BurstOptions): Promise<Finding> {
+export async function burst({ clients, publishes, changes = [] }: BurstOptions): Promise<Finding> {
   await using database = await freshDatabase();
   await using proxy = await startProxy(database.url);
   const env = changes.length > 0 ? changedSource(changes) : {};

@@ -56,7 +56,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: publishes wait in the queue of all other edits',
     changes: [
       {
-        file: 'src/store/batcher.ts',
+        file: 'src/store/batch-cycle.ts',
         find: "    return this.#areApart() && call.verb !== 'publish' ? this.#changes : this.#edits;\n",
         replace: "    return call.verb === 'publish' ? this.#edits : this.#edits;\n",
       },

@@ -130,9 +130,8 @@ class PostgresNode {
     this.#aside = new Link({ url, kind: 'plain', purpose: 'side' });
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
     const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
-    const figures = { gathered, writer: () => this.#houseWriter };
-    const { aside } = this.#memory;
-    this.#house = new House({ making, keeping, world, aside, ...figures });
+    const figures = { gathered, writer: () => this.#houseWriter, aside: this.#memory.aside };
+    this.#house = new House({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
     this.#held = createHeld({
       link: this.#work.link,
@@ -166,9 +165,9 @@ class PostgresNode {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const { heard, sweep, aside } = this.#memory;
-    const { link, gathered, writer, slices } = side;
-    const context = { nowMs, givenMs, slices, heard, sweep, gathered, writer };
+    const { aside, ...memory } = this.#memory;
+    const { link, gathered } = side;
+    const context = { ...memory, ...side, nowMs, givenMs };
     const input = { ...batch, foretell, aside, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const means = { link, leases: leasesOf(batch.offer), events };
@@ -185,8 +184,9 @@ class PostgresNode {
     if (isWorthTelling(written, batch)) this.#ear.tell();
     const { replies: edits, born, outlook } = written;
     this.#held.took(born, batch.offer);
+    const reply = { kind: 'written', settled: [], edits, born, outlook } as const;
     const postponed = batch.edits.length - edits.length;
-    return { kind: 'written', settled: [], edits, postponed, born, outlook };
+    return postponed === 0 ? reply : { ...reply, postponed };
   }
 
   async work(work: Work): Promise<WorkReply> {

@@ -4,6 +4,7 @@
 //   --page                   only writes the page again, from the figures of the last run
 //   --against ../before      another checkout takes part in one-to-one, too
 //   --rounds 3               of each, after a warm-up
+//   --latency 1              ms that are added to each round trip to PostgreSQL, for all contenders
 //   --large                  ten times the rows where costs could grow with them
 import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/world.ts';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
   options: {
     only: { type: 'string' },
     rounds: { type: 'string', default: '5' },
+    latency: { type: 'string', default: '1' },
     large: { type: 'boolean', default: false },
     page: { type: 'boolean', default: false },
     against: { type: 'string' },
@@ -32,11 +34,13 @@ else await bench();
 async function bench(): Promise<void> {
   const beganMs = world.monotonicMs();
   const rounds = Number(values.rounds);
+  const latencyMs = Number(values.latency);
   const runs: ScenarioRun[] = [];
   for (const scenario of chosen(values.only?.split(','))) {
     const { name, title, about } = scenario;
     console.log(`\n${title}\n${about}`);
-    const outcome = await scenario.run({ rounds, isLarge: values.large, against: values.against });
+    const { large: isLarge, against } = values;
+    const outcome = await scenario.run({ rounds, isLarge, latencyMs, against });
     console.log(printOutcome(outcome));
     runs.push({ name, title, about, outcome });
     if (!outcome.checks.every(isHeld)) process.exitCode = 1;
@@ -44,7 +48,7 @@ async function bench(): Promise<void> {
   if (values.only !== undefined) return;
   const date = new Date(world.nowMs()).toISOString().slice(0, 10);
   const tookMs = Math.round(world.monotonicMs() - beganMs);
-  keepRun({ ...checkout(), date, machine: machine(), rounds, tookMs, scenarios: runs });
+  keepRun({ ...checkout(), date, machine: machine(), rounds, latencyMs, tookMs, scenarios: runs });
   writePages();
   console.log('Wrote docs/benchmarks.md.');
 }

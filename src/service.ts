@@ -157,15 +157,19 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store } = parts.context;
-  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const { server, connections, admission, door } = createDoor(parts);
+  cleanup.defer(async () => closeServer({ server, connections }, world));
+  const answering = inTime(store, {
+    deadlines,
+    answerMs: limits.storeAnswerMs,
+    onChanged: { monotonicMs: () => world.monotonicMs(), changed: (ms) => admission.changed(ms) },
+  });
   const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
   const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not recorded');
   const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
-  const { server, connections, admission, door } = createDoor(parts);
-  cleanup.defer(async () => closeServer({ server, connections }, world));
   const hub = new StreamHub({
     world,
     store: context.store,

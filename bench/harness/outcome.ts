@@ -14,7 +14,9 @@ export interface Size {
   rounds: number;
   /** Ten times the rows, where the question is whether costs grow with them. */
   isLarge: boolean;
-  /** Another checkout of Ringback to measure beside this one. */
+  /** What is added to each round trip to PostgreSQL. */
+  latencyMs: number;
+  /** Another checkout of Ringback, to be measured beside this one. */
   against?: string | undefined;
 }
 

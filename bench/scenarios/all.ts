@@ -14,6 +14,7 @@ import { manySubscriptions } from './many-subscriptions.ts';
 import { nodes } from './nodes.ts';
 import { oneToOne } from './one-to-one.ts';
 import { retryStorm } from './retry-storm.ts';
+import { subscribeStorm } from './subscribe-storm.ts';
 
 export const scenarios: readonly Scenario[] = [
   oneToOne,
@@ -25,6 +26,7 @@ export const scenarios: readonly Scenario[] = [
   blackHole,
   hangingApp,
   floodingApp,
+  subscribeStorm,
   retryStorm,
   consoleQueries,
   contract,

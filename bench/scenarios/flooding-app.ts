@@ -7,7 +7,7 @@ import type { Check, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage, type Stage } from '../harness/stage.ts';
 import type { Contender } from '../contenders/contender.ts';
-import { startPostgres } from '../../test/postgres/server.ts';
+import { startDatabases } from '../harness/databases.ts';
 
 const receivers = 10;
 const sending = { requests: 2_000, connections: 32, perSecond: 200 };
@@ -22,11 +22,11 @@ export const floodingApp: Scenario = {
     `publishes batches of 100 over ${flood.connections} connections without a pause, more than ten times ` +
     'the capacity of the service; compared with a service without the other app. A refused publish of the ' +
     'first app fails the run.',
-  run: async ({ rounds }) => {
+  run: async ({ rounds, latencyMs }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const flooded = made.use(await openStage(receivers));
-    const postgres = made.use(await startPostgres());
+    const postgres = made.use(await startDatabases(latencyMs));
     const databases = new Map<string, (no: string) => Promise<{ databaseUrl?: string }>>([
       ['SQLite', async () => ({})],
       ['PostgreSQL', async (no) => ({ databaseUrl: await postgres.createDatabase(no) })],

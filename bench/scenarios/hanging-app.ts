@@ -6,7 +6,7 @@ import { plainPayload } from '../harness/numbered.ts';
 import type { Check, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage } from '../harness/stage.ts';
-import { startPostgres } from '../../test/postgres/server.ts';
+import { startDatabases } from '../harness/databases.ts';
 import { crowd } from './many-subscriptions.ts';
 
 const receivers = 10;
@@ -23,12 +23,12 @@ export const hangingApp: Scenario = {
     `Events of one app to ${receivers} receivers, while another app has ${holes} receivers that accept the ` +
     'request and never respond, with further deliveries pending for all of them; compared with a service ' +
     'without the other app.',
-  run: async ({ rounds }) => {
+  run: async ({ rounds, latencyMs }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const silent = made.use(await openStage(1));
     await silent.behave(['says_nothing']);
-    const postgres = made.use(await startPostgres());
+    const postgres = made.use(await startDatabases(latencyMs));
     const databases = new Map<string, (no: string) => Promise<{ databaseUrl?: string }>>([
       ['SQLite', async () => ({})],
       ['PostgreSQL', async (no) => ({ databaseUrl: await postgres.createDatabase(no) })],

@@ -1,7 +1,7 @@
 // Latency at half load: from the request to its answer, and from the answer to the receiver,
 // compared to a bare request to the same receiver.
 import { strict as assert } from 'node:assert';
-import { startPostgres } from '../../test/postgres/server.ts';
+import { startDatabases } from '../harness/databases.ts';
 import { bodiesFor, startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
 import { quantile, spreadOf } from '../harness/figures.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
@@ -32,11 +32,11 @@ export const latency: Scenario = {
     'Events at half the rate that the same service handled just before, one to one, sent at fixed times ' +
     'regardless of responses. Milliseconds from the request to its response, and from the response to the ' +
     'arrival at the receiver, compared with bare requests to the same receivers at the same rate.',
-  run: async ({ rounds }) => {
+  run: async ({ rounds, latencyMs }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const { ports } = stage;
-    const postgres = made.use(await startPostgres());
+    const postgres = made.use(await startDatabases(latencyMs));
     const databaseUrl = await postgres.createDatabase('ringback');
     const contenders = [
       await subscribed(made.use(await startRingback({ name: 'Ringback on SQLite' })), ports),

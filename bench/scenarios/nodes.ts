@@ -1,6 +1,6 @@
 // One, two and three nodes on one PostgreSQL. They share the cores of one machine, so this shows
 // the cost of coordination, not the gain of more machines.
-import { startPostgres } from '../../test/postgres/server.ts';
+import { startDatabases } from '../harness/databases.ts';
 import { startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
 import { ratiosOf, spreadOf } from '../harness/figures.ts';
 import type { Scenario } from '../harness/outcome.ts';
@@ -17,10 +17,10 @@ export const nodes: Scenario = {
   about:
     'One event to one receiver on PostgreSQL, published to one node and delivered by all. Each number of ' +
     'nodes has its own database. Everything runs on the same machine.',
-  run: async ({ rounds }) => {
+  run: async ({ rounds, latencyMs }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
-    const postgres = made.use(await startPostgres());
+    const postgres = made.use(await startDatabases(latencyMs));
     const parts = new Map<string, () => ReturnType<typeof measure>>();
     for (const count of counts) {
       const databaseUrl = await postgres.createDatabase(`nodes${count}`);

@@ -7,7 +7,7 @@ import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage, type Measured, type Stage } from '../harness/stage.ts';
-import { startPostgres, type Postgres } from '../../test/postgres/server.ts';
+import { startDatabases, type Databases } from '../harness/databases.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
@@ -26,10 +26,10 @@ export const oneToOne: Scenario = {
     `${sending.requests} events of 500 bytes, each published by its own request over ${sending.connections} ` +
     `connections and delivered to one of ${receivers} receivers. Events per second from the first request ` +
     `to the last arrival, with a new process in each round, after a warm-up of ${warmUp.requests} events.`,
-  run: async ({ rounds, against }) => {
+  run: async ({ rounds, against, latencyMs }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
-    const postgres = made.use(await startPostgres());
+    const postgres = made.use(await startDatabases(latencyMs));
     const redis = await startRedis();
     if (redis !== undefined) made.use(redis);
     const starts = startsOf({ ports: stage.ports, postgres, redis, against });
@@ -87,7 +87,7 @@ type Start = () => Promise<Contender>;
 
 interface Surroundings {
   ports: readonly number[];
-  postgres: Postgres;
+  postgres: Databases;
   redis: Redis | undefined;
   /** Another checkout to measure beside this one. */
   against: string | undefined;

@@ -1,11 +1,11 @@
-// Decides how many publishes may be in flight at a time: as many as finish within a target time.
-// The limit rises while publishes are fast and falls while they are slow, so a fast disk is used
-// fully and a slow one is not overloaded. It never decides about a single request.
+// How many requests of a kind may be in progress at a time: as many as the store answers within a target. Below it
+// more are tried, above it fewer, so that a fast store is used and a slow one is not buried. Never decides about a
+// single request.
 import { limits } from './limits.ts';
 
 /** Observations since the last decision. */
 export interface Seen {
-  /** The longest time that a publish took, or has been in flight so far. */
+  /** The longest that one took, or has taken so far. */
   longestMs: number;
   /** Publishes that were refused for lack of room. */
   refused: number;
@@ -13,11 +13,34 @@ export interface Seen {
   passedMs: number;
 }
 
-export function nextLimit(limit: number, { longestMs, refused, passedMs }: Seen): number {
-  const { publishWaitMs, publishesUnderWayMin, publishesUnderWayMax, admissionLookMs } = limits;
-  if (longestMs > publishWaitMs) return Math.max(Math.floor(limit * 0.75), publishesUnderWayMin);
-  // Nothing was refused, so a higher limit is a guess: raise it slowly. Without this, one slow
-  // moment would keep the limit low until the next overload.
-  const more = refused === 0 ? Math.floor(passedMs / admissionLookMs) : Math.ceil(limit / 8);
-  return Math.min(limit + more, publishesUnderWayMax);
+export interface LimitRange {
+  least: number;
+  most: number;
+  /** One that takes longer than this says that there are too many. */
+  waitMs: number;
+}
+
+export const publishRange: LimitRange = {
+  least: limits.publishesUnderWayMin,
+  most: limits.publishesUnderWayMax,
+  waitMs: limits.publishWaitMs,
+};
+
+export const changeRange: LimitRange = {
+  least: limits.changesUnderWayMin,
+  most: limits.changesUnderWayMax,
+  waitMs: limits.changeWaitMs,
+};
+
+export function nextLimit(
+  limit: number,
+  { longestMs, refused, passedMs }: Seen,
+  { least, most, waitMs }: LimitRange,
+): number {
+  if (longestMs > waitMs) return Math.max(Math.floor(limit * 0.75), least);
+  // Nobody was turned away: a larger number is a guess, so it comes slowly. Without it one slow moment
+  // would be remembered until the next flood.
+  const slowly = Math.floor(passedMs / limits.admissionLookMs);
+  const more = refused === 0 ? slowly : Math.ceil(limit / 8);
+  return Math.min(limit + more, most);
 }

@@ -32,17 +32,21 @@ export const loadLimits = {
   /** The Retry-After of an app that has as many subscriptions as its quota allows. */
   quotaAgainMs: 60_000,
   /**
-   * Admission of publishes: in flight at first, at least and at most; how long one may take before
-   * the limit falls; how often that is checked. Other changes, with extra room for requests that
-   * end something; and reads, of which one app gets at most half.
+   * Admission: publishes in progress at first, at least and at most; how long one may take before fewer
+   * are let in; how often that is looked at. The same for other changes, by what the store takes for one: a look-up
+   * of a receiver's name says nothing of how many there are. What ends something has a quarter more room. Reads, of
+   * which one app has half at most.
    */
   publishesUnderWayStart: 256,
   publishesUnderWayMin: 32,
   publishesUnderWayMax: 256,
   publishWaitMs: 1_500,
   admissionLookMs: 100,
-  changesUnderWayMax: 256,
-  endsUnderWayMax: 320,
+  changesUnderWayStart: 256,
+  changesUnderWayMin: 32,
+  changesUnderWayMax: 512,
+  changeWaitMs: 1_500,
+  endsRoomTimes: 1.25,
   readsUnderWayMax: 512,
   /** A request whose body has not arrived after this time does not count as work until it has. */
   arrivalMs: 1_000,

@@ -3,6 +3,8 @@
 export const storeLimits = {
   /** Store batches: edits in one, and edits and reads that may be queued. */
   batchEditsMax: 512,
+  /** PostgreSQL: a batch of edits that are written one after the other begins no other one after this. */
+  batchEditsMs: 250,
   editsWaitingMax: 4_096,
   readsWaitingMax: 4_096,
   /** SQLite: lists read at a time, each on a connection of its own; at most one per app. */

@@ -1,11 +1,12 @@
 // Who is let in while there is more to do than can be done: decided on the head of a request, before its
 // key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
-// that a flood of one kind leaves the others answerable. No app may have so many publishes or reads that none is left
-// for the next one: the same rule as for the dispatch window (core/app-share.ts).
-import { nextLimit } from '../core/admission.ts';
+// that a flood of one kind leaves the others answerable. No app may have so much of one kind that none is left for the
+// next one: the same rule as for the dispatch window (core/app-share.ts).
+import { changeRange, publishRange } from '../core/admission.ts';
 import { limits } from '../core/limits.ts';
 import type { World } from '../core/world.ts';
 import { LinkedList, type Link } from '../egress/linked-list.ts';
+import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 
 /** `end`: an unsubscribe or delete. Admitted up to a higher limit, because it reduces the load. */
@@ -29,8 +30,9 @@ export interface Ticket {
 }
 
 export interface AdmissionFigures {
-  /** How many publishes may be under way at present. */
+  /** How many publishes, and how many other changes, may be in progress at present. */
   publishLimit: number;
+  changeLimit: number;
   underWay: Readonly<Record<Room, number>>;
   /** Large bodies in progress or being received, and those that arrive slowly. */
   bytes: number;
@@ -44,6 +46,8 @@ export interface AdmissionFigures {
 export interface Admission {
   /** Undefined: no room. `appNo`: the app of earlier requests on this connection, if any. */
   enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
+  /** The store took so long for a change, or was given up after that. */
+  changed(tookMs: number): void;
   figures(): AdmissionFigures;
 }
 
@@ -69,7 +73,8 @@ interface House {
   refused: Record<LoadKind, number>;
   /** Oldest first. */
   arriving: LinkedList<Entered>;
-  publishes: PublishLimit;
+  publishes: AdaptiveLimit;
+  changes: AdaptiveLimit;
   unread: Unread;
   bytes: number;
   lateBytes: number;
@@ -83,7 +88,8 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
-    publishes: createPublishLimit(),
+    publishes: createLimit(limits.publishesUnderWayStart, publishRange),
+    changes: createLimit(limits.changesUnderWayStart, changeRange),
     unread: createUnread(world),
     bytes: 0,
     lateBytes: 0,
@@ -92,11 +98,13 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
   return {
     enter: (kind, bytes, appNo) =>
       enter(house, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
+    changed: (tookMs) => house.changes.took(tookMs),
     figures: () => {
       // `look` otherwise runs only when a request enters, and none may have entered lately.
       look(house, world.monotonicMs());
       return {
         publishLimit: house.publishes.limit(),
+        changeLimit: house.changes.limit(),
         underWay: { ...house.underWay },
         bytes: house.bytes,
         lateBytes: house.lateBytes,
@@ -233,6 +241,7 @@ function look(house: House, nowMs: number): void {
   if (passedMs < limits.admissionLookMs) return;
   house.lookedMs = nowMs;
   house.publishes.decide(nowMs, passedMs);
+  house.changes.decide(nowMs, passedMs);
   let next = house.arriving.first;
   while (next !== undefined && nowMs - next.sinceMs >= limits.arrivalMs) {
     const one = next;
@@ -258,13 +267,15 @@ function roomOf(kind: LoadKind): Room {
  * place.
  */
 function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
-  const { underWay, ofApps, publishes } = house;
+  const { underWay, ofApps } = house;
   const room = roomOf(kind);
-  const free = (kind === 'publish' ? publishes.limit() : mostOf[kind]) - underWay[room];
+  const free = mostOf(house, kind) - underWay[room];
   const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
-  const isLetIn = free > 0 && ofApp < shareTimesOf[kind] * free;
-  if (!isLetIn && kind === 'publish') publishes.turnedAway();
-  return isLetIn;
+  const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
+  if (isLetIn) return true;
+  if (room === 'publish') house.publishes.turnedAway();
+  if (room === 'change') house.changes.turnedAway();
+  return false;
 }
 
 function largeOf(bytes: number): number {
@@ -279,50 +290,21 @@ function hasLateBytes(house: House, bytes: number): boolean {
   return bytes === 0 || house.lateBytes + bytes <= limits.lateBytesMax;
 }
 
-const mostOf = {
-  change: limits.changesUnderWayMax,
-  end: limits.endsUnderWayMax,
-  read: limits.readsUnderWayMax,
-} as const;
+function mostOf({ publishes, changes }: House, kind: LoadKind): number {
+  switch (kind) {
+    case 'publish':
+      return publishes.limit();
+    case 'change':
+      return changes.limit();
+    case 'end':
+      return Math.ceil(changes.limit() * limits.endsRoomTimes);
+    case 'read':
+      return limits.readsUnderWayMax;
+  }
+}
 
 const shareTimesOf = {
   publish: limits.appShareTimes,
-  change: Infinity,
-  end: Infinity,
+  change: limits.appShareTimes,
   read: 1, // A read can take long: no app gets more than half.
 } as const;
-
-interface PublishLimit {
-  limit(): number;
-  began(one: Entered): void;
-  ended(one: Entered, nowMs: number): void;
-  turnedAway(): void;
-  /** Sets the limit from what was observed since the last call. */
-  decide(nowMs: number, passedMs: number): void;
-}
-
-function createPublishLimit(): PublishLimit {
-  // In the order in which they began.
-  const working = new LinkedList<Entered>();
-  let limit: number = limits.publishesUnderWayStart;
-  let seen = { longestMs: 0, refused: 0 };
-  const took = (sinceMs: number, nowMs: number): void => {
-    seen.longestMs = Math.max(seen.longestMs, nowMs - sinceMs);
-  };
-  return {
-    limit: () => limit,
-    began: (one) => working.add(one),
-    ended: (one, nowMs) => {
-      if (working.remove(one)) took(one.sinceMs, nowMs);
-    },
-    turnedAway: () => {
-      seen.refused += 1;
-    },
-    decide: (nowMs, passedMs) => {
-      const { first: oldest } = working;
-      if (oldest !== undefined) took(oldest.sinceMs, nowMs);
-      limit = nextLimit(limit, { ...seen, passedMs });
-      seen = { longestMs: 0, refused: 0 };
-    },
-  };
-}

@@ -1,7 +1,7 @@
-// The store for callers who must not wait for ever: what it does not answer in time is given up. That
-// takes nothing back: an edit that was handed over may still happen.
+// The store for callers who must not wait for ever: what it does not answer in time is given up. An edit that still
+// waits for its batch is withdrawn, and never happens; one that was handed to the database may still happen.
 import type { Deadlines } from '../egress/deadlines.ts';
-import { StoreUnavailable, type Store } from '../store/store.ts';
+import { StoreUnavailable, type Store, type Withdraw } from '../store/store.ts';
 
 /** The store did not answer in time. */
 export class StoreSilent extends StoreUnavailable {
@@ -17,18 +17,20 @@ export class StoreSilent extends StoreUnavailable {
 export interface InTime {
   deadlines: Deadlines;
   answerMs: number;
+  /** Told how long edits other than publishes took, or waited in vain. */
+  onChanged?: { monotonicMs: () => number; changed: (tookMs: number) => void };
 }
 
 /** Edits and reads with a deadline; everything else as it is. */
-export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
-  const silent = (kind: 'edit' | 'read'): StoreSilent => {
-    const message = `The store did not respond within ${answerMs} ms: expected the end of one ${kind}`;
-    return new StoreSilent(message, { mayHappen: kind === 'edit' });
+export function inTime(store: Store, { deadlines, answerMs, onChanged }: InTime): Store {
+  const silent = (kind: 'edit' | 'read', mayHappen: boolean): StoreSilent => {
+    const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
+    return new StoreSilent(message, { mayHappen });
   };
   // One promise, settled by whoever comes first: a race makes five more of them.
-  const answered = <T>(kind: 'edit' | 'read', asked: Promise<T>): Promise<T> => {
+  const answered = <T>(asked: Promise<T>, giveUp: () => StoreSilent): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const deadline = deadlines.set(answerMs, { expire: () => reject(silent(kind)) });
+    const deadline = deadlines.set(answerMs, { expire: () => reject(giveUp()) });
     asked.then(
       (answer) => {
         deadlines.clear(deadline);
@@ -42,8 +44,16 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
     return promise;
   };
   return {
-    edit: (verb, input) => answered('edit', store.edit(verb, input)),
-    read: (verb, input) => answered('read', store.read(verb, input)),
+    edit: (verb, input) => {
+      let withdraw: Withdraw = cannotWithdraw;
+      const asked = store.edit(verb, input, (given) => {
+        withdraw = given;
+      });
+      const answer = answered(asked, () => silent('edit', !withdraw()));
+      if (onChanged !== undefined && verb !== 'publish') measure(answer, onChanged);
+      return answer;
+    },
+    read: (verb, input) => answered(store.read(verb, input), () => silent('read', false)),
     settle: (settlement) => store.settle(settlement),
     pollMs: store.pollMs,
     isShared: store.isShared,
@@ -54,4 +64,18 @@ export function inTime(store: Store, { deadlines, answerMs }: InTime): Store {
     waiting: () => store.waiting(),
     close: async () => store.close(),
   };
+}
+
+/** Of what never waits for a batch. */
+function cannotWithdraw(): boolean {
+  return false;
+}
+
+function measure(
+  asked: Promise<unknown>,
+  { monotonicMs, changed }: NonNullable<InTime['onChanged']>,
+): void {
+  const sinceMs = monotonicMs();
+  const ended = (): void => changed(monotonicMs() - sinceMs);
+  asked.then(ended, ended);
 }

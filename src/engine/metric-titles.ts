@@ -39,6 +39,10 @@ export const titles = {
     name: 'ringback_admission_publish_limit',
     help: 'Maximum number of publishes in progress, currently.',
   },
+  admissionChangeLimit: {
+    name: 'ringback_admission_change_limit',
+    help: 'Changes other than publishes that may be in progress now.',
+  },
   admissionBodyBytes: {
     name: 'ringback_admission_body_bytes',
     help: 'Large request bodies being received or processed.',

@@ -69,10 +69,11 @@ function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[
 }
 
 function admissionFamilies(figures: AdmissionFigures): Family[] {
-  const { publishLimit, underWay, bytes, unreadBytes } = figures;
+  const { publishLimit, changeLimit, underWay, bytes, unreadBytes } = figures;
   return [
     gaugeBy('kind', titles.admissionUnderWay, { ...underWay }),
     gauge(titles.admissionPublishLimit, publishLimit),
+    gauge(titles.admissionChangeLimit, changeLimit),
     gauge(titles.admissionBodyBytes, bytes),
     gauge(titles.admissionUnreadBytes, unreadBytes),
   ];

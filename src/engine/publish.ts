@@ -141,7 +141,8 @@ async function writeWithin(
     return { accepted, rate };
   } catch (error) {
     quotas.giveBack(app, input.events.length);
-    throw error instanceof StoreSilent && input.idempotency === undefined ? inDoubt(error) : error;
+    const mayHappen = error instanceof StoreSilent && error.mayHappen;
+    throw mayHappen && input.idempotency === undefined ? inDoubt(error) : error;
   }
 }
 

@@ -14,7 +14,7 @@ import type {
   WorkReply,
 } from './call.ts';
 import type { Born, Offer, Outlook, Settlement, Work, Worker } from './delivery-verbs.ts';
-import { StoreUnavailable, VerbFailed } from './store.ts';
+import { StoreUnavailable, VerbFailed, type Withdraw } from './store.ts';
 
 const isSettled = { kind: 'done', output: { kind: 'settled' } } as const;
 const poisoned = { kind: 'failed', message: 'poison', trace: '' } as const;
@@ -153,7 +153,7 @@ describe('createBatcher', () => {
     assert.deepEqual(transport.limitsSent(), [[1], [2, 3], [4]]);
   });
 
-  it('keeps publishes and other edits in separate batches when asked to, in order', async () => {
+  it('keeps publishes and other edits apart when asked to, and none waits for the other', async () => {
     const { transport, batcher } = setUp({ kinds: 'apart' });
     const edits: Promise<unknown>[] = [forget(batcher, 1)];
     for (const what of ['a', 2, 'b', 3, 'rescue', 'c', 4] as const) {
@@ -161,12 +161,90 @@ describe('createBatcher', () => {
       else if (typeof what === 'number') edits.push(forget(batcher, what));
       else edits.push(publish(batcher, what));
     }
-    for (const last of [0, 1, 7, 3, 5, 6]) {
+    const sent = (): unknown[] => transport.sent.map(({ edits: calls }) => calls.map(nameOf));
+    assert.deepEqual(sent(), [[1], ['a']], 'the publish goes beside the edit');
+    for (const last of [0, 1, 7, 6, 5]) {
       transport.write();
       await edits[last];
     }
-    const sent = transport.sent.map(({ edits: calls }) => calls.map(nameOf));
-    assert.deepEqual(sent, [[1], ['a'], [2, 3, 4], ['b'], ['rescue'], ['c']]);
+    assert.deepEqual(sent(), [[1], ['a'], [2, 3, 4], ['b', 'c'], ['rescue']]);
+  });
+
+  it('sends what keeps the node alive before all other edits, if they are apart', async () => {
+    const { transport, batcher } = setUp({ kinds: 'apart' });
+    const edits: Promise<unknown>[] = [forget(batcher, 1), forget(batcher, 2)];
+    edits.push(batcher.edit('stopNode', { node: 1 }));
+    transport.write();
+    await edits[0];
+    assert.deepEqual(transport.sent[1]?.edits.map(nameOf), ['stopNode']);
+    transport.write();
+    await edits[2];
+    transport.write();
+    await edits[1];
+  });
+
+  for (const kinds of ['together', 'apart'] as const) {
+    it(`never sends an edit that was withdrawn, ${kinds}`, async () => {
+      const { transport, batcher } = setUp({ kinds });
+      const withdraws: Withdraw[] = [];
+      const edits = [1, 2, 3].map(async (limit) => {
+        const queued = (withdraw: Withdraw): number => withdraws.push(withdraw);
+        return batcher.edit('forget', { idempotencyBeforeMs: 0, limit }, queued);
+      });
+      assert.deepEqual(
+        withdraws.slice(0, 2).map((withdraw) => withdraw()),
+        [false, true],
+        'the first has left',
+      );
+      assert.equal(withdraws[1]?.(), false, 'once');
+      await assert.rejects(async () => edits[1], StoreUnavailable);
+      assert.equal(batcher.waiting().edits, 1);
+      transport.write();
+      assert.deepEqual(await edits[0], { deleted: 1 });
+      transport.write();
+      assert.deepEqual(await edits[2], { deleted: 3 });
+      assert.deepEqual(transport.limitsSent(), [[1], [3]]);
+    });
+  }
+
+  it('sends first again what a batch had no time for, and it can be withdrawn until then', async () => {
+    const { transport, batcher } = setUp({ kinds: 'apart' });
+    const withdraws: Withdraw[] = [];
+    const edits = [1, 2, 3, 4].map(async (limit) => {
+      const queued = (withdraw: Withdraw): number => withdraws.push(withdraw);
+      return batcher.edit('forget', { idempotencyBeforeMs: 0, limit }, queued);
+    });
+    transport.write();
+    await edits[0];
+    const later = forget(batcher, 5);
+    const [, batch = assert.fail()] = transport.sent;
+    assert.equal(batch.edits.length, 3);
+    const done = [{ kind: 'done', output: { deleted: 2 } } as const];
+    const rest = { settled: [], born: [], outlook: quiet };
+    transport.answer({ kind: 'written', edits: done, postponed: 2, ...rest });
+    await edits[1];
+    assert.deepEqual(transport.limitsSent(), [[1], [2, 3, 4], [3, 4, 5]]);
+    transport.answer({ kind: 'written', edits: done, postponed: 2, ...rest });
+    assert.equal(withdraws[3]?.(), false);
+    await edits[2];
+    assert.equal(withdraws[3]?.(), false, 'it is on its way again');
+    transport.write();
+    await Promise.all([edits[3], later]);
+  });
+
+  it('puts at most batchEditsMax callbacks into a batch of subscribes', async () => {
+    const { transport, batcher } = setUp({ batchEditsMax: 3, kinds: 'apart' });
+    const edits = [1, 2, 2, 1, 9].map(async (count) => subscribe(batcher, count));
+    const sizes = [1, 1, 2, 1];
+    for (const _ of sizes) {
+      transport.write();
+      await turn();
+    }
+    await Promise.all(edits);
+    assert.deepEqual(
+      transport.sent.map(({ edits: calls }) => calls.length),
+      sizes,
+    );
   });
 
   it('refuses at once when editsWaitingMax are queued, and accepts more when there is room', async () => {
@@ -896,6 +974,17 @@ async function forget(batcher: Batcher, n: number): Promise<{ deleted: number }>
   return batcher.edit('forget', { idempotencyBeforeMs: 0, limit: n });
 }
 
+async function subscribe(batcher: Batcher, count: number): Promise<unknown> {
+  const callbacks = Array.from({ length: count }, (_, position) => {
+    const parts = { label: 'a', definition: 'd', method: 'POST', url: 'https://x/' };
+    return { ...parts, position, events: ['a'], inactive: undefined };
+  });
+  const secrets = new Uint8Array();
+  const names = { id: 'a', appNo: 1, contract: 'c', operation: 'o' };
+  const subscription = { ...names, callbacks, secrets };
+  return batcher.edit('subscribe', { subscription, idempotency: undefined });
+}
+
 async function publish(batcher: Batcher, ...ids: string[]): Promise<unknown> {
   return publishAs(batcher, 1, ...ids);
 }
@@ -1010,6 +1099,16 @@ class FakeWorker implements Worker {
 }
 
 /** Writes nothing until the test says so. */
+interface Flying extends PromiseWithResolvers<BatchReply> {
+  batch: Batch;
+}
+
+function isPublish({ edits }: Batch): boolean {
+  return edits.every(({ verb }) => verb === 'publish');
+}
+
+const oneAtATime = 'One batch of a kind at a time';
+
 class FakeTransport implements Transport {
   readonly sent: Batch[] = [];
   readonly worked: Work[] = [];
@@ -1017,23 +1116,27 @@ class FakeTransport implements Transport {
   /** Batches in transit: a packet is sent when nothing more can join it. */
   left = 0;
   closed = 0;
-  #flying: PromiseWithResolvers<BatchReply> | undefined;
+  /** In the order in which they were sent. */
+  readonly #flying: Flying[] = [];
   #working: PromiseWithResolvers<WorkReply> | undefined;
 
   foretell: Foretell | undefined;
 
   async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
-    this.#assertFree('write');
+    const [first] = this.#flying;
+    const isBeside = first !== undefined && isPublish(first.batch) !== isPublish(batch);
+    assert(this.#flying.length === 0 || (this.#flying.length === 1 && isBeside), oneAtATime);
     this.foretell = foretell;
     this.sent.push(batch);
     this.order.push('write');
     process.nextTick(() => (this.left += 1));
-    this.#flying = Promise.withResolvers();
-    return this.#flying.promise;
+    const flying = { batch, ...Promise.withResolvers<BatchReply>() };
+    this.#flying.push(flying);
+    return flying.promise;
   }
 
   async work(work: Work): Promise<WorkReply> {
-    this.#assertFree('work');
+    assert(this.#working === undefined, oneAtATime);
     this.worked.push(work);
     this.order.push('work');
     this.#working = Promise.withResolvers();
@@ -1045,7 +1148,7 @@ class FakeTransport implements Transport {
     born = [],
     outlook = quiet,
   }: { failing?: number; born?: Born[]; outlook?: Outlook } = {}): void {
-    const batch = this.sent.at(-1);
+    const batch = this.#flying[0]?.batch;
     const settled = batch?.settlements.map(() => isSettled) ?? [];
     const edits = limitsOf(batch).map((limit): EditReply => {
       return limit === failing ? poisoned : { kind: 'done', output: { deleted: limit } };
@@ -1061,9 +1164,8 @@ class FakeTransport implements Transport {
   }
 
   answer(reply: BatchReply): void {
-    const flying = this.#flying;
+    const flying = this.#flying.shift();
     assert(flying !== undefined, 'a batch must be in flight');
-    this.#flying = undefined;
     flying.resolve(reply);
   }
 
@@ -1075,8 +1177,7 @@ class FakeTransport implements Transport {
   }
 
   break(error: Error): void {
-    const under = this.#flying ?? this.#working;
-    this.#flying = undefined;
+    const under = this.#flying.shift() ?? this.#working;
     this.#working = undefined;
     under?.reject(error);
   }
@@ -1091,11 +1192,6 @@ class FakeTransport implements Transport {
 
   async close(): Promise<void> {
     this.closed += 1;
-  }
-
-  #assertFree(kind: 'write' | 'work'): void {
-    const isFree = { write: this.#flying === undefined, work: this.#working === undefined };
-    assert(isFree[kind], 'One batch of a kind at a time');
   }
 }
 

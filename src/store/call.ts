@@ -45,6 +45,8 @@ export type BatchReply =
       kind: 'written';
       settled: readonly SettleReply[];
       edits: readonly EditReply[];
+      /** The last edits that the time for a batch was too short for: nothing of them was done. Absent: none. */
+      postponed?: number | undefined;
       born: readonly Born[];
       outlook: Outlook;
       /** Present if the batch had a claim or a fan-out step. */

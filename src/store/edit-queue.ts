@@ -1,5 +1,6 @@
-// The queue of edits, bounded by number and by payload bytes. Edits of one app stay in order. When
-// not all fit into a batch, apps take turns, so that none waits behind a flood of another.
+// Edits that wait for their batch, bounded by number and by the bytes of their payloads. Those of one app and kind stay
+// in order; where not all fit into a batch apps take turns, so that none waits behind the flood of another. Until it is
+// taken an edit can be withdrawn: its caller has given up, and it must not happen later.
 import type { Awaiting } from './answer-all.ts';
 import type { EditCall, EditReply } from './call.ts';
 import { inTurns } from './fair-order.ts';
@@ -7,15 +8,17 @@ import type { EditVerb } from './store.ts';
 import { StoreUnavailable } from './store.ts';
 
 export interface QueueLimits {
+  /** Subscriptions count by their callbacks, everything else counts one. */
   batchEditsMax: number;
   editsWaitingMax: number;
   batchPayloadBytesMax: number;
   payloadBytesWaitingMax: number;
   /**
-   * `apart`: a batch holds edits of one kind, and outcomes are sent in parallel. For a database
-   * with several writers: a node that locks lanes to publish and then an app to subscribe deadlocks
-   * with another node that does it in the opposite order. A single writer gains from one batch for
-   * everything, outcomes included, which is the default.
+   * `apart`: publishes, other edits and outcomes have a queue and a transaction each, and a batch of other edits
+   * holds edits of one kind. For a database with other writers: one that locks lanes to publish and then an app to
+   * subscribe meets another node that does it the other way round. Three nodes with three publishes to a subscribe:
+   * 41 deadlocks in 720 calls, 34 s; apart none, 1 s.
+   * One writer alone gains from one batch for all, outcomes included, which is the default.
    */
   kinds?: 'together' | 'apart';
 }
@@ -31,83 +34,90 @@ export interface EditQueue {
   push(edit: WaitingEdit): void;
   /** The next batch: at least one edit, if there is any. */
   take(): WaitingEdit[];
-}
-
-interface Waiting {
-  edit: WaitingEdit;
-  bytes: number;
+  /** What was taken and not handed over after all: it comes first again. */
+  putBack(edits: readonly WaitingEdit[]): void;
+  /** True: it was waiting, and will not be taken. */
+  withdraw(edit: WaitingEdit): boolean;
 }
 
 export function createEditQueue(limits: QueueLimits): EditQueue {
   const { batchEditsMax, editsWaitingMax, batchPayloadBytesMax, payloadBytesWaitingMax } = limits;
   const nextOf = limits.kinds === 'apart' ? ofOneKind : ofAnyKind;
-  let waiting: Waiting[] = [];
+  let waiting = new Set<WaitingEdit>();
   let bytesWaiting = 0;
+  const leave = (edit: WaitingEdit): boolean => {
+    if (!waiting.delete(edit)) return false;
+    bytesWaiting -= payloadBytes(edit.call);
+    return true;
+  };
   return {
-    isEmpty: () => waiting.length === 0,
-    size: () => waiting.length,
+    isEmpty: () => waiting.size === 0,
+    size: () => waiting.size,
     push: (edit) => {
       const bytes = payloadBytes(edit.call);
-      if (waiting.length >= editsWaitingMax && !isVital(edit.call)) {
-        throw new StoreUnavailable(`Cannot edit: ${waiting.length} edits are already queued`);
+      if (waiting.size >= editsWaitingMax && !isVital(edit.call)) {
+        throw new StoreUnavailable(`Cannot edit: ${waiting.size} edits are waiting already`);
       }
       if (bytes > 0 && bytesWaiting > 0 && bytesWaiting + bytes > payloadBytesWaitingMax) {
         throw new StoreUnavailable(`Cannot publish: ${bytesWaiting} bytes are already queued`);
       }
-      waiting.push({ edit, bytes });
+      waiting.add(edit);
       bytesWaiting += bytes;
     },
     take: () => {
-      const all = nextOf(waiting);
-      const isAll = all.length <= batchEditsMax && bytesWaiting <= batchPayloadBytesMax;
+      const all = nextOf([...waiting]);
+      const sizes = all.reduce((sum, { call }) => sum + sizeOf(call), 0);
+      const isAll = sizes <= batchEditsMax && bytesWaiting <= batchPayloadBytesMax;
       const next = isAll ? all : inTurns(Map.groupBy(all, appOf).values());
-      let count = 0;
+      const taken: WaitingEdit[] = [];
+      let size = 0;
       let bytesTaken = 0;
-      for (const { bytes } of next) {
-        const isTooMuch = bytesTaken + bytes > batchPayloadBytesMax;
-        if (count === batchEditsMax || (count > 0 && bytes > 0 && isTooMuch)) break;
-        count += 1;
+      for (const edit of next) {
+        const bytes = payloadBytes(edit.call);
+        const isTooMuch = bytes > 0 && bytesTaken + bytes > batchPayloadBytesMax;
+        size += sizeOf(edit.call);
+        if (taken.length > 0 && (isTooMuch || size > batchEditsMax)) break;
         bytesTaken += bytes;
+        taken.push(edit);
       }
-      bytesWaiting -= bytesTaken;
-      const taken = new Set(next.slice(0, count));
-      waiting = waiting.filter((one) => !taken.has(one));
-      return Array.from(taken, ({ edit }) => edit);
+      for (const edit of taken) leave(edit);
+      return taken;
     },
+    putBack: (edits) => {
+      waiting = new Set([...edits, ...waiting]);
+      for (const { call } of edits) bytesWaiting += payloadBytes(call);
+    },
+    withdraw: leave,
   };
 }
 
-/** Edits without an app share a queue of their own. A publish stays behind an earlier subscribe. */
-function appOf({ edit: { call } }: Waiting): number | undefined {
+/** What is of no app is as if of one more. */
+function appOf({ call }: WaitingEdit): number | undefined {
   if (call.verb === 'subscribe') return call.input.subscription.appNo;
   return 'appNo' in call.input ? call.input.appNo : undefined;
 }
 
-function ofAnyKind(waiting: readonly Waiting[]): readonly Waiting[] {
+function ofAnyKind(waiting: readonly WaitingEdit[]): readonly WaitingEdit[] {
   return waiting;
 }
 
-/**
- * Edits of the kind that came first. Publishes overtake nothing: one that came after a subscribe
- * must find the subscription. Other edits may overtake publishes that are not acknowledged yet, so
- * that a mixture of both makes few batches.
- */
-function ofOneKind(waiting: readonly Waiting[]): readonly Waiting[] {
-  const [first] = waiting;
+/** Of the kind that came first; what keeps a node alive goes before all others. */
+function ofOneKind(waiting: readonly WaitingEdit[]): readonly WaitingEdit[] {
+  const first = waiting.find(({ call }) => isVital(call)) ?? waiting[0];
   if (first === undefined) return [];
   const kind = kindOf(first);
-  if (kind !== 'publish') return waiting.filter((one) => kindOf(one) === kind);
-  const end = waiting.findIndex((one) => kindOf(one) !== kind);
-  return end === -1 ? waiting : waiting.slice(0, end);
+  return waiting.filter((one) => kindOf(one) === kind);
 }
 
 /**
- * These must not share a transaction with edits that lock rows first: a rescue and a sweep lock
- * lanes of any app, and a step of a replay many lanes of one, in their own order. Figures belong to
- * many apps, too.
+ * A rescue and a sweep go through lanes of any app, and a step of a replay through many of one, in their
+ * own order: nothing is locked before. Figures are of many apps, too. Subscribes by themselves go to PostgreSQL in
+ * one packet, however many they are, and so do unsubscribes.
  */
 const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'publish',
+  'subscribe',
+  'unsubscribe',
   'rescue',
   'sweep',
   'advanceReplay',
@@ -115,13 +125,19 @@ const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'tidyFigures',
 ]);
 
-function kindOf({ edit: { call } }: Waiting): EditVerb | 'other' {
+function kindOf({ call }: WaitingEdit): EditVerb | 'vital' | 'other' {
+  if (isVital(call)) return 'vital';
   return aloneOfKind.has(call.verb) ? call.verb : 'other';
 }
 
 /** A node whose heartbeat is refused because the queue is full would be declared gone. */
 function isVital({ verb }: EditCall): boolean {
   return verb === 'heartbeat' || verb === 'startNode' || verb === 'stopNode';
+}
+
+/** In rows, nearly. */
+function sizeOf(call: EditCall): number {
+  return call.verb === 'subscribe' ? Math.max(call.input.subscription.callbacks.length, 1) : 1;
 }
 
 function payloadBytes(call: EditCall): number {

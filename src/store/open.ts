@@ -114,9 +114,9 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
     ...store,
     pollMs: limits.databasePollMs,
     isShared: true,
-    edit: async (verb, input) => {
+    edit: async (verb, input, queued) => {
       const call = editCall(verb, input);
-      if (call.verb !== 'retain') return store.edit(verb, input);
+      if (call.verb !== 'retain') return store.edit(verb, input, queued);
       return editOutput(verb, await transport.retain(call.input));
     },
     attach: (worker) => {

@@ -29,7 +29,8 @@ import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
 export type { Idempotency, Page, PageInput };
 
 export interface Store {
-  edit<V extends EditVerb>(verb: V, input: EditInput<V>): Promise<EditOutput<V>>;
+  /** `queued`: handed what takes the edit back, where the caller may give up before its batch. */
+  edit<V extends EditVerb>(verb: V, input: EditInput<V>, queued?: Queued): Promise<EditOutput<V>>;
   read<V extends ReadVerb>(verb: V, input: ReadInput<V>): Promise<ReadOutput<V>>;
   /** Records the outcome of a leased delivery. Always accepted while the store is open. */
   settle(settlement: Settlement): Promise<Settled>;
@@ -51,7 +52,14 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** Calls that are queued for a batch. */
+/**
+ * Takes an edit back. True: it was still waiting, is rejected now and never happens. False: it has been handed to the
+ * database, or never waited here, and nobody can tell yet what becomes of it.
+ */
+export type Withdraw = () => boolean;
+export type Queued = (withdraw: Withdraw) => void;
+
+/** What waits for its batch. */
 export interface Waiting {
   edits: number;
   settlements: number;

@@ -37,7 +37,7 @@ describe('enter', () => {
     const { admission, fill } = stage();
     assert.equal(fill('publish').length, limits.publishesUnderWayStart);
     assert.equal(fill('read').length, limits.readsUnderWayMax);
-    assert.equal(fill('change').length, limits.changesUnderWayMax);
+    assert.equal(fill('change').length, limits.changesUnderWayStart);
     const { refused } = admission.figures();
     assert.deepEqual(refused, { publish: 1, read: 1, change: 1, end: 0 });
   });
@@ -66,8 +66,8 @@ describe('enter', () => {
   it('admits unsubscribes when other changes are refused', () => {
     const { fill } = stage();
     const changes = fill('change').length;
-    assert.equal(changes + fill('end').length, limits.endsUnderWayMax);
-    assert.ok(limits.endsUnderWayMax > changes);
+    assert.equal(changes, limits.changesUnderWayStart);
+    assert.equal(fill('end').length, changes / 4);
   });
 
   it('has room again for each finished request, counted once', () => {
@@ -226,6 +226,63 @@ describe('enter', () => {
     assert.ok(admission.figures().publishLimit < before, 'it took long until now');
     world.advance(30_000);
     assert.equal(admission.figures().publishLimit, limits.publishesUnderWayMax);
+  });
+});
+
+describe('changed', () => {
+  const start = limits.changesUnderWayStart;
+
+  it('lets fewer changes in while the store takes long for them, and more when it does not', () => {
+    const { world, admission, fill } = stage();
+    const next = (tookMs: number): number => {
+      admission.changed(tookMs);
+      world.advance(limits.admissionLookMs);
+      return admission.figures().changeLimit;
+    };
+    assert.equal(next(limits.changeWaitMs + 1), start * 0.75);
+    const tickets = fill('change');
+    assert.equal(tickets.length, start * 0.75);
+    assert.equal(fill('end').length, (start * 0.75) / 4, 'what ends something has its share more');
+    assert.equal(next(limits.changeWaitMs), start * 0.75 * 1.125, 'some were turned away');
+    for (const ticket of tickets) ticket.finish();
+    for (let i = 0; i < 100; i += 1) next(limits.changeWaitMs + 1);
+    assert.equal(admission.figures().changeLimit, limits.changesUnderWayMin);
+    world.advance(120_000);
+    assert.equal(admission.figures().changeLimit, limits.changesUnderWayMax);
+  });
+
+  it('says nothing of publishes, and a change that waits for others says nothing of itself', () => {
+    const { world, admission, fill } = stage();
+    admission.changed(limits.changeWaitMs + 1);
+    for (const ticket of fill('change').slice(0, 2)) ticket.begin();
+    world.advance(limits.admissionLookMs);
+    const limited = admission.figures();
+    assert.equal(limited.publishLimit, limits.publishesUnderWayMax);
+    world.advance(10 * limits.changeWaitMs);
+    assert.ok(admission.figures().changeLimit > limited.changeLimit);
+  });
+});
+
+describe('changes of several apps', () => {
+  function flood(admission: Admission, kind: LoadKind, appNo: number): Ticket[] {
+    const tickets: Ticket[] = [];
+    for (;;) {
+      const ticket = admission.enter(kind, 100);
+      if (ticket?.ownedBy(appNo) === true) tickets.push(ticket);
+      else {
+        ticket?.finish();
+        return tickets;
+      }
+    }
+  }
+
+  it('leave room for another one, and what ends something has more', () => {
+    const { admission } = stage();
+    const start = limits.changesUnderWayStart;
+    assert.equal(flood(admission, 'change', 1).length, (start / 8) * 7);
+    assert.equal(flood(admission, 'change', 2).length, (start / 64) * 7);
+    assert.ok(flood(admission, 'end', 1).length > 0);
+    assert.ok(flood(admission, 'end', 3).length > 0);
   });
 });
 

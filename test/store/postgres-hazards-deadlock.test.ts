@@ -283,7 +283,7 @@ describe('transactions that need the same lanes in another order', net, () => {
 async function write(tx: Tx, edits: readonly EditCall[]): Promise<unknown> {
   const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
   const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard: undefined, ...memory };
-  const input = { edits, offer: undefined, aside: createAside(), context };
+  const input = { edits, offer: undefined, aside: createAside(), world, context };
   return (await writeBatch(tx, input, 'together')).whole;
 }
 

@@ -35,7 +35,8 @@ function publisherOf(event: string) {
     const input = stage.publishing(event);
     const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard, ...memory };
     const edits = [{ verb: 'publish', input } as const];
-    return writeBatch(tx, { edits, offer: room, aside: createAside(), context }, 'together');
+    const aside = createAside();
+    return writeBatch(tx, { edits, offer: room, aside, world, context }, 'together');
   };
   const publish = async (times: number): Promise<void> => {
     for (let i = 0; i < times; i += 1) await stage.once(async (tx) => (await write(tx)).whole);

@@ -76,6 +76,12 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'forget.firstFanOut': ['reads all of fanout_pkey'],
   // Ends at the first that is not past its time, and after so many.
   'expireSubscription.soonest': ['reads all of subscription_expiry'],
+  // What is given with the call, no more than a batch holds, and the lanes of one subscription.
+  'subscribeAll.subscriptions': ['sorts by i', 'sorts by app, i'],
+  'subscribeAll.callbacks': ['sorts by no'],
+  'unsubscribeAll.end': ['sorts by app, i'],
+  'findSubscriptions.rows': ['sorts by id'],
+  'findSubscriptions.callbacks': ['sorts by id'],
   'sweep.lanes': ['filters a range of lane_sweep'],
   'health.schema': ['reads all of migration_pkey'],
   // Steps over what is under way: what nodes have taken out of the inbox, or lease.

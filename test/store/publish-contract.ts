@@ -71,7 +71,18 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal((await publish('ringbackx'))[0]?.deliveries, 1);
       });
 
-      it('sees a subscription of the same batch, if it came before', async () => {
+      it('sees a subscription that was answered before, whatever is in flight', async () => {
+        const inFlight = [publish('a'), publish('a')];
+        await subscribed();
+        assert.equal((await publish('a'))[0]?.deliveries, 1);
+        await Promise.all(inFlight);
+      });
+
+      it('sees a subscription of the same batch, if it came before', async (t) => {
+        if (on.store.isShared) {
+          t.skip('publishes are in no batch with subscribes');
+          return;
+        }
         const [first, , second] = await Promise.all([publish('a'), subscribed(), publish('a')]);
         assert.equal(first[0]?.deliveries, 0);
         assert.equal(second[0]?.deliveries, 1);

@@ -15,7 +15,7 @@ import { judgeRing } from './store-file.ts';
 const versionTested = 18;
 const clockNearMs = 1_000;
 const clockFarMs = 60_000;
-const connectionsSpare = 10;
+const connectionsSpare = 11;
 
 export interface StoreServer {
   url: string;
@@ -99,8 +99,8 @@ function roomTroubles(found: ExaminedServer): Finding[] {
   if (connectionsMax - connections < connectionsSpare) {
     troubles.push(
       warning('store', {
-        message: `The server uses ${connections} of ${connectionsMax} connections`,
-        remedy: 'Raise max_connections, or run fewer nodes: each uses up to eight connections',
+        message: `The server has ${connections} of ${connectionsMax} connections`,
+        remedy: 'Raise max_connections, or run fewer nodes: each takes up to eleven',
       }),
     );
   }

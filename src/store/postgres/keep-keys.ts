@@ -24,18 +24,22 @@ export const keepKeysSql = {
     where created_ms >= $3::bigint`,
 } as const;
 
-export interface Keyed {
-  /** Of the call. */
-  index: number;
+/** An idempotency key is its app's. */
+export interface KeyName {
   appNo: number;
   idempotency: Idempotency;
+}
+
+export interface Keyed extends KeyName {
+  /** Of the call. */
+  index: number;
   /** Undefined when the call comes to nothing: then its key is looked up, but not kept. */
   result: string | undefined;
 }
 
 type Before = Exclude<Earlier, { kind: 'none' }>;
 
-interface Answer {
+export interface Answer {
   print: Uint8Array;
   result: string;
 }
@@ -47,12 +51,12 @@ export async function keepKeys(
   nowMs: number,
 ): Promise<Map<number, Before>> {
   const oldestMs = nowMs - limits.idempotencyKeepMs;
-  const ours = await keep(tx, firstKept(keyed), { nowMs, oldestMs });
-  const asked = keyed.filter((one) => !ours.has(nameOf(one)));
-  const answers = await find(tx, asked, oldestMs);
+  const ours = await keepFirst(tx, keyed, { nowMs, oldestMs });
+  const asked = keyed.filter((one) => !ours.has(keyNameOf(one)));
+  const answers = await findKeys(tx, asked, oldestMs);
   const before = new Map<number, Before>();
   for (const { index, result, ...one } of keyed) {
-    const name = nameOf(one);
+    const name = keyNameOf(one);
     const answer = answers.get(name);
     const { print } = one.idempotency;
     if (answer !== undefined) {
@@ -64,25 +68,26 @@ export async function keepKeys(
   return before;
 }
 
-type Kept = Keyed & { result: string };
+type Kept = KeyName & { result: string };
 
-function firstKept(keyed: readonly Keyed[]): Kept[] {
+function firstKept(keyed: readonly Omit<Keyed, 'index'>[]): Kept[] {
   const firsts = new Map<string, Kept>();
   for (const { result, ...one } of keyed) {
-    const name = nameOf(one);
+    const name = keyNameOf(one);
     if (result !== undefined && !firsts.has(name)) firsts.set(name, { ...one, result });
   }
   return [...firsts.values()];
 }
 
-/** The names of those that nobody had kept before. */
-async function keep(
+/** Of equal keys the first is kept. Gives the names of those that nobody had kept before. */
+export async function keepFirst(
   tx: Tx,
-  kept: readonly Kept[],
+  keyed: readonly Omit<Keyed, 'index'>[],
   { nowMs, oldestMs }: { nowMs: number; oldestMs: number },
 ): Promise<Set<string>> {
+  const kept = firstKept(keyed);
   if (kept.length === 0) return new Set();
-  const [apps, keys] = columns(kept);
+  const [apps, keys] = keyColumns(kept);
   const [, rows] = await Promise.all([
     tx.query(keepKeysSql.expire, [apps, keys, oldestMs]),
     tx.query(keepKeysSql.keep, [
@@ -96,13 +101,14 @@ async function keep(
   return new Set(rows.map(nameOfRow));
 }
 
-async function find(
+/** What was answered before, by the name of the key. */
+export async function findKeys(
   tx: Tx,
-  asked: readonly Keyed[],
+  asked: readonly KeyName[],
   oldestMs: number,
 ): Promise<Map<string, Answer>> {
   if (asked.length === 0) return new Map();
-  const rows = await tx.query(keepKeysSql.find, [...columns(asked), oldestMs]);
+  const rows = await tx.query(keepKeysSql.find, [...keyColumns(asked), oldestMs]);
   return new Map(
     rows.map((row) => [
       nameOfRow(row),
@@ -111,11 +117,11 @@ async function find(
   );
 }
 
-function columns(keyed: readonly Keyed[]): [number[], Uint8Array[]] {
+export function keyColumns(keyed: readonly KeyName[]): [number[], Uint8Array[]] {
   return [keyed.map(({ appNo }) => appNo), keyed.map(({ idempotency: { key } }) => key)];
 }
 
-function nameOf({ appNo, idempotency }: Pick<Keyed, 'appNo' | 'idempotency'>): string {
+export function keyNameOf({ appNo, idempotency }: KeyName): string {
   return keyName(appNo, idempotency.key);
 }
 

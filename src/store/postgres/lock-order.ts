@@ -2,6 +2,7 @@
 // lanes, each in order of its key. All code follows this order, because two nodes with the same
 // edits in another order would deadlock. Rows of events come after lanes.
 import type { EditCall } from '../call.ts';
+import type { Row } from '../row.ts';
 import { integer } from '../row.ts';
 import { lockLanes } from './lanes.ts';
 import type { Tx } from './tx.ts';
@@ -9,7 +10,8 @@ import type { Tx } from './tx.ts';
 export const lockOrderSql = {
   fanOuts: `
     select event from fanout where event = any($1::text[]) order by event for no key update`,
-  apps: 'select no from app where no = any($1::bigint[]) order by no for no key update',
+  apps: `
+    select no, settings from app where no = any($1::bigint[]) order by no for no key update`,
   ofSubscriptions: `
     select lane.no from unnest($1::text[]) as x (id)
     join subscription on subscription.id = x.id
@@ -51,7 +53,7 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
   // In one packet, in this order: the lanes are read once the app is locked, so that none can be
   // added.
   const [, ...found] = await Promise.all([
-    tx.query(lockOrderSql.apps, [[...apps]]),
+    lockApps(tx, apps),
     ended.length === 0 ? [] : tx.query(lockOrderSql.ofSubscriptions, [ended]),
     failing.length === 0 ? [] : tx.query(lockOrderSql.ofLanes, [failing]),
     retried.length === 0
@@ -63,6 +65,11 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
   ]);
   const lanes = new Set(found.flat().map((row) => integer(row, 'no')));
   if (lanes.size > 0) await lockLanes(tx, lanes);
+}
+
+/** Gives what they chose for themselves. Publishes neither wait for this lock nor hold it up. */
+export async function lockApps(tx: Tx, numbers: ReadonlySet<number>): Promise<readonly Row[]> {
+  return tx.query(lockOrderSql.apps, [[...numbers]]);
 }
 
 function appsOf(call: EditCall): number[] {

@@ -1,6 +1,5 @@
-// The way to PostgreSQL: a node of a cluster. Edits and work have a connection each, reads have a few,
-// one listens, one tells, two look after the house when it is needed. What fails is answered, never
-// thrown.
+// The way to PostgreSQL: a node of a cluster. Publishes, other edits and work have a connection each, reads have a few, one
+// listens, one tells, two keep house when it is needed. What fails is answered, never thrown.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import { limits } from '../../core/limits.ts';
@@ -29,7 +28,7 @@ import { Link } from './link.ts';
 import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
 import { counting, createPrecedence, inTurn, type Side } from './side.ts';
-import { createSlices } from './slices.ts';
+import { createSlices, type Slices } from './slices.ts';
 import { createSweep } from './sweep.ts';
 import type { Tx } from './tx.ts';
 import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
@@ -47,7 +46,7 @@ export interface PostgresOptions {
   lingerMs?: { least: number; most: number };
   /** How far before the first lane of the last claim scans begin; such tests set it high, too. */
   floorMs?: number;
-  /** Edits, work and the house count figures in one row, where they wait for each other; for such tests, too. */
+  /** All connections count figures in one row, where they wait for each other; for such tests, too. */
   isOneWriter?: boolean;
 }
 
@@ -81,11 +80,15 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
   };
 }
 
+/** With slices of its own: whoever makes the span of one longer locks it until the end of the transaction. */
+type EditSide = Side & { slices: Slices };
+
 class PostgresNode {
   readonly readers;
   readonly #options: PostgresOptions;
   readonly #clock: Clock;
-  readonly #edits: Side;
+  readonly #publishes: EditSide;
+  readonly #edits: EditSide;
   readonly #work: Side;
   /** For statements that wait for nothing else. */
   readonly #aside: Link;
@@ -98,7 +101,7 @@ class PostgresNode {
   readonly #held: Held;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
-  /** Edits lease what is in nobody's hands yet: whoever frees such things must not meet them. */
+  /** Publishes lease what is in nobody's hands yet: whoever frees such things must not meet them. */
   readonly #alone = inTurn();
   /**
    * Outcomes are sent once publishes are written, so that they go to disk while the deliveries of
@@ -110,7 +113,6 @@ class PostgresNode {
     const { url, world } = options;
     this.#options = options;
     this.#memory = {
-      slices: createSlices(),
       heard: createHeardBefore(),
       sweep: createSweep(),
       floors: keepFloors(options.floorMs),
@@ -121,18 +123,18 @@ class PostgresNode {
     this.#clock = options.clock === 'given' ? givenClock(world) : databaseClock(world);
     this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
     const gathered = createGathered();
-    const side = (purpose: 'edit' | 'work'): Side => {
+    const side = (purpose: 'publish' | 'edit' | 'work'): Side => {
       const link = new Link({ url, kind: 'engine', purpose });
       return { link, gathered: gathered.beside(), writer: 0 };
     };
-    this.#edits = side('edit');
+    this.#publishes = { ...side('publish'), slices: createSlices() };
+    this.#edits = { ...side('edit'), slices: createSlices() };
     this.#work = side('work');
     this.#aside = new Link({ url, kind: 'plain', purpose: 'side' });
     const making = new Link({ url, kind: 'schema', purpose: 'days' });
     const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
-    const figures = { gathered, writer: () => this.#houseWriter };
-    const { aside } = this.#memory;
-    this.#house = new House({ making, keeping, world, aside, ...figures });
+    const figures = { gathered, writer: () => this.#houseWriter, aside: this.#memory.aside };
+    this.#house = new House({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
     this.#held = createHeld({
       link: this.#work.link,
@@ -151,32 +153,32 @@ class PostgresNode {
     // commit.
     const next = async (): Promise<number> =>
       this.#options.isOneWriter === true ? first : this.#aside.use(takeWriter);
-    this.#edits.writer = first;
-    this.#work.writer = await next();
+    this.#publishes.writer = first;
+    for (const side of [this.#edits, this.#work]) side.writer = await next();
     this.#houseWriter = await next();
   }
 
   async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
     const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
-    const send = async (): Promise<BatchReply> =>
-      this.#alone(async () => this.#send(batch, foretell));
-    return isPublish ? this.#order.ahead(send) : send();
+    if (!isPublish) return this.#send(this.#edits, batch);
+    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, foretell);
+    return this.#order.ahead(async () => this.#alone(publish));
   }
 
-  async #send(batch: Batch, foretell: Foretell | undefined): Promise<BatchReply> {
+  async #send(side: EditSide, batch: Batch, foretell?: Foretell): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const { slices, heard, sweep, aside } = this.#memory;
-    const { link, gathered, writer } = this.#edits;
-    const context = { nowMs, givenMs, slices, heard, sweep, gathered, writer };
-    const input = { edits: batch.edits, offer: batch.offer, foretell, aside, context };
+    const { aside, ...memory } = this.#memory;
+    const { link, gathered } = side;
+    const context = { ...memory, ...side, nowMs, givenMs };
+    const input = { ...batch, foretell, aside, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const means = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
     const written =
       idle ??
-      (await counting(this.#edits, nowMs, async () =>
+      (await counting(side, nowMs, async () =>
         this.#persist(means, async (tx, way) => {
           gathered.undo(); // Figures taken by an earlier try were not written.
           return writeBatch(tx, input, way);
@@ -184,9 +186,11 @@ class PostgresNode {
       ));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
-    const { replies, born, outlook } = written;
+    const { replies: edits, born, outlook } = written;
     this.#held.took(born, batch.offer);
-    return { kind: 'written', settled: [], edits: replies, born, outlook };
+    const reply = { kind: 'written', settled: [], edits, born, outlook } as const;
+    const postponed = batch.edits.length - edits.length;
+    return postponed === 0 ? reply : { ...reply, postponed };
   }
 
   async work(work: Work): Promise<WorkReply> {
@@ -278,6 +282,7 @@ class PostgresNode {
       this.readers.close(),
       this.#work.link.close(),
       this.#edits.link.close(),
+      this.#publishes.link.close(),
     ]);
     await this.#ticking;
   }

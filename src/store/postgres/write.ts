@@ -1,23 +1,26 @@
-// A batch of edits in one transaction: publishes that stand side by side go down together, everything
-// else one after the other, in the order of the calls.
+// A batch of edits in one transaction: publishes that stand side by side go down together, and so do subscribes, and
+// unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
+import { limits } from '../../core/limits.ts';
+import type { World } from '../../core/world.ts';
 import type { Aside } from '../aside.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
 import { birthsFor } from '../slots.ts';
-import type { EditOutput, EditVerb } from '../store.ts';
+import type { EditInput, EditOutput, EditVerb } from '../store.ts';
 import type { EditContext } from './edits.ts';
 import { applyEdit } from './edits.ts';
 import { writeFigures } from './write-figures.ts';
 import { isInboxEmpty } from './inbox.ts';
 import { lockFanOuts, lockInOrder } from './lock-order.ts';
 import { lookAhead, seenWith } from './outlook.ts';
-import type { Publish } from './publish.ts';
 import { publishAll } from './publish.ts';
 import type { Way } from './savepoint.ts';
 import { inSavepoint } from './savepoint.ts';
+import { subscribeAll } from './subscribe-all.ts';
 import type { Done } from './transact.ts';
 import type { Tx } from './tx.ts';
+import { unsubscribeAll } from './unsubscribe-all.ts';
 
 export interface WriteInput {
   edits: readonly EditCall[];
@@ -25,6 +28,8 @@ export interface WriteInput {
   foretell?: Foretell | undefined;
   /** Fan-outs that are skipped. */
   aside: Aside;
+  /** By which the time of a batch counts. */
+  world: Pick<World, 'monotonicMs'>;
   context: Omit<EditContext, 'births' | 'left' | 'facts'>;
 }
 
@@ -42,7 +47,7 @@ export interface Written {
  */
 export async function writeBatch(
   tx: Tx,
-  { edits, offer, foretell, aside, context }: WriteInput,
+  { edits, offer, foretell, aside, world, context }: WriteInput,
   way: Way,
 ): Promise<Done<Written>> {
   // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
@@ -52,10 +57,12 @@ export async function writeBatch(
   const heard = isAlike ? context.heard : undefined;
   const left = { waiting: 0, fanOuts: 0 };
   const within: EditContext = { ...context, heard, births, facts, left };
+  const untilMs = world.monotonicMs() + limits.batchEditsMs;
+  const isInTime = (): boolean => world.monotonicMs() < untilMs;
   await lockFanOuts(tx, edits);
   const { replies, answered } = await (way === 'together'
-    ? applyRuns(tx, edits, within)
-    : applyEach(tx, edits, within));
+    ? applyRuns(tx, edits, within, isInTime)
+    : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([
     lookAhead(tx, births.slots, aside),
     writeFigures(tx, within),
@@ -108,46 +115,74 @@ interface Applied {
   answered: Promise<unknown>;
 }
 
+/** Gives no replies for the last edits, where the time did not suffice for them. */
 async function applyRuns(
   tx: Tx,
   edits: readonly EditCall[],
   context: EditContext,
+  isInTime: () => boolean,
 ): Promise<Applied> {
   const replies: EditReply[] = [];
   let answered: Promise<unknown> = Promise.resolve();
   for (const run of runsOf(edits)) {
     await answered;
-    const publishes = run.flatMap((call): Publish[] =>
-      call.verb === 'publish' ? [call.input] : [],
-    );
+    if (replies.length > 0 && !isInTime()) break;
     let outputs: readonly EditOutput<EditVerb>[];
-    if (publishes.length === 0) outputs = await inTurn(tx, run, context);
-    else ({ replies: outputs, answered } = await publishAll(tx, publishes, context));
+    const { publishes, subscribes, unsubscribes } = alikeIn(run);
+    if (publishes.length > 0) {
+      ({ replies: outputs, answered } = await publishAll(tx, publishes, context));
+    } else if (subscribes.length > 0) {
+      outputs = await subscribeAll(tx, subscribes, context.nowMs);
+    } else if (unsubscribes.length > 0) {
+      outputs = await unsubscribeAll(tx, unsubscribes, context.nowMs);
+    } else outputs = await inTurn(tx, run, context, isInTime);
     replies.push(...outputs.map((output): EditReply => ({ kind: 'done', output })));
+    if (outputs.length < run.length) break;
   }
   return { replies, answered };
 }
 
-/** Publishes that stand side by side, and what stands between them. */
+/** Those that go down together, where they stand side by side, and what stands between them. */
 function runsOf(edits: readonly EditCall[]): EditCall[][] {
   const runs: EditCall[][] = [];
   for (const edit of edits) {
     const last = runs.at(-1);
-    const isAlike = (last?.[0]?.verb === 'publish') === (edit.verb === 'publish');
-    if (last !== undefined && isAlike) last.push(edit);
+    const [first] = last ?? [];
+    if (last !== undefined && first !== undefined && runOf(first) === runOf(edit)) last.push(edit);
     else runs.push([edit]);
   }
   return runs;
+}
+
+function runOf({ verb }: EditCall): EditVerb | 'other' {
+  return verb === 'publish' || verb === 'subscribe' || verb === 'unsubscribe' ? verb : 'other';
+}
+
+/** The inputs of a run, under the name of their verb. */
+function alikeIn(run: readonly EditCall[]): {
+  publishes: EditInput<'publish'>[];
+  subscribes: EditInput<'subscribe'>[];
+  unsubscribes: EditInput<'unsubscribe'>[];
+} {
+  return {
+    publishes: run.flatMap((call) => (call.verb === 'publish' ? [call.input] : [])),
+    subscribes: run.flatMap((call) => (call.verb === 'subscribe' ? [call.input] : [])),
+    unsubscribes: run.flatMap((call) => (call.verb === 'unsubscribe' ? [call.input] : [])),
+  };
 }
 
 async function inTurn(
   tx: Tx,
   run: readonly EditCall[],
   context: EditContext,
+  isInTime: () => boolean,
 ): Promise<EditOutput<EditVerb>[]> {
   await lockInOrder(tx, run);
   const outputs: EditOutput<EditVerb>[] = [];
-  for (const call of run) outputs.push(await applyEdit(tx, call, context));
+  for (const call of run) {
+    if (outputs.length > 0 && !isInTime()) break;
+    outputs.push(await applyEdit(tx, call, context));
+  }
   return outputs;
 }
 
@@ -155,10 +190,12 @@ async function applyEach(
   tx: Tx,
   edits: readonly EditCall[],
   context: EditContext,
+  isInTime: () => boolean,
 ): Promise<Applied> {
   await lockInOrder(tx, edits);
   const replies: EditReply[] = [];
   for (const call of edits) {
+    if (replies.length > 0 && !isInTime()) break;
     const before = context.facts.length;
     const reply = await inSavepoint(tx, call.verb, async () => applyEdit(tx, call, context));
     if (reply.kind === 'failed') context.facts.length = before; // They were rolled back.

@@ -10,8 +10,9 @@ export const appVersionSql = {
   enter: `
     update app set version = version + 1, subscriptions = subscriptions + 1 where no = ?1
     returning version, subscriptions, settings`,
-  // The number may be too low if a node of an older version did not count; ending a subscription
-  // must not fail because of that.
+  // As if it had never been entered.
+  undo: 'update app set version = version - 1, subscriptions = subscriptions - 1 where no = ?1',
+  // A node of an older version may have counted nothing; that must not keep anybody from leaving.
   leave: `
     update app set subscriptions = case when subscriptions > 0 then subscriptions - 1 else 0 end
     where no = ?1`,
@@ -33,7 +34,7 @@ export function* enterSubscription(appNo: number, fallback: number | undefined):
   if (quota === undefined || integer(row, 'subscriptions') <= quota) {
     return { kind: 'entered', version: integer(row, 'version') };
   }
-  yield* leaveSubscription(appNo);
+  yield* all(appVersionSql.undo, appNo);
   return { kind: 'full', quota };
 }
 

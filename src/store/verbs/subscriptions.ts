@@ -13,17 +13,21 @@ import type { Stepped, Walk } from './fill-page.ts';
 import { fillPage } from './fill-page.ts';
 import type { Read } from './verb.ts';
 
+/** Read by `toSubscription`, with the number. */
+export const subscriptionColumns = `no, id, app, contract, operation, state, secrets, version,
+      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers`;
+export const callbackColumns =
+  'subscription, position, label, event, definition, method, url, inactive';
+
 export const subscriptionsSql = {
   one: `
-    select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms,
-      settings, filter, ordered, expires_ms, headers
+    select ${subscriptionColumns}
     from subscription where id = ?1 and app = ?2`,
   callbacks: `
-    select subscription, position, label, event, definition, method, url, inactive
+    select ${callbackColumns}
     from callback where subscription = ?1 order by position`,
   byNo: `
-    select no, id, app, contract, operation, state, secrets, version, created_ms, ended_ms,
-      settings, filter, ordered, expires_ms, headers
+    select ${subscriptionColumns}
     from subscription where no = ?1`,
   // The last row has the number of examined rows. Counts instead of `exists`, which PostgreSQL
   // might answer by scanning all callbacks. A callback's patterns are one text, separated by

@@ -2,6 +2,7 @@
 import type { SourceChange } from '../controls/change-source.ts';
 import type { LookControl } from '../controls/look.ts';
 import type { Finding } from '../finding.ts';
+import { burst } from './burst.ts';
 import { cutCommits } from './commits.ts';
 import { failovers, type Ending } from './failover.ts';
 import { killed, terminated, type Fault } from './faults.ts';
@@ -18,6 +19,10 @@ const seed = 1;
 
 async function lookAtCommits(changes: Changes): Promise<Finding> {
   return cutCommits({ rounds: 2, changes, drainMs });
+}
+
+async function lookAtBurst(changes: Changes): Promise<Finding> {
+  return burst({ clients: 8, publishes: 2, changes });
 }
 
 function lookAtRounds(
@@ -48,6 +53,30 @@ function lookAtFailover(
 const transact = 'src/store/postgres/transact.ts';
 
 export const postgresControls: readonly LookControl[] = [
+  {
+    name: 'postgres: publishes wait in the queue of all other edits',
+    changes: [
+      {
+        file: 'src/store/batch-cycle.ts',
+        find: "    return this.#areApart() && call.verb !== 'publish' ? this.#changes : this.#edits;\n",
+        replace: "    return call.verb === 'publish' ? this.#edits : this.#edits;\n",
+      },
+    ],
+    breaks: /^a publish waited/,
+    look: lookAtBurst,
+  },
+  {
+    name: 'postgres: an edit that was given up stays in the queue',
+    changes: [
+      {
+        file: 'src/store/edit-queue.ts',
+        find: '    withdraw: leave,\n',
+        replace: '    withdraw: (edit) => waiting.has(edit),\n',
+      },
+    ],
+    breaks: /^a subscribe happened/,
+    look: lookAtBurst,
+  },
   {
     name: 'postgres: synchronous_commit not pinned',
     changes: [

@@ -3,6 +3,7 @@ import { chaos } from '../../e2e/cluster-chaos.ts';
 import { hearNothing } from '../../e2e/cluster-listen.ts';
 import { outage } from '../../e2e/cluster-outage.ts';
 import type { Finding, Part, PartOptions } from '../finding.ts';
+import { burst } from './burst.ts';
 import { cutCommits } from './commits.ts';
 import { cutEverywhere } from './cuts.ts';
 import { failovers } from './failover.ts';
@@ -27,6 +28,7 @@ async function proveSmall(): Promise<Finding[]> {
     await cutCommits({ rounds: 2 }),
     await behindPoolers(),
     ...(await cutEverywhere({ paths: ['publish'], step: 8 })),
+    await burst({ clients: 20, publishes: 20 }),
   ];
 }
 
@@ -61,6 +63,7 @@ async function proveFull(options: PartOptions): Promise<Finding[]> {
       poolers: async () => [await behindPoolers({ withPgBouncer: true })],
       'two claim at once': async () => [await claimSideBySide()],
       'nodes killed': async () => [await killNodes({ kills: killsOfNodes })],
+      'a burst of subscribes': async () => [await burst({ clients: 400, publishes: 400 })],
       'cuts at the commit': async () => [await cutCommits({ rounds: 20 })],
       'cuts of publish and subscribe': async () =>
         cutEverywhere({ paths: ['publish', 'subscribe'], say }),

@@ -1,0 +1,36 @@
+// A PostgreSQL for scenarios, as far away as a database is from a node that has a machine of its own: next to each other
+// on one machine, what waits for the database would look free. All contenders have the same way to it.
+import { startLatency } from '../../test/postgres/latency.ts';
+import { startPostgres } from '../../test/postgres/server.ts';
+
+export interface Databases extends AsyncDisposable {
+  /** The URL of an empty database. `roundTripMs`: another distance than the usual one. */
+  createDatabase(name: string, roundTripMs?: number): Promise<string>;
+  dropDatabase(name: string): Promise<void>;
+}
+
+/** `latencyMs` is added to each round trip. */
+export async function startDatabases(latencyMs: number): Promise<Databases> {
+  await using made = new AsyncDisposableStack();
+  const postgres = made.use(await startPostgres());
+  const ways = new Map<string, AsyncDisposable>();
+  made.defer(async () => {
+    for (const way of ways.values()) await way[Symbol.asyncDispose]();
+  });
+  const kept = made.move();
+  return {
+    createDatabase: async (name, roundTripMs = latencyMs) => {
+      const url = await postgres.createDatabase(name);
+      if (roundTripMs === 0) return url;
+      const way = await startLatency(url, roundTripMs);
+      ways.set(name, way);
+      return way.url;
+    },
+    dropDatabase: async (name) => {
+      await postgres.dropDatabase(name);
+      await ways.get(name)?.[Symbol.asyncDispose]();
+      ways.delete(name);
+    },
+    [Symbol.asyncDispose]: async () => kept.disposeAsync(),
+  };
+}

@@ -1,0 +1,181 @@
+// Many clients of one app subscribe at once on a database that is some milliseconds away: whether publishes go on
+// meanwhile, and how long the last client waits.
+import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
+import { startDatabases, type Databases } from '../harness/databases.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
+import type { Load } from '../harness/load.ts';
+import type { Check, Row, Scenario } from '../harness/outcome.ts';
+import { inRounds } from '../harness/rounds.ts';
+import { sharedMs } from '../harness/shared-ms.ts';
+import { openStage, type Stage } from '../harness/stage.ts';
+
+const receivers = 10;
+const clients = 500;
+const distancesMs = [1, 3, 5];
+/** Publishes go on in pieces, so that it is known how long they have gone on. */
+const piece = { requests: 250, connections: 32, perSecond: undefined };
+const piecesAlone = 8;
+/** Whoever has no answer by then is counted with it. */
+const patienceMs = 30_000;
+
+interface Stormed {
+  /** Publishes per second, without the storm and during it, and what 99 of 100 took then. */
+  alone: number;
+  during: number;
+  p99Ms: number;
+  /** The last of the clients, from its first try to its subscription. */
+  lastMs: number;
+  /** Answers with which clients were told to try again. */
+  refused: number;
+}
+
+export const subscribeStorm: Scenario = {
+  name: 'subscribe-storm',
+  title: 'Publishing during a burst of subscribes',
+  about:
+    `${clients} clients of one app subscribe once each, all at the same moment, and try again after a second when they ` +
+    `are refused; the same app publishes over ${piece.connections} connections meanwhile. The way to PostgreSQL and back ` +
+    `takes ${distancesMs.join(', ')} ms more than on one machine.`,
+  run: async ({ rounds, against }) => {
+    await using made = new AsyncDisposableStack();
+    const stage = made.use(await openStage(receivers));
+    const databases = made.use(await startDatabases(0));
+    const parts = new Map<string, () => Promise<Stormed>>();
+    for (const distanceMs of distancesMs) {
+      const place = { stage, databases, distanceMs };
+      if (against !== undefined) {
+        parts.set(`before, ${nameOf(distanceMs)}`, async () => stormOnce(place, against));
+      }
+      parts.set(nameOf(distanceMs), async () => stormOnce(place));
+    }
+    const results = await inRounds(rounds, parts, 'by themselves');
+    return {
+      rows: [...results].map(([name, all]): Row => ({ name, cells: cellsOf(all) })),
+      checks: distancesMs.flatMap((ms) => checksOf(nameOf(ms), results.get(nameOf(ms)) ?? [])),
+    };
+  },
+};
+
+function nameOf(distanceMs: number): string {
+  return `${distanceMs} ms away`;
+}
+
+let databasesMade = 0;
+
+interface Place {
+  stage: Stage;
+  databases: Databases;
+  distanceMs: number;
+}
+
+/** On a new database and with a new process: each storm meets the same. */
+async function stormOnce({ stage, databases, distanceMs }: Place, root?: string): Promise<Stormed> {
+  databasesMade += 1;
+  const databaseUrl = await databases.createDatabase(`storm_${databasesMade}`, distanceMs);
+  const name = nameOf(distanceMs);
+  await using ringback = await subscribed(
+    await startRingback({ name, databaseUrl, root }),
+    stage.ports,
+  );
+  await publishing(stage, ringback, () => false); // A first piece, which does not count.
+  let pieces = 0;
+  const alone = await publishing(stage, ringback, () => (pieces += 1) < piecesAlone);
+  const storm = startStorm(ringback, stage.ports);
+  const during = await publishing(stage, ringback, () => !storm.isOver());
+  const { lastMs, refused } = await storm.ended;
+  return { alone: alone.perSecond, during: during.perSecond, p99Ms: during.p99Ms, lastMs, refused };
+}
+
+/** Piece by piece, one at least. Only what was accepted counts, and every answer's time. */
+async function publishing(
+  stage: Stage,
+  { publish }: Subscribed,
+  isToGoOn: () => boolean,
+): Promise<{ perSecond: number; p99Ms: number }> {
+  const load: Load = { ...publish, ...piece };
+  const waits: number[] = [];
+  let [accepted, tookMs] = [0, 0];
+  do {
+    const { statuses, sentMs, answeredMs } = await stage.load(load);
+    accepted += statuses['202'] ?? 0;
+    for (const [n, ms] of answeredMs.entries()) waits.push(ms - (sentMs[n] ?? ms));
+    tookMs += Math.max(...answeredMs) - (sentMs[0] ?? 0);
+  } while (isToGoOn());
+  return { perSecond: (accepted * 1_000) / tookMs, p99Ms: quantile(waits, 0.99) };
+}
+
+interface Storm {
+  isOver(): boolean;
+  ended: Promise<Pick<Stormed, 'lastMs' | 'refused'>>;
+}
+
+function startStorm(ringback: Subscribed, ports: readonly number[]): Storm {
+  let isOver = false;
+  const count = { refused: 0 };
+  const all = Array.from({ length: clients }, async (_, i) => {
+    const callbackUrl = `http://127.0.0.1:${ports[i % ports.length] ?? 0}/`;
+    const query = new URLSearchParams({ callbackUrl, event: `storm.${i}` });
+    return subscribeAtLast(ringback, query, count);
+  });
+  const ended = Promise.all(all).then((tookMs) => {
+    isOver = true;
+    return { lastMs: Math.max(...tookMs), refused: count.refused };
+  });
+  return { isOver: () => isOver, ended };
+}
+
+/** How long it took until it was subscribed. */
+async function subscribeAtLast(
+  { url, publish }: Subscribed,
+  query: URLSearchParams,
+  count: { refused: number },
+): Promise<number> {
+  const sinceMs = sharedMs();
+  while (sharedMs() - sinceMs < patienceMs) {
+    const answer = await fetch(`${url}/subscribe?${query.toString()}`, {
+      method: 'POST',
+      headers: { 'x-api-key': publish.headers['x-api-key'] ?? '' },
+    });
+    await answer.arrayBuffer();
+    if (answer.status === 201) return sharedMs() - sinceMs;
+    if (answer.status !== 503) throw new Error(`A subscribe was answered with ${answer.status}`);
+    count.refused += 1;
+    await new Promise((resolve) => void setTimeout(resolve, 1_000));
+  }
+  return patienceMs;
+}
+
+function cellsOf(all: readonly Stormed[]): Row['cells'] {
+  const cell = (column: string, what: keyof Stormed): Row['cells'][number] => ({
+    column,
+    value: spreadOf(all.map((one) => one[what])),
+  });
+  return [
+    cell('events/s alone', 'alone'),
+    cell('events/s in the burst', 'during'),
+    cell('answered p99 ms', 'p99Ms'),
+    cell('last client ms', 'lastMs'),
+    cell('refused at first', 'refused'),
+  ];
+}
+
+function checksOf(name: string, all: readonly Stormed[]): Check[] {
+  const of = (what: keyof Stormed): number[] => all.map((one) => one[what]);
+  return [
+    {
+      what: `${name}: rate in the burst, of that alone`,
+      value: ratiosOf(of('during'), of('alone')),
+      bound: { atLeast: 0.5 },
+    },
+    {
+      what: `${name}: publish p99, ms`,
+      value: spreadOf(of('p99Ms')),
+      bound: { atMost: 1_000 },
+    },
+    {
+      what: `${name}: the last client, ms`,
+      value: spreadOf(of('lastMs')),
+      bound: { atMost: 10_000 },
+    },
+  ];
+}

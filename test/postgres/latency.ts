@@ -1,0 +1,36 @@
+// A server that is further away: a TCP proxy that adds to each round trip, half of it on the way there and half on the
+// way back, in whole milliseconds. It has a thread of its own, so that whoever measures does not slow it down.
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+
+export interface Latency extends AsyncDisposable {
+  /** The same server by way of the proxy. */
+  url: string;
+}
+
+/** What the thread is given. */
+export interface LatencyOrder {
+  host: string;
+  port: number;
+  thereMs: number;
+  backMs: number;
+}
+
+export async function startLatency(url: string, roundTripMs: number): Promise<Latency> {
+  const target = new URL(url);
+  const thereMs = Math.ceil(roundTripMs / 2);
+  const order: LatencyOrder = {
+    host: target.hostname,
+    port: Number(target.port || 5432),
+    thereMs,
+    backMs: roundTripMs - thereMs,
+  };
+  const thread = new Worker(new URL('latency-thread.ts', import.meta.url), { workerData: order });
+  const [port] = (await once(thread, 'message')) as [number];
+  const proxied = new URL(target);
+  proxied.host = `127.0.0.1:${port}`;
+  return {
+    url: proxied.href,
+    [Symbol.asyncDispose]: async () => void (await thread.terminate()),
+  };
+}

@@ -192,7 +192,7 @@ describe('a database on PostgreSQL', () => {
     const refusal = {
       code: 'bad_migrations',
       message:
-        /^Cannot open "postgres.*": migration 7 "session" was applied with hash no, and this program/,
+        /^Cannot open "postgres.*": migration 7 "session" was applied with hash no, but this program/,
     };
     await assert.rejects(applyToServer(options(database)), refusal);
     await assert.rejects(dueOnServer(options(database)), refusal);

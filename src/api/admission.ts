@@ -134,7 +134,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
 // Shared, because creating an error captures a stack, the most expensive part of a refusal.
 const overloaded = new Problem(
   'overloaded',
-  'The service is overloaded. The request was not processed: try again later, at a ' + 'lower rate',
+  'The service is overloaded. The request was not processed: try again later, at a lower rate',
 );
 
 const tooManyOfApp = new Problem(

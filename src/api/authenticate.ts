@@ -100,7 +100,7 @@ export function scopeOf({ scope, role }: Operation): Scope | undefined {
 }
 
 const unauthorizedDetail =
-  'The request needs a valid API key. The WWW-Authenticate header says where to send ' + 'it.';
+  'The request needs a valid API key. The WWW-Authenticate header says where to send it.';
 
 interface Held extends Known {
   usesCookie: boolean;

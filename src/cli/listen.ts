@@ -87,8 +87,7 @@ async function leave(client: Client, subscriberId: string): Promise<void> {
 function stillThere(error: unknown, subscriberId: string): unknown {
   if (!(error instanceof CliFailure)) return error;
   const { message, code, status } = error;
-  const next =
-    'The subscription may still exist. End it:\n' + `  ringback unsubscribe ${subscriberId}`;
+  const next = `The subscription may still exist. End it:\n  ringback unsubscribe ${subscriberId}`;
   return new CliFailure(`${message}\n${next}`, { cause: error, code, status });
 }
 

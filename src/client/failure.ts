@@ -31,8 +31,8 @@ export class RingbackError extends Error implements Refusal {
 
   constructor(action: string, refusal: Refusal) {
     super(
-      `Cannot ${action}: the service responded ${refusal.status} ${refusal.code}: ` +
-        `${refusal.detail}`,
+      `Cannot ${action}: the service responded ` +
+        `${refusal.status} ${refusal.code}: ${refusal.detail}`,
     );
     this.name = 'RingbackError';
     this.status = refusal.status;

@@ -123,8 +123,8 @@ export function rejectedNotice({ event, eventName, reason, atMs }: RejectedFacts
   const eventId = withPrefix('evt', event);
   return noticeOf('ringback.event.rejected', {
     message:
-      `Event ${eventId} ("${eventName}"), published by SQL, was rejected and not delivered: ` +
-      `${reason}`,
+      `Event ${eventId} ("${eventName}"), published by SQL, was rejected and not ` +
+      `delivered: ${reason}`,
     eventId,
     event: eventName,
     reason,

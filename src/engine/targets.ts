@@ -87,7 +87,7 @@ function eventOf(template: Template, exchange: Exchange): string {
   const expected = 'expected segments of letters, digits, _ and -, joined by dots';
   throw eventProblem(
     expressionsOf(template)[0],
-    `Cannot subscribe to event ${JSON.stringify(event)}: it is not an event name, ` + `${expected}`,
+    `Cannot subscribe to event ${JSON.stringify(event)}: it is not an event name, ${expected}`,
   );
 }
 

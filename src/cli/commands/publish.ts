@@ -54,8 +54,7 @@ export const publish: Command = {
     ...connectFlags,
   },
   takesSettings: false,
-  json:
-    'eventId and deliveries; with --wait, the number per outcome; with --batch, the ' + 'totals',
+  json: 'eventId and deliveries; with --wait, the number per outcome; with --batch, the totals',
   examples: [
     {
       line: 'ringback publish order.created --message "Order 42 was placed"',

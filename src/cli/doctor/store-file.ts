@@ -49,7 +49,7 @@ function cannotOpen(path: string, error: unknown): Finding {
   return failed('store', {
     message: `Cannot read "${path}": ${reasonOf(error)}`,
     remedy:
-      'Check the file’s permissions and that it is a SQLite database; a backup can replace ' + 'it',
+      'Check the file’s permissions and that it is a SQLite database; a backup can replace it',
   });
 }
 

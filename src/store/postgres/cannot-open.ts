@@ -81,9 +81,7 @@ function adviceOn(error: unknown): string | undefined {
   }
   if (!(error instanceof Error)) return undefined;
   if (error.message.startsWith('SASL')) return 'check the password in DATABASE_URL';
-  return (
-    'check the host and port in DATABASE_URL, and that the server is running and ' + 'reachable'
-  );
+  return 'check the host and port in DATABASE_URL, and that the server is running and reachable';
 }
 
 function failed(message: string, cause?: unknown): CannotOpenStore {

@@ -8,6 +8,7 @@ import { toFound } from '../kept-filter.ts';
 import type { Listener } from '../listener.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
+import type { LanesMet } from './known.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';
 
@@ -44,7 +45,6 @@ export interface Heard {
  * The lanes that a call has read, each as one object, so that changes made for one event are
  * visible to the next.
  */
-export type LanesMet = Map<number, Lane>;
 
 /**
  * Does not apply filters: the code that inserts the deliveries does, at once or in the steps of a

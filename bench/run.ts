@@ -7,7 +7,7 @@
 //   --latency 1              ms that are added to each round trip to PostgreSQL, for all contenders
 //   --large                  ten times the rows where costs could grow with them
 import { parseArgs } from 'node:util';
-import { realWorld } from '../src/core/world.ts';
+import { realWorld } from '../src/core/base/world.ts';
 import { checkout, machine } from '../test/proof/report/place.ts';
 import { isHeld, type Scenario } from './harness/outcome.ts';
 import { printOutcome } from './harness/print.ts';

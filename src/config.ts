@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposure.ts';
 import { isGiven, readSetting, type Environment } from './config/setting.ts';
 import { settings } from './config/settings.ts';
-import type { Quotas } from './core/quotas.ts';
+import type { Quotas } from './core/load/quotas.ts';
 import { parseAllowTargets, type Policy } from './egress/policy.ts';
 import type { Database } from './store/open.ts';
 

@@ -1,5 +1,5 @@
 // A lane for tests of the rules: open, with nothing to wait for, unless the test says otherwise.
-import { never, type Lane } from '../src/core/lane.ts';
+import { never, type Lane } from '../src/core/domain/lane.ts';
 
 export function lane(changes: Partial<Lane> = {}): Lane {
   return {

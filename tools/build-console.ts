@@ -16,7 +16,7 @@ if (import.meta.main) {
 export async function buildConsole(): Promise<void> {
   await buildIfChanged({
     what: 'The console',
-    sources: ['console/*.*', 'console/src/**/*.*', 'src/core/*.ts'],
+    sources: ['console/*.*', 'console/src/**/*.*', 'src/core/**/*.ts'],
     built: 'console/dist/index.html',
     note: 'node_modules/.cache/ringback-built/console',
     lock: 'console/.building',

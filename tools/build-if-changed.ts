@@ -4,7 +4,7 @@ import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { mkdir, rm, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { realWorld } from '../src/core/world.ts';
+import { realWorld } from '../src/core/base/world.ts';
 
 export const root = join(import.meta.dirname, '..');
 

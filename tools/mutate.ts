@@ -9,7 +9,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { realWorld } from '../src/core/world.ts';
+import { realWorld } from '../src/core/base/world.ts';
 import { globalSetup, globalTeardown } from '../test/postgres/global-setup.ts';
 import { changedSource } from '../test/proof/controls/change-source.ts';
 import { mutantsOf, type Mutant } from '../test/proof/mutation/mutants.ts';

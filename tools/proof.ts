@@ -5,7 +5,7 @@
 //   --seed 7                    another seed
 //   --page                      only writes the page again, from the figures of the last run
 import { parseArgs } from 'node:util';
-import { realWorld } from '../src/core/world.ts';
+import { realWorld } from '../src/core/base/world.ts';
 import { entries } from '../test/proof/entries.ts';
 import { assemble } from '../test/proof/report/assemble.ts';
 import { keepRun, keptLongRun, writePage } from '../test/proof/report/files.ts';

@@ -14,7 +14,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
-import { realWorld } from '../src/core/world.ts';
+import { realWorld } from '../src/core/base/world.ts';
 import { changedSource } from '../test/proof/controls/change-source.ts';
 import { runLookControl } from '../test/proof/controls/look.ts';
 import { keepLongRun } from '../test/proof/report/files.ts';

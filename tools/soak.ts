@@ -4,7 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { realWorld } from '../src/core/world.ts';
+import { realWorld } from '../src/core/base/world.ts';
 import { chaos, summaryOf } from '../test/e2e/cluster-chaos.ts';
 import { outage } from '../test/e2e/cluster-outage.ts';
 import { killRounds } from '../test/e2e/kill.ts';

@@ -2,9 +2,9 @@
 // kept-alive connections. Shared by all contenders except Ringback.
 import { strict as assert } from 'node:assert';
 import { Pool } from 'undici';
-import { idMaker } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { sign } from '../../src/egress/sign.ts';
 
 const secrets = [`whsec_${Buffer.alloc(32, 7).toString('base64')}`];

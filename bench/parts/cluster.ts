@@ -15,7 +15,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { serve, startChild, type Child, type Serving } from '../../test/cli/child.ts';
 import { startPostgres } from '../../test/postgres/server.ts';
 

@@ -1,6 +1,6 @@
 // A long synthetic history, row by row and deterministic: app, event name, callback and outcome of
 // the i-th event. Mostly ordinary traffic, with a few rare cases. For benchmarks only.
-import { firstIdAt } from '../../src/core/id.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
 
 export interface FillOptions {
   /** Events, each with one delivery. */

@@ -1,6 +1,6 @@
 // Preloaded by the nodes of bench/parts/cluster.ts (`--import`): overrides the lane cap of the
 // program. For that benchmark only.
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 
 const cap = Number(process.env['BENCH_LANE_CAP']);
 Object.assign(limits, { laneCapMax: cap, laneCapStart: Math.min(cap, limits.laneCapStart) });

@@ -7,7 +7,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Pool } from 'undici';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import { callbackHeaders } from '../../src/egress/request-head.ts';

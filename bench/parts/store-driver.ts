@@ -2,11 +2,11 @@
 // receivers answer at once. It measures the store alone. For benchmarks only.
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import type { Leased } from '../../src/core/delivery.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { leaseOf } from '../../src/core/lease.ts';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { leaseOf } from '../../src/core/domain/lease.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { Store } from '../../src/store/store.ts';
 

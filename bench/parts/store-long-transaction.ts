@@ -4,7 +4,7 @@
 // argument); in the last phase they are not. Run: node bench/parts/store-long-transaction.ts
 import { strict as assert } from 'node:assert';
 import { Client } from 'pg';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { FloorKeeper } from '../../src/store/postgres/work.ts';
 import { keepFloors } from '../../src/store/postgres/work.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { createBatcher } from '../../src/store/batcher.ts';
 import { openCluster, openEmbedded } from '../../src/store/open.ts';
 import { openPostgres } from '../../src/store/postgres/transport.ts';

@@ -1,5 +1,5 @@
 // Short labels for the outcome of an attempt, for tables and lists. The sentences with advice are
-// in core/failures.ts.
+// in core/domain/failures.ts.
 const labels: Readonly<Record<string, string>> = {
   dns: 'DNS lookup failed',
   refused: 'Connection refused',

@@ -1,11 +1,11 @@
 // Authentication: executes the security requirements of an operation. One alternative suffices, all
 // schemes of an alternative must hold, and every failure looks the same from outside.
 import type { Alternative, Carrier, Operation, Scheme } from '../contract/contract.ts';
-import { withPrefix } from '../core/id.ts';
-import type { Key, Scope } from '../core/key.ts';
-import { limits } from '../core/limits.ts';
-import { Problem } from '../core/problem.ts';
-import { followed, together, type Soon } from '../core/soon.ts';
+import { withPrefix } from '../core/base/id.ts';
+import type { Key, Scope } from '../core/domain/key.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem } from '../core/errors/problem.ts';
+import { followed, together, type Soon } from '../core/base/soon.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { OpenSession } from '../engine/sessions.ts';
 import { crossOriginFault } from './origin.ts';

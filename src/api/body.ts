@@ -2,8 +2,8 @@
 // different values.
 import { bounds } from '../contract/bounds.ts';
 import { isJson } from '../contract/media.ts';
-import { readJson } from '../core/json.ts';
-import { Problem } from '../core/problem.ts';
+import { readJson } from '../core/base/json.ts';
+import { Problem } from '../core/errors/problem.ts';
 import { decoded, readMediaType, type RawHead } from './raw-request.ts';
 
 export interface Body {

@@ -2,9 +2,9 @@
 // caller.
 import type { Variant } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
-import type { App } from '../core/app.ts';
-import type { Key } from '../core/key.ts';
-import type { TraceContext } from '../core/trace.ts';
+import type { App } from '../core/domain/app.ts';
+import type { Key } from '../core/domain/key.ts';
+import type { TraceContext } from '../core/telemetry/trace.ts';
 import type { OpenSession } from '../engine/sessions.ts';
 import type { Begun } from '../engine/trace.ts';
 import type { Facts } from './request-log.ts';

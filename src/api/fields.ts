@@ -2,9 +2,9 @@
 // contract and handler disagree: a bug, so it fails the request instead of guessing.
 import assert from 'node:assert/strict';
 import type { Message } from '../contract/exchange.ts';
-import { instantExpected, instantMs } from '../core/instant.ts';
-import { limits } from '../core/limits.ts';
-import { Problem } from '../core/problem.ts';
+import { instantExpected, instantMs } from '../core/base/instant.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem } from '../core/errors/problem.ts';
 import { isCursor, type CursorKind } from '../store/cursor.ts';
 import type { PageInput } from '../store/store.ts';
 

@@ -1,10 +1,10 @@
 // An operation as a request meets it, on either path: authenticate, read the call, answer or
 // refuse.
 import type { Operation } from '../contract/contract.ts';
-import { withPrefix } from '../core/id.ts';
-import type { Key } from '../core/key.ts';
-import { redact } from '../core/redact.ts';
-import { followed, type Soon } from '../core/soon.ts';
+import { withPrefix } from '../core/base/id.ts';
+import type { Key } from '../core/domain/key.ts';
+import { redact } from '../core/secrets/redact.ts';
+import { followed, type Soon } from '../core/base/soon.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import { appIdCheck } from './app-id.ts';

@@ -4,10 +4,10 @@
 import assert from 'node:assert/strict';
 import type { Operation } from '../contract/contract.ts';
 import { readRequest, type Reading } from '../contract/request.ts';
-import type { Key } from '../core/key.ts';
-import { invalidRequest, Problem } from '../core/problem.ts';
-import type { Soon } from '../core/soon.ts';
-import { readTrace } from '../core/trace.ts';
+import type { Key } from '../core/domain/key.ts';
+import { invalidRequest, Problem } from '../core/errors/problem.ts';
+import type { Soon } from '../core/base/soon.ts';
+import { readTrace } from '../core/telemetry/trace.ts';
 import type { Caller } from './authenticate.ts';
 import { readBody, unsupported } from './body.ts';
 import type { Call } from './call.ts';

@@ -3,11 +3,11 @@
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
 import type { Operation } from '../contract/contract.ts';
-import type { LogFact } from '../core/log-fact.ts';
-import type { ProblemCode } from '../core/problem.ts';
-import { redact } from '../core/redact.ts';
-import type { Tracer } from '../core/trace.ts';
-import type { World } from '../core/world.ts';
+import type { LogFact } from '../core/telemetry/log-fact.ts';
+import type { ProblemCode } from '../core/errors/problem.ts';
+import { redact } from '../core/secrets/redact.ts';
+import type { Tracer } from '../core/telemetry/trace.ts';
+import type { World } from '../core/base/world.ts';
 import type { Answered } from '../engine/meter.ts';
 import type { Begun } from '../engine/trace.ts';
 

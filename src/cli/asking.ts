@@ -1,6 +1,6 @@
 // Polls a service until something is done: at once, then at growing intervals. Ctrl+C ends it at
 // once, even while an answer is pending.
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { CliFailure } from './failure.ts';
 import { stopSignal } from './stop-signal.ts';
 import type { Terminal } from './terminal.ts';

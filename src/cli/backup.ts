@@ -1,7 +1,7 @@
 // `ringback backup FILE`: copies the SQLite database, even while the service is running.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import { databaseIn } from '../store/open.ts';
 import { CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
 import { backUpInThread } from '../store/sqlite/backup-thread.ts';

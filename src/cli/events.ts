@@ -1,6 +1,6 @@
 // `ringback events`: lists events, or shows one with its payload and its deliveries.
 import type { Event, ShownEvent } from '../client/client.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Invocation } from './command.ts';
 import { listFlags, timeFlags } from './commands/filter-flags.ts';
 import { deliveryColumns } from './delivery-view.ts';

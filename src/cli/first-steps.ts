@@ -12,7 +12,7 @@ import {
   type RequestSample,
   type SampledCallback,
 } from '../contract/sample-request.ts';
-import { withPrefix } from '../core/id.ts';
+import { withPrefix } from '../core/base/id.ts';
 import type { Service } from '../service.ts';
 import { ownCommand } from './own-command.ts';
 

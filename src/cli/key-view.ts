@@ -1,5 +1,5 @@
 // Shows keys to people and programs. A secret is shown only by the call that created it.
-import { isLive, type Key } from '../core/key.ts';
+import { isLive, type Key } from '../core/domain/key.ts';
 import type { FreshKey } from '../engine/keys.ts';
 import type { Terminal } from './terminal.ts';
 import { paintState, viewOf } from './view.ts';

@@ -2,11 +2,11 @@
 // admin key is at hand. While the service runs on SQLite, only the API can do this.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultAppName, type App } from '../core/app.ts';
-import { limits } from '../core/limits.ts';
-import { scopes as allScopes, type Key, type Scope } from '../core/key.ts';
+import { defaultAppName, type App } from '../core/domain/app.ts';
+import { limits } from '../core/limits/limits.ts';
+import { scopes as allScopes, type Key, type Scope } from '../core/domain/key.ts';
 import { createKey, listKeys, revokeKey, rotateKey } from '../engine/keys.ts';
-import { Problem } from '../core/problem.ts';
+import { Problem } from '../core/errors/problem.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
@@ -14,7 +14,7 @@ import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';
 import { forPeople, forPrograms, type Done } from './key-view.ts';
-import { guess } from '../core/nearest.ts';
+import { guess } from '../core/errors/nearest.ts';
 import type { Terminal } from './terminal.ts';
 import { json } from './view.ts';
 

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
 import type { Client, SubscribeWish } from '../client/client.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import { createReceiver, ForgeryError } from '../receiver/receiver.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';

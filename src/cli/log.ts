@@ -3,10 +3,10 @@
 // loses lines; it must never block or end the service.
 import { pino, type Logger } from 'pino';
 import type { LogFormat, LogLevel } from '../config/readers.ts';
-import { limits } from '../core/limits.ts';
-import type { LogFact } from '../core/log-fact.ts';
-import { redact, withoutPaths } from '../core/redact.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { LogFact } from '../core/telemetry/log-fact.ts';
+import { redact, withoutPaths } from '../core/secrets/redact.ts';
+import type { World } from '../core/base/world.ts';
 import { prettyLine } from './pretty.ts';
 
 export interface LogOptions {

@@ -2,7 +2,7 @@
 import { commands } from './commands.ts';
 import { runCommandLine } from './run.ts';
 import type { Terminal } from './terminal.ts';
-import { realWorld } from '../core/world.ts';
+import { realWorld } from '../core/base/world.ts';
 
 /**
  * The first signal asks to stop; a second one ends the process at once. Commands that never ask for

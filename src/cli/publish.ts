@@ -1,7 +1,7 @@
 // `ringback publish`: publishes an event. The payload is sent as given, byte for byte.
 import type { Accepted } from '../client/client.ts';
-import { readOpaqueJson } from '../core/json.ts';
-import { limits } from '../core/limits.ts';
+import { readOpaqueJson } from '../core/base/json.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { expectId } from './id-kind.ts';

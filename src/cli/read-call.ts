@@ -5,7 +5,7 @@ import type { Environment } from '../config/setting.ts';
 import type { Command, Flag, Invocation } from './command.ts';
 import { calledWrongly } from './failure.ts';
 import { settingFlags } from './flags.ts';
-import { guess, nearest } from '../core/nearest.ts';
+import { guess, nearest } from '../core/errors/nearest.ts';
 
 /** Flags of every command, handled by run.ts. */
 export const commonFlags = {

@@ -1,14 +1,14 @@
 // `ringback replay`: sends many deliveries again. It counts what matches, asks for confirmation,
 // then shows progress. The service runs the replay, so leaving does not end it.
 import type { Client, NewReplayFilter, Replay } from '../client/client.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import { askUntil } from './asking.ts';
 import type { Invocation } from './command.ts';
 import { deliveryFlags, endedStates, listFlags } from './commands/filter-flags.ts';
 import { readFilters } from './deliveries.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { expectId } from './id-kind.ts';
-import { guess } from '../core/nearest.ts';
+import { guess } from '../core/errors/nearest.ts';
 import { startProgress } from './progress.ts';
 import { askYes } from './ask-yes.ts';
 import { refuseBeside } from './refuse-beside.ts';

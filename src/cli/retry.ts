@@ -1,7 +1,7 @@
 // `ringback retry`: sends the named deliveries again. One that cannot be sent again does not stop
 // the others.
 import type { Client } from '../client/client.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { expectId } from './id-kind.ts';

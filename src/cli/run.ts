@@ -1,12 +1,12 @@
 // argv → command → exit code. Failures are sentences on stderr, or JSON with --json; only bugs of
 // ours keep their stack.
-import { version } from '../core/version.ts';
+import { version } from '../core/base/version.ts';
 import type { Command } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { guarded } from './guarded.ts';
 import { harmlessLines } from './harmless.ts';
 import { help, overview } from './help.ts';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../core/errors/nearest.ts';
 import { logPainter } from './paint.ts';
 import { readCall } from './read-call.ts';
 import type { Terminal } from './terminal.ts';

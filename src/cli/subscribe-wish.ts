@@ -1,7 +1,7 @@
 // Translates the flags of `ringback subscribe` into the input of the subscribe call. Pure. Checks
 // only the syntax of each flag; the service checks the values.
 import type { Controls } from '../client/client.ts';
-import { durationMs } from '../core/duration.ts';
+import { durationMs } from '../core/base/duration.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly } from './failure.ts';
 import { instantMs } from './when.ts';

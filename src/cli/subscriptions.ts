@@ -1,13 +1,13 @@
 // `ringback subscriptions`: lists subscriptions, or shows one with its health; pauses, resumes or
 // pings it, and shows or rotates its secret.
 import type { Client, Subscription } from '../client/client.ts';
-import { durationMs } from '../core/duration.ts';
+import { durationMs } from '../core/base/duration.ts';
 import type { Invocation } from './command.ts';
 import { listFlags, subscriptionStates } from './commands/filter-flags.ts';
 import { calledWrongly } from './failure.ts';
 import { harmless } from './harmless.ts';
 import { expectId } from './id-kind.ts';
-import { listed } from '../core/nearest.ts';
+import { listed } from '../core/errors/nearest.ts';
 import { refuseBeside } from './refuse-beside.ts';
 import { showSubscription, subscriptionColumns } from './subscription-view.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,6 +1,6 @@
 // The terminal as a value, so that tests can run commands.
 import type { Environment } from '../config.ts';
-import type { World } from '../core/world.ts';
+import type { World } from '../core/base/world.ts';
 
 export interface Terminal {
   out: (text: string) => void;

@@ -1,7 +1,7 @@
 // How commands show results: the same colours, times and list endings everywhere.
 import { circleFinder } from '../client/circle.ts';
 import type { Listing } from '../client/client.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { painter, type Paint, type Style } from './paint.ts';

@@ -1,7 +1,7 @@
 // Follows deliveries live, one line per change, until the user ends it. The service sends only the
 // newest changes of a moment; the number of the others is always printed.
 import type { Client, Delivery, ListDeliveriesQuery } from '../client/client.ts';
-import { fitsEvent } from '../core/fits-delivery.ts';
+import { fitsEvent } from '../core/domain/fits-delivery.ts';
 import type { Invocation } from './command.ts';
 import { answerOf } from './delivery-view.ts';
 import { harmless } from './harmless.ts';

@@ -1,6 +1,6 @@
 // Runs a command's calls to a service. Refusals become sentences that say what to do.
 import { createClient, RingbackError, UnreachableError, type Client } from '../client/client.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Invocation } from './command.ts';
 import { readConnection, type Connection } from './connect.ts';
 import { CliFailure } from './failure.ts';

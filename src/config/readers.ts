@@ -1,8 +1,8 @@
 // Parses the text of settings: each reader returns the value, or what it expected.
-import { durationMs } from '../core/duration.ts';
-import { keyIdOf } from '../core/key.ts';
-import type { KeyRing } from '../core/seal.ts';
-import { limits } from '../core/limits.ts';
+import { durationMs } from '../core/base/duration.ts';
+import { keyIdOf } from '../core/domain/key.ts';
+import type { KeyRing } from '../core/secrets/seal.ts';
+import { limits } from '../core/limits/limits.ts';
 import { parseAllowTargets, type Policy } from '../egress/policy.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
 

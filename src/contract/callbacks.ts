@@ -1,6 +1,6 @@
 // Compiles the callbacks that an operation declares. A broken key is repaired if the repair is
 // unambiguous. One that cannot be used leaves an inactive callback with the reason.
-import { isEventPattern } from '../core/pattern.ts';
+import { isEventPattern } from '../core/domain/pattern.ts';
 import type { CallbackDefinition } from './contract.ts';
 import { methodsOf } from './draft.ts';
 import type { Draft } from './draft.ts';

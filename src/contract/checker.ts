@@ -1,7 +1,7 @@
 // Compiles a bundle into a check with bounded cost, for any schema and value. A value that fits
 // costs one fast pass; only one that does not is searched for all faults.
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import type { Fault } from '../core/problem.ts';
+import type { Fault } from '../core/errors/problem.ts';
 import { bounds } from './bounds.ts';
 import { checkerLibrary } from './checker-library.ts';
 import type { Bundle, Schema } from './bundle.ts';
@@ -12,7 +12,7 @@ import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
 import { Exhausted, makeMeter, pay, runMetered } from './meter.ts';
 import type { Meter, Work } from './meter.ts';
 import { meteredSchemas, nameIn } from './metered.ts';
-import { remembered } from '../core/once.ts';
+import { remembered } from '../core/base/once.ts';
 import { readRegex } from './regex.ts';
 import { shapeOf } from './shape.ts';
 

@@ -1,6 +1,6 @@
 // An executable contract: an OpenAPI document compiled into values that the engine and the API can
 // run. Nothing here depends on an HTTP server.
-import type { Scope } from '../core/key.ts';
+import type { Scope } from '../core/domain/key.ts';
 import type { Document } from './document.ts';
 import type { Expression } from './expression.ts';
 import type { SourceFiles } from './place.ts';

@@ -1,7 +1,7 @@
 // Decodes bodies made of parts, which arrive as bytes. The operation decides which media types it
 // accepts, so this runs after it was found.
-import { jsonBudget, readJson, type JsonBudget } from '../core/json.ts';
-import type { Fault } from '../core/problem.ts';
+import { jsonBudget, readJson, type JsonBudget } from '../core/base/json.ts';
+import type { Fault } from '../core/errors/problem.ts';
 import { bounds } from './bounds.ts';
 import { essenceOf, isJson } from './media.ts';
 import { mediaTypeParameter, readDisposition, readMultipart } from './multipart.ts';

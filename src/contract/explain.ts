@@ -1,7 +1,7 @@
 // Explains what is wrong with a value, from the errors of the schema checker: one sentence per
 // place, and of several allowed forms only the faults of the one that was most likely meant.
 import type { ErrorObject } from 'ajv';
-import { printPointer } from '../core/pointer.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import { bounds } from './bounds.ts';
 import { isList, isObject } from './document.ts';
 import { typeOf } from './shape.ts';

@@ -1,6 +1,6 @@
 // Parses and prints runtime expressions of OpenAPI. Names may contain dots, so they are never split
 // on dots. Braces belong to the template around an expression and are refused inside it.
-import { printPointer, unescapeToken } from '../core/pointer.ts';
+import { printPointer, unescapeToken } from '../core/base/pointer.ts';
 
 export type Side = 'request' | 'response';
 

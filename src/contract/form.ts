@@ -1,8 +1,8 @@
 // Reads bodies that consist of fields: forms and multipart. Each text is converted to the type in
 // the schema, in the style that `encoding` declares. Undeclared fields are kept.
-import { jsonBudget, type JsonBudget } from '../core/json.ts';
-import type { Fault } from '../core/problem.ts';
-import { printPointer } from '../core/pointer.ts';
+import { jsonBudget, type JsonBudget } from '../core/base/json.ts';
+import type { Fault } from '../core/errors/problem.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import type { Encoding, Parameter } from './contract.ts';
 import { isList, isObject } from './document.ts';
 import type { JsonObject } from './document.ts';

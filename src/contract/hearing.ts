@@ -1,7 +1,7 @@
 // Finds the callbacks of a contract that may match an event, without visiting all of them: by the
 // patterns that match the event, and by the literal text around the expressions of incomplete
 // patterns.
-import { patternsFor } from '../core/pattern.ts';
+import { patternsFor } from '../core/domain/pattern.ts';
 import type { CallbackDefinition, Contract } from './contract.ts';
 import type { Template } from './template.ts';
 

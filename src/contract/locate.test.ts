@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { fc } from '../../test/fast-check.ts';
 import { dump, load } from 'js-yaml';
 import { ContractError, readDocument } from './document.ts';
-import { printPointer } from '../core/pointer.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import { explainError, locate, locateAll } from './locate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ringback-locate-'));

@@ -1,6 +1,6 @@
 // Validates event payloads against the contract. A payload must match the schema of every callback
 // that the event could reach, subscribed or not, so that no invalid payload is ever delivered.
-import type { Fault } from '../core/problem.ts';
+import type { Fault } from '../core/errors/problem.ts';
 import { bounds } from './bounds.ts';
 import type { Contract } from './contract.ts';
 import { hearing } from './hearing.ts';

@@ -2,7 +2,7 @@
 // followed lazily, when a member behind them is read. They may be circular, and must never cause
 // network access.
 import { dirname, relative, resolve } from 'node:path';
-import { printPointer } from '../core/pointer.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import { bounds } from './bounds.ts';
 import type { Warning } from './warning.ts';
 import { ContractError, fullBudget, isList, isObject, own } from './document.ts';

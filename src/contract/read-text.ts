@@ -1,8 +1,8 @@
 // Converts the text of a parameter, in any OpenAPI style, to the type that its schema describes.
 // Text that cannot be converted is a fault; whether the value is valid is decided by the schema.
-import { readJson, type JsonBudget } from '../core/json.ts';
-import type { Fault } from '../core/problem.ts';
-import { printPointer } from '../core/pointer.ts';
+import { readJson, type JsonBudget } from '../core/base/json.ts';
+import type { Fault } from '../core/errors/problem.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import { bounds } from './bounds.ts';
 import type { Parameter } from './contract.ts';
 import { show, typeNames } from './explain.ts';

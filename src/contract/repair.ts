@@ -1,6 +1,6 @@
 // Repairs callback keys of real documents. Only a mistake with exactly one possible meaning is
 // repaired, and each repair reports what was found and how it was read.
-import { printPointer } from '../core/pointer.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import { parseExpression, printExpression } from './expression.ts';
 import type { Expression, Malformed } from './expression.ts';
 import { templateFault } from './target.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
 import { load } from 'js-yaml';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import { bounds } from './bounds.ts';
 import { compileContract } from './compile.ts';
 import type { Operation } from './contract.ts';

@@ -1,8 +1,8 @@
 // Reads a request against an operation: parameters first, then the variant, then the body. That
 // order gives the most helpful message. Never throws, whatever the request contains.
-import { guess } from '../core/nearest.ts';
-import type { Fault } from '../core/problem.ts';
-import { redact } from '../core/redact.ts';
+import { guess } from '../core/errors/nearest.ts';
+import type { Fault } from '../core/errors/problem.ts';
+import { redact } from '../core/secrets/redact.ts';
 import { bounds } from './bounds.ts';
 import type { Encoding, Operation, Parameter, Variant } from './contract.ts';
 import { decodeBody } from './decode-body.ts';

@@ -1,6 +1,6 @@
 // Makes an object for an example: what is required first, then as much of the rest as keeps it readable. Each optional
 // property can be left out, or put in, when the whole does not fit.
-import { printPointer } from '../core/pointer.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import { bounds } from './bounds.ts';
 import { isObject, own } from './document.ts';
 import type { JsonObject } from './document.ts';

@@ -1,6 +1,6 @@
 // A valid request for an operation, made so that as many of its callbacks as possible resolve: the
 // places that callback keys read hold the given URL. It carries no credentials; the caller has them.
-import { isEventName } from '../core/pattern.ts';
+import { isEventName } from '../core/domain/pattern.ts';
 import { composeAnswer, messageOf } from './answer.ts';
 import type { CallbackDefinition, Operation, Parameter, Variant } from './contract.ts';
 import { isList } from './document.ts';

@@ -1,6 +1,6 @@
 // Makes one value for a schema by what the document says there: its examples first, then something simple of the right
 // kind. It judges nothing: whether the value fits, the validator says.
-import { printPointer } from '../core/pointer.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import { bounds } from './bounds.ts';
 import { isList } from './document.ts';
 import type { JsonObject } from './document.ts';

@@ -1,8 +1,8 @@
 // Makes a valid example of a schema: the document's own where they are valid, else something simple. The validator has
 // the last word; where it says no, other choices are tried, within a limit on the work. The same schema always gives
 // the same example.
-import { printPointer, valueAt } from '../core/pointer.ts';
-import type { Fault } from '../core/problem.ts';
+import { printPointer, valueAt } from '../core/base/pointer.ts';
+import type { Fault } from '../core/errors/problem.ts';
 import { bounds } from './bounds.ts';
 import { ContractError, isList, isObject } from './document.ts';
 import { OutOfWork, pay } from './meter.ts';

@@ -1,8 +1,8 @@
 // Creates validators from schemas. Nothing is compiled before the first value is checked, and then
 // only what that schema reaches. One schema of a document has one validator, however often it is
 // used.
-import { once } from '../core/once.ts';
-import type { Fault } from '../core/problem.ts';
+import { once } from '../core/base/once.ts';
+import type { Fault } from '../core/errors/problem.ts';
 import { bounds } from './bounds.ts';
 import { describeSchema, isModern } from './bundle.ts';
 import type { Bundle, DescribedSchema } from './bundle.ts';

@@ -1,7 +1,7 @@
 // Compiles security requirements to alternatives. A requirement that is not understood or cannot
 // run must close an operation, never open it.
-import { scopes } from '../core/key.ts';
-import type { Scope } from '../core/key.ts';
+import { scopes } from '../core/domain/key.ts';
+import type { Scope } from '../core/domain/key.ts';
 import { bounds } from './bounds.ts';
 import type { Alternative, Carrier, Scheme } from './contract.ts';
 import { isList, isObject } from './document.ts';

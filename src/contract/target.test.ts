@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { showUrl } from '../core/redact.ts';
-import { limits } from '../core/limits.ts';
+import { showUrl } from '../core/secrets/redact.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Exchange } from './exchange.ts';
 import { buildTargets, fillEvent, templateFault } from './target.ts';
 import type { Target } from './target.ts';

@@ -1,8 +1,8 @@
 // Builds callback URLs from a template and an exchange. Scheme, userinfo, host and port come from
 // the value at position 0 or from the contract's own text, never from a mixture.
 import assert from 'node:assert/strict';
-import { showUrl } from '../core/redact.ts';
-import { limits } from '../core/limits.ts';
+import { showUrl } from '../core/secrets/redact.ts';
+import { limits } from '../core/limits/limits.ts';
 import { evaluate } from './evaluate.ts';
 import type { Exchange } from './exchange.ts';
 import { printExpression } from './expression.ts';

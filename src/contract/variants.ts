@@ -1,7 +1,7 @@
 // Chooses the variant of a subscribe request: the needs of exactly one variant must be met, without
 // fields of another. A request that matches none or several gets a message with the fields that
 // were found and missing.
-import type { Fault } from '../core/problem.ts';
+import type { Fault } from '../core/errors/problem.ts';
 import type { Operation, Variant } from './contract.ts';
 import { resolve } from './evaluate.ts';
 import type { Message } from './exchange.ts';

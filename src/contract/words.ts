@@ -1,6 +1,6 @@
 // Describes parts of a contract in words: where a value is read, which URL is called, which key is
 // needed.
-import { printPointer } from '../core/pointer.ts';
+import { printPointer } from '../core/base/pointer.ts';
 import type { Alternative, CallbackDefinition, Scheme } from './contract.ts';
 import type { Expression } from './expression.ts';
 import type { Part, Template } from './template.ts';

@@ -6,7 +6,7 @@ import { networkInterfaces } from 'node:os';
 import { after, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
 import { makeCertificate } from '../../test/egress/certificate.ts';
-import type { World } from '../core/world.ts';
+import type { World } from '../core/base/world.ts';
 import type { Connector, DialResult } from './connect.ts';
 import { dial, openVetted, systemConnector } from './connect.ts';
 import type { Guard, Vetted } from './guard.ts';

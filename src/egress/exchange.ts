@@ -2,8 +2,8 @@
 // settles the result once. Whatever the receiver does, that happens by the deadline, in bounded
 // memory, and without an exception.
 import assert from 'node:assert/strict';
-import type { Header, SendResult } from '../core/attempt.ts';
-import type { World } from '../core/world.ts';
+import type { Header, SendResult } from '../core/domain/attempt.ts';
+import type { World } from '../core/base/world.ts';
 import type { Recall } from './recall.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { KeptBody, keepHeaders } from './answer.ts';

@@ -10,11 +10,11 @@ import {
   type CorpusRow,
 } from '../../test/egress/corpus.ts';
 import { fc } from '../../test/fast-check.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Connector } from './connect.ts';
 import { dial } from './connect.ts';
 import type { Guard, RefusalCode, VetResult } from './guard.ts';
-import { showUrl } from '../core/redact.ts';
+import { showUrl } from '../core/secrets/redact.ts';
 import { createGuard } from './guard.ts';
 import { parseAllowTargets } from './policy.ts';
 import type { Resolution, Resolver } from './resolve.ts';

@@ -19,7 +19,7 @@ import {
   shownBy,
   trusted,
 } from '../../test/egress/secure-behaviours.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { SenderOptions } from './send.ts';
 
 /** For receivers that run into the deadline; all others get more time than they can need. */

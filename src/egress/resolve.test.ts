@@ -7,7 +7,7 @@ import {
   type NameAnswer,
   type NameServer,
 } from '../../test/egress/name-server.ts';
-import type { World } from '../core/world.ts';
+import type { World } from '../core/base/world.ts';
 import type { Resolver } from './resolve.ts';
 import { localhostAddresses, systemResolver } from './resolve.ts';
 

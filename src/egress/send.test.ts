@@ -18,7 +18,7 @@ import {
 } from '../../test/egress/receiver.ts';
 import { reuseCases } from '../../test/egress/reuse-cases.ts';
 import { sleepyWorld } from '../../test/engine/sleepy-world.ts';
-import { realWorld } from '../core/world.ts';
+import { realWorld } from '../core/base/world.ts';
 import type { Connector } from './connect.ts';
 import type { SenderResult } from './exchange.ts';
 import type { Resolution } from './resolve.ts';

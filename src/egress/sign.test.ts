@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../test/fast-check.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { makeSigningSecret, verifierOf } from '../core/signing-secret.ts';
+import { makeSigningSecret, verifierOf } from '../core/secrets/signing-secret.ts';
 import { sign } from './sign.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

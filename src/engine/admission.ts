@@ -1,10 +1,10 @@
 // Who is let in while there is more to do than can be done: decided on the head of a request, before its
 // key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
 // that a flood of one kind leaves the others answerable. No app may have so much of one kind that none is left for the
-// next one: the same rule as for the dispatch window (core/app-share.ts).
-import { changeRange, publishRange } from '../core/admission.ts';
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+// next one: the same rule as for the dispatch window (core/load/app-share.ts).
+import { changeRange, publishRange } from '../core/load/admission.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import { LinkedList, type Link } from '../egress/linked-list.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import { createUnread, type LargeAnswer, type Unread } from './unread.ts';

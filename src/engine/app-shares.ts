@@ -1,10 +1,10 @@
 // The attempts that each app has in flight, and how many more it may start. An attempt that takes
 // too long counts as hanging, and so as one at risk. A lane is proven while its last attempt was
 // answered in time.
-import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../core/app-share.ts';
-import type { AppLoad, AppSlots } from '../core/app-share.ts';
-import { limits } from '../core/limits.ts';
-import { NewestMap } from '../core/newest-map.ts';
+import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../core/load/app-share.ts';
+import type { AppLoad, AppSlots } from '../core/load/app-share.ts';
+import { limits } from '../core/limits/limits.ts';
+import { NewestMap } from '../core/base/newest-map.ts';
 import { LinkedList, type Link } from '../egress/linked-list.ts';
 import type { AppRoom } from '../store/delivery-verbs.ts';
 

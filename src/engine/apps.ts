@@ -1,9 +1,9 @@
 // Apps, which are the tenants: creating one with its first key, listing, and the default app of the
 // first start.
-import { defaultAppName, type App } from '../core/app.ts';
-import { withoutPrefix } from '../core/id.ts';
-import { admits, hashKey, keyIdOf, scopes as allScopes, type Scope } from '../core/key.ts';
-import { Problem } from '../core/problem.ts';
+import { defaultAppName, type App } from '../core/domain/app.ts';
+import { withoutPrefix } from '../core/base/id.ts';
+import { admits, hashKey, keyIdOf, scopes as allScopes, type Scope } from '../core/domain/key.ts';
+import { Problem } from '../core/errors/problem.ts';
 import type { NewKey, Page, PageInput, QuotaEdits } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { drawKey, drawsMax, type FreshKey } from './keys.ts';

@@ -1,8 +1,8 @@
 // The census counts lanes and subscriptions for the metrics. It walks through all of them in
 // bounded steps, so that no statement takes long, then rests for a multiple of the time it took. It
 // runs only while metrics are scraped.
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import type {
   LaneCensus,
   LaneSums,

@@ -1,11 +1,11 @@
 // A channel reads the changes of one app from the feed once and hands them to all clients that
 // watch the app. Nothing is queued: a slow client is skipped and gets the frames that it missed
 // merged into one.
-import { parseDeliveryId } from '../core/delivery.ts';
-import { emptyDigest, mergeDigests, readDigest, type Digest } from '../core/digest.ts';
-import { pendingOf } from '../core/figures.ts';
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { parseDeliveryId } from '../core/domain/delivery.ts';
+import { emptyDigest, mergeDigests, readDigest, type Digest } from '../core/domain/digest.ts';
+import { pendingOf } from '../core/telemetry/figures.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import type { Delivery } from '../store/delivery-verbs.ts';
 import type { FeedRow } from '../store/feed-verbs.ts';
 import type { Store } from '../store/store.ts';

@@ -2,8 +2,8 @@
 // an attempt starts only within a second of the moment when the store confirmed that its lane is
 // open. An attempt that waits longer for a connection has its target read again. With a single
 // process the gate alone is exact.
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import { Deadlines, type Deadline, type DeadlineOwner } from '../egress/deadlines.ts';
 import type { Gate } from './gate.ts';
 import type { KnownTarget } from './prepared.ts';

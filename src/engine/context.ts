@@ -1,9 +1,9 @@
 // The dependencies of every engine verb. Made once, by app.ts.
-import type { App } from '../core/app.ts';
-import type { KeyRing } from '../core/seal.ts';
-import type { SubscriptionState } from '../core/subscription.ts';
-import type { Tracer } from '../core/trace.ts';
-import type { World } from '../core/world.ts';
+import type { App } from '../core/domain/app.ts';
+import type { KeyRing } from '../core/secrets/seal.ts';
+import type { SubscriptionState } from '../core/domain/subscription.ts';
+import type { Tracer } from '../core/telemetry/trace.ts';
+import type { World } from '../core/base/world.ts';
 import type { Guard } from '../egress/guard.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';

@@ -3,11 +3,11 @@
 import { controlsProperty } from '../contract/compile.ts';
 import type { Operation } from '../contract/contract.ts';
 import type { Message } from '../contract/exchange.ts';
-import type { App } from '../core/app.ts';
-import { noControls, type Controls } from '../core/controls.ts';
-import { invalidRequest, type Fault, type Problem } from '../core/problem.ts';
-import { noChoice, readChoice, readPatterns, type Choice } from '../core/read-controls.ts';
-import type { Callback, Subscription } from '../core/subscription.ts';
+import type { App } from '../core/domain/app.ts';
+import { noControls, type Controls } from '../core/domain/controls.ts';
+import { invalidRequest, type Fault, type Problem } from '../core/errors/problem.ts';
+import { noChoice, readChoice, readPatterns, type Choice } from '../core/domain/read-controls.ts';
+import type { Callback, Subscription } from '../core/domain/subscription.ts';
 import type { Context } from './context.ts';
 import { sealHeaders } from './secrets.ts';
 

@@ -1,12 +1,12 @@
 // One attempt of one delivery, from the lease to the settlement. Whatever the receiver does becomes
 // an outcome; a failure on our side releases the delivery and counts no attempt.
 import type { CallbackDefinition } from '../contract/contract.ts';
-import type { SendResult } from '../core/attempt.ts';
-import type { Leased } from '../core/delivery.ts';
-import { holderOf } from '../core/lease.ts';
-import { limits } from '../core/limits.ts';
-import { classify, errorOf, type Outcome } from '../core/outcome.ts';
-import type { World } from '../core/world.ts';
+import type { SendResult } from '../core/domain/attempt.ts';
+import type { Leased } from '../core/domain/delivery.ts';
+import { holderOf } from '../core/domain/lease.ts';
+import { limits } from '../core/limits/limits.ts';
+import { classify, errorOf, type Outcome } from '../core/domain/outcome.ts';
+import type { World } from '../core/base/world.ts';
 import type { SenderResult } from '../egress/exchange.ts';
 import type { Sender } from '../egress/send.ts';
 import type { AttemptRecord, Settlement } from '../store/delivery-verbs.ts';

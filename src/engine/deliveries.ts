@@ -1,9 +1,9 @@
 // Listing and reading deliveries, and sending them again.
-import type { App } from '../core/app.ts';
-import type { Attempt } from '../core/attempt.ts';
-import { parseDeliveryId, type DeliveryName } from '../core/delivery.ts';
-import { withoutPrefix, type IdPrefix } from '../core/id.ts';
-import { Problem } from '../core/problem.ts';
+import type { App } from '../core/domain/app.ts';
+import type { Attempt } from '../core/domain/attempt.ts';
+import { parseDeliveryId, type DeliveryName } from '../core/domain/delivery.ts';
+import { withoutPrefix, type IdPrefix } from '../core/base/id.ts';
+import { Problem } from '../core/errors/problem.ts';
 import type { Delivery, DeliveryFilter } from '../store/delivery-verbs.ts';
 import type { Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';

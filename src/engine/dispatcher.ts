@@ -1,12 +1,12 @@
 // The dispatcher keeps deliveries moving: it takes fresh ones from the publish that made them,
 // claims pending ones while it has room, and settles each after its attempt. The backlog stays in
 // the store; memory holds a bounded window.
-import type { Leased } from '../core/delivery.ts';
-import { leaseOf } from '../core/lease.ts';
-import { limits } from '../core/limits.ts';
-import { never } from '../core/lane.ts';
-import { NewestMap } from '../core/newest-map.ts';
-import type { World } from '../core/world.ts';
+import type { Leased } from '../core/domain/delivery.ts';
+import { leaseOf } from '../core/domain/lease.ts';
+import { limits } from '../core/limits/limits.ts';
+import { never } from '../core/domain/lane.ts';
+import { NewestMap } from '../core/base/newest-map.ts';
+import type { World } from '../core/base/world.ts';
 import type { Offer, Outlook, Settled, Settlement } from '../store/delivery-verbs.ts';
 import type { Worked, Worker } from '../store/delivery-verbs.ts';
 import type { Store } from '../store/store.ts';

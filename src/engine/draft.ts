@@ -1,12 +1,12 @@
 // Builds the request of an attempt. When the store announces which deliveries it is about to
 // insert, their requests are built and signed while it commits.
 import { fillEvent } from '../contract/target.ts';
-import { deliveryId, type Leased } from '../core/delivery.ts';
-import { hopsOf } from '../core/hops.ts';
-import { withPrefix } from '../core/id.ts';
-import { validSecrets } from '../core/signing-secret.ts';
-import type { Tracer } from '../core/trace.ts';
-import type { World } from '../core/world.ts';
+import { deliveryId, type Leased } from '../core/domain/delivery.ts';
+import { hopsOf } from '../core/domain/hops.ts';
+import { withPrefix } from '../core/base/id.ts';
+import { validSecrets } from '../core/secrets/signing-secret.ts';
+import type { Tracer } from '../core/telemetry/trace.ts';
+import type { World } from '../core/base/world.ts';
 import { callbackHeaders } from '../egress/request-head.ts';
 import type { SendRequest } from '../egress/exchange.ts';
 import type { Sender } from '../egress/send.ts';

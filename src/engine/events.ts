@@ -1,8 +1,8 @@
 // Listing and reading events.
-import type { App } from '../core/app.ts';
-import type { Event } from '../core/event.ts';
-import { withoutPrefix } from '../core/id.ts';
-import { Problem } from '../core/problem.ts';
+import type { App } from '../core/domain/app.ts';
+import type { Event } from '../core/domain/event.ts';
+import { withoutPrefix } from '../core/base/id.ts';
+import { Problem } from '../core/errors/problem.ts';
 import type { EventFilter } from '../store/delivery-verbs.ts';
 import type { Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';

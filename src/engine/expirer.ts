@@ -1,6 +1,6 @@
 // Ends subscriptions at their expiry time, sleeping until the next one. Uses the store's clock, so
 // that all nodes agree. Even if it is late, no attempt starts after that time: see deliver.ts.
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Context } from './context.ts';
 
 type Means = Pick<Context, 'store' | 'world'> & {

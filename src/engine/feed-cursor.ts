@@ -1,6 +1,6 @@
 // The position of a client in the feed as text: a time, and the last row of each node. Opaque to
 // clients.
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 
 export interface FeedCursor {
   /** By the store's clock: rows written later than this may not have been seen. */

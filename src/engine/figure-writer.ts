@@ -1,6 +1,6 @@
 // Writes the figures of subscriptions that the store accumulates in memory: every few seconds, so
 // that a crash loses little, and at the end, so that a stop loses none.
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Context } from './context.ts';
 
 type Means = Pick<Context, 'store' | 'world'> & { onError: (error: unknown) => void };

@@ -1,9 +1,15 @@
 // A frame is one message to a client of the live view. Frames that a slow client missed merge into
 // one, which is no larger than any other.
-import { deliveryId } from '../core/delivery.ts';
-import { addCounts, mergeNamed, newest, type Digest, type NamedChanges } from '../core/digest.ts';
-import { limits } from '../core/limits.ts';
-import type { Replay } from '../core/replay.ts';
+import { deliveryId } from '../core/domain/delivery.ts';
+import {
+  addCounts,
+  mergeNamed,
+  newest,
+  type Digest,
+  type NamedChanges,
+} from '../core/domain/digest.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { Replay } from '../core/domain/replay.ts';
 import type { Delivery } from '../store/delivery-verbs.ts';
 
 export interface Frame extends Omit<Digest, 'deliveries' | 'replays'> {

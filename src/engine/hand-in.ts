@@ -1,6 +1,6 @@
 // Hands the outcome of a delivery to the store and retries until it is written or the node stops.
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import type { Settled, Settlement } from '../store/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
 

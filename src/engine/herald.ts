@@ -2,9 +2,9 @@
 // publishes an event for each in the transaction that deletes the notice, so that a crash neither
 // loses nor duplicates one. It decides nothing: a notice is written only if a subscription matches
 // it.
-import { never } from '../core/lane.ts';
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { never } from '../core/domain/lane.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import type { WaitingNotice } from '../store/notice-verbs.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';

@@ -1,7 +1,7 @@
 // Idempotency keys: the fingerprint that identifies a repeated request, and the error for a key
 // that is used for two different requests.
 import { createHash } from 'node:crypto';
-import { Problem } from '../core/problem.ts';
+import { Problem } from '../core/errors/problem.ts';
 import type { Idempotency } from '../store/store.ts';
 
 export interface KeyedRequest {

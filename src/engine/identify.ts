@@ -1,12 +1,12 @@
 // Identifies callers: looks up an API key, or the session of a user who signed in with one, caches
 // the answer briefly, and records the last use. Text that cannot be a key or a token is refused
 // without asking the store.
-import { admits, readKey, type Key, type PresentedKey } from '../core/key.ts';
-import { limits } from '../core/limits.ts';
-import { NewestMap } from '../core/newest-map.ts';
-import { noQuotas } from '../core/quotas.ts';
-import { hashToken, type Session } from '../core/session.ts';
-import { followed, type Soon } from '../core/soon.ts';
+import { admits, readKey, type Key, type PresentedKey } from '../core/domain/key.ts';
+import { limits } from '../core/limits/limits.ts';
+import { NewestMap } from '../core/base/newest-map.ts';
+import { noQuotas } from '../core/load/quotas.ts';
+import { hashToken, type Session } from '../core/domain/session.ts';
+import { followed, type Soon } from '../core/base/soon.ts';
 import type { Context } from './context.ts';
 
 export interface Identifier {

@@ -1,9 +1,9 @@
 // The intake of events that were published by SQL, inside the publisher's own transaction. No API
 // has checked them, so the intake applies the rules of every publish: a valid event is published in
 // the transaction that removes it from the inbox, and an invalid one is kept with the reason.
-import { readOpaqueJson } from '../core/json.ts';
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { readOpaqueJson } from '../core/base/json.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import type { InboxEntry } from '../store/inbox-verbs.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';

@@ -1,7 +1,7 @@
 // API keys of an app: create, list, rotate with an overlap, revoke. A secret is shown only once.
-import { defaultAppName, type App } from '../core/app.ts';
-import { hashKey, makeKey, type Key, type Scope } from '../core/key.ts';
-import { Problem } from '../core/problem.ts';
+import { defaultAppName, type App } from '../core/domain/app.ts';
+import { hashKey, makeKey, type Key, type Scope } from '../core/domain/key.ts';
+import { Problem } from '../core/errors/problem.ts';
 import type { NewKey, Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 

@@ -1,6 +1,6 @@
 // How long a stop must wait so that no attempt in flight is cut off: each has the timeout that its
 // subscription chose.
-import type { World } from '../core/world.ts';
+import type { World } from '../core/base/world.ts';
 
 export interface Longest {
   /** Call when an attempt begins; the function returned, when it ends. */

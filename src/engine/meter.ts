@@ -1,15 +1,15 @@
 // Counts what this node does, by hooks that its parts call. No label holds a name of an app, an id
 // or a URL. A hook costs 50 to 140 ns (docs/performance.md).
-import { timeOf } from '../core/id.ts';
+import { timeOf } from '../core/base/id.ts';
 import {
   counterFamily,
   counters,
   createHistogram,
   histogramFamily,
   labelled,
-} from '../core/metric.ts';
-import { observe, type Family, type Histogram, type Title } from '../core/metric.ts';
-import type { ProblemCode } from '../core/problem.ts';
+} from '../core/telemetry/metric.ts';
+import { observe, type Family, type Histogram, type Title } from '../core/telemetry/metric.ts';
+import type { ProblemCode } from '../core/errors/problem.ts';
 import type { BatchFacts } from '../store/batch-facts.ts';
 import type { Accepted, Settlement } from '../store/delivery-verbs.ts';
 import type { Changes } from './changes.ts';

@@ -1,6 +1,6 @@
 // Names and help of the metrics of a scrape. Those of the process are in process-meter.ts, those
 // that a node counts in meter.ts.
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 
 export const titles = {
   storeUp: {

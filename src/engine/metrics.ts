@@ -1,13 +1,13 @@
 // All metrics of a scrape: counters and state of this node, resources of its process, and what the
 // store knows. `ringback_cluster_…` is the same on every node of a database: aggregate it with max,
 // never with sum.
-import { pendingOf } from '../core/figures.ts';
-import { timeOf } from '../core/id.ts';
-import { limits } from '../core/limits.ts';
-import { counter, counterBy, gauge, gaugeBy } from '../core/metric.ts';
-import type { Family, Labels, Title } from '../core/metric.ts';
-import { version } from '../core/version.ts';
-import type { World } from '../core/world.ts';
+import { pendingOf } from '../core/telemetry/figures.ts';
+import { timeOf } from '../core/base/id.ts';
+import { limits } from '../core/limits/limits.ts';
+import { counter, counterBy, gauge, gaugeBy } from '../core/telemetry/metric.ts';
+import type { Family, Labels, Title } from '../core/telemetry/metric.ts';
+import { version } from '../core/base/version.ts';
+import type { World } from '../core/base/world.ts';
 import type { NodeRole } from '../store/node-verbs.ts';
 import type { Store } from '../store/store.ts';
 import type { AdmissionFigures } from './admission.ts';

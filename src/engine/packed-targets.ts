@@ -2,10 +2,10 @@
 // and every garbage collection visits them. With it, the second event to 100,000 subscriptions
 // reads no targets and unseals no secrets. The texts are kept outside of the V8 heap, which would
 // otherwise grow (docs/performance.md).
-import { isWithoutControls, noControls } from '../core/controls.ts';
-import { limits } from '../core/limits.ts';
-import { NewestMap } from '../core/newest-map.ts';
-import type { SigningSecret } from '../core/signing-secret.ts';
+import { isWithoutControls, noControls } from '../core/domain/controls.ts';
+import { limits } from '../core/limits/limits.ts';
+import { NewestMap } from '../core/base/newest-map.ts';
+import type { SigningSecret } from '../core/secrets/signing-secret.ts';
 import type { Found } from './target-reads.ts';
 
 export class PackedTargets {

@@ -2,9 +2,9 @@
 // unsealed secrets and its headers. Computed once per cached target; unsealed secrets are packed
 // with it.
 import type { CallbackDefinition, Contract } from '../contract/contract.ts';
-import type { Header } from '../core/attempt.ts';
-import type { KeyRing } from '../core/seal.ts';
-import type { SigningSecret } from '../core/signing-secret.ts';
+import type { Header } from '../core/domain/attempt.ts';
+import type { KeyRing } from '../core/secrets/seal.ts';
+import type { SigningSecret } from '../core/secrets/signing-secret.ts';
 import type { Target } from '../store/delivery-verbs.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
 

@@ -6,7 +6,7 @@ import {
   performance,
   PerformanceObserver,
 } from 'node:perf_hooks';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import {
   counter,
   createHistogram,
@@ -14,9 +14,9 @@ import {
   histogramFamily,
   labelled,
   observe,
-} from '../core/metric.ts';
-import type { Family } from '../core/metric.ts';
-import type { World } from '../core/world.ts';
+} from '../core/telemetry/metric.ts';
+import type { Family } from '../core/telemetry/metric.ts';
+import type { World } from '../core/base/world.ts';
 
 export class ProcessMeter {
   readonly #world: Pick<World, 'nowMs' | 'monotonicMs'>;

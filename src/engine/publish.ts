@@ -1,14 +1,14 @@
 // Publish: checks events against the contract and writes them with their deliveries in one
 // transaction. A 2xx means that they are on disk. The payload's bytes are never changed.
-import type { App } from '../core/app.ts';
-import { ownPrefix, pingEvent } from '../core/event.ts';
-import { refuseLoop, withHops } from '../core/hops.ts';
-import { withoutPrefix, withPrefix } from '../core/id.ts';
-import { limits } from '../core/limits.ts';
-import { endOfTurn } from '../core/pace.ts';
-import { isEventName } from '../core/pattern.ts';
-import { Problem, type Fault } from '../core/problem.ts';
-import { printTrace, type TraceContext } from '../core/trace.ts';
+import type { App } from '../core/domain/app.ts';
+import { ownPrefix, pingEvent } from '../core/domain/event.ts';
+import { refuseLoop, withHops } from '../core/domain/hops.ts';
+import { withoutPrefix, withPrefix } from '../core/base/id.ts';
+import { limits } from '../core/limits/limits.ts';
+import { endOfTurn } from '../core/load/pace.ts';
+import { isEventName } from '../core/domain/pattern.ts';
+import { Problem, type Fault } from '../core/errors/problem.ts';
+import { printTrace, type TraceContext } from '../core/telemetry/trace.ts';
 import { bounds } from '../contract/bounds.ts';
 import { chooseContract } from '../contract/choose.ts';
 import type { Contract } from '../contract/contract.ts';

@@ -1,13 +1,13 @@
 // Quotas of apps and the rate at which they publish. The rate is kept in memory: it costs no write,
 // and a restart forgets it. In a cluster each node that serves requests grants its share of it.
-import type { App } from '../core/app.ts';
-import { limits } from '../core/limits.ts';
-import { NewestMap } from '../core/newest-map.ts';
-import { Problem } from '../core/problem.ts';
-import { quotasOf, type Quotas } from '../core/quotas.ts';
-import { giveBack, rescale, take, type Debt } from '../core/rate.ts';
-import { followed, type Soon } from '../core/soon.ts';
-import type { World } from '../core/world.ts';
+import type { App } from '../core/domain/app.ts';
+import { limits } from '../core/limits/limits.ts';
+import { NewestMap } from '../core/base/newest-map.ts';
+import { Problem } from '../core/errors/problem.ts';
+import { quotasOf, type Quotas } from '../core/load/quotas.ts';
+import { giveBack, rescale, take, type Debt } from '../core/load/rate.ts';
+import { followed, type Soon } from '../core/base/soon.ts';
+import type { World } from '../core/base/world.ts';
 import type { Store } from '../store/store.ts';
 
 type Owner = Pick<App, 'no' | 'quotas'>;

@@ -1,6 +1,6 @@
 // Whether this node can work now, and if not, why. The reason never reveals where the database is.
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import type { Context } from './context.ts';
 import type { Liveness } from './liveness.ts';
 

@@ -2,9 +2,9 @@
 // covers, and has the store make them due. It never takes more than half of the store's time, and
 // holds no state that a crash could lose. Every node has one; the store lets only one of them take
 // each step.
-import { limits } from '../core/limits.ts';
-import { dueStepMs, stepMax, type Replay } from '../core/replay.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import { dueStepMs, stepMax, type Replay } from '../core/domain/replay.ts';
+import type { World } from '../core/base/world.ts';
 import { VerbFailed, type Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';
 

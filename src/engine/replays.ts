@@ -1,9 +1,9 @@
 // Starting, reading, listing and cancelling replays. The replayer does their work step by step.
-import type { App } from '../core/app.ts';
-import { withoutPrefix } from '../core/id.ts';
-import { limits } from '../core/limits.ts';
-import { Problem } from '../core/problem.ts';
-import type { Replay, ReplayCursor, ReplayFilter } from '../core/replay.ts';
+import type { App } from '../core/domain/app.ts';
+import { withoutPrefix } from '../core/base/id.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem } from '../core/errors/problem.ts';
+import type { Replay, ReplayCursor, ReplayFilter } from '../core/domain/replay.ts';
 import type { ReplayScope } from '../store/replay-verbs.ts';
 import type { Page, PageInput } from '../store/store.ts';
 import type { Context } from './context.ts';

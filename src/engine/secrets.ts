@@ -1,9 +1,9 @@
 // Seals and unseals signing secrets and callback headers for the store. They are bound to one
 // subscription of one app, so that a row copied to another subscription does not open.
 import assert from 'node:assert/strict';
-import type { Header } from '../core/attempt.ts';
-import { decodeHeaders, encodeHeaders } from '../core/callback-headers.ts';
-import { nonceBytes, open, seal, type KeyRing } from '../core/seal.ts';
+import type { Header } from '../core/domain/attempt.ts';
+import { decodeHeaders, encodeHeaders } from '../core/domain/callback-headers.ts';
+import { nonceBytes, open, seal, type KeyRing } from '../core/secrets/seal.ts';
 import {
   decodeSecrets,
   encodeSecrets,
@@ -13,8 +13,8 @@ import {
   signingSecretBytes,
   type Signing,
   type SigningSecret,
-} from '../core/signing-secret.ts';
-import type { World } from '../core/world.ts';
+} from '../core/secrets/signing-secret.ts';
+import type { World } from '../core/base/world.ts';
 
 interface Owner {
   appId: string;

@@ -1,11 +1,11 @@
 // Signing in to and out of the console: with a key, or once with the ticket of the link that a
 // start prints. A session has the scopes of its key, and ends with it or with the secret that it
 // was opened with.
-import type { App } from '../core/app.ts';
-import { admits, hashKey, type Key } from '../core/key.ts';
-import { limits } from '../core/limits.ts';
-import { Problem } from '../core/problem.ts';
-import { hashToken, makeToken, type Session } from '../core/session.ts';
+import type { App } from '../core/domain/app.ts';
+import { admits, hashKey, type Key } from '../core/domain/key.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem } from '../core/errors/problem.ts';
+import { hashToken, makeToken, type Session } from '../core/domain/session.ts';
 import type { Context } from './context.ts';
 import type { Identifier } from './identify.ts';
 

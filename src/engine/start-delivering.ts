@@ -1,7 +1,7 @@
 // Starts delivery: the dispatcher, and the path by which a change of a subscription reaches
 // deliveries in flight.
 import type { Contract } from '../contract/contract.ts';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Sender } from '../egress/send.ts';
 import type { Settlement } from '../store/delivery-verbs.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';

@@ -1,6 +1,6 @@
 // Starts the background work of a worker besides delivering: retention, expiry, replays and own
 // events. Each part runs by itself and can be woken.
-import type { World } from '../core/world.ts';
+import type { World } from '../core/base/world.ts';
 import type { Store } from '../store/store.ts';
 import type { Changes } from './changes.ts';
 import { Expirer } from './expirer.ts';

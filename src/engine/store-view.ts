@@ -1,7 +1,7 @@
 // What a scrape needs from the store: read at most once a second for all scrapers, and given up
 // after a deadline. At most one read is in flight.
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 import type { Deadlines } from '../egress/deadlines.ts';
 import type { Gauges } from '../store/gauge-verbs.ts';
 import type { Node } from '../store/node-verbs.ts';

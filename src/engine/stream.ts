@@ -1,8 +1,8 @@
 // The hub of the live view: which clients watch which app on this node. Clients of one app share a
 // channel. At a stop it says goodbye to each client, and never waits for one that does not read.
-import { limits } from '../core/limits.ts';
-import { Problem } from '../core/problem.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem } from '../core/errors/problem.ts';
+import type { World } from '../core/base/world.ts';
 import type { Store } from '../store/store.ts';
 import { Channel, clientOf, type Client, type Listener } from './channel.ts';
 import type { Feed } from './feed.ts';

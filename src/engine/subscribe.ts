@@ -1,10 +1,10 @@
 // Subscribe: composes the answer, builds the targets from request and answer, commits, then
 // answers. A refused request registers nothing.
-import type { App } from '../core/app.ts';
-import { withPrefix } from '../core/id.ts';
-import { limits } from '../core/limits.ts';
-import { Problem } from '../core/problem.ts';
-import { verifierOf, type SigningSecret } from '../core/signing-secret.ts';
+import type { App } from '../core/domain/app.ts';
+import { withPrefix } from '../core/base/id.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem } from '../core/errors/problem.ts';
+import { verifierOf, type SigningSecret } from '../core/secrets/signing-secret.ts';
 import { composeAnswer, messageOf, type Answer } from '../contract/answer.ts';
 import type { Operation, Variant } from '../contract/contract.ts';
 import type { Exchange, Message } from '../contract/exchange.ts';

@@ -1,14 +1,14 @@
 // Operations on an existing subscription: end, pause, change, replace its secret. A subscription of
 // another app is reported as not found, exactly like an unknown one.
-import type { App } from '../core/app.ts';
-import type { Controls } from '../core/controls.ts';
-import type { Health } from '../core/health.ts';
-import { withoutPrefix } from '../core/id.ts';
-import { limits } from '../core/limits.ts';
-import { Problem, type Fault } from '../core/problem.ts';
-import type { Choice } from '../core/read-controls.ts';
-import { validSecrets, type SigningSecret } from '../core/signing-secret.ts';
-import type { Subscription } from '../core/subscription.ts';
+import type { App } from '../core/domain/app.ts';
+import type { Controls } from '../core/domain/controls.ts';
+import type { Health } from '../core/domain/health.ts';
+import { withoutPrefix } from '../core/base/id.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem, type Fault } from '../core/errors/problem.ts';
+import type { Choice } from '../core/domain/read-controls.ts';
+import { validSecrets, type SigningSecret } from '../core/secrets/signing-secret.ts';
+import type { Subscription } from '../core/domain/subscription.ts';
 import type { EditInput, Page, ReadInput } from '../store/store.ts';
 import type { Context } from './context.ts';
 import { choose, expired, tellExpiry } from './controls.ts';

@@ -6,8 +6,8 @@
 // generation. So targets seen once go into a small queue; one that was evicted from it and is asked
 // for again while its name is still known joins the main cache (the "2Q" algorithm of databases).
 // Evicted targets without settings of their own are packed.
-import { limits } from '../core/limits.ts';
-import { NewestMap } from '../core/newest-map.ts';
+import { limits } from '../core/limits/limits.ts';
+import { NewestMap } from '../core/base/newest-map.ts';
 import { PackedTargets } from './packed-targets.ts';
 import type { KnownTarget } from './prepared.ts';
 import { TargetReads, type Found, type Look, type TargetReadsMeans } from './target-reads.ts';

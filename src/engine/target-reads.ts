@@ -2,7 +2,7 @@
 // because a fan-out to 100,000 requests each once, and each would be a message to the store and
 // back. A read that was overtaken by a change of its subscription is repeated, so that no caller
 // gets an outdated answer.
-import type { World } from '../core/world.ts';
+import type { World } from '../core/base/world.ts';
 import { StoreUnavailable, type Store } from '../store/store.ts';
 import type { KnownTarget } from './prepared.ts';
 

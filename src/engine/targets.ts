@@ -7,11 +7,11 @@ import { expressionsOf, type Template } from '../contract/template.ts';
 import { fieldOf } from '../contract/variants.ts';
 import type { CallbackDefinition } from '../contract/contract.ts';
 import type { Exchange } from '../contract/exchange.ts';
-import { isEventPattern } from '../core/pattern.ts';
-import { limits } from '../core/limits.ts';
-import { Problem, type Fault } from '../core/problem.ts';
-import type { Callback } from '../core/subscription.ts';
-import { showUrl } from '../core/redact.ts';
+import { isEventPattern } from '../core/domain/pattern.ts';
+import { limits } from '../core/limits/limits.ts';
+import { Problem, type Fault } from '../core/errors/problem.ts';
+import type { Callback } from '../core/domain/subscription.ts';
+import { showUrl } from '../core/secrets/redact.ts';
 import type { Guard } from '../egress/guard.ts';
 
 /** The callbacks to register, inactive ones included. Throws if none can be active. */

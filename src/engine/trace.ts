@@ -1,9 +1,9 @@
 // The trace context of requests, deliveries and attempts. Without a tracer the publisher's context
 // is passed on unchanged, so that it is the receiver's parent; with one, our spans are in between.
-import type { Header } from '../core/attempt.ts';
-import { deliveryId, type Leased } from '../core/delivery.ts';
-import { timeOf, withPrefix } from '../core/id.ts';
-import { plainUrl } from '../core/redact.ts';
+import type { Header } from '../core/domain/attempt.ts';
+import { deliveryId, type Leased } from '../core/domain/delivery.ts';
+import { timeOf, withPrefix } from '../core/base/id.ts';
+import { plainUrl } from '../core/secrets/redact.ts';
 import {
   attemptSpanId,
   deliverySpanId,
@@ -13,8 +13,8 @@ import {
   type Span,
   type TraceContext,
   type Tracer,
-} from '../core/trace.ts';
-import type { World } from '../core/world.ts';
+} from '../core/telemetry/trace.ts';
+import type { World } from '../core/base/world.ts';
 import type { Settlement } from '../store/delivery-verbs.ts';
 import type { KnownTarget } from './prepared.ts';
 

@@ -1,8 +1,8 @@
 // Checks at every start that the encryption key is the one this database was created with.
 // Otherwise a wrong key would go unnoticed until the first secret fails to unseal.
 import { rmSync } from 'node:fs';
-import { nonceBytes, open, seal, type KeyRing } from '../core/seal.ts';
-import type { World } from '../core/world.ts';
+import { nonceBytes, open, seal, type KeyRing } from '../core/secrets/seal.ts';
+import type { World } from '../core/base/world.ts';
 import { CannotOpenStore } from '../store/cannot-open-store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from '../store/key-file.ts';
 import type { Database } from '../store/open.ts';

@@ -1,7 +1,7 @@
 // Large answers that stay in memory until their clients have read them. When there are too many,
 // the connections of the slowest readers are cut. Never holds an answer itself.
-import { limits } from '../core/limits.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { World } from '../core/base/world.ts';
 
 export interface Unread {
   /**

@@ -4,9 +4,9 @@
 // so that many dead receivers cannot fill them at once; one that has shown its throughput gets up
 // to twice as much. A subscription may set a lower cap. Times are arguments, never read from a
 // clock.
-import { claimableOf } from '../core/app-share.ts';
-import { limits } from '../core/limits.ts';
-import type { Leased } from '../core/delivery.ts';
+import { claimableOf } from '../core/load/app-share.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { Leased } from '../core/domain/delivery.ts';
 import type { AppRoom, Offer, Settlement } from '../store/delivery-verbs.ts';
 import { AppShares, type InFlight } from './app-shares.ts';
 

@@ -1,11 +1,11 @@
 // Reports what becomes of deliveries: spans for tracing, lines for the log. One wide line per fact,
 // with every id in it; never a payload, a header or the query of a URL. The path of a URL appears
 // only at level debug, because it often holds a token.
-import { deliveryId, type Leased } from '../core/delivery.ts';
-import { withPrefix } from '../core/id.ts';
-import { originOf, plainUrl, withoutPaths } from '../core/redact.ts';
-import type { Tracer } from '../core/trace.ts';
-import type { World } from '../core/world.ts';
+import { deliveryId, type Leased } from '../core/domain/delivery.ts';
+import { withPrefix } from '../core/base/id.ts';
+import { originOf, plainUrl, withoutPaths } from '../core/secrets/redact.ts';
+import type { Tracer } from '../core/telemetry/trace.ts';
+import type { World } from '../core/base/world.ts';
 import type { Settlement } from '../store/delivery-verbs.ts';
 import type { KnownTarget } from './prepared.ts';
 import { attemptSpan, deliverySpan, deliveryTrace } from './trace.ts';

@@ -1,8 +1,8 @@
 // Opens what every verb works with: the store, the sealing keys, the guard, and the upkeep of the
 // store.
 import type { Config } from '../config.ts';
-import type { App } from '../core/app.ts';
-import { idMaker, withPrefix } from '../core/id.ts';
+import type { App } from '../core/domain/app.ts';
+import { idMaker, withPrefix } from '../core/base/id.ts';
 import { createGuard } from '../egress/guard.ts';
 import { systemResolver } from '../egress/resolve.ts';
 import { ensureDefaultApp } from '../engine/apps.ts';

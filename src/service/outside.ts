@@ -1,8 +1,8 @@
 // What the service takes from the outside world; tests supply their own.
 import type { Logger } from 'pino';
-import type { LogFact } from '../core/log-fact.ts';
-import type { Tracer } from '../core/trace.ts';
-import type { World } from '../core/world.ts';
+import type { LogFact } from '../core/telemetry/log-fact.ts';
+import type { Tracer } from '../core/telemetry/trace.ts';
+import type { World } from '../core/base/world.ts';
 import type { DialOptions } from '../egress/connect.ts';
 import type { Resolver } from '../egress/resolve.ts';
 import type { OpenStore } from '../store/open.ts';

@@ -1,7 +1,7 @@
 // Fan-outs that cannot be read or cannot continue are skipped for the life of this process, so that
 // all others proceed. Their rows stay as they are, so that they can be repaired; the next start
 // tries again.
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 
 export interface Aside {
   /** All events up to this one are skipped, and those of `events()`. */

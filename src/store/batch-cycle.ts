@@ -2,7 +2,7 @@
 // batch is whatever came in while the last one was written, and a lone edit goes at once, or after a turn or some of the
 // event loop, as the pace has it.
 import { strict as assert } from 'node:assert';
-import { atOnce, type MakePace, type Pace } from '../core/pace.ts';
+import { atOnce, type MakePace, type Pace } from '../core/load/pace.ts';
 import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';
 import type { BatchFacts } from './batch-facts.ts';
 import type { BatchReply, SettleReply, Transport, WorkReply } from './call.ts';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { byTurns, untilQuiet, type MakePace } from '../core/pace.ts';
+import { byTurns, untilQuiet, type MakePace } from '../core/load/pace.ts';
 import type { BatchFacts } from './batch-facts.ts';
 import type { Batcher } from './batcher.ts';
 import { createBatcher } from './batcher.ts';

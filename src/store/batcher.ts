@@ -3,7 +3,7 @@
 // event loop, as the pace has it. To a store with one writer all that waits goes together, outcomes, edits and the
 // work of deliveries. To another one publishes, other edits and outcomes have a connection each, and no publish waits for
 // another edit; publishes and claims take turns, since both would be offered the same room.
-import type { HandOut } from '../core/pace.ts';
+import type { HandOut } from '../core/load/pace.ts';
 import { type BatcherOptions, Cycle } from './batch-cycle.ts';
 import type { Transport } from './call.ts';
 import { editCall, editOutput } from './call.ts';

@@ -1,8 +1,8 @@
 // Facts about what a transaction does, recorded while it runs. At its end they become figures in
 // the same transaction; a rollback discards them.
-import type { CountName, Figures } from '../core/figures.ts';
-import { noFigures } from '../core/figures.ts';
-import { bucketOf } from '../core/latency.ts';
+import type { CountName, Figures } from '../core/telemetry/figures.ts';
+import { noFigures } from '../core/telemetry/figures.ts';
+import { bucketOf } from '../core/telemetry/latency.ts';
 import type { Settlement } from './delivery-verbs.ts';
 import type { EndState } from './verbs/end-states.ts';
 

@@ -1,10 +1,10 @@
 // The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
 // A delivery is leased to a node with a fencing token; a call with another token changes nothing.
-import type { AppSlots } from '../core/app-share.ts';
-import type { Attempt } from '../core/attempt.ts';
-import type { Controls } from '../core/controls.ts';
-import type { DeliveryName, DeliveryState, Leased } from '../core/delivery.ts';
-import type { Event } from '../core/event.ts';
+import type { AppSlots } from '../core/load/app-share.ts';
+import type { Attempt } from '../core/domain/attempt.ts';
+import type { Controls } from '../core/domain/controls.ts';
+import type { DeliveryName, DeliveryState, Leased } from '../core/domain/delivery.ts';
+import type { Event } from '../core/domain/event.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Page, PageInput } from './page.ts';
 

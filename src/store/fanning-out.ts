@@ -1,6 +1,6 @@
 // A large fan-out and its progress, as stored in its row.
 import { strict as assert } from 'node:assert';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Row } from './row.ts';
 import { bytes, integer, maybe, text } from './row.ts';
 import type { Slots } from './slots.ts';

@@ -1,6 +1,6 @@
 // The part of the Store port behind the live view: changes, reported by every node, and which apps
 // are watched.
-import type { DeliveryName } from '../core/delivery.ts';
+import type { DeliveryName } from '../core/domain/delivery.ts';
 import type { Delivery } from './delivery-verbs.ts';
 
 export interface FeedRow {

@@ -1,9 +1,9 @@
 // The columns of figures, and the conversion in both directions. The tables of apps and of
 // subscriptions have the same columns, except that subscriptions count neither publishes nor
 // revivals.
-import type { CountName, Figures } from '../core/figures.ts';
-import { countNames, noFigures } from '../core/figures.ts';
-import { bucketCount } from '../core/latency.ts';
+import type { CountName, Figures } from '../core/telemetry/figures.ts';
+import { countNames, noFigures } from '../core/telemetry/figures.ts';
+import { bucketCount } from '../core/telemetry/latency.ts';
 import type { Row } from './row.ts';
 import { integer } from './row.ts';
 

@@ -2,9 +2,9 @@
 // every batch would cost more than the batch. They are kept by lane, because that is what a batch
 // knows; the subscription of a lane is looked up when they are written. A crash loses the unwritten
 // part.
-import type { Figures } from '../core/figures.ts';
-import { addFigures } from '../core/figures.ts';
-import { limits } from '../core/limits.ts';
+import type { Figures } from '../core/telemetry/figures.ts';
+import { addFigures } from '../core/telemetry/figures.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Fact } from './counting.ts';
 import { count, figuresIn } from './counting.ts';
 

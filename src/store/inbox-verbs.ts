@@ -1,7 +1,7 @@
 // The part of the Store port for events published by SQL, inside a client's own transaction. They
 // stay in an inbox until a node has validated them. SQLite does not offer this, so its inbox is
 // always empty.
-import type { Quotas } from '../core/quotas.ts';
+import type { Quotas } from '../core/load/quotas.ts';
 
 /** An event as it was inserted, not validated yet. */
 export interface InboxEntry {

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { limits } from '../core/limits.ts';
+import { limits } from '../core/limits/limits.ts';
 import { rulesIn } from './kept-filter.ts';
 
 describe('rulesIn', () => {

@@ -1,10 +1,10 @@
 // The filters of subscriptions as a publish needs them: read from their own column, without the
 // other settings of a subscription, which may be large.
-import { decodeFilter } from '../core/controls.ts';
-import type { Rules } from '../core/filter.ts';
-import { rulesOf } from '../core/filter.ts';
-import type { Lane } from '../core/lane.ts';
-import { limits } from '../core/limits.ts';
+import { decodeFilter } from '../core/domain/controls.ts';
+import type { Rules } from '../core/domain/filter.ts';
+import { rulesOf } from '../core/domain/filter.ts';
+import type { Lane } from '../core/domain/lane.ts';
+import { limits } from '../core/limits/limits.ts';
 import type { Listener } from './listener.ts';
 import type { Row } from './row.ts';
 import { integer, maybe, text } from './row.ts';

@@ -2,7 +2,7 @@
 // own beside the database, so that a copy of the database alone opens nothing.
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { World } from '../core/world.ts';
+import type { World } from '../core/base/world.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
 import { makeLastingFolder, syncFolder } from './sync-folder.ts';
 

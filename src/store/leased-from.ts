@@ -1,7 +1,7 @@
 // Restores the payloads of fresh deliveries: a write returns them as names only, because their
 // payloads never left this side.
 import { strict as assert } from 'node:assert';
-import type { Leased } from '../core/delivery.ts';
+import type { Leased } from '../core/domain/delivery.ts';
 import type { EditCall, Foretell } from './call.ts';
 import type { Born, Offer } from './delivery-verbs.ts';
 import type { EditInput } from './store.ts';

@@ -1,6 +1,6 @@
 // Converts the row of a claimed delivery, with the lane that it was claimed from.
-import type { Leased } from '../core/delivery.ts';
-import type { Lane } from '../core/lane.ts';
+import type { Leased } from '../core/domain/delivery.ts';
+import type { Lane } from '../core/domain/lane.ts';
 import type { Row } from './row.ts';
 import { bytes, integer, maybe, text } from './row.ts';
 

@@ -1,9 +1,9 @@
 // A callback that matches an event, and the lane of its deliveries. The filters that apply are
 // those in force when the deliveries are created. A payload is parsed only if one of the callbacks
 // has a filter.
-import type { Rules } from '../core/filter.ts';
-import { payloadJudge } from '../core/filter.ts';
-import type { Lane } from '../core/lane.ts';
+import type { Rules } from '../core/domain/filter.ts';
+import { payloadJudge } from '../core/domain/filter.ts';
+import type { Lane } from '../core/domain/lane.ts';
 
 export interface Listener {
   callback: number;

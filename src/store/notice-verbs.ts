@@ -1,7 +1,7 @@
 // The part of the Store port for Ringback's own events. A notice is written in the transaction that
 // causes it, and stays until it is published. Also the health of receivers, and the end of failing
 // ones.
-import type { Health } from '../core/health.ts';
+import type { Health } from '../core/domain/health.ts';
 
 /** An own event that has not been published yet. */
 export interface WaitingNotice {
@@ -13,7 +13,7 @@ export interface WaitingNotice {
 
 export interface NoticeEdits {
   /**
-   * Disables the subscription of a lane that has failed for too long (core/lane.ts), unless another
+   * Disables the subscription of a lane that has failed for too long (core/domain/lane.ts), unless another
    * of its receivers had a success since. Its deliveries stay pending.
    */
   disableFailing: {

@@ -2,10 +2,10 @@
 // which other nodes may share. An adapter is loaded only when it is used: for a file, by its
 // threads.
 import { join } from 'node:path';
-import { byTurns, untilQuiet } from '../core/pace.ts';
-import { limits } from '../core/limits.ts';
-import { packageFolder } from '../core/package-folder.ts';
-import type { World } from '../core/world.ts';
+import { byTurns, untilQuiet } from '../core/load/pace.ts';
+import { limits } from '../core/limits/limits.ts';
+import { packageFolder } from '../core/base/package-folder.ts';
+import type { World } from '../core/base/world.ts';
 import type { BatchFacts } from './batch-facts.ts';
 import { createBatcher, type BatcherOptions } from './batcher.ts';
 import type { ReadReply, Transport } from './call.ts';

@@ -1,6 +1,6 @@
 // The patterns that match an event name.
-import { ownPrefix } from '../core/event.ts';
-import { patternsFor } from '../core/pattern.ts';
+import { ownPrefix } from '../core/domain/event.ts';
+import { patternsFor } from '../core/domain/pattern.ts';
 
 /** `*` does not match Ringback's own events; a pattern must name them. */
 export function patternsHearing(name: string): string[] {

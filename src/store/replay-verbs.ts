@@ -1,7 +1,7 @@
 // The part of the Store port for replays: jobs that send ended deliveries again. A read finds the
 // deliveries; the step that sends them is fenced by the cursor that the read started from.
-import type { DeliveryName } from '../core/delivery.ts';
-import type { Replay, ReplayCursor, ReplayFilter } from '../core/replay.ts';
+import type { DeliveryName } from '../core/domain/delivery.ts';
+import type { Replay, ReplayCursor, ReplayFilter } from '../core/domain/replay.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Page, PageInput } from './page.ts';
 

@@ -1,11 +1,11 @@
 // Converts rows to types, once, checking every value. A mismatch is a broken invariant.
 import { AssertionError } from 'node:assert';
-import type { App } from '../core/app.ts';
-import { decodeControls, decodeFilter, type Controls } from '../core/controls.ts';
-import type { Key } from '../core/key.ts';
-import { scopes } from '../core/key.ts';
-import type { Quotas } from '../core/quotas.ts';
-import type { Callback, Subscription } from '../core/subscription.ts';
+import type { App } from '../core/domain/app.ts';
+import { decodeControls, decodeFilter, type Controls } from '../core/domain/controls.ts';
+import type { Key } from '../core/domain/key.ts';
+import { scopes } from '../core/domain/key.ts';
+import type { Quotas } from '../core/load/quotas.ts';
+import type { Callback, Subscription } from '../core/domain/subscription.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -3,7 +3,7 @@
 // the middle of a request.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFolder } from '../core/package-folder.ts';
+import { packageFolder } from '../core/base/package-folder.ts';
 import { CannotOpenStore } from './cannot-open-store.ts';
 import type { RecordedMigration } from './migrate.ts';
 

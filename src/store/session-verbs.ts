@@ -1,6 +1,6 @@
 // The part of the Store port for sessions of the console. It receives hashes of tokens, never a
 // token.
-import type { Session, SessionKind } from '../core/session.ts';
+import type { Session, SessionKind } from '../core/domain/session.ts';
 
 /** A key, and the hash of the secret of it that is meant. */
 export type KeySecret = Pick<Session, 'keyId' | 'keyHash'>;

@@ -1,6 +1,6 @@
 // What an outcome means for the delivery and its lane, the same on both databases. Pure.
-import type { Lane, LaneOutcome, LaneTimes } from '../core/lane.ts';
-import { isOverdue, never } from '../core/lane.ts';
+import type { Lane, LaneOutcome, LaneTimes } from '../core/domain/lane.ts';
+import { isOverdue, never } from '../core/domain/lane.ts';
 import type { Settled, Settlement } from './delivery-verbs.ts';
 import type { EndState } from './verbs/end-states.ts';
 

@@ -1,7 +1,7 @@
 // Tracks what is left of a node's offer while a batch uses it: deliveries in total, per app and per
 // lane.
-import type { AppSlots } from '../core/app-share.ts';
-import type { Lane } from '../core/lane.ts';
+import type { AppSlots } from '../core/load/app-share.ts';
+import type { Lane } from '../core/domain/lane.ts';
 import type { AppRoom, Born, Offer } from './delivery-verbs.ts';
 
 type LaneName = Pick<Lane, 'no' | 'appNo'>;

@@ -2,12 +2,12 @@
 // are collected into batches and are on stable storage when they resolve. Reads see every edit that
 // resolved before. An expected refusal is a value; a rejected promise means that the store itself
 // failed.
-import type { App } from '../core/app.ts';
-import type { Controls } from '../core/controls.ts';
-import type { HandOut } from '../core/pace.ts';
-import type { Key, Scope } from '../core/key.ts';
-import type { Quotas } from '../core/quotas.ts';
-import type { Callback, Subscription, SubscriptionState } from '../core/subscription.ts';
+import type { App } from '../core/domain/app.ts';
+import type { Controls } from '../core/domain/controls.ts';
+import type { HandOut } from '../core/load/pace.ts';
+import type { Key, Scope } from '../core/domain/key.ts';
+import type { Quotas } from '../core/load/quotas.ts';
+import type { Callback, Subscription, SubscriptionState } from '../core/domain/subscription.ts';
 import type {
   DeliveryEdits,
   DeliveryReads,

@@ -1,7 +1,7 @@
 // The OTEL_* variables that Ringback itself reads. OpenTelemetry reads those of the exporter
 // (headers, timeout, compression, certificates) and of the resource. A mistake is reported at
 // start: a service that silently traces nothing would be noticed only when the traces are needed.
-import { plainUrl } from '../core/redact.ts';
+import { plainUrl } from '../core/secrets/redact.ts';
 
 export const samplers = [
   'parentbased_always_on',

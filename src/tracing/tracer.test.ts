@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { traceIdOf, type Span, type TraceContext } from '../core/trace.ts';
+import { traceIdOf, type Span, type TraceContext } from '../core/telemetry/trace.ts';
 import type { SamplerName } from './settings.ts';
 import { startTracer, type RunningTracer } from './tracer.ts';
 

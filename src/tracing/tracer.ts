@@ -3,10 +3,10 @@
 // and nothing else: the service never waits for it, except briefly at shutdown.
 import type { TraceState } from '@opentelemetry/api';
 import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
-import { limits } from '../core/limits.ts';
-import type { Span, TraceContext, Tracer } from '../core/trace.ts';
-import { version } from '../core/version.ts';
-import type { World } from '../core/world.ts';
+import { limits } from '../core/limits/limits.ts';
+import type { Span, TraceContext, Tracer } from '../core/telemetry/trace.ts';
+import { version } from '../core/base/version.ts';
+import type { World } from '../core/base/world.ts';
 import type { TracingSettings } from './settings.ts';
 
 export interface TracerMeans {

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { Tally } from '../e2e/tally.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';

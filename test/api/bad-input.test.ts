@@ -2,7 +2,7 @@
 // expected, nothing is stored and nothing fails on our side. The second table stands just inside.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { problems, type ProblemCode } from '../../src/core/problem.ts';
+import { problems, type ProblemCode } from '../../src/core/errors/problem.ts';
 import type { Resolver } from '../../src/egress/resolve.ts';
 import { start, type Answer, type Call, type Running } from './harness.ts';
 import { sendBytes } from './send-bytes.ts';

@@ -7,7 +7,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { newFolder } from '../cli/child.ts';
 import { sleepyWorld } from '../engine/sleepy-world.ts';
 import { start, type Started } from './harness.ts';

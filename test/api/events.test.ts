@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bounds } from '../../src/contract/bounds.ts';
-import { problems, type ProblemCode } from '../../src/core/problem.ts';
+import { problems, type ProblemCode } from '../../src/core/errors/problem.ts';
 import { movableWorld } from '../e2e/movable-world.ts';
 import { header, receive, type Receiver } from '../e2e/receiver.ts';
 import {

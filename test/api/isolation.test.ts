@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Operation, Parameter } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load.ts';
-import { deliveryStates } from '../../src/core/delivery.ts';
+import { deliveryStates } from '../../src/core/domain/delivery.ts';
 import { start, type Answer, type Running } from './harness.ts';
 import {
   callOf,

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parser } from '@prometheus-io/lezer-promql';
 import { load } from 'js-yaml';
-import { problems } from '../../src/core/problem.ts';
+import { problems } from '../../src/core/errors/problem.ts';
 import { receive } from '../e2e/receiver.ts';
 import { inState, onlyDelivery, patch, publish, subscribe } from '../e2e/stage.ts';
 import { start, type Started } from './harness.ts';

@@ -2,7 +2,7 @@
 // when a change of them holds. That the number of subscriptions is exact is in the store's contract.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Running } from './harness.ts';
 

@@ -1,7 +1,7 @@
 // /replays over real sockets: what is answered, by status.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { publish, subscribe, until } from '../e2e/stage.ts';
 import { start, type Answer, type Running } from './harness.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { Operation } from '../../src/contract/contract.ts';
 import { loadContract } from '../../src/contract/load.ts';
-import { makeKey, scopes } from '../../src/core/key.ts';
+import { makeKey, scopes } from '../../src/core/domain/key.ts';
 import { buildConsole } from '../../tools/build-console.ts';
 import { frozenWorld } from './frozen-world.ts';
 import { start, type Running } from './harness.ts';

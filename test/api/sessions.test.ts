@@ -2,7 +2,7 @@
 // until when, and what becomes of the secrets that make it.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { until } from '../e2e/stage.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';

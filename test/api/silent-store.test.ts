@@ -1,7 +1,7 @@
 // A store that is down, or says nothing at all: everybody gets an answer in time, and it is never a 2xx.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { openStore } from '../../src/store/open.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { virtualWorld, type VirtualWorld } from '../engine/virtual-world.ts';

@@ -1,8 +1,8 @@
 // Statistics over HTTP: what happened, step by step, of an app and of its subscriptions.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { get, inState, onlyDelivery, publish, quiet, subscribe, until } from '../e2e/stage.ts';
 import { receive } from '../e2e/receiver.ts';
 import { start, type Running } from './harness.ts';

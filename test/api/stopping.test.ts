@@ -1,7 +1,7 @@
 // How the service stops: what is under way is answered, and nobody can hold it up for ever.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { sleepyWorld, type Nap, type SleepyWorld } from '../engine/sleepy-world.ts';
 import { start, type Running } from './harness.ts';
 import { startRequest } from './request-under-way.ts';

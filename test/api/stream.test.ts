@@ -1,8 +1,8 @@
 // The live view over real sockets: who may watch, what the frames hold, and how a stream ends.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld, type World } from '../../src/core/world.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld, type World } from '../../src/core/base/world.ts';
 import { receive } from '../e2e/receiver.ts';
 import { get, publish, subscribe, type DeliveryView, type Page } from '../e2e/stage.ts';
 import { start, type Running } from './harness.ts';

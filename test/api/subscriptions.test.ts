@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { readDocument } from '../../src/contract/document.ts';
-import { noChoice } from '../../src/core/read-controls.ts';
+import { noChoice } from '../../src/core/domain/read-controls.ts';
 import type { Context } from '../../src/engine/context.ts';
 import {
   changeSubscription,

@@ -2,9 +2,9 @@
 // takes an id, a call that would do something with it. For proofs that nothing crosses apps.
 import assert from 'node:assert/strict';
 import type { Operation, Parameter } from '../../src/contract/contract.ts';
-import { idMaker, withPrefix } from '../../src/core/id.ts';
-import { makeKey } from '../../src/core/key.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { idMaker, withPrefix } from '../../src/core/base/id.ts';
+import { makeKey } from '../../src/core/domain/key.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Answer, Call } from './harness.ts';
 
 const world = realWorld();

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { managementHandlers } from '../../src/api/handlers.ts';
 import { loadContract } from '../../src/contract/load.ts';
-import { problems } from '../../src/core/problem.ts';
+import { problems } from '../../src/core/errors/problem.ts';
 import {
   consoleImportsTooMuch,
   documentsNotThere,

@@ -5,7 +5,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSy
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import { header, receive } from '../e2e/receiver.ts';
 import { Tally } from '../e2e/tally.ts';

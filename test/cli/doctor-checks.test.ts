@@ -12,7 +12,7 @@ import { checkNames, nameToLookUp } from '../../src/cli/doctor/names.ts';
 import { checkRuntime } from '../../src/cli/doctor/runtime.ts';
 import { judgeClock } from '../../src/cli/doctor/store-file.ts';
 import { judgeAhead } from '../../src/cli/doctor/store-server.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { makeCertificate } from '../egress/certificate.ts';
 import { newFolder } from './child.ts';
 

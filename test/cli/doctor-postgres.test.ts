@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { judgeServer } from '../../src/cli/doctor/store-server.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { openRing } from '../../src/engine/unlock.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { ExaminedServer } from '../../src/store/postgres/examine.ts';

@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { openRing } from '../../src/engine/unlock.ts';
 import { openStore } from '../../src/store/open.ts';
 import { newFolder, serve, type Folder } from './child.ts';

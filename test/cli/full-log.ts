@@ -1,6 +1,6 @@
 // A process that says more than any pipe holds, and ends: with its log, as the service does.
 import { openLog } from '../../src/cli/log.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 
 process.stderr.on('error', () => undefined); // As the program does, which makes the pipe one that never blocks.
 const look = { level: 'info', format: 'json', isTerminal: false, isColoured: false } as const;

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { commands } from '../../src/cli/commands.ts';
 import { runCommandLine } from '../../src/cli/run.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Env } from './child.ts';
 
 export interface InProcess {

@@ -2,8 +2,8 @@
 // wall clock that the test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { brokenAfter } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
+import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { start, type Started } from '../api/harness.ts';
 import { movableWorld, type MovableWorld } from './movable-world.ts';
 import { header, receive, type Receiver, type Reply } from './receiver.ts';

@@ -1,6 +1,6 @@
 // Matches what came with the leases it came under, and explains every callback that came again by the fate
 // of the node that held it. What cannot be explained is a flaw.
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Arrival, ChaosRecord } from './chaos-record.ts';
 

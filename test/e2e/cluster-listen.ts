@@ -1,5 +1,5 @@
 // A worker whose LISTEN connection is a black hole: it stays open, and nothing ever comes on it.
-import { never } from '../../src/core/lane.ts';
+import { never } from '../../src/core/domain/lane.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startProxy, type Passing } from '../postgres/proxy.ts';
 import { startNode } from './cluster.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startNode, startNodes } from './cluster.ts';
 import { header, receive, type Reply } from './receiver.ts';

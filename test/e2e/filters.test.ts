@@ -1,7 +1,7 @@
 // Payload filters, from the PATCH that sets one to what receivers get.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { start, type Running } from '../api/harness.ts';
 import { receive } from './receiver.ts';
 import { get, patch, publish, quiet, subscribe, until } from './stage.ts';

@@ -1,7 +1,7 @@
 // Loops of events and callbacks come to an end: whatever a callback leads to carries its hop count.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { createClient } from '../../src/client/client.ts';
 import { createReceiver } from '../../src/receiver/receiver.ts';
 import { start, type Running } from '../api/harness.ts';

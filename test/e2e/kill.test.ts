@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { killRounds, setUp } from './kill.ts';
 
 /** Printed with every failure; SEED=… runs another one, and `npm run soak` draws anew. */

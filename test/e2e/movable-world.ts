@@ -1,5 +1,5 @@
 // The real world, but its wall clock can be moved on. Waiting and the monotonic clock stay real.
-import { realWorld, type World } from '../../src/core/world.ts';
+import { realWorld, type World } from '../../src/core/base/world.ts';
 
 export interface MovableWorld extends World {
   moveOn: (ms: number) => void;

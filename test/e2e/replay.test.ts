@@ -2,7 +2,7 @@
 // again once, under its own webhook-id, and nothing is left out.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { sendTo, type Running } from '../api/harness.ts';
 import { newFolder, serve, type Serving } from '../cli/child.ts';
 import { freshDatabase } from '../postgres/database.ts';

@@ -1,7 +1,7 @@
 // Searching for deliveries, events and subscriptions over HTTP, as the console does.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { attemptErrors } from '../../src/core/attempt.ts';
+import { attemptErrors } from '../../src/core/domain/attempt.ts';
 import { start, type Running } from '../api/harness.ts';
 import { receive, type Receiver } from './receiver.ts';
 import { get, publish, subscribe, until, type DeliveryView, type Page } from './stage.ts';

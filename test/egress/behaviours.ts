@@ -1,7 +1,7 @@
 // What receivers on http do that no receiver should, and what must come of it: one catalogue for the tests
 // of the sender, of the whole service and for the proof. Each serves one connection.
 import type { Socket } from 'node:net';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { answering, ok } from './receiver.ts';
 import { bomb, dripping, endlessly, head, thenEnds } from './serving.ts';
 

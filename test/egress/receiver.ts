@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { systemConnector, type Connector } from '../../src/egress/connect.ts';
 import type { SendRequest } from '../../src/egress/exchange.ts';
 import type { Guard } from '../../src/egress/guard.ts';

@@ -2,7 +2,7 @@
 // test/e2e/overload.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import {
   createAdmission,
   type Admission,

@@ -2,7 +2,7 @@
 // for others, and that nothing waits longer than a slot is held.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { createWindow, type Window } from '../../src/engine/window.ts';
 import { slotsOf } from '../../src/store/slots.ts';
 

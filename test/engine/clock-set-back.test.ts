@@ -2,8 +2,8 @@
 // is set back: pending deliveries must not wait for a day, neither at run time nor after a restart.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noControls, type Controls } from '../../src/core/controls.ts';
-import { withoutPrefix } from '../../src/core/id.ts';
+import { noControls, type Controls } from '../../src/core/domain/controls.ts';
+import { withoutPrefix } from '../../src/core/base/id.ts';
 import { adapterOn } from '../../src/store/sqlite/adapter.ts';
 import { prepareRebase } from '../../src/store/sqlite/rebase-times.ts';
 import { migratedMemory } from '../store/migrated-memory.ts';

@@ -2,13 +2,13 @@
 // notified.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { Dispatcher, type Start } from '../../src/engine/dispatcher.ts';
 import { changeSubscription, unsubscribe } from '../../src/engine/subscriptions.ts';
-import { noChoice } from '../../src/core/read-controls.ts';
+import { noChoice } from '../../src/core/domain/read-controls.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
 import type { Delivery, Target, Worker } from '../../src/store/delivery-verbs.ts';
 import {

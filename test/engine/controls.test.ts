@@ -2,7 +2,7 @@
 // test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Controls } from '../../src/core/controls.ts';
+import type { Controls } from '../../src/core/domain/controls.ts';
 import type { SendRequest } from '../../src/egress/exchange.ts';
 import { changeSubscription } from '../../src/engine/subscriptions.ts';
 import { waitOut } from '../../src/engine/longest.ts';

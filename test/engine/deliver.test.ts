@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
-import { noControls, type Controls } from '../../src/core/controls.ts';
-import { makeSigningSecret } from '../../src/core/signing-secret.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { noControls, type Controls } from '../../src/core/domain/controls.ts';
+import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import { noConfirmer } from '../../src/engine/confirmation.ts';
 import { deliver } from '../../src/engine/deliver.ts';
 import { sealSecrets } from '../../src/engine/secrets.ts';

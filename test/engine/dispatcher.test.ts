@@ -3,18 +3,18 @@
 // fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
-import { withPrefix } from '../../src/core/id.ts';
-import { never } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { withPrefix } from '../../src/core/base/id.ts';
+import { never } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { Dispatcher } from '../../src/engine/dispatcher.ts';
 import { createGate } from '../../src/engine/gate.ts';
 import { sealSecrets } from '../../src/engine/secrets.ts';
-import { makeSigningSecret } from '../../src/core/signing-secret.ts';
+import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import { changeSubscription } from '../../src/engine/subscriptions.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
-import { noChoice } from '../../src/core/read-controls.ts';
+import { noChoice } from '../../src/core/domain/read-controls.ts';
 import { createWindow, type Result, type Window } from '../../src/engine/window.ts';
 import type {
   Delivery,

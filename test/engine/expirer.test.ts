@@ -1,8 +1,8 @@
 // Subscriptions that expire, in a world where time passes as the test says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { Expirer } from '../../src/engine/expirer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';

@@ -1,8 +1,8 @@
 // The feed: what a node writes down of its changes, when, and what happens when the store fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readDigest } from '../../src/core/digest.ts';
-import { limits } from '../../src/core/limits.ts';
+import { readDigest } from '../../src/core/domain/digest.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { Feed } from '../../src/engine/feed.ts';
 import { createJournal, type Journal } from '../../src/engine/journal.ts';
 import { storeOver } from '../../src/store/open.ts';

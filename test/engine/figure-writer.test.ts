@@ -2,7 +2,7 @@
 // test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { FigureWriter } from '../../src/engine/figure-writer.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { virtualWorld } from './virtual-world.ts';

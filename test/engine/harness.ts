@@ -1,11 +1,11 @@
 // The real engine and the real SQL in one process, with a simulated world and network.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { withPrefix } from '../../src/core/id.ts';
+import { withPrefix } from '../../src/core/base/id.ts';
 import { loadContract } from '../../src/contract/load.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { byTurns, untilQuiet } from '../../src/core/pace.ts';
-import { noQuotas } from '../../src/core/quotas.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { byTurns, untilQuiet } from '../../src/core/load/pace.ts';
+import { noQuotas } from '../../src/core/load/quotas.ts';
 import { createGuard } from '../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../src/egress/policy.ts';
 import type { Sender } from '../../src/egress/send.ts';

@@ -1,10 +1,10 @@
 // The herald on a clock that the test moves, over real SQL; and two of them over one PostgreSQL.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { Herald } from '../../src/engine/herald.ts';

@@ -1,9 +1,9 @@
 // The cache in front of the store: short-lived, bounded, and never of a failure.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { hashKey, makeKey, type Key } from '../../src/core/key.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
+import { hashKey, makeKey, type Key } from '../../src/core/domain/key.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { createIdentifier, type Identifier } from '../../src/engine/identify.ts';
 import { signIn, signOut } from '../../src/engine/sessions.ts';

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { noQuotas } from '../../src/core/quotas.ts';
+import { noQuotas } from '../../src/core/load/quotas.ts';
 import { loadContract } from '../../src/contract/load.ts';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { groupsOf, Intake, judgeEntry } from '../../src/engine/intake.ts';
 import { judge } from '../../src/engine/publish.ts';

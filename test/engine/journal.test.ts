@@ -1,8 +1,8 @@
 // The journal: what is recorded of watched apps, and nothing of others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyDigest, noCounts } from '../../src/core/digest.ts';
-import { limits } from '../../src/core/limits.ts';
+import { emptyDigest, noCounts } from '../../src/core/domain/digest.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { createJournal, type Journal } from '../../src/engine/journal.ts';
 
 const event = 'e'.repeat(26);

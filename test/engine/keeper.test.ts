@@ -1,9 +1,9 @@
 // The keeper in a world where a minute lasts as long as the test says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { idMaker, withoutPrefix } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
-import type { World } from '../../src/core/world.ts';
+import { idMaker, withoutPrefix } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import type { World } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';

@@ -1,7 +1,7 @@
 // Nodes that fall silent, and what becomes of their work: the real engine twice over one database.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { Liveness, type LivenessMeans } from '../../src/engine/liveness.ts';
 import type { Delivery } from '../../src/store/delivery-verbs.ts';
 import type { EditVerb } from '../../src/store/store.ts';

@@ -1,6 +1,6 @@
 // A delivery and its target, for tests of a single attempt.
-import { noControls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
 import type { Target } from '../../src/store/delivery-verbs.ts';
 
 export const leased: Leased = {

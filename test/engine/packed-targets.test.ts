@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { limits } from '../../src/core/limits.ts';
-import type { KeyRing } from '../../src/core/seal.ts';
-import { makeSigningSecret, rotateSecrets } from '../../src/core/signing-secret.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import type { KeyRing } from '../../src/core/secrets/seal.ts';
+import { makeSigningSecret, rotateSecrets } from '../../src/core/secrets/signing-secret.ts';
 import { PackedTargets } from '../../src/engine/packed-targets.ts';
 import { createPrepare } from '../../src/engine/prepared.ts';
 import { sealHeaders, sealSecrets } from '../../src/engine/secrets.ts';

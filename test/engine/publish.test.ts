@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileContract } from '../../src/contract/compile.ts';
-import { limits } from '../../src/core/limits.ts';
-import { noQuotas } from '../../src/core/quotas.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { noQuotas } from '../../src/core/load/quotas.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { publish, type NewEvent } from '../../src/engine/publish.ts';
 

@@ -1,9 +1,9 @@
 // The rate of an app over several nodes: each grants its share, which it learns from the store.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
-import { Problem } from '../../src/core/problem.ts';
-import { noQuotas } from '../../src/core/quotas.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { Problem } from '../../src/core/errors/problem.ts';
+import { noQuotas } from '../../src/core/load/quotas.ts';
 import { createQuotas, type AppQuotas } from '../../src/engine/quotas.ts';
 import { StoreUnavailable, type Store } from '../../src/store/store.ts';
 import { openDatabase, startEngine, type FakeSend } from './harness.ts';

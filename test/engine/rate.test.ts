@@ -1,8 +1,8 @@
 // The rate limit on a clock that the test moves: exact to the millisecond, on any number of nodes.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { noControls, type Controls } from '../../src/core/controls.ts';
-import { withoutPrefix } from '../../src/core/id.ts';
+import { noControls, type Controls } from '../../src/core/domain/controls.ts';
+import { withoutPrefix } from '../../src/core/base/id.ts';
 import {
   apiContext,
   openDatabase,

@@ -2,7 +2,7 @@
 // test/api/silent-store.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { createReadiness, type Readiness } from '../../src/engine/readiness.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 import { openMemory } from '../store/open-memory.ts';

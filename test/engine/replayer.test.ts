@@ -1,9 +1,9 @@
 // The replayer on a clock that the test moves, over real SQL in memory.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { idMaker } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
-import type { Replay } from '../../src/core/replay.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import type { Replay } from '../../src/core/domain/replay.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { Replayer, type Done, type ReplayerMeans } from '../../src/engine/replayer.ts';

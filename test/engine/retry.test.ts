@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Header } from '../../src/core/attempt.ts';
+import type { Header } from '../../src/core/domain/attempt.ts';
 import { openDatabase, startEngine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

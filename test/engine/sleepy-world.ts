@@ -1,5 +1,5 @@
 // A world in which waiting lasts as long as the test says.
-import { realWorld, type World } from '../../src/core/world.ts';
+import { realWorld, type World } from '../../src/core/base/world.ts';
 
 export interface Nap {
   ms: number;

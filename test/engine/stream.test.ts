@@ -1,8 +1,8 @@
 // The live view on a simulated clock: which frames a client gets, when, and their content.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyDigest, noCounts, writeDigest } from '../../src/core/digest.ts';
-import { limits } from '../../src/core/limits.ts';
+import { emptyDigest, noCounts, writeDigest } from '../../src/core/domain/digest.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { Frame } from '../../src/engine/frame.ts';
 import { StreamHub, type Seat, type Watcher } from '../../src/engine/stream.ts';
 import { unsubscribe } from '../../src/engine/subscriptions.ts';

@@ -1,7 +1,7 @@
 // A database with Ringback's schema: copied from a template, which is migrated once per server.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { applyMigrations } from '../../src/store/postgres/apply-migrations.ts';
 import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/transport.ts';
 import type { Database } from './database.ts';

@@ -2,8 +2,8 @@
 // says is ready next. One app may have any number of lanes ready before those of others.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import type { Leased } from '../../src/core/delivery.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
 import type { EditInput } from '../../src/store/store.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';

@@ -2,8 +2,8 @@
 // Run: node child.ts <data folder> <hold | subscribe | deliver>. It speaks in lines on its standard output.
 import { strict as assert } from 'node:assert';
 import { writeSync } from 'node:fs';
-import type { Leased } from '../../src/core/delivery.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { openEmbedded } from '../../src/store/open.ts';

@@ -1,5 +1,5 @@
 // What random commands are made of, for the model and for the two databases side by side.
-import type { Filter } from '../../src/core/filter.ts';
+import type { Filter } from '../../src/core/domain/filter.ts';
 import { fc } from '../fast-check.ts';
 
 export const outcome = fc.constantFrom(

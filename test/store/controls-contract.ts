@@ -2,7 +2,7 @@
 // hear, and when it ends by itself.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
 import { callback, digest, inactive, newSubscription, type OpenSubject } from './subject.ts';
 import { all, controlsStage } from './controls-stage.ts';
 

@@ -1,9 +1,9 @@
 // What suites about controls do on their stage.
 import { strict as assert } from 'node:assert';
 import { beforeEach } from 'node:test';
-import type { Controls } from '../../src/core/controls.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { Controls } from '../../src/core/domain/controls.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { EditInput, EditOutput, NewSubscription } from '../../src/store/store.ts';
 import { newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';

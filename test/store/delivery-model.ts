@@ -1,9 +1,9 @@
 // A model of deliveries beside the real adapter: it knows what every delivery must be, and after each
 // command the rows have to agree with it.
 import { strict as assert } from 'node:assert';
-import { deliveryStates } from '../../src/core/delivery.ts';
-import { addFigures, noFigures, pendingOf } from '../../src/core/figures.ts';
-import { spanBetween } from '../../src/core/stats-span.ts';
+import { deliveryStates } from '../../src/core/domain/delivery.ts';
+import { addFigures, noFigures, pendingOf } from '../../src/core/telemetry/figures.ts';
+import { spanBetween } from '../../src/core/telemetry/stats-span.ts';
 import { Books } from './model-books.ts';
 import type { Command } from './model-commands.ts';
 import { address, edit, publish, retry, subscribe, unsubscribe } from './model-edits.ts';

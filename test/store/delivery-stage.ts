@@ -1,9 +1,9 @@
 // What suites about deliveries do on their stage: subscribe, publish, claim, settle and look.
 import { strict as assert } from 'node:assert';
-import type { App } from '../../src/core/app.ts';
-import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
-import { limits } from '../../src/core/limits.ts';
-import type { Callback, Subscription } from '../../src/core/subscription.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
 import type {
   Audience,
   Delivery,
@@ -17,8 +17,8 @@ import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
 import type { Accepted, Settled, Worked } from '../../src/store/delivery-verbs.ts';
-import type { Event } from '../../src/core/event.ts';
-import type { Attempt } from '../../src/core/attempt.ts';
+import type { Event } from '../../src/core/domain/event.ts';
+import type { Attempt } from '../../src/core/domain/attempt.ts';
 
 const everyone: Audience = { kind: 'everyone' };
 export const page = { limit: 50, after: undefined };

@@ -4,7 +4,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc, seed } from '../fast-check.ts';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { command } from './twin-commands.ts';
 import { Player } from './twin-player.ts';
 import { Twins } from './twins.ts';

@@ -1,8 +1,8 @@
 // The contract of the Store port: changing subscriptions, and lists of them.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { VerbFailed } from '../../src/store/store.ts';
 import { subscriptionStage } from './subscription-stage.ts';
 import {

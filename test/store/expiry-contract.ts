@@ -2,9 +2,9 @@
 // themselves.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { limits } from '../../src/core/limits.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import { callback, newApp, type OpenSubject } from './subject.ts';
 import { controlsStage } from './controls-stage.ts';
 

@@ -1,9 +1,9 @@
 // The contract of the Store port: when a receiver that fails is given up, and when it is not.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { brokenAfter } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { newApp, type OpenSubject } from './subject.ts';
 import { halfHourAfter, noticeStage } from './notice-stage.ts';
 

@@ -1,11 +1,11 @@
 // The contract of the Store port: payload filters, asked wherever deliveries are made.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { noControls } from '../../src/core/controls.ts';
-import type { Filter } from '../../src/core/filter.ts';
-import { limits } from '../../src/core/limits.ts';
-import type { Callback, Subscription } from '../../src/core/subscription.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import type { Filter } from '../../src/core/domain/filter.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
 import type { Accepted, Audience } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import type { OpenSubject, Subject } from './subject.ts';

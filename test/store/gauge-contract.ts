@@ -1,9 +1,9 @@
 // The contract of the Store port: gauges. They say the same as counting all rows would, over all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { Leased } from '../../src/core/delivery.ts';
-import { brokenAfter } from '../../src/core/lane.ts';
-import type { Callback, Subscription } from '../../src/core/subscription.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { brokenAfter } from '../../src/core/domain/lane.ts';
+import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
 import type { Gauges, LaneCensus, SubscriptionCensus } from '../../src/store/gauge-verbs.ts';
 import { keptStage } from './store-stage.ts';
 import type { OpenSubject } from './subject.ts';

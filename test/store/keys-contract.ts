@@ -1,7 +1,7 @@
 // The contract of the Store port: apps and their keys.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noQuotas } from '../../src/core/quotas.ts';
+import { noQuotas } from '../../src/core/load/quotas.ts';
 import { newId } from './open-memory.ts';
 import { subscriptionStage } from './subscription-stage.ts';
 import { digest, newApp, newKey, type OpenSubject, plain } from './subject.ts';

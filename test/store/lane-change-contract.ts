@@ -2,9 +2,9 @@
 // its lanes. Every test has a store of its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { spanBetween } from '../../src/core/stats-span.ts';
-import type { SubscriptionState } from '../../src/core/subscription.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { spanBetween } from '../../src/core/telemetry/stats-span.ts';
+import type { SubscriptionState } from '../../src/core/domain/subscription.ts';
 import { callback, inactive, type OpenSubject } from './subject.ts';
 import { laneStage } from './lane-stage.ts';
 

@@ -1,7 +1,7 @@
 // What suites about lanes do on their stage.
 import { strict as assert } from 'node:assert';
-import { type Controls, noControls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
+import { type Controls, noControls } from '../../src/core/domain/controls.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
 import type { EditInput } from '../../src/store/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { type Outcome, settlementOf } from './settlement.ts';
@@ -9,7 +9,7 @@ import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';
 import type { Room } from './test-dispatcher.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { Callback } from '../../src/core/subscription.ts';
+import type { Callback } from '../../src/core/domain/subscription.ts';
 import type { Settled } from '../../src/store/delivery-verbs.ts';
 
 export const plenty: Room = { room: 64, laneRoom: 64 };

@@ -2,9 +2,9 @@
 // its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import type { DeliveryState } from '../../src/core/delivery.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import type { DeliveryState } from '../../src/core/domain/delivery.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import { VerbFailed } from '../../src/store/store.ts';
 import { callback, digest, newApp, type OpenSubject } from './subject.ts';

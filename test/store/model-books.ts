@@ -2,11 +2,11 @@
 // delivery that is held passes the rules of its lane here.
 import { strict as assert } from 'node:assert';
 import type { StatementSync } from 'node:sqlite';
-import type { App } from '../../src/core/app.ts';
-import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
-import { noFigures } from '../../src/core/figures.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
+import { noFigures } from '../../src/core/telemetry/figures.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { newKey } from './subject.ts';
 import { newId, openMemory } from './open-memory.ts';

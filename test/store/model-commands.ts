@@ -1,6 +1,6 @@
 // What can happen to the deliveries of the model.
-import type { Controls } from '../../src/core/controls.ts';
-import { noControls } from '../../src/core/controls.ts';
+import type { Controls } from '../../src/core/domain/controls.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
 import type { Outcome } from './settlement.ts';
 
 export type Command =

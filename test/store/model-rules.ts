@@ -1,5 +1,5 @@
 // What no sequence of commands may leave behind, as queries that must find nothing.
-import { never } from '../../src/core/lane.ts';
+import { never } from '../../src/core/domain/lane.ts';
 
 /** What must never be found. */
 export const broken = {

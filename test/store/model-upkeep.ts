@@ -1,7 +1,7 @@
 // What the upkeep does to the model and the store beside it: it cancels, expires, deletes and adds up.
 import { strict as assert } from 'node:assert';
-import type { DeliveryState } from '../../src/core/delivery.ts';
-import { firstIdAt } from '../../src/core/id.ts';
+import type { DeliveryState } from '../../src/core/domain/delivery.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
 import type { Books } from './model-books.ts';
 
 export function sweep(books: Books, limit: number): number {

@@ -1,17 +1,17 @@
 // What suites about notices do on their stage.
 import { strict as assert } from 'node:assert';
-import { type Controls, noControls } from '../../src/core/controls.ts';
-import type { Leased } from '../../src/core/delivery.ts';
-import { brokenAfter } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
-import { coarseMinutes, minuteMs } from '../../src/core/stats-span.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import { type Controls, noControls } from '../../src/core/domain/controls.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { coarseMinutes, minuteMs } from '../../src/core/telemetry/stats-span.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import type { Settled } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../src/store/store.ts';
 import { attempt, callback, newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { Health } from '../../src/core/health.ts';
+import type { Health } from '../../src/core/domain/health.ts';
 import type { WaitingNotice } from '../../src/store/notice-verbs.ts';
 
 export const page = { limit: 50, after: undefined };

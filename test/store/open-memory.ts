@@ -2,8 +2,8 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { idMaker } from '../../src/core/id.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
 import type {
   Born,

@@ -1,8 +1,8 @@
 // What a claim on PostgreSQL brings over the wire.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import type { Leased } from '../../src/core/delivery.ts';
-import { limits } from '../../src/core/limits.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
 import type { Tx } from '../../src/store/postgres/tx.ts';
 import { settlementOf } from './settlement.ts';

@@ -2,7 +2,7 @@
 // subscribe or an unsubscribe is one packet and a commit, whatever it does.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import type { World } from '../../src/core/world.ts';
+import type { World } from '../../src/core/base/world.ts';
 import { Deadlines } from '../../src/egress/deadlines.ts';
 import { inTime, StoreSilent } from '../../src/engine/in-time.ts';
 import type { EditOutput, NewSubscription, Store } from '../../src/store/store.ts';

@@ -3,8 +3,8 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
-import type { Leased } from '../../src/core/delivery.ts';
-import { limits } from '../../src/core/limits.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import type { Side } from '../postgres/messages.ts';

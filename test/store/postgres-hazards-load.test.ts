@@ -2,7 +2,7 @@
 // does step by step (postgres-hazards-wakeup.test.ts) happens here by chance, again and again.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { never } from '../../src/core/lane.ts';
+import { never } from '../../src/core/domain/lane.ts';
 import { claimSql } from '../../src/store/postgres/claim.ts';
 import { rescue } from '../../src/store/postgres/nodes.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';

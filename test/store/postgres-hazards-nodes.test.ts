@@ -3,9 +3,9 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Client } from 'pg';
-import type { Leased } from '../../src/core/delivery.ts';
-import { never } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { never } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';
 import { keepFloors } from '../../src/store/postgres/work.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { Ear } from '../../src/store/postgres/ear.ts';
 import { Link } from '../../src/store/postgres/link.ts';
 import type { Passing, PostgresProxy } from '../postgres/proxy.ts';

@@ -3,8 +3,8 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Client } from 'pg';
-import { idMaker } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { settlementOf } from './settlement.ts';

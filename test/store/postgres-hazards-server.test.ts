@@ -2,7 +2,7 @@
 // time, nothing that was answered is lost, and nobody has to open anything again.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { openCluster } from '../../src/store/open.ts';
 import type { EditInput, Store } from '../../src/store/store.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';

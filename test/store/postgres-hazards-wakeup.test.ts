@@ -2,7 +2,7 @@
 // cannot be seen by a look, and must be found all the same. Time is what each step says it is.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { never } from '../../src/core/lane.ts';
+import { never } from '../../src/core/domain/lane.ts';
 import { makeDeliveriesSql } from '../../src/store/postgres/make-deliveries.ts';
 import { rescue } from '../../src/store/postgres/nodes.ts';
 import { settleAll } from '../../src/store/postgres/settle.ts';

@@ -1,7 +1,7 @@
 // Publishes that do not wait to hear who listens: they are told to those who do, also when that has just changed.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { createAside } from '../../src/store/aside.ts';
 import { createGathered } from '../../src/store/gathered.ts';
 import { createHeardBefore } from '../../src/store/postgres/heard-before.ts';

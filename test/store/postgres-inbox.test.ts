@@ -1,7 +1,7 @@
 // The inbox of events that were published by SQL, as nodes ask for it all the time.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { never } from '../../src/core/lane.ts';
+import { never } from '../../src/core/domain/lane.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage } from './postgres-stage.ts';

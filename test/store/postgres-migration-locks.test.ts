@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { AppliedMigration } from '../../src/store/migrate.ts';
 import { applyMigrations } from '../../src/store/postgres/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connect.ts';

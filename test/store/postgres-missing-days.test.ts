@@ -1,7 +1,7 @@
 // Whatever writes into the history mends a day that is missing there, and takes nobody else down.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { firstIdAt } from '../../src/core/id.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
 import { dayAt } from '../../src/store/postgres/partition-day.ts';
 import { settlementOf } from './settlement.ts';
 import type { Stage } from './postgres-stage.ts';

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Client } from 'pg';
-import { firstIdAt } from '../../src/core/id.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
 import { connect } from '../../src/store/postgres/connect.ts';
 import { failureKind } from '../../src/store/postgres/failure.ts';
 import { dropPartitionsBefore, ensurePartitions } from '../../src/store/postgres/partitions.ts';

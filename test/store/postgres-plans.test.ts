@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { Client } from 'pg';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { connect } from '../../src/store/postgres/connect.ts';
 import { repeated } from '../../src/store/postgres/repeat.ts';
 import { toPostgres } from '../../src/store/postgres/tx.ts';

@@ -2,8 +2,8 @@
 // others flow.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { timeOf } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
+import { timeOf } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { WorkReply } from '../../src/store/call.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { openPostgres } from '../../src/store/postgres/transport.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { Client } from 'pg';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import { openStore } from '../../src/store/open.ts';
 import { checkSession } from '../../src/store/postgres/session-check.ts';

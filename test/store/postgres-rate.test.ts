@@ -2,8 +2,8 @@
 // they take what one would, and never more.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { callback, newApp, newSubscription } from './subject.ts';

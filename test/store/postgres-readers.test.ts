@@ -2,7 +2,7 @@
 // the queue of lists.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage } from './postgres-stage.ts';
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { firstIdAt } from '../../src/core/id.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
 import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
 import { applyMigrations, readDueMigrations } from '../../src/store/postgres/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connect.ts';

@@ -1,8 +1,8 @@
 // Nodes write into slices of their own, which lie side by side in time; lists are in order all the same.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { firstIdAt, timeOf } from '../../src/core/id.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { firstIdAt, timeOf } from '../../src/core/base/id.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { openCluster } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';

@@ -2,9 +2,9 @@
 // transactions that a test takes one step at a time. Nothing here waits by the clock.
 import { strict as assert } from 'node:assert';
 import type { Client } from 'pg';
-import type { Controls } from '../../src/core/controls.ts';
-import { noControls } from '../../src/core/controls.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { Controls } from '../../src/core/domain/controls.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Claimed } from '../../src/store/postgres/claim.ts';
 import { claim } from '../../src/store/postgres/claim.ts';
 import { connect } from '../../src/store/postgres/connect.ts';

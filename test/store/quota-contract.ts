@@ -1,8 +1,8 @@
 // The contract of the Store port: quotas of apps, and the number of subscriptions that they are held to.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { noQuotas } from '../../src/core/quotas.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { noQuotas } from '../../src/core/load/quotas.ts';
 import type { EditOutput, Store } from '../../src/store/store.ts';
 import type { OpenSubject, Subject } from './subject.ts';
 import { digest, newApp, newKey, newSubscription } from './subject.ts';

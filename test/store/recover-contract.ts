@@ -2,7 +2,7 @@
 // its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { callback, digest, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, nameOf } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';

@@ -2,8 +2,8 @@
 // does to them. Run on every adapter.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
-import { progressOf, type ReplayFilter } from '../../src/core/replay.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { progressOf, type ReplayFilter } from '../../src/core/domain/replay.ts';
 import { digest, newApp, type OpenSubject } from './subject.ts';
 import { everything, fits, nameOf, oldestFirst, replayStage, startMs } from './replay-stage.ts';
 

@@ -1,19 +1,19 @@
 // What suites about replays do on their stage.
 import { strict as assert } from 'node:assert';
-import type { App } from '../../src/core/app.ts';
-import type { DeliveryName } from '../../src/core/delivery.ts';
-import { fitsEnding, fitsEvent } from '../../src/core/fits-delivery.ts';
-import { firstIdAt } from '../../src/core/id.ts';
-import type { Replay, ReplayFilter } from '../../src/core/replay.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { DeliveryName } from '../../src/core/domain/delivery.ts';
+import { fitsEnding, fitsEvent } from '../../src/core/domain/fits-delivery.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
+import type { Replay, ReplayFilter } from '../../src/core/domain/replay.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import type { Delivery, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { Replayable } from '../../src/store/replay-verbs.ts';
 import type { EditInput, EditOutput } from '../../src/store/store.ts';
 import { attempt, callback, newApp, newSubscription, type OpenSubject } from './subject.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { Callback } from '../../src/core/subscription.ts';
-import type { Leased } from '../../src/core/delivery.ts';
+import type { Callback } from '../../src/core/domain/subscription.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
 
 export const everything: ReplayFilter = {
   state: 'ended',

@@ -2,7 +2,7 @@
 // or by days, so these tests leave days between what goes and what stays, and ask until nothing is left.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { callback, digest, newApp, newSubscription, type OpenSubject } from './subject.ts';
 import { dayMs, nameOf, retentionMs, retentionStage } from './retention-stage.ts';
 

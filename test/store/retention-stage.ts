@@ -1,14 +1,14 @@
 // What suites about retention do on their stage: age, end and look for what is left.
 import { strict as assert } from 'node:assert';
-import type { DeliveryState, Leased } from '../../src/core/delivery.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import type { Delivery, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { EditInput, EditOutput, Idempotency, Store } from '../../src/store/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { Callback } from '../../src/core/subscription.ts';
+import type { Callback } from '../../src/core/domain/subscription.ts';
 
 export const dayMs = 24 * 60 * 60 * 1000;
 export const retentionMs = 30 * dayMs;

@@ -2,10 +2,10 @@
 // rows gives, newest first, nothing twice. The rows are those that reads of single ones show.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import type { Event } from '../../src/core/event.ts';
-import { limits } from '../../src/core/limits.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { Event } from '../../src/core/domain/event.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import type { Delivery, DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import type { Store } from '../../src/store/store.ts';
 import { fc } from '../fast-check.ts';

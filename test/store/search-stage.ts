@@ -1,13 +1,13 @@
 // What lists are searched for: apps with subscriptions, events and deliveries of every kind; and what is to
 // be found of them, told by looking at each.
 import { strict as assert } from 'node:assert';
-import type { App } from '../../src/core/app.ts';
-import type { AttemptError } from '../../src/core/attempt.ts';
-import type { Leased } from '../../src/core/delivery.ts';
-import { firstIdAt, timeOf } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
-import { patternsFor } from '../../src/core/pattern.ts';
-import type { Callback, Subscription } from '../../src/core/subscription.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { AttemptError } from '../../src/core/domain/attempt.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { firstIdAt, timeOf } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { patternsFor } from '../../src/core/domain/pattern.ts';
+import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
 import { isCursor } from '../../src/store/cursor.ts';
 import type { Delivery, DeliveryFilter, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { Page } from '../../src/store/page.ts';

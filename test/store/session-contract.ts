@@ -1,10 +1,10 @@
 // The contract of the Store port, fourth part: who is signed in to the console.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { limits } from '../../src/core/limits.ts';
-import { makeToken, type SessionKind } from '../../src/core/session.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { makeToken, type SessionKind } from '../../src/core/domain/session.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { NewKey, Store } from '../../src/store/store.ts';
 import { VerbFailed } from '../../src/store/store.ts';
 import type { OpenSubject, Subject } from './subject.ts';

@@ -1,5 +1,5 @@
 // How a test ends a delivery that it holds: the settlement that the engine would have written.
-import type { Leased } from '../../src/core/delivery.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';
 import { attempt } from './subject.ts';
 

@@ -2,8 +2,8 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';
-import type { App } from '../../src/core/app.ts';
-import { firstIdAt } from '../../src/core/id.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
 import { birthsFor } from '../../src/store/slots.ts';
 import { nothingKnown } from '../../src/store/sqlite/known.ts';
 import { preparePublish } from '../../src/store/sqlite/publish.ts';

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import { openSqlite } from '../../src/store/sqlite/adapter.ts';
 import { connect } from '../../src/store/sqlite/connect.ts';

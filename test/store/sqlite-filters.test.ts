@@ -3,8 +3,8 @@ import { strict as assert } from 'node:assert';
 import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
 import { newId, openMemory } from './open-memory.ts';
 

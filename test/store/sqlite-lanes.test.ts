@@ -1,9 +1,9 @@
 // Rows behind the work of deliveries: what the port alone does not show.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { never } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { never } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { Offer, TakeUp } from '../../src/store/delivery-verbs.ts';
 import type { EditInput } from '../../src/store/store.ts';
 import { callback, newKey, newSubscription } from './subject.ts';

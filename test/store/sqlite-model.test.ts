@@ -2,7 +2,7 @@
 // beside it. A failure prints its seed: give it to fc.assert as { seed, path } to see it again.
 import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';
-import { limits } from '../../src/core/limits.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 import type { Command } from './model-commands.ts';
 import { Model } from './delivery-model.ts';

@@ -1,8 +1,8 @@
 // Rows that cannot be read, as no code of ours writes them: each stands alone, and all others flow.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { timeOf } from '../../src/core/id.ts';
-import { limits } from '../../src/core/limits.ts';
+import { timeOf } from '../../src/core/base/id.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
 import { newId, openMemory, type Opened } from './open-memory.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { realWorld } from '../../src/core/world.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import { openEmbedded } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 

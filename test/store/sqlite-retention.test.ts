@@ -1,11 +1,11 @@
 // Retention in SQLite, behind the port: how much one step does, in which order, and what it does to lanes.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { never } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { never } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';
 import type { EditOutput } from '../../src/store/store.ts';
 import { callback, newKey, newSubscription } from './subject.ts';

@@ -1,8 +1,8 @@
 // The rows behind the verbs: what a publish, a claim and a cache will find there.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import { callback, digest, inactive, newKey, newSubscription } from './subject.ts';
 import type { Opened } from './open-memory.ts';
 import { newId, openMemory } from './open-memory.ts';

@@ -1,8 +1,8 @@
 // Slices: how they are cut, and that lists find their way across them, whatever the clock did.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { limits } from '../../src/core/limits.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { isCursor } from '../../src/store/cursor.ts';
 import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
 import { callback, newKey, newSubscription } from './subject.ts';

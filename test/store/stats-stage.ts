@@ -1,10 +1,15 @@
 // What suites about figures do on their stage.
 import { strict as assert } from 'node:assert';
-import type { App } from '../../src/core/app.ts';
-import type { Leased } from '../../src/core/delivery.ts';
-import { addFigures, type Counts, type Figures, noFigures } from '../../src/core/figures.ts';
-import { minuteMs, type Span, spanOf } from '../../src/core/stats-span.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import {
+  addFigures,
+  type Counts,
+  type Figures,
+  noFigures,
+} from '../../src/core/telemetry/figures.ts';
+import { minuteMs, type Span, spanOf } from '../../src/core/telemetry/stats-span.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import type { AppFigures, StepFigures } from '../../src/store/figure-verbs.ts';
 import type { NewSubscription } from '../../src/store/store.ts';
 import { newApp, newSubscription, type OpenSubject } from './subject.ts';

@@ -2,9 +2,9 @@
 // Fresh for every test, where a claim would see the lanes of the tests before.
 import { strict as assert } from 'node:assert';
 import { after, afterEach, before, beforeEach } from 'node:test';
-import type { App } from '../../src/core/app.ts';
-import { idMaker } from '../../src/core/id.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import { idMaker } from '../../src/core/base/id.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newApp, type OpenSubject, type Subject } from './subject.ts';
 import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';

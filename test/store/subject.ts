@@ -1,9 +1,9 @@
 // What every suite of the store contract is played on, and the rows that they play with.
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import type { App } from '../../src/core/app.ts';
-import type { Callback } from '../../src/core/subscription.ts';
-import type { World } from '../../src/core/world.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { Callback } from '../../src/core/domain/subscription.ts';
+import type { World } from '../../src/core/base/world.ts';
 import type { AttemptRecord } from '../../src/store/delivery-verbs.ts';
 import type { NewKey, NewSubscription, Store } from '../../src/store/store.ts';
 import { newId } from './open-memory.ts';

@@ -1,8 +1,8 @@
 // The contract of the Store port: subscribing and unsubscribing.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../src/core/controls.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import { newId } from './open-memory.ts';
 import { subscriptionStage } from './subscription-stage.ts';
 import {

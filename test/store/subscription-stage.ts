@@ -1,11 +1,11 @@
 // What suites about apps and subscriptions do on their stage.
 import { strict as assert } from 'node:assert';
-import type { App } from '../../src/core/app.ts';
+import type { App } from '../../src/core/domain/app.ts';
 import type { EditOutput, NewSubscription, Page } from '../../src/store/store.ts';
 import { keptStage } from './store-stage.ts';
 import { newSubscription, type OpenSubject } from './subject.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { Subscription } from '../../src/core/subscription.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 
 export const migrationsDir = new URL('../../migrations/sqlite', import.meta.url);
 

@@ -1,8 +1,8 @@
 // A node that takes all it can get and settles it at once as the test says, until it is answered. It asks for work when it
 // hears of some and, if told so, now and then by itself; it keeps count of why.
-import type { Leased } from '../../src/core/delivery.ts';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld } from '../../src/core/world.ts';
+import type { Leased } from '../../src/core/domain/delivery.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { Offer, Settled, Settlement } from '../../src/store/delivery-verbs.ts';
 import type { Store } from '../../src/store/store.ts';
 import { settlementOf } from './settlement.ts';

@@ -1,8 +1,8 @@
 // Whom and what a command means, read from the rows that both databases have, and what is made up for it: the
 // same in every run.
-import type { Controls } from '../../src/core/controls.ts';
-import { noControls } from '../../src/core/controls.ts';
-import { firstIdAt } from '../../src/core/id.ts';
+import type { Controls } from '../../src/core/domain/controls.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { firstIdAt } from '../../src/core/base/id.ts';
 import type { EditCall } from '../../src/store/call.ts';
 import { editCall } from '../../src/store/call.ts';
 import type { Offer } from '../../src/store/delivery-verbs.ts';

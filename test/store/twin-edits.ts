@@ -1,8 +1,8 @@
 // The edits of the commands as calls that both databases understand.
 import { strict as assert } from 'node:assert';
-import type { Controls } from '../../src/core/controls.ts';
-import { noControls } from '../../src/core/controls.ts';
-import { limits } from '../../src/core/limits.ts';
+import type { Controls } from '../../src/core/domain/controls.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { EditCall } from '../../src/store/call.ts';
 import { editCall } from '../../src/store/call.ts';
 import type { EditInput, Idempotency } from '../../src/store/store.ts';

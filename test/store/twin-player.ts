@@ -1,10 +1,10 @@
 // Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
 // rows, which are the same on both.
 import { strict as assert } from 'node:assert';
-import { noControls } from '../../src/core/controls.ts';
-import { firstIdAt, timeOf } from '../../src/core/id.ts';
-import { brokenAfter } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
+import { noControls } from '../../src/core/domain/controls.ts';
+import { firstIdAt, timeOf } from '../../src/core/base/id.ts';
+import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
 import type { EditCall } from '../../src/store/call.ts';
 import { editCall } from '../../src/store/call.ts';
 import type { Settlement } from '../../src/store/delivery-verbs.ts';

@@ -3,9 +3,9 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { brokenAfter } from '../../src/core/lane.ts';
-import { limits } from '../../src/core/limits.ts';
-import { realWorld } from '../../src/core/world.ts';
+import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { limits } from '../../src/core/limits/limits.ts';
+import { realWorld } from '../../src/core/base/world.ts';
 import type { BatchReply, EditCall, WorkReply } from '../../src/store/call.ts';
 import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
 import type { Offer, Settlement, Work } from '../../src/store/delivery-verbs.ts';

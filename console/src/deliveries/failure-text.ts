@@ -1,6 +1,6 @@
-// Explains why a delivery failed, by core/failures.ts or by the message of the attempt, which is
+// Explains why a delivery failed, by core/domain/failures.ts or by the message of the attempt, which is
 // more specific. Pure.
-import { explain, failures, type Failure } from '../../../src/core/failures.ts';
+import { explain, failures, type Failure } from '../../../src/core/domain/failures.ts';
 import type {
   Attempt,
   GetDeliveryAnswer as DeliveryWithAttempts,

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { limits } from '../../core/limits.ts';
-import { once } from '../../core/once.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { once } from '../../core/base/once.ts';
 
 export interface ConsoleFile {
   mediaType: string;

@@ -2,7 +2,7 @@
 // is plain. Anything else, and a slow client, goes to Node's HTTP server together with the
 // connection, and stays there.
 import type { Socket } from 'node:net';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { WholeReader, type WholeRequest } from './read-whole.ts';
 
 export interface Answer {

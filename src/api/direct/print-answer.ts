@@ -1,8 +1,8 @@
 // Serializes an answer as HTTP/1.1, with the headers of every answer.
 import { strict as assert } from 'node:assert';
 import { STATUS_CODES } from 'node:http';
-import { limits } from '../../core/limits.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Reply } from '../call.ts';
 import { answerHeaders } from '../server.ts';
 

@@ -5,7 +5,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { buffer } from 'node:stream/consumers';
 import { fc } from '../../../test/fast-check.ts';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { WholeReader, type Reading, type WholeRequest } from './read-whole.ts';
 
 const body = '{"event":"a.b"}';

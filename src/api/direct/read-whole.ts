@@ -1,7 +1,7 @@
 // Parses a request that arrived in one piece, if it is as plain as nearly all are. Anything
 // doubtful must not be parsed here: it goes to Node's HTTP server, which knows everything that HTTP
 // allows and how to refuse the rest.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { RawHead } from '../raw-request.ts';
 
 export interface WholeRequest {

@@ -5,7 +5,7 @@
 // that in node:http (docs/decisions/0022-plain-publishes-are-served-directly.md).
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { withPrefix } from '../../core/id.ts';
+import { withPrefix } from '../../core/base/id.ts';
 import type { Ticket } from '../../engine/admission.ts';
 import type { Door } from '../admission.ts';
 import { bodyBytesMaxOf } from '../authenticate.ts';

@@ -1,5 +1,5 @@
 // The errors section. Every problem links to its code, so each code is an anchor.
-import { problems } from '../../core/problem.ts';
+import { problems } from '../../core/errors/problem.ts';
 import { html } from './html.ts';
 import type { Html } from './html.ts';
 import { inline } from './inline.ts';

@@ -7,7 +7,7 @@ import { compileContract } from '../../contract/compile.ts';
 import type { Contract } from '../../contract/contract.ts';
 import { ContractError } from '../../contract/document.ts';
 import { loadContract } from '../../contract/load.ts';
-import { problems } from '../../core/problem.ts';
+import { problems } from '../../core/errors/problem.ts';
 import { docsPage } from './page.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');

@@ -1,6 +1,6 @@
 // Handlers for apps; they need the operator scope.
-import type { App } from '../../core/app.ts';
-import { withPrefix } from '../../core/id.ts';
+import type { App } from '../../core/domain/app.ts';
+import { withPrefix } from '../../core/base/id.ts';
 import { createApp, editApp, getApp, listApps } from '../../engine/apps.ts';
 import type { Context } from '../../engine/context.ts';
 import type { QuotaEdits } from '../../store/store.ts';

@@ -1,7 +1,7 @@
 // Serves the console's files. The page is the same for everyone, signed in or not: its data comes
 // from the API, with the user's own credentials.
 import type { Message } from '../../contract/exchange.ts';
-import { Problem } from '../../core/problem.ts';
+import { Problem } from '../../core/errors/problem.ts';
 import type { Handlers, Reply } from '../call.ts';
 import type { ConsoleFile, ConsoleFiles } from '../console/files.ts';
 import * as fields from '../fields.ts';

@@ -1,8 +1,13 @@
 // Handlers of deliveries: list them, show one with its attempts, send one again.
 import assert from 'node:assert/strict';
-import type { Attempt } from '../../core/attempt.ts';
-import { attemptId, deliveryId, deliveryStates, type DeliveryName } from '../../core/delivery.ts';
-import { timeOf, withPrefix } from '../../core/id.ts';
+import type { Attempt } from '../../core/domain/attempt.ts';
+import {
+  attemptId,
+  deliveryId,
+  deliveryStates,
+  type DeliveryName,
+} from '../../core/domain/delivery.ts';
+import { timeOf, withPrefix } from '../../core/base/id.ts';
 import type { Context } from '../../engine/context.ts';
 import { getDelivery, listDeliveries, retryDelivery } from '../../engine/deliveries.ts';
 import type { Delivery } from '../../store/delivery-verbs.ts';

@@ -1,13 +1,13 @@
 // Handlers of events: publish one or many, list, show, and describe the event types.
 import assert from 'node:assert/strict';
 import type { Message } from '../../contract/exchange.ts';
-import { hopsHeader } from '../../core/hops.ts';
-import { timeOf, withPrefix } from '../../core/id.ts';
-import type { Event } from '../../core/event.ts';
-import { ownEvents } from '../../core/own-events.ts';
-import { readOpaqueJson } from '../../core/json.ts';
-import type { Fault } from '../../core/problem.ts';
-import type { TraceContext } from '../../core/trace.ts';
+import { hopsHeader } from '../../core/domain/hops.ts';
+import { timeOf, withPrefix } from '../../core/base/id.ts';
+import type { Event } from '../../core/domain/event.ts';
+import { ownEvents } from '../../core/domain/own-events.ts';
+import { readOpaqueJson } from '../../core/base/json.ts';
+import type { Fault } from '../../core/errors/problem.ts';
+import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { Context } from '../../engine/context.ts';
 import { getEvent, listEvents } from '../../engine/events.ts';
 import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish.ts';

@@ -1,6 +1,6 @@
 // Handlers of API keys. A secret appears only in the answer to the call that created it.
-import { isLive, scopes as allScopes, scopesBeyond, type Key } from '../../core/key.ts';
-import { Problem } from '../../core/problem.ts';
+import { isLive, scopes as allScopes, scopesBeyond, type Key } from '../../core/domain/key.ts';
+import { Problem } from '../../core/errors/problem.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Identifier } from '../../engine/identify.ts';
 import { createKey, getKey, listKeys, revokeKey, rotateKey } from '../../engine/keys.ts';

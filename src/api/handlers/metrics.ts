@@ -1,6 +1,6 @@
 // The metrics handler, for Prometheus.
-import { expose, expositionMediaType } from '../../core/exposition.ts';
-import type { Family } from '../../core/metric.ts';
+import { expose, expositionMediaType } from '../../core/telemetry/exposition.ts';
+import type { Family } from '../../core/telemetry/metric.ts';
 import type { Handlers } from '../call.ts';
 
 export function metricsHandlers(read: () => Promise<readonly Family[]>): Handlers {

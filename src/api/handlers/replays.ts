@@ -1,8 +1,8 @@
 // Handlers of replays: count (dry run), start, list, show, cancel.
-import { endedStates } from '../../core/fits-delivery.ts';
-import { withPrefix } from '../../core/id.ts';
-import { limits } from '../../core/limits.ts';
-import { progressOf, type Replay, type ReplayFilter } from '../../core/replay.ts';
+import { endedStates } from '../../core/domain/fits-delivery.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { progressOf, type Replay, type ReplayFilter } from '../../core/domain/replay.ts';
 import type { Context } from '../../engine/context.ts';
 import {
   cancelReplay,

@@ -1,8 +1,8 @@
 // Handlers of console sessions. The token travels in a cookie that scripts cannot read; it must not
 // appear in a body or a log.
-import { withPrefix } from '../../core/id.ts';
-import { admitsUntilMs, type Key } from '../../core/key.ts';
-import { Problem } from '../../core/problem.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import { admitsUntilMs, type Key } from '../../core/domain/key.ts';
+import { Problem } from '../../core/errors/problem.ts';
 import { getApp } from '../../engine/apps.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Identifier } from '../../engine/identify.ts';

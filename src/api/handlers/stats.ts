@@ -1,9 +1,9 @@
 // Handlers of statistics: figures by step for a chart, and totals.
-import { withPrefix } from '../../core/id.ts';
-import type { Figures } from '../../core/figures.ts';
-import { latencyOf, successRateOf } from '../../core/figures.ts';
-import type { Span } from '../../core/stats-span.ts';
-import { minuteMs, ranges } from '../../core/stats-span.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import type { Figures } from '../../core/telemetry/figures.ts';
+import { latencyOf, successRateOf } from '../../core/telemetry/figures.ts';
+import type { Span } from '../../core/telemetry/stats-span.ts';
+import { minuteMs, ranges } from '../../core/telemetry/stats-span.ts';
 import type { Context } from '../../engine/context.ts';
 import type { SubscriptionStats, TimeAsked } from '../../engine/stats.ts';
 import { getStats, getSubscriptionStats } from '../../engine/stats.ts';

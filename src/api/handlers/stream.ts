@@ -1,6 +1,6 @@
 // The handler of the live view: changes in the caller's app as server-sent events.
-import { limits } from '../../core/limits.ts';
-import { withPrefix } from '../../core/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { withPrefix } from '../../core/base/id.ts';
 import type { Frame } from '../../engine/frame.ts';
 import type { StreamHub } from '../../engine/stream.ts';
 import type { Call, Handlers, Reply } from '../call.ts';

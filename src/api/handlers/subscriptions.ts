@@ -1,13 +1,13 @@
 // Handlers of subscriptions, which subscribe calls created: list, show, change, end.
 import assert from 'node:assert/strict';
-import type { Controls } from '../../core/controls.ts';
-import { printDuration } from '../../core/duration.ts';
-import type { Health } from '../../core/health.ts';
-import { withPrefix } from '../../core/id.ts';
-import { invalidRequest, type Fault } from '../../core/problem.ts';
-import { readChoice, readPatterns } from '../../core/read-controls.ts';
-import { signingOf, verifierOf, type SigningSecret } from '../../core/signing-secret.ts';
-import type { Callback, Subscription, SubscriptionState } from '../../core/subscription.ts';
+import type { Controls } from '../../core/domain/controls.ts';
+import { printDuration } from '../../core/base/duration.ts';
+import type { Health } from '../../core/domain/health.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import { invalidRequest, type Fault } from '../../core/errors/problem.ts';
+import { readChoice, readPatterns } from '../../core/domain/read-controls.ts';
+import { signingOf, verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
+import type { Callback, Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
 import type { Context } from '../../engine/context.ts';
 import {
   changeSubscription,

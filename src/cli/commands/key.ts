@@ -1,5 +1,5 @@
 // Declares `ringback key`; its implementation is loaded when it runs.
-import { scopes } from '../../core/key.ts';
+import { scopes } from '../../core/domain/key.ts';
 import type { Command } from '../command.ts';
 
 export const key: Command = {

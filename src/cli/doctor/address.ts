@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { Agent, request } from 'undici';
 import type { Config } from '../../config.ts';
 import { explainTargets, isLoopback } from '../../config/exposure.ts';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
 
 type Address = Pick<Config, 'host' | 'port' | 'tlsCert'>;

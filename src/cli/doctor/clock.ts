@@ -1,5 +1,5 @@
 // Checks the clocks of this machine: the wall clock is set, and the monotonic one advances.
-import type { World } from '../../core/world.ts';
+import type { World } from '../../core/base/world.ts';
 import { failed, ok, type Finding } from './finding.ts';
 
 /** No version of Ringback is older than this. */

@@ -1,8 +1,8 @@
 // Checks the runtime that the program runs on.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { packageFolder } from '../../core/package-folder.ts';
-import { version } from '../../core/version.ts';
+import { packageFolder } from '../../core/base/package-folder.ts';
+import { version } from '../../core/base/version.ts';
 import { failed, ok, type Finding } from './finding.ts';
 
 /** `running`: process.versions.node. */

@@ -1,7 +1,7 @@
 // Checks the SQLite file: whether it opens and is sound, its migration, and whether the encryption
 // key fits. Read only; a running service does not notice.
 import { existsSync } from 'node:fs';
-import type { KeyRing } from '../../core/seal.ts';
+import type { KeyRing } from '../../core/secrets/seal.ts';
 import { isProof, proofName } from '../../engine/unlock.ts';
 import { CannotOpenStore } from '../../store/cannot-open-store.ts';
 import { keyFileIn, readKeyFile } from '../../store/key-file.ts';

@@ -1,7 +1,7 @@
 // Checks the store on PostgreSQL: reachable, new enough, durable, with sufficient rights, its
 // migration, and whether encryption key and clock fit. Read only.
-import type { KeyRing } from '../../core/seal.ts';
-import type { World } from '../../core/world.ts';
+import type { KeyRing } from '../../core/secrets/seal.ts';
+import type { World } from '../../core/base/world.ts';
 import { proofName } from '../../engine/unlock.ts';
 import { migratorOf } from '../../store/bring-up.ts';
 import { CannotOpenStore } from '../../store/cannot-open-store.ts';

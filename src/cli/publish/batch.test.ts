@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { batchesOf, type Batch } from './batch.ts';
 
 /** In chunks that respect neither lines nor characters. */

@@ -2,8 +2,8 @@
 // end. So an interrupted run can be repeated: published batches are recognized, batches after a
 // corrected line are new, and two equal batches of one file stay distinct.
 import { createHash } from 'node:crypto';
-import { readJson } from '../../core/json.ts';
-import { limits } from '../../core/limits.ts';
+import { readJson } from '../../core/base/json.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { CliFailure } from '../failure.ts';
 
 export interface BatchLine {

@@ -2,7 +2,7 @@
 // completely first, so that an invalid line is found before anything is sent. A refused batch is
 // reported by the lines of the file.
 import { RingbackError, type Client } from '../../client/client.ts';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../command.ts';
 import { calledWrongly, CliFailure } from '../failure.ts';
 import { expectId } from '../id-kind.ts';

@@ -1,7 +1,7 @@
 // Waits until all deliveries of an event have ended, polling at growing intervals. Each poll reads
 // a bounded page, however many receivers there are.
 import type { Accepted, CallOptions, Client } from '../../client/client.ts';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { CliFailure } from '../failure.ts';
 import { askUntil } from '../asking.ts';
 import { startProgress } from '../progress.ts';

@@ -1,8 +1,8 @@
 // One step of a replay, with all its deliveries in a few statements: publishes wait for the step,
 // and one delivery at a time it took ten times as long (docs/performance.md).
-import type { DeliveryName } from '../../core/delivery.ts';
-import { deliveryKey } from '../../core/delivery.ts';
-import type { Lane } from '../../core/lane.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import { deliveryKey } from '../../core/domain/delivery.ts';
+import type { Lane } from '../../core/domain/lane.ts';
 import { factOf } from '../counting.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';

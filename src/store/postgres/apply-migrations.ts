@@ -2,7 +2,7 @@
 // transaction, one node at a time, however many start at once; then creates the partitions of the
 // next days.
 import type { Client, ClientBase } from 'pg';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { AppliedMigration, Migration, RecordedMigration } from '../migrate.ts';
 import { dueMigrations, migrationHash, readMigrations } from '../migrate.ts';
 import { isUnhashed, lastUnhashed, refuseOtherSchema } from '../schema-check.ts';

@@ -1,10 +1,10 @@
 // Claim: leases pending deliveries to a node. Apps take turns, and lanes that have been ready for
 // longest come first. The index skips lanes that are full, held, broken or not due yet; lanes
 // locked by another node are skipped too.
-import type { Leased } from '../../core/delivery.ts';
-import type { Lane, LaneTimes, Quiet, QuietStep } from '../../core/lane.ts';
-import { linger, look, never, room } from '../../core/lane.ts';
-import { limits } from '../../core/limits.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
+import type { Lane, LaneTimes, Quiet, QuietStep } from '../../core/domain/lane.ts';
+import { linger, look, never, room } from '../../core/domain/lane.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { fairOrder } from '../fair-order.ts';
 import { toLeased } from '../leased-row.ts';
 import type { Row } from '../row.ts';

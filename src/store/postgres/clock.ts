@@ -1,7 +1,7 @@
 // The time that all nodes share: the database's. Between two readings the node's monotonic clock
 // counts on, so that a step of its wall clock has no effect.
-import { limits } from '../../core/limits.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import { integer, one } from '../row.ts';
 import type { Tx } from './tx.ts';
 

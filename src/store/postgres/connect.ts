@@ -2,7 +2,7 @@
 // depend on. No default of a server, database, role or URL is trusted.
 import { AssertionError } from 'node:assert';
 import { Client } from 'pg';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { StoreUnavailable } from '../store.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Notifies other nodes that there is work, and receives their notifications. This only adds speed:
 // a node without notifications polls a few times a second.
-import { limits } from '../../core/limits.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Link } from './link.ts';
 
 export interface EarOptions {

@@ -1,5 +1,5 @@
 // Inspects a PostgreSQL database without changing it, for the doctor.
-import type { World } from '../../core/world.ts';
+import type { World } from '../../core/base/world.ts';
 import { bytes, integer, maybe, text, type Row } from '../row.ts';
 import { cannotConnect } from './cannot-open.ts';
 import { connect } from './connect.ts';

@@ -1,9 +1,9 @@
 // Expiry: ends pending deliveries of events older than the retention, so that their day can be
 // dropped. They become dead with reason `expired`; in an ended lane they are cancelled, as the
 // sweep would do.
-import type { DeliveryName } from '../../core/delivery.ts';
-import type { Lane } from '../../core/lane.ts';
-import { headExpired } from '../../core/lane.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { headExpired } from '../../core/domain/lane.ts';
 import type { Fact } from '../counting.ts';
 import { factOf } from '../counting.ts';
 import type { Row } from '../row.ts';

@@ -1,6 +1,6 @@
 // One step of the oldest large fan-out that no other node is working on. The deliveries and the
 // cursor are written in one transaction, so that a crash neither loses nor duplicates a delivery.
-import type { Leased } from '../../core/delivery.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
 import type { Aside } from '../aside.ts';
 import type { Fact } from '../counting.ts';
 import type { FanningOut, Piece } from '../fanning-out.ts';

@@ -1,5 +1,5 @@
 // Subscriptions by their ids, many at once, in two statements.
-import type { Subscription } from '../../core/subscription.ts';
+import type { Subscription } from '../../core/domain/subscription.ts';
 import { integer, text, toSubscription } from '../row.ts';
 import { callbackColumns, subscriptionColumns } from '../verbs/subscriptions.ts';
 import { keyColumns, type KeyName } from './keep-keys.ts';

@@ -1,7 +1,7 @@
 // Deletes subscriptions that ended longer ago than the retention, with all their rows. A
 // subscription is kept while an event is kept that may have been published to it, because its
 // deliveries refer to its callbacks.
-import { timeOf } from '../../core/id.ts';
+import { timeOf } from '../../core/base/id.ts';
 import { integer, maybe, one, text } from '../row.ts';
 import type { Tx } from './tx.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lane } from '../../../test/lane.ts';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { HeardBefore, Hearers } from './heard-before.ts';
 import { createHeardBefore } from './heard-before.ts';
 

@@ -1,7 +1,7 @@
 // Caches which callbacks match which event name. The cache is never trusted: the database is sent
 // its fingerprints and says whether they still hold. If they have held several times in a row, a
 // publish does not wait for that answer. In memory only, and bounded.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Found } from '../kept-filter.ts';
 
 /** The listeners of a name, with fingerprints by which a change is detected. */

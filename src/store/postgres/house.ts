@@ -1,9 +1,9 @@
 // Maintains the history partitions, beside the batches and on connections of its own: creates days
 // before they are needed, and drops those past their retention once every delivery in them has
 // ended. Dropping a day waits for its readers, so nothing may wait for a drop.
-import { firstIdAt } from '../../core/id.ts';
-import { limits } from '../../core/limits.ts';
-import { minuteOf } from '../../core/stats-span.ts';
+import { firstIdAt } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { minuteOf } from '../../core/telemetry/stats-span.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import type { Fact } from '../counting.ts';
 import type { Aside } from '../aside.ts';

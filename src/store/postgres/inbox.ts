@@ -1,5 +1,5 @@
 // The inbox: events that were published by SQL and have not been checked yet.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { bytes, integer, text, toQuotas } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';
 import { noticeRejected } from '../verbs/notices.ts';

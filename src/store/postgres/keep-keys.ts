@@ -1,6 +1,6 @@
 // Stores the idempotency keys of many publishes, in the order of the keys: two nodes with the same
 // keys lock them in the same order, and the second one finds the answer of the first.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, text } from '../row.ts';
 import type { Idempotency } from '../store.ts';

@@ -1,7 +1,7 @@
 // Reads and writes many lane rows at once. Code that changes lanes other than by a look locks them
 // first, in the order of their numbers, so that nodes do not deadlock, and clears their quiet
 // marks.
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/domain/lane.ts';
 import { integer } from '../row.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import type { Tx } from './tx.ts';

@@ -2,7 +2,7 @@
 // at a time.
 import { Socket } from 'node:net';
 import type { Client } from 'pg';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { StoreUnavailable } from '../store.ts';
 import type { ConnectionKind } from './connect.ts';
 import { connect } from './connect.ts';

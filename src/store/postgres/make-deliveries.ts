@@ -1,7 +1,7 @@
 // Inserts many deliveries at once: already leased where the node has room for them, otherwise
 // pending, and then wakes their lanes.
-import type { Lane } from '../../core/lane.ts';
-import { takesFresh, wake } from '../../core/lane.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { takesFresh, wake } from '../../core/domain/lane.ts';
 import type { Fact } from '../counting.ts';
 import { factOf } from '../counting.ts';
 import { integer } from '../row.ts';

@@ -2,8 +2,8 @@
 // committed before it began are seen, and ended ones are not found. If the listeners have been the
 // same for some time, the publish does not wait for the answer: its statements are sent at once,
 // and the server writes only if nothing has changed.
-import type { Lane } from '../../core/lane.ts';
-import { limits } from '../../core/limits.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Found } from '../kept-filter.ts';
 import { toFound } from '../kept-filter.ts';
 import type { Listener } from '../listener.ts';

@@ -1,6 +1,6 @@
 // Nodes: which are alive, and whose leases are free. Times are the database's own: a node with a
 // wrong clock must neither look dead nor declare others dead.
-import { settled } from '../../core/lane.ts';
+import { settled } from '../../core/domain/lane.ts';
 import type { Row } from '../row.ts';
 import { integer, one } from '../row.ts';
 import type { EditInput, EditOutput } from '../store.ts';

@@ -1,5 +1,5 @@
 // The outlook: when the next lane is ready, and whether a large fan-out is running.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Aside } from '../aside.ts';
 import type { Outlook } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { firstIdAt } from '../../core/id.ts';
+import { firstIdAt } from '../../core/base/id.ts';
 import { dayAt, dayOfPartition, daysBetween, isBefore, partitionName } from './partition-day.ts';
 
 const noonMs = Date.UTC(2026, 10, 15, 12);

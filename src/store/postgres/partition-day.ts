@@ -1,8 +1,8 @@
 // Days of the history: which one a time belongs to, and the names and bounds of its four
 // partitions. Pure. A day is a UTC day; an event belongs to the day in which its id was made.
 import { strict as assert } from 'node:assert';
-import { firstIdAt } from '../../core/id.ts';
-import { limits } from '../../core/limits.ts';
+import { firstIdAt } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
 
 /** The tables of the history, and the column that holds the event's id. */
 export const historyTables = ['delivery_done', 'attempt', 'response', 'event'] as const;

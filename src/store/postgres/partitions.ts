@@ -1,7 +1,7 @@
 // Creates the day partitions of the history before they are needed, and drops them after their
 // retention. Neither takes a table lock that publishing or delivering would wait for.
 import type { ClientBase } from 'pg';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { failureKind, sqlState } from './failure.ts';
 import type { Day } from './partition-day.ts';
 import {

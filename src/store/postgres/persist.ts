@@ -1,6 +1,6 @@
 // Runs a transaction until it is committed, or until the reason why it cannot be is known.
-import { timeOf } from '../../core/id.ts';
-import { limits } from '../../core/limits.ts';
+import { timeOf } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { StoreFailure } from '../call.ts';
 import type { Offer } from '../delivery-verbs.ts';
 import type { Doubts } from './doubts.ts';

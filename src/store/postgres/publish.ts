@@ -1,8 +1,8 @@
 // Publishes many calls at once: events with their deliveries, or with the cursor of a fan-out, and
 // the idempotency keys, in one transaction. Replies are in the order of the calls.
-import type { Rules } from '../../core/filter.ts';
-import { payloadJudge } from '../../core/filter.ts';
-import { limits } from '../../core/limits.ts';
+import type { Rules } from '../../core/domain/filter.ts';
+import { payloadJudge } from '../../core/domain/filter.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import type { Fact } from '../counting.ts';
 import { publishedFact } from '../counting.ts';

@@ -1,5 +1,5 @@
 // Runs reads, each on a connection of its own. A read with several statements sees one snapshot.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { appNoOf, type ReadCall, type ReadReply } from '../call.ts';
 import { FairQueue, type AppNo } from '../fair-queue.ts';
 import { hotReads } from '../hot-reads.ts';

@@ -1,7 +1,7 @@
 // Settles many rows at once: ended deliveries move to the history, released ones become pending
 // again, both with their attempts. A row whose lease has changed is left alone.
 import assert from 'node:assert/strict';
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/domain/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settlement } from '../delivery-verbs.ts';

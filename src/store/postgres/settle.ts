@@ -1,8 +1,8 @@
 // Settles many deliveries at once: records their attempts, and ends or releases each delivery. The
 // lease is the proof of ownership: if it has changed, nothing is written.
-import { deliveryKey } from '../../core/delivery.ts';
-import type { Lane, LaneTimes } from '../../core/lane.ts';
-import { settled as laneSettled } from '../../core/lane.ts';
+import { deliveryKey } from '../../core/domain/delivery.ts';
+import type { Lane, LaneTimes } from '../../core/domain/lane.ts';
+import { settled as laneSettled } from '../../core/domain/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { createPrecedence } from './side.ts';
 
 const turn = async (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

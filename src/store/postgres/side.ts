@@ -1,10 +1,10 @@
 // A side is one of a node's two write paths into its database, edits and work: a connection, the
 // figures that its transaction has taken, and its writer number. The precedence decides which of
 // the two goes first.
-import { limits } from '../../core/limits.ts';
-import { endOfTurn } from '../../core/pace.ts';
-import { minuteOf } from '../../core/stats-span.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { endOfTurn } from '../../core/load/pace.ts';
+import { minuteOf } from '../../core/telemetry/stats-span.ts';
+import type { World } from '../../core/base/world.ts';
 import type { StoreFailure } from '../call.ts';
 import type { Fact } from '../counting.ts';
 import type { Gathered } from '../gathered.ts';

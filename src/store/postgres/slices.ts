@@ -1,8 +1,8 @@
 // Slices: runs of a few thousand rows in the order of publishing. Each node fills its own and takes
 // the next number from the database; a rollback leaves a short slice behind. The span of a slice,
 // which searches rely on, is written together with its events.
-import { limits } from '../../core/limits.ts';
-import type { Soon } from '../../core/soon.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Soon } from '../../core/base/soon.ts';
 import { integer, one } from '../row.ts';
 import { reachOf } from '../slice-reach.ts';
 import type { Tx } from './tx.ts';

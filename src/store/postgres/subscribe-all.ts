@@ -2,11 +2,11 @@
 // the way (a key that was used before, a quota that is reached) is decided by the statements, and answered from what
 // they left: what is not there was not made. Replies stand in the order of the calls.
 import { strict as assert } from 'node:assert';
-import { encodeControls, encodeFilter, noControls } from '../../core/controls.ts';
-import { ownPrefix } from '../../core/event.ts';
-import { intervalOf, planLanes } from '../../core/lane-plan.ts';
-import { limits } from '../../core/limits.ts';
-import type { Callback, Subscription } from '../../core/subscription.ts';
+import { encodeControls, encodeFilter, noControls } from '../../core/domain/controls.ts';
+import { ownPrefix } from '../../core/domain/event.ts';
+import { intervalOf, planLanes } from '../../core/domain/lane-plan.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Callback, Subscription } from '../../core/domain/subscription.ts';
 import { integer, toQuotas } from '../row.ts';
 import type { EditInput, EditOutput, NewSubscription } from '../store.ts';
 import { findSubscriptions } from './find-subscriptions.ts';

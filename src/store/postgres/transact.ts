@@ -1,9 +1,9 @@
 // Runs one transaction from `begin` to a commit whose outcome is known. If the connection breaks at
 // the commit, the outcome is open, and the database is asked over a new connection.
 import type { Client } from 'pg';
-import { limits } from '../../core/limits.ts';
-import { endOfTurn } from '../../core/pace.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { endOfTurn } from '../../core/load/pace.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Row } from '../row.ts';
 import { integer, one, text } from '../row.ts';
 import { isConnectionLost } from './failure.ts';

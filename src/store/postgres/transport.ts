@@ -2,9 +2,9 @@
 // listens, one tells, two keep house when it is needed. What fails is answered, never thrown.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
-import { limits } from '../../core/limits.ts';
-import { packageFolder } from '../../core/package-folder.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { packageFolder } from '../../core/base/package-folder.ts';
+import type { World } from '../../core/base/world.ts';
 import { createAside, withNews } from '../aside.ts';
 import type { Batch, BatchReply, Foretell, StoreFailure, Transport, WorkReply } from '../call.ts';
 import type { Work } from '../delivery-verbs.ts';

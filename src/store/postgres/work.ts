@@ -1,7 +1,7 @@
 // A cycle of work: settlements and a claim in one transaction, a step of a large fan-out in
 // another.
-import type { Leased } from '../../core/delivery.ts';
-import { limits } from '../../core/limits.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Aside } from '../aside.ts';
 import type { SettleReply } from '../call.ts';
 import type { Fact } from '../counting.ts';

@@ -1,10 +1,10 @@
 // Writes figures: those of apps at the end of every transaction, those of subscriptions on demand
 // or when too many have accumulated, each in one statement. They are the last rows that a
 // transaction locks, and in one order, so a transaction that waits for them blocks no other.
-import type { Figures } from '../../core/figures.ts';
-import { bucketCount } from '../../core/latency.ts';
-import { limits } from '../../core/limits.ts';
-import { minuteOf } from '../../core/stats-span.ts';
+import type { Figures } from '../../core/telemetry/figures.ts';
+import { bucketCount } from '../../core/telemetry/latency.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { minuteOf } from '../../core/telemetry/stats-span.ts';
 import type { Fact } from '../counting.ts';
 import { figuresByApp } from '../counting.ts';
 import type { FigureColumns } from '../figure-columns.ts';

@@ -1,7 +1,7 @@
 // A batch of edits in one transaction: publishes that stand side by side go down together, and so do subscribes, and
 // unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
-import { limits } from '../../core/limits.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Aside } from '../aside.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../call.ts';
 import type { Born, Offer, Outlook } from '../delivery-verbs.ts';

@@ -2,7 +2,7 @@
 // batch. A thread, a test or a simulation wraps it.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Batch, BatchReply, Foretell, StoreFailure, WorkReply } from '../call.ts';
-import { minuteOf } from '../../core/stats-span.ts';
+import { minuteOf } from '../../core/telemetry/stats-span.ts';
 import type { Work } from '../delivery-verbs.ts';
 import { createGathered } from '../gathered.ts';
 import { createAside, withNews } from '../aside.ts';

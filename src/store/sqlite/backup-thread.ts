@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { limits } from '../../core/limits.ts';
-import type { World } from '../../core/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import { CannotBackUp, partOf, type Backup } from './backup.ts';
 import type { BackupReply } from './backup-worker.ts';
 

@@ -2,10 +2,10 @@
 // lanes come first that have been ready longest. It never reads rows of lanes that are full, held,
 // broken or not ready.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Leased } from '../../core/delivery.ts';
-import type { Lane } from '../../core/lane.ts';
-import { look, never, room } from '../../core/lane.ts';
-import { limits } from '../../core/limits.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { look, never, room } from '../../core/domain/lane.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareLanes } from './lanes.ts';
 import { toLeased } from '../leased-row.ts';

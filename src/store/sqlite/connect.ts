@@ -1,7 +1,7 @@
 // Opens a connection and sets every option that durability or correctness depends on. Defaults are
 // never trusted.
 import { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 
 export interface ConnectOptions {
   path: string;

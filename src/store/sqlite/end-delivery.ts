@@ -1,6 +1,6 @@
 // Ends a delivery: moves its row from the queue to the history.
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeliveryName } from '../../core/delivery.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
 import type { Owner } from '../counting.ts';
 import type { Row } from '../row.ts';
 import { integer, one } from '../row.ts';

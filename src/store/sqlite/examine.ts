@@ -1,7 +1,7 @@
 // Examines a database file without changing it, even while a service is using it.
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { AppliedMigration } from '../migrate.ts';
 import { bytes, integer, maybe } from '../row.ts';
 import { readDueMigrations } from './apply-migrations.ts';

@@ -2,9 +2,9 @@
 // deleted. They become dead with the reason `expired`; in an ended lane they are cancelled, as the
 // sweep would do.
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeliveryName } from '../../core/delivery.ts';
-import type { Lane } from '../../core/lane.ts';
-import { headExpired } from '../../core/lane.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { headExpired } from '../../core/domain/lane.ts';
 import type { Fact } from '../counting.ts';
 import { factOf } from '../counting.ts';
 import { prepareEndDelivery } from './end-delivery.ts';

@@ -4,7 +4,7 @@
 // callbacks has a filter.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Leased } from '../../core/delivery.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 import { prepareFilters } from './filters.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';

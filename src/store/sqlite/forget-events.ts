@@ -1,7 +1,7 @@
 // Deletes old events, oldest first, each after its history: while a delivery is listed, its event
 // has a name.
 import type { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { integer, text } from '../row.ts';
 
 export const forgetEventsSql = {

@@ -1,7 +1,7 @@
 // The request of an idempotency key, and its result. Written in the same transaction as the
 // operation itself, so a repeated request finds both or neither.
 import type { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Idempotency } from '../store.ts';
 import { bytes, integer, text } from '../row.ts';
 

@@ -1,7 +1,7 @@
 // Results of reads that one publish shares with the next ones of its batch: nothing else is written
 // in between. A batch of events to many subscriptions with filters would otherwise read every
 // filter again for every event, which takes up to a hundred times as long.
-import type { Lane } from '../../core/lane.ts';
+import type { Lane } from '../../core/domain/lane.ts';
 import type { KnownRules } from '../kept-filter.ts';
 import type { Listener } from '../listener.ts';
 

@@ -1,7 +1,7 @@
-// Lane rows on the hot path: read and written here, governed by the rules in core/lane.ts.
+// Lane rows on the hot path: read and written here, governed by the rules in core/domain/lane.ts.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Lane, LaneTimes } from '../../core/lane.ts';
-import { wake } from '../../core/lane.ts';
+import type { Lane, LaneTimes } from '../../core/domain/lane.ts';
+import { wake } from '../../core/domain/lane.ts';
 import { integer, one } from '../row.ts';
 import { laneColumns, toLane } from '../verbs/lanes.ts';
 

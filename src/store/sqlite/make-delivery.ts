@@ -1,8 +1,8 @@
 // Inserts a delivery of an event: already leased when the node sends it right away, otherwise
 // pending, and then its lane is made ready.
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeliveryName } from '../../core/delivery.ts';
-import { takesFresh } from '../../core/lane.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import { takesFresh } from '../../core/domain/lane.ts';
 import { factOf } from '../counting.ts';
 import { prepareLanes } from './lanes.ts';
 import type { Listener } from '../listener.ts';

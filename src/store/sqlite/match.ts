@@ -1,8 +1,8 @@
 // Finds the callbacks that match an event. It runs inside the publish transaction, so the result is
 // exact: it misses no subscription that was acknowledged before, and finds none that has ended.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Lane } from '../../core/lane.ts';
-import { limits } from '../../core/limits.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Found } from '../kept-filter.ts';
 import { toFound } from '../kept-filter.ts';
 import type { Listener } from '../listener.ts';

@@ -1,7 +1,7 @@
 // Nodes: which are alive. SQLite has one node at a time, so leases of any other node are released,
 // and the lanes of these deliveries are made ready.
 import type { DatabaseSync } from 'node:sqlite';
-import { settled } from '../../core/lane.ts';
+import { settled } from '../../core/domain/lane.ts';
 import { prepareLanes } from './lanes.ts';
 import { integer, one } from '../row.ts';
 import type { Edit } from './edit.ts';

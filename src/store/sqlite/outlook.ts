@@ -1,7 +1,7 @@
 // The outlook: when the next lane is ready, and whether a large fan-out is in progress.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Lane } from '../../core/lane.ts';
-import { limits } from '../../core/limits.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe } from '../row.ts';
 import type { Slots } from '../slots.ts';

@@ -1,5 +1,5 @@
 // Packs outcomes for the write thread, sent with edits or with a claim, and their results.
-import type { Header } from '../../core/attempt.ts';
+import type { Header } from '../../core/domain/attempt.ts';
 import type { SettleReply } from '../call.ts';
 import type { AttemptRecord, Settlement } from '../delivery-verbs.ts';
 import type { Packing, Unpacking } from './parcel.ts';

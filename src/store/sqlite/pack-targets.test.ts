@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noControls } from '../../core/controls.ts';
+import { noControls } from '../../core/domain/controls.ts';
 import type { Target } from '../delivery-verbs.ts';
 import { packTargets, unpackTargets } from './pack-targets.ts';
 

@@ -1,6 +1,6 @@
 // Packs targets on their way back from the read thread: each delivery of a large fan-out reads
 // another one.
-import { isWithoutControls, noControls } from '../../core/controls.ts';
+import { isWithoutControls, noControls } from '../../core/domain/controls.ts';
 import type { Target } from '../delivery-verbs.ts';
 import { Packing, Unpacking, type Parcel } from './parcel.ts';
 

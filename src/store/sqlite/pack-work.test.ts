@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { Leased } from '../../core/delivery.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
 import type { BatchReply } from '../call.ts';
 import type { AttemptRecord, Settled, Settlement, Work, Worked } from '../delivery-verbs.ts';
 import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';

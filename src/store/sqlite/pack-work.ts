@@ -1,5 +1,5 @@
 // Packs the deliveries that a batch claimed or fanned out, on their way back from the write thread.
-import type { Leased } from '../../core/delivery.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
 import type { Worked } from '../delivery-verbs.ts';
 import type { Packing, Unpacking } from './parcel.ts';
 

@@ -1,9 +1,9 @@
 // Publish: inserts events with their deliveries, or with the cursor of a fan-out, and the
 // idempotency key; all or nothing.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Rules } from '../../core/filter.ts';
-import { payloadJudge } from '../../core/filter.ts';
-import { limits } from '../../core/limits.ts';
+import type { Rules } from '../../core/domain/filter.ts';
+import { payloadJudge } from '../../core/domain/filter.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Accepted } from '../delivery-verbs.ts';
 import { publishedFact } from '../counting.ts';
 import { rulesIn } from '../kept-filter.ts';

@@ -1,6 +1,6 @@
 // The entry of the read thread. It must load nothing that writes.
 import { scheduler } from 'node:timers/promises';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { ReadCall, ReadReply } from '../call.ts';
 import { readOutput } from '../call.ts';
 import { hotReads } from '../hot-reads.ts';

@@ -7,7 +7,7 @@
 // not times, and times that a user chose or was promised (the end of a subscription, a key, an old
 // secret).
 import type { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { integer, maybe, one } from '../row.ts';
 
 /** `?1`: now; `?2`: by how much the clock was set back. */

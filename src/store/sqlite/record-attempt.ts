@@ -2,8 +2,8 @@
 // table of attempts has no rowid, and long rows would fill its inner pages and overflow. Short ones
 // are smaller and faster in the row of the attempt: docs/decisions/0024.
 import type { DatabaseSync } from 'node:sqlite';
-import type { DeliveryName } from '../../core/delivery.ts';
-import { limits } from '../../core/limits.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { AttemptRecord } from '../delivery-verbs.ts';
 import { printHead } from '../verbs/attempts.ts';
 

@@ -3,8 +3,8 @@
 // is independent: the next one continues where it stopped.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
-import { firstIdAt } from '../../core/id.ts';
-import { limits } from '../../core/limits.ts';
+import { firstIdAt } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { prepareExpire } from './expire.ts';
 import { prepareForgetEvents } from './forget-events.ts';
 import { prepareForgetSubscriptions } from './forget-subscriptions.ts';

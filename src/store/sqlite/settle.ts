@@ -1,7 +1,7 @@
 // Settle: records an attempt, and ends its delivery or makes it pending again. The lease is the
 // fencing token: with a stale one, nothing is written.
 import type { DatabaseSync } from 'node:sqlite';
-import { settled, type Lane } from '../../core/lane.ts';
+import { settled, type Lane } from '../../core/domain/lane.ts';
 import type { Fact } from '../counting.ts';
 import { noteSettled, unlessUndone } from '../counting.ts';
 import type { Settled, Settlement } from '../delivery-verbs.ts';

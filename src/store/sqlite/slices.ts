@@ -2,7 +2,7 @@
 // memory; a rolled-back batch leaves a short slice behind, which is harmless. The span of a slice,
 // which searches rely on, is written together with its events.
 import type { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { integer, maybe, one, text } from '../row.ts';
 import type { EditContext } from './edit.ts';
 import type { Known } from './known.ts';

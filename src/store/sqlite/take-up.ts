@@ -1,6 +1,6 @@
 // What a batch does after its outcomes and edits: a claim, and then one step of a large fan-out.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Leased } from '../../core/delivery.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
 import type { Aside } from '../aside.ts';
 import type { Born, TakeUp } from '../delivery-verbs.ts';
 import { birthsFor, laneOf, type Slots } from '../slots.ts';

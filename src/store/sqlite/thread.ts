@@ -2,7 +2,7 @@
 // thread writes, one reads. It only passes messages; the adapter does the work.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { ReadCall, Transport } from '../call.ts';
 import { CannotOpenStore } from '../cannot-open-store.ts';
 import type { Born } from '../delivery-verbs.ts';

@@ -1,8 +1,8 @@
 // Writes figures: those of apps at the end of every transaction, one row for each app involved;
 // those of subscriptions on request, or when too many have accumulated.
 import type { DatabaseSync } from 'node:sqlite';
-import { limits } from '../../core/limits.ts';
-import { minuteOf } from '../../core/stats-span.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { minuteOf } from '../../core/telemetry/stats-span.ts';
 import type { Fact } from '../counting.ts';
 import { figuresByApp } from '../counting.ts';
 import { appColumns, figureValues, increments, subscriptionColumns } from '../figure-columns.ts';

@@ -2,9 +2,9 @@
 // one transaction. So a crash neither repeats nor skips any, and when two nodes try the same step,
 // one of them changes nothing.
 import { strict as assert } from 'node:assert';
-import { limits } from '../../core/limits.ts';
-import type { Replay } from '../../core/replay.ts';
-import { nextStepMs } from '../../core/replay.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Replay } from '../../core/domain/replay.ts';
+import { nextStepMs } from '../../core/domain/replay.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { first, only } from '../statement.ts';

@@ -1,6 +1,6 @@
 // Stores the controls of a subscription, and copies them to the other rows that need them, in the
 // transaction of the subscribe or the edit.
-import { encodeControls, encodeFilter, type Controls } from '../../core/controls.ts';
+import { encodeControls, encodeFilter, type Controls } from '../../core/domain/controls.ts';
 import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';

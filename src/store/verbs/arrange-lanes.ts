@@ -2,9 +2,9 @@
 // deliveries stay where they are, however many there are: only rows of lanes, callbacks and
 // patterns change.
 import { strict as assert } from 'node:assert';
-import type { Lane, LaneTimes } from '../../core/lane.ts';
-import type { LaneControls } from '../../core/lane-plan.ts';
-import { enterAnew, intervalOf, planLanes, relimit } from '../../core/lane-plan.ts';
+import type { Lane, LaneTimes } from '../../core/domain/lane.ts';
+import type { LaneControls } from '../../core/domain/lane-plan.ts';
+import { enterAnew, intervalOf, planLanes, relimit } from '../../core/domain/lane-plan.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe } from '../row.ts';
 import type { Script } from '../statement.ts';

@@ -1,7 +1,7 @@
 // Attempts: written once, when a delivery is settled, and read to show its history.
 import { strict as assert } from 'node:assert';
-import type { Attempt, Header } from '../../core/attempt.ts';
-import { attemptErrors } from '../../core/attempt.ts';
+import type { Attempt, Header } from '../../core/domain/attempt.ts';
+import { attemptErrors } from '../../core/domain/attempt.ts';
 import type { AttemptRecord } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, maybe, oneOf, text } from '../row.ts';

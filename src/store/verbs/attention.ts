@@ -1,6 +1,6 @@
 // What an operator should look at, most serious first: disabled subscriptions, and failing
 // receivers. A few of each, found by indexes that contain nothing else.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Attention } from '../figure-verbs.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';

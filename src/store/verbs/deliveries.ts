@@ -1,7 +1,7 @@
 // Lists of deliveries, newest first, from the queue and the history together. Each filter uses the
 // index that serves it best; other conditions are checked row by row, for a bounded number of rows.
-import { deliveryKey } from '../../core/delivery.ts';
-import { limits } from '../../core/limits.ts';
+import { deliveryKey } from '../../core/domain/delivery.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Position } from '../cursor.ts';
 import { belowPosition, cursorAtPosition } from '../cursor.ts';
 import type { DeliveryFilter } from '../delivery-verbs.ts';

@@ -1,6 +1,6 @@
 // Reads one delivery, from the queue or from the history.
-import type { DeliveryName } from '../../core/delivery.ts';
-import { deliveryKey } from '../../core/delivery.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import { deliveryKey } from '../../core/domain/delivery.ts';
 import type { Delivery } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';

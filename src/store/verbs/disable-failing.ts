@@ -2,9 +2,9 @@
 // until it is enabled again. The node that settled the failure calls this right after it, in
 // another transaction: the settlement has lanes locked, and a subscription is changed under the
 // lock of its app, which must be taken first. If no call comes, the next failure makes one.
-import { isOverdue } from '../../core/lane.ts';
-import { disabledNotice } from '../../core/notice.ts';
-import { coarseMinutes, minuteOf } from '../../core/stats-span.ts';
+import { isOverdue } from '../../core/domain/lane.ts';
+import { disabledNotice } from '../../core/domain/notice.ts';
+import { coarseMinutes, minuteOf } from '../../core/telemetry/stats-span.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, one, text } from '../row.ts';
 import type { Script } from '../statement.ts';

@@ -1,5 +1,5 @@
 // The codes for how deliveries end, in the column `delivery_done.state`.
-import type { DeliveryState } from '../../core/delivery.ts';
+import type { DeliveryState } from '../../core/domain/delivery.ts';
 
 export type EndState = Exclude<DeliveryState, 'due' | 'running'>;
 

@@ -1,6 +1,6 @@
 // Ends a subscription: after this transaction no publish finds its callbacks and no claim its
 // lanes. Pending deliveries in the lanes, perhaps a million, are swept later in small steps.
-import type { DeliveryName } from '../../core/delivery.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
 import type { Settled } from '../delivery-verbs.ts';
 import { integer, text } from '../row.ts';
 import type { Script } from '../statement.ts';

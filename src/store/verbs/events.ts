@@ -1,6 +1,6 @@
 // Reads events, single ones and lists, always within one app.
-import type { Event } from '../../core/event.ts';
-import { limits } from '../../core/limits.ts';
+import type { Event } from '../../core/domain/event.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { belowPosition, cursorAtPosition } from '../cursor.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, maybe, text } from '../row.ts';

@@ -1,6 +1,6 @@
 // Ends expired subscriptions: a read finds them, and an edit ends each, after checking again that
 // it has expired.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { integer, text } from '../row.ts';
 import { all } from '../statement.ts';
 import { raiseVersion } from './app-version.ts';

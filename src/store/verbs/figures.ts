@@ -1,9 +1,9 @@
 // Reads figures: the totals of an app, and what it or its subscriptions did in each step of a span.
 // It never counts deliveries, except the pending ones of one subscription, and of those only a
 // bounded number. bench/parts/overview.ts measures it.
-import type { Counts } from '../../core/figures.ts';
-import { noFigures } from '../../core/figures.ts';
-import type { Span } from '../../core/stats-span.ts';
+import type { Counts } from '../../core/telemetry/figures.ts';
+import { noFigures } from '../../core/telemetry/figures.ts';
+import type { Span } from '../../core/telemetry/stats-span.ts';
 import { appColumns, subscriptionColumns, sums, toFigures } from '../figure-columns.ts';
 import type { FigureColumns } from '../figure-columns.ts';
 import type { StepFigures } from '../figure-verbs.ts';

@@ -1,6 +1,6 @@
 // Fills one page of a list. Stops after a bounded number of rows, however few of them match.
 import { strict as assert } from 'node:assert';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { cursorAt } from '../cursor.ts';
 import type { Page } from '../page.ts';
 import type { Row } from '../row.ts';

@@ -1,7 +1,7 @@
 // Deletes the spans of slices whose events are all deleted. A span that is deleted too early would
 // hide events from lists, so it is kept a day longer than the retention, and deleted only if it
 // lies below every existing event.
-import { firstIdAt } from '../../core/id.ts';
+import { firstIdAt } from '../../core/base/id.ts';
 import type { Script } from '../statement.ts';
 import { all } from '../statement.ts';
 

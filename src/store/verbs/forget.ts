@@ -1,8 +1,8 @@
 // Deletes expired rows, a bounded number at a time.
 import { strict as assert } from 'node:assert';
 import { all, first } from '../statement.ts';
-import { timeOf } from '../../core/id.ts';
-import { limits } from '../../core/limits.ts';
+import { timeOf } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Row } from '../row.ts';
 import { text } from '../row.ts';
 import type { Edit } from './verb.ts';

@@ -1,8 +1,8 @@
 // Reads gauges over all apps: values that indexes of exactly these rows can count; and a census of
 // lanes and subscriptions, in pieces, because no index could count those.
-import { brokenAfter, never } from '../../core/lane.ts';
-import { limits } from '../../core/limits.ts';
-import { noFigures } from '../../core/figures.ts';
+import { brokenAfter, never } from '../../core/domain/lane.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { noFigures } from '../../core/telemetry/figures.ts';
 import { appColumns } from '../figure-columns.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, text } from '../row.ts';

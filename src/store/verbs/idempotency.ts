@@ -1,6 +1,6 @@
 // The request of an idempotency key, and its result. Written in the same transaction as the
 // operation itself, so a repeated request finds both or neither.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { bytes, text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, first, only } from '../statement.ts';

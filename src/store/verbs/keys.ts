@@ -1,8 +1,8 @@
 // Keys: hashes of API keys and their dates. Whether a key admits a caller is decided in
-// core/key.ts.
+// core/domain/key.ts.
 import { strict as assert } from 'node:assert';
-import type { Key } from '../../core/key.ts';
-import { limits } from '../../core/limits.ts';
+import type { Key } from '../../core/domain/key.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { belowCursor } from '../cursor.ts';
 import { toKey } from '../row.ts';
 import type { Script } from '../statement.ts';

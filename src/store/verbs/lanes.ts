@@ -1,6 +1,6 @@
-// Lane rows: read and written here, governed by the rules in core/lane.ts.
-import type { Lane } from '../../core/lane.ts';
-import { wake } from '../../core/lane.ts';
+// Lane rows: read and written here, governed by the rules in core/domain/lane.ts.
+import type { Lane } from '../../core/domain/lane.ts';
+import { wake } from '../../core/domain/lane.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe, real } from '../row.ts';
 import type { Script } from '../statement.ts';
@@ -12,7 +12,7 @@ export const laneColumns = `lane.no as lane, lane.app as lane_app, lane.state as
   lane.version as lane_version`;
 
 export const lanesSql = {
-  // Every write to a lane clears the marks of earlier looks: see `linger` in core/lane.ts.
+  // Every write to a lane clears the marks of earlier looks: see `linger` in core/domain/lane.ts.
   lock: `
     update lane set quiet_ms = null, quiet_xid = null where no = ?1
     returning ${laneColumns.replaceAll('lane.', '')}`,

@@ -1,6 +1,6 @@
 // Patterns make a callback reachable. A pattern is valid from one version of its app to another, so
 // that a fan-out in progress keeps the audience it began with.
-import { ownPrefix } from '../../core/event.ts';
+import { ownPrefix } from '../../core/domain/event.ts';
 import { text } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all } from '../statement.ts';

@@ -1,7 +1,7 @@
 // Records with every pattern of a subscription whether a filter applies, so that a publish need not
 // look it up. Code that adds a pattern or changes the filter must call this last, in the same
 // transaction.
-import type { Filter } from '../../core/filter.ts';
+import type { Filter } from '../../core/domain/filter.ts';
 import type { Script } from '../statement.ts';
 import { all } from '../statement.ts';
 

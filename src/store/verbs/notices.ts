@@ -1,11 +1,11 @@
 // Notices: Ringback's own events, from the transaction that causes one to the transaction that
 // publishes it. Nothing is written if no callback is subscribed to it, and own events cause no
 // further ones, except that a ping may end a subscription.
-import type { DeliveryName } from '../../core/delivery.ts';
-import { deliveryKey } from '../../core/delivery.ts';
-import { ownPrefix, pingEvent } from '../../core/event.ts';
-import type { Notice, NoticeName, RejectedFacts } from '../../core/notice.ts';
-import { deadNotice, goneNotice, rejectedNotice } from '../../core/notice.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import { deliveryKey } from '../../core/domain/delivery.ts';
+import { ownPrefix, pingEvent } from '../../core/domain/event.ts';
+import type { Notice, NoticeName, RejectedFacts } from '../../core/domain/notice.ts';
+import { deadNotice, goneNotice, rejectedNotice } from '../../core/domain/notice.ts';
 import type { Delivery } from '../delivery-verbs.ts';
 import { patternsHearing } from '../patterns-hearing.ts';
 import { integer, text } from '../row.ts';

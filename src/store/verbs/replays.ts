@@ -1,9 +1,9 @@
 // Replays as rows: created, read, listed, cancelled. Creating one determines where its walk begins
 // and ends.
 import { strict as assert } from 'node:assert';
-import type { EndedState } from '../../core/fits-delivery.ts';
-import { endedStates } from '../../core/fits-delivery.ts';
-import type { Replay, ReplayState } from '../../core/replay.ts';
+import type { EndedState } from '../../core/domain/fits-delivery.ts';
+import { endedStates } from '../../core/domain/fits-delivery.ts';
+import type { Replay, ReplayState } from '../../core/domain/replay.ts';
 import { belowCursor } from '../cursor.ts';
 import type { NewReplay, ReplayRange } from '../replay-verbs.ts';
 import type { Row } from '../row.ts';

@@ -1,7 +1,7 @@
 // Retry by hand: a dead delivery continues where it stopped. A delivered or cancelled one stays as
 // it is, and the same event is sent to the same callback as a new delivery.
-import type { DeliveryName } from '../../core/delivery.ts';
-import type { Lane } from '../../core/lane.ts';
+import type { DeliveryName } from '../../core/domain/delivery.ts';
+import type { Lane } from '../../core/domain/lane.ts';
 import type { Fact } from '../counting.ts';
 import { factOf } from '../counting.ts';
 import type { Row } from '../row.ts';

@@ -1,8 +1,8 @@
 // Sessions of the console, and the tickets that create them. Whether one admits a caller is decided
 // by the API.
 import { strict as assert } from 'node:assert';
-import { isLive } from '../../core/key.ts';
-import { limits } from '../../core/limits.ts';
+import { isLive } from '../../core/domain/key.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { bytes, integer, text, toKey } from '../row.ts';
 import { all, first } from '../statement.ts';
 import { keysSql } from './keys.ts';

@@ -1,6 +1,6 @@
 // The conditions of a search as plain parameters. An absent condition has a value that every row
 // matches, so one statement serves all combinations.
-import { firstIdAt } from '../../core/id.ts';
+import { firstIdAt } from '../../core/base/id.ts';
 import type { Position } from '../cursor.ts';
 import type { DeliveryFilter, EventFilter } from '../delivery-verbs.ts';
 import type { Value } from '../statement.ts';

@@ -1,6 +1,6 @@
 // Slices in the order of time. A stretch begins where a slice begins, and names all slices that
 // overlap it. Each node writes to a slice of its own, so on PostgreSQL several overlap.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Position } from '../cursor.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';

@@ -1,9 +1,9 @@
 // Subscribe: inserts the subscription, callbacks, lanes, patterns and the idempotency key; all or
 // nothing.
 import { strict as assert } from 'node:assert';
-import { noControls } from '../../core/controls.ts';
-import { limits } from '../../core/limits.ts';
-import type { Callback, Subscription } from '../../core/subscription.ts';
+import { noControls } from '../../core/domain/controls.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Callback, Subscription } from '../../core/domain/subscription.ts';
 import { integer } from '../row.ts';
 import type { Script } from '../statement.ts';
 import { all, only } from '../statement.ts';

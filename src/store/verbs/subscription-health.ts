@@ -1,6 +1,6 @@
 // Reads the health of a subscription's receivers: its failing lanes, a bounded number, and the head
 // of each.
-import { healthOf, type LaneHealth } from '../../core/health.ts';
+import { healthOf, type LaneHealth } from '../../core/domain/health.ts';
 import type { Row } from '../row.ts';
 import { integer, maybe } from '../row.ts';
 import { all } from '../statement.ts';

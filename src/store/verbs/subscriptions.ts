@@ -1,8 +1,8 @@
 // Reads subscriptions, single ones and lists, always within one app.
-import { encodeFilter } from '../../core/controls.ts';
-import { ownPrefix } from '../../core/event.ts';
-import { limits } from '../../core/limits.ts';
-import type { Subscription } from '../../core/subscription.ts';
+import { encodeFilter } from '../../core/domain/controls.ts';
+import { ownPrefix } from '../../core/domain/event.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Subscription } from '../../core/domain/subscription.ts';
 import { belowCursor, cursorAt } from '../cursor.ts';
 import type { Row } from '../row.ts';
 import { integer, toSubscription } from '../row.ts';

@@ -1,7 +1,7 @@
 // What sending needs to know about callbacks. A callback that never had a target has no lane
 // either, and counts as unknown.
 import { strict as assert } from 'node:assert';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Target } from '../delivery-verbs.ts';
 import type { Row } from '../row.ts';
 import { bytes, integer, maybe, text, toControls } from '../row.ts';

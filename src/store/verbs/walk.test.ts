@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Position } from '../cursor.ts';
 import type { Row } from '../row.ts';
 import type { Repeated, Statement, Value } from '../statement.ts';

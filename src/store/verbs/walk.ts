@@ -1,7 +1,7 @@
 // Walks events or deliveries, newest first: one stretch of time after another, and in each of them
 // all places that may have matches, in the order of names. It examines few rows at first, and more
 // when few of them match.
-import { limits } from '../../core/limits.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Position } from '../cursor.ts';
 import type { Row } from '../row.ts';
 import { integer, text } from '../row.ts';

@@ -67,12 +67,12 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-ids-count-on',
     changes: [
       {
-        file: 'src/core/id.ts',
+        file: 'src/core/base/id.ts',
         find: 'high += 1 + (drawn % stepEnd);',
         replace: 'high += 1;',
       },
       {
-        file: 'src/core/id.ts',
+        file: 'src/core/base/id.ts',
         find: 'encodeHalf(numberOf(bytes, 5))',
         replace: 'encodeHalf(0)',
       },
@@ -185,7 +185,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-no-depth-limit',
     changes: [
       {
-        file: 'src/core/json.ts',
+        file: 'src/core/base/json.ts',
         find: 'if (frames.length > limits.jsonDepthMax) {',
         replace: 'if (frames.length > 1e9) {',
       },
@@ -233,7 +233,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-loops-go-on',
     changes: [
       {
-        file: 'src/core/hops.ts',
+        file: 'src/core/domain/hops.ts',
         find: 'if (hops <= limits.hopsMax) return;',
         replace: 'if (hops <= 100 * limits.hopsMax) return;',
       },
@@ -245,7 +245,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-hops-are-forgotten',
     changes: [
       {
-        file: 'src/core/hops.ts',
+        file: 'src/core/domain/hops.ts',
         find: 'if (hops === 0) return trace;',
         replace: 'if (hops >= 0) return trace;',
       },
@@ -330,7 +330,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-header-value-unchecked',
     changes: [
       {
-        file: 'src/core/callback-headers.ts',
+        file: 'src/core/domain/callback-headers.ts',
         find: '  if (printable.test(value)) return undefined;',
         replace: '  if (printable.test(value) || value.length > 0) return undefined;',
       },

@@ -1,7 +1,7 @@
 // One app asks for 200 lists at once; what another app reads meanwhile is answered before that backlog, and never
 // refused.
 import { tenantsOf } from '../../api/tenants.ts';
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import type { Attempt } from './target.ts';
 
 export interface Crowd {

@@ -1,7 +1,7 @@
 // Thousands of connections that ask nothing, and come again when they are closed: they cost nothing to
 // open, and must not keep anybody out.
 import { setTimeout as wait } from 'node:timers/promises';
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { besiege, until } from './siege.ts';
 import { descriptors, type Attempt } from './target.ts';
 import { exchange, openWire, requestOf, type Wire } from './wire.ts';

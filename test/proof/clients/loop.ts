@@ -1,6 +1,6 @@
 // A callback URL that is the service's own publish: each callback publishes the next event. The chain must end after
 // the hops that are allowed, whatever fits into the payload.
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { quiet, subscribe } from '../../e2e/stage.ts';
 import type { Attempt } from './target.ts';
 

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Operation } from '../../../src/contract/contract.ts';
 import { loadContract } from '../../../src/contract/load.ts';
-import { once } from '../../../src/core/once.ts';
+import { once } from '../../../src/core/base/once.ts';
 import {
   callOf,
   hook,

@@ -2,7 +2,7 @@
 // in seconds. Shorter ones would cut off honest clients of a busy machine. Nothing else of it is changed.
 import type { SourceChange } from '../controls/change-source.ts';
 
-const file = 'src/core/limits.ts';
+const file = 'src/core/limits/limits.ts';
 
 export const quick: readonly SourceChange[] = [
   { file, find: 'headersTimeoutMs: 10_000', replace: 'headersTimeoutMs: 2_000' },

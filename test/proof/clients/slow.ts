@@ -1,7 +1,7 @@
 // Clients that take their time: they send a byte now and then, or read nothing, and hope to hold what
 // others need. Each of their connections must end in time, and nobody else may notice.
 import { setTimeout as wait } from 'node:timers/promises';
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { besiege } from './siege.ts';
 import type { Attempt, Target } from './target.ts';
 import { openWire, requestOf } from './wire.ts';

@@ -8,9 +8,9 @@
 // known is no secret (it stands in lists and logs): one that nobody asked for lately costs a look into the
 // store, and so the ids here are all asked for all the time.
 import { crc32 } from 'node:zlib';
-import { base62 } from '../../../src/core/base62.ts';
-import { makeKey } from '../../../src/core/key.ts';
-import { realWorld } from '../../../src/core/world.ts';
+import { base62 } from '../../../src/core/base/base62.ts';
+import { makeKey } from '../../../src/core/domain/key.ts';
+import { realWorld } from '../../../src/core/base/world.ts';
 import { createIdentifier, type Identifier } from '../../../src/engine/identify.ts';
 import { revokeKey } from '../../../src/engine/keys.ts';
 import { mountContract } from '../../api/mount-contract.ts';

@@ -1,7 +1,7 @@
 // The ways through the store that are cut at every write: for each, what must be there before, and what is
 // done. Small on purpose: each has a process of its own for every point.
 import { strict as assert } from 'node:assert';
-import type { DeliveryName, Leased } from '../../../src/core/delivery.ts';
+import type { DeliveryName, Leased } from '../../../src/core/domain/delivery.ts';
 import type { EditInput, Store } from '../../../src/store/store.ts';
 import { attempt, digest, newApp, newSubscription } from '../../store/subject.ts';
 import { settlementOf, type Outcome } from '../../store/settlement.ts';

@@ -99,7 +99,11 @@ export const faultsControls: readonly LookControl[] = [
         replace: "    process.getBuiltinModule('node:fs').copyFileSync(path, part);",
       },
       // Where the log happens to be folded in at that moment, the file alone is enough.
-      { file: 'src/core/store-limits.ts', find: 'LogPages: 4_000,', replace: 'LogPages: 1e9,' },
+      {
+        file: 'src/core/limits/store-limits.ts',
+        find: 'LogPages: 4_000,',
+        replace: 'LogPages: 1e9,',
+      },
     ],
     breaks: /^I1: (\d+ events are not in the backup|the backup ended with)/,
     look: async (changes) => liveBackup(changes),

@@ -7,7 +7,7 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { status, type Serving } from '../../cli/child.ts';
 import type { Finding } from '../finding.ts';
 import type { Changes, Node } from './node.ts';

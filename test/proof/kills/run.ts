@@ -4,7 +4,7 @@ import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { serve, startChild, type Serving } from '../../cli/child.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';

@@ -58,9 +58,9 @@ export const subjects: readonly Subject[] = [
     sample: 15,
   },
   {
-    name: 'src/core/lane.ts',
-    files: ['src/core/lane.ts'],
-    tests: [['src/core/lane.test.ts'], ['test/store/sqlite-lanes.test.ts']],
+    name: 'src/core/domain/lane.ts',
+    files: ['src/core/domain/lane.ts'],
+    tests: [['src/core/domain/lane.test.ts'], ['test/store/sqlite-lanes.test.ts']],
     sample: 30,
   },
 ];

@@ -1,7 +1,7 @@
 // Nodes of a cluster are killed while they have much under way, one every few seconds; all that the dead
 // held must be attempted again within two leases.
 import { setTimeout as wait } from 'node:timers/promises';
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { Slot } from '../../e2e/chaos-nodes.ts';
 import { findPending } from '../../e2e/chaos-oracle.ts';
 import { ChaosRecord } from '../../e2e/chaos-record.ts';

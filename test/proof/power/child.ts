@@ -1,7 +1,7 @@
 // A node's life with real threads, from the first start on an empty disk, while the shim writes down what
 // happens to the disk. Run: node child.ts <folder> <history file> [rounds]
 import { openSync } from 'node:fs';
-import { realWorld } from '../../../src/core/world.ts';
+import { realWorld } from '../../../src/core/base/world.ts';
 import { readOrMakeKeyFile } from '../../../src/store/key-file.ts';
 import { openEmbedded } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';

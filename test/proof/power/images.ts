@@ -32,7 +32,7 @@ const finishEvery = 20;
 
 /** The log of the database is folded into it 70 times as often as usual, so that this is seen often. */
 export const smallLog: SourceChange = {
-  file: 'src/core/store-limits.ts',
+  file: 'src/core/limits/store-limits.ts',
   find: 'storeLogPages: 4_000',
   replace: 'storeLogPages: 60',
 };

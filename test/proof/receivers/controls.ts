@@ -35,7 +35,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'an app may fill the window',
     changes: [
       {
-        file: 'src/core/app-share.ts',
+        file: 'src/core/load/app-share.ts',
         find: 'return { room, unproven: Math.min(room, trial) };',
         replace: 'return { room: free, unproven: free + 0 * room * trial };',
       },
@@ -100,7 +100,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a head may have any length',
     changes: [
       {
-        file: 'src/core/egress-limits.ts',
+        file: 'src/core/limits/egress-limits.ts',
         find: 'responseHeadBytesMax: 16_384',
         replace: 'responseHeadBytesMax: 16_777_216',
       },
@@ -112,7 +112,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a head may have any number of lines',
     changes: [
       {
-        file: 'src/core/egress-limits.ts',
+        file: 'src/core/limits/egress-limits.ts',
         find: 'responseHeadLinesMax: 512',
         replace: 'responseHeadLinesMax: 100_000',
       },
@@ -124,7 +124,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'interim answers are not counted',
     changes: [
       {
-        file: 'src/core/egress-limits.ts',
+        file: 'src/core/limits/egress-limits.ts',
         find: 'responsesInterimMax: 100',
         replace: 'responsesInterimMax: 1_000_000_000',
       },
@@ -136,7 +136,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a redirect counts as delivered',
     changes: [
       {
-        file: 'src/core/outcome.ts',
+        file: 'src/core/domain/outcome.ts',
         find: 'status <= 299) return { kind',
         replace: 'status <= 399) return { kind',
       },
@@ -148,7 +148,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'an error of the receiver counts as delivered',
     changes: [
       {
-        file: 'src/core/outcome.ts',
+        file: 'src/core/domain/outcome.ts',
         find: 'status <= 299) return { kind',
         replace: 'status <= 599) return { kind',
       },
@@ -196,7 +196,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a lane may take the whole window',
     changes: [
       {
-        file: 'src/core/app-share.ts',
+        file: 'src/core/load/app-share.ts',
         find: 'return Math.max(Math.min(limits.laneCapStart, unproven >> 4), 1);',
         replace: 'return unproven;',
       },

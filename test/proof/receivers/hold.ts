@@ -1,7 +1,7 @@
 // One receiver that hangs, and far more events for it than there is room on the node: how much of the room it
 // gets, and whether those beside it are served meanwhile.
 import { newFolder } from '../../cli/child.ts';
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { makeCertificates } from '../../egress/secure-behaviours.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';

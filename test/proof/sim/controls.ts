@@ -77,7 +77,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'trust-what-was-read-before-a-suspension',
-    file: 'src/core/elapsed-clock.ts',
+    file: 'src/core/base/elapsed-clock.ts',
     find: '    if (gainedMs > noiseMs) suspendedMs += gainedMs;',
     replace: '    if (gainedMs === Infinity) suspendedMs += gainedMs;',
     breaks: ['I8', 'I5'],
@@ -91,21 +91,21 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'no-back-off',
-    file: 'src/core/retry.ts',
+    file: 'src/core/domain/retry.ts',
     find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
     replace: '  const jittered = nowMs + 0 * waitMs * (1 - jitter + 2 * jitter * chance);',
     breaks: ['I7'],
   },
   {
     name: 'too-much-back-off',
-    file: 'src/core/retry.ts',
+    file: 'src/core/domain/retry.ts',
     find: '  const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);',
     replace: '  const jittered = nowMs + 4 * waitMs * (1 - jitter + 2 * jitter * chance);',
     breaks: ['I7'],
   },
   {
     name: 'ignore-retry-after',
-    file: 'src/core/retry.ts',
+    file: 'src/core/domain/retry.ts',
     find: '  return Math.round(Math.max(jittered, asked));',
     replace: '  return Math.round(Math.max(jittered, 0 * asked));',
     breaks: ['I7'],
@@ -142,7 +142,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ordered-without-order',
-    file: 'src/core/lane.ts',
+    file: 'src/core/domain/lane.ts',
     find: '  if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };',
     replace: '  if (lane.ordered && took < 0) return { ...after, gateMs: never, readyMs: never };',
     breaks: ['I9'],
@@ -212,7 +212,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'replay-of-others',
-    file: 'src/core/fits-delivery.ts',
+    file: 'src/core/domain/fits-delivery.ts',
     find: "    (found.state === state || (state === 'ended' && isEnded(found.state))) &&",
     replace: "    (found.state === state || (state !== 'pending' && isEnded(found.state))) &&",
     breaks: ['I4'],
@@ -234,7 +234,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ignore-the-rate',
-    file: 'src/core/lane.ts',
+    file: 'src/core/domain/lane.ts',
     find: '    most = Math.min(most, Math.floor((savedMs + slackMs) / lane.intervalMs));',
     replace: '    most = Math.min(most, Math.ceil((savedMs + 50) / lane.intervalMs) + 1);',
     breaks: ['rate'],

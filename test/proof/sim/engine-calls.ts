@@ -1,6 +1,6 @@
 // What clients ask of an engine, as the HTTP API would hand it on.
-import { withPrefix } from '../../../src/core/id.ts';
-import { noChoice } from '../../../src/core/read-controls.ts';
+import { withPrefix } from '../../../src/core/base/id.ts';
+import { noChoice } from '../../../src/core/domain/read-controls.ts';
 import { publish } from '../../../src/engine/publish.ts';
 import { createReplay } from '../../../src/engine/replays.ts';
 import { subscribe } from '../../../src/engine/subscribe.ts';

@@ -2,10 +2,10 @@
 // given store, sender and world. No server, no console, no metrics: nothing that decides about deliveries.
 import { join } from 'node:path';
 import { loadContract } from '../../../src/contract/load.ts';
-import { idMaker } from '../../../src/core/id.ts';
-import { limits } from '../../../src/core/limits.ts';
-import { noQuotas } from '../../../src/core/quotas.ts';
-import type { World } from '../../../src/core/world.ts';
+import { idMaker } from '../../../src/core/base/id.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
+import { noQuotas } from '../../../src/core/load/quotas.ts';
+import type { World } from '../../../src/core/base/world.ts';
 import { Deadlines } from '../../../src/egress/deadlines.ts';
 import { createGuard } from '../../../src/egress/guard.ts';
 import { parseAllowTargets } from '../../../src/egress/policy.ts';

@@ -1,9 +1,9 @@
 // A simulated node: it starts, dies without a word, stands still, is stopped, and has a wall clock that
 // can be set. What it was told to do in one life never happens in the next.
-import { byTurns, untilQuiet } from '../../../src/core/pace.ts';
-import { limits } from '../../../src/core/limits.ts';
-import { elapsedClock } from '../../../src/core/elapsed-clock.ts';
-import type { World } from '../../../src/core/world.ts';
+import { byTurns, untilQuiet } from '../../../src/core/load/pace.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
+import { elapsedClock } from '../../../src/core/base/elapsed-clock.ts';
+import type { World } from '../../../src/core/base/world.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/store.ts';
 import { storeOver } from '../../../src/store/open.ts';
 import type { Worker } from '../../../src/store/delivery-verbs.ts';

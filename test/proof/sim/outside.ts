@@ -1,5 +1,5 @@
 // Whoever stands outside and asks nodes for something: nothing is sure but what was answered.
-import { Problem } from '../../../src/core/problem.ts';
+import { Problem } from '../../../src/core/errors/problem.ts';
 import type { Engine } from './engine.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { NoAnswer, type SimulatedNode, type Simulation } from './node.ts';

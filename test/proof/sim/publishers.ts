@@ -1,6 +1,6 @@
 // Publishers: they repeat what was not answered if it has a key, publish one or several at once, and write
 // down what they were told.
-import { Problem } from '../../../src/core/problem.ts';
+import { Problem } from '../../../src/core/errors/problem.ts';
 import type { PublishCall } from '../invariants/history.ts';
 import { publishIn } from './engine-calls.ts';
 import type { Simulation } from './node.ts';

@@ -1,6 +1,6 @@
 // One seed: nodes start, things go wrong, all is healed, everything must end; then the history is judged.
 // The same seed goes the same way, step by step.
-import { limits } from '../../../src/core/limits.ts';
+import { limits } from '../../../src/core/limits/limits.ts';
 import { openSecrets } from '../../../src/engine/secrets.ts';
 import { adapterOn } from '../../../src/store/sqlite/adapter.ts';
 import { prepareRebase } from '../../../src/store/sqlite/rebase-times.ts';

@@ -1,5 +1,5 @@
 // Which leases a batch may give, and what it gave beside what was born.
-import type { Leased } from '../../../src/core/delivery.ts';
+import type { Leased } from '../../../src/core/domain/delivery.ts';
 import type { Offer, Worked } from '../../../src/store/delivery-verbs.ts';
 
 export function leasesOf(offers: readonly (Offer | undefined)[]): number[] {

@@ -1,6 +1,6 @@
 // Answers of receivers, read by our reader and by Node's parser. Ours may refuse more; whatever it accepts, Node must
 // read alike: the same status, headers and body, and the same end. Otherwise a receiver could lead it astray.
-import { limits } from '../../../../src/core/limits.ts';
+import { limits } from '../../../../src/core/limits/limits.ts';
 import { AnswerTooLong, BadAnswer } from '../../../../src/egress/answer-head.ts';
 import { AnswerReader } from '../../../../src/egress/answer-reader.ts';
 import type { Chance } from '../../sim/chance.ts';

@@ -1,0 +1,136 @@
+// Headers that a subscription adds to its callbacks. They must not change what the request is,
+// where it goes or who appears to have sent it. A value may be a secret, so no message repeats it.
+import { strict as assert } from 'node:assert';
+import type { Header } from './attempt.ts';
+import { limits } from '../limits/limits.ts';
+import { fieldIn, type Fault } from '../errors/problem.ts';
+
+export type HeadersReading =
+  | { kind: 'headers'; headers: readonly Header[] }
+  | { kind: 'faulty'; faults: readonly Fault[] };
+
+/** `field` names the place in the request: `body#/headers`. */
+export function readCallbackHeaders(value: unknown, field: string): HeadersReading {
+  const whole = (message: string): HeadersReading => faulty([{ field, message }]);
+  if (!isObject(value)) return whole('is not an object, expected header names and values');
+  const entries = Object.entries(value);
+  if (entries.length > limits.callbackHeadersMax) {
+    return whole(`has ${entries.length} headers, expected at most ${limits.callbackHeadersMax}`);
+  }
+  const faults: Fault[] = [];
+  const headers: Header[] = [];
+  const taken = new Set<string>();
+  for (const [name, text] of entries) {
+    const message = nameFault(name, taken) ?? valueFault(text);
+    taken.add(asRead(name));
+    if (message !== undefined) faults.push({ field: fieldIn(field, name), message });
+    else if (typeof text === 'string') headers.push([name, text]);
+  }
+  if (faults.length > 0) return faulty(faults);
+  const bytes = headers.reduce((sum, [name, text]) => sum + name.length + text.length, 0);
+  if (bytes > limits.callbackHeadersBytesMax) {
+    return whole(`has ${bytes} bytes, expected at most ${limits.callbackHeadersBytesMax}`);
+  }
+  return { kind: 'headers', headers };
+}
+
+/** The plaintext that seal.ts seals. */
+export function encodeHeaders(headers: readonly Header[]): Uint8Array {
+  return Buffer.from(JSON.stringify(headers));
+}
+
+export function decodeHeaders(plain: Uint8Array): Header[] {
+  const rows: unknown = JSON.parse(Buffer.from(plain).toString());
+  assert(Array.isArray(rows), 'Cannot decode headers: expected a list');
+  return rows.map((row: unknown): Header => {
+    const [name, text]: unknown[] = Array.isArray(row) ? row : [];
+    assert(typeof name === 'string' && typeof text === 'string', 'Cannot decode a header');
+    return [name, text];
+  });
+}
+
+/** Headers that define the request, or that only Ringback or a proxy may set. */
+const denied: ReadonlySet<string> = new Set([
+  'host',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'cookie',
+  'accept-encoding',
+  'user-agent',
+  'traceparent',
+  'tracestate',
+]);
+/** More headers that would change the request or its apparent sender. */
+const reserved: ReadonlySet<string> = new Set([
+  'http2-settings',
+  'date',
+  'range',
+  'via',
+  'forwarded',
+  'x-forwarded',
+  'x-real-ip',
+  'x-method-override',
+  'x-rewrite-url',
+]);
+const deniedPrefixes = [
+  'content-',
+  'if-',
+  'proxy-',
+  'sec-',
+  'x-forwarded-',
+  'x-http-method',
+  'x-original-',
+  'webhook-',
+  'ringback-',
+];
+
+const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+// No space at either end: it would be trimmed in transit.
+const printable = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+function nameFault(name: string, taken: ReadonlySet<string>): string | undefined {
+  const most = limits.callbackHeaderNameCharsMax;
+  if (name.length > most) return `is a name of ${name.length} characters, expected at most ${most}`;
+  if (!token.test(name))
+    return "is not a header name, expected letters, digits and !#$%&'*+.^_`|~-";
+  const read = asRead(name);
+  if (taken.has(read)) return 'appears twice, expected each name once, regardless of case';
+  if (denied.has(read)) return 'is a header that Ringback sets itself, expected another name';
+  if (reserved.has(read)) return 'is reserved, expected another name';
+  const prefix = deniedPrefixes.find((one) => read.startsWith(one));
+  return prefix && `starts with ${prefix}, which is reserved, expected another name`;
+}
+
+/**
+ * CGI, WSGI and PHP read `_` as `-`, some servers any punctuation: `Webhook_Id` could pass for
+ * ours.
+ */
+function asRead(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
+}
+
+function valueFault(value: unknown): string | undefined {
+  if (typeof value !== 'string') return 'is not a string, expected the value of the header';
+  const most = limits.callbackHeaderCharsMax;
+  if (value.length === 0 || value.length > most) {
+    return `has a value of ${value.length} characters, expected 1 to ${most}`;
+  }
+  if (printable.test(value)) return undefined;
+  return (
+    'has a value that cannot be sent, expected printable ASCII without leading or ' +
+    'trailing spaces'
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function faulty(faults: readonly Fault[]): HeadersReading {
+  return { kind: 'faulty', faults };
+}

@@ -1,0 +1,271 @@
+// The rules of lanes. A lane is the queue of one receiver, and `readyMs` says when a claim must
+// look at it next. The rules keep one promise: a lane with a pending delivery is ready at some
+// time, or is held, or (if ordered) has its head in flight. Pure, so that both databases apply the
+// same rules.
+import { limits } from '../limits/limits.ts';
+
+/** No time at all: the largest integer that SQL, JSON and JavaScript agree on. */
+export const never = 9_007_199_254_740_991;
+
+/** Consecutive failures after which the breaker opens: the lane gets one delivery at a time. */
+export const brokenAfter = 10;
+const probeMs = 20_000;
+/**
+ * Twice the longest attempt: an attempt that began this long after the first failure is not part of
+ * one bad moment.
+ */
+const newsMs = 120_000;
+const breakMs = 30_000;
+const breakMaxMs = 15 * 60_000;
+const burstMs = 1_000;
+/**
+ * Doubles hold the times of today to a quarter of a microsecond; times this close count as equal.
+ */
+const slackMs = 0.01;
+
+export interface Lane {
+  no: number;
+  appNo: number;
+  state: 'open' | 'held' | 'ended';
+  ordered: boolean;
+  /** No attempt before this time: breaker, rate limit, or the running head of an ordered lane. */
+  gateMs: number;
+  readyMs: number;
+  /** Rate limit (GCRA): time per delivery, and the theoretical arrival time. */
+  intervalMs: number | undefined;
+  tatMs: number;
+  /** Deliveries in flight at a time on one node, if the subscription limits them. */
+  concurrency: number | undefined;
+  failures: number;
+  /** Time of the first failure since the last success. */
+  failingMs: number | undefined;
+  /** Version of the subscription that the lane belongs to. */
+  version: number;
+}
+
+/** What a look, a wake or a settlement changes in a lane's row. */
+export type LaneTimes = Pick<Lane, 'gateMs' | 'readyMs' | 'tatMs' | 'failures' | 'failingMs'>;
+
+/** The outcome of a delivery, as far as its lane is concerned. */
+export type LaneOutcome =
+  | { kind: 'delivered' | 'cancelled' }
+  | { kind: 'released'; dueMs: number }
+  /** `dueMs` is undefined when the delivery is dead. */
+  | { kind: 'failed'; dueMs: number | undefined; startedMs: number };
+
+/**
+ * Whether a fresh delivery may skip the claim and go straight to the wire. A lane that is not ready
+ * has nothing due, so the fresh one overtakes no other. Without this check, fresh events would
+ * starve the lane's own backlog.
+ */
+export function takesFresh(lane: Lane, nowMs: number): boolean {
+  if (lane.state !== 'open' || lane.ordered || lane.intervalMs !== undefined) return false;
+  return lane.failures < brokenAfter && lane.gateMs <= nowMs && lane.readyMs > nowMs;
+}
+
+/**
+ * How many deliveries a claim may take when it looks at the lane. `free`: slots that the node has
+ * left for it.
+ */
+export function room(
+  lane: Lane,
+  nowMs: number,
+  { free, quantum }: { free: number; quantum: number },
+): number {
+  let most = Math.min(free, quantum);
+  if (lane.ordered || lane.failures >= brokenAfter) most = Math.min(most, 1);
+  if (lane.intervalMs !== undefined) {
+    const savedMs = nowMs - savedFromMs(lane, nowMs);
+    most = Math.min(most, Math.floor((savedMs + slackMs) / lane.intervalMs));
+  }
+  return Math.max(most, 0);
+}
+
+/**
+ * The lane after a look that took `took` deliveries. `nextMs` is when the first remaining one is
+ * due. In an ordered lane any value will do: the first remaining one is next, whatever its number.
+ */
+export function look(
+  lane: Lane,
+  nowMs: number,
+  { took, nextMs }: { took: number; nextMs: number | undefined },
+): LaneTimes {
+  const { failures, failingMs, intervalMs } = lane;
+  const after = { failures, failingMs, tatMs: lane.tatMs, gateMs: lane.gateMs };
+  if (intervalMs !== undefined) {
+    after.tatMs = savedFromMs(lane, nowMs) + took * intervalMs;
+    after.gateMs = limitedUntilMs({ intervalMs, tatMs: after.tatMs });
+  }
+  if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };
+  if (failures >= brokenAfter && took > 0) after.gateMs = Math.max(after.gateMs, nowMs + probeMs);
+  if (nextMs === undefined) return { ...after, readyMs: never };
+  const dueMs = lane.ordered ? nowMs : nextMs;
+  return { ...after, readyMs: Math.max(dueMs, nowMs, after.gateMs) };
+}
+
+/** What is known about an idle lane in a database that several nodes write to. */
+export interface Quiet {
+  /** Since when looks have left nothing due; undefined after any other write to the lane. */
+  sinceMs: number | undefined;
+  /** The look that set `sinceMs` had committed before the transaction of this look began. */
+  isOlder: boolean;
+  /** A second look found nothing due either, and left its mark. */
+  isMarked: boolean;
+  /** Every transaction that was open at the mark has ended. */
+  isSure: boolean;
+}
+
+/** What a look does to the marks: remove them, set the first or the second one, or leave them. */
+export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
+
+/**
+ * The rule after a look in a database that several nodes write to. The look cannot see uncommitted
+ * deliveries, and a transaction that adds one to a ready lane writes nothing to the lane. So a lane
+ * that looks empty must not become idle at once: it is looked at again, less and less often, until
+ * two looks found it empty and every transaction open at the second one has ended. The second look
+ * marks the lane with its transaction's number. A transaction that added a delivery silently must
+ * have a lower one, so the second look's transaction must have begun after the first look
+ * committed. Idling lanes after the first empty look strands deliveries: docs/performance.md
+ * has the experiment.
+ */
+export function linger(
+  times: LaneTimes,
+  nowMs: number,
+  { took, nextMs, quiet, lingerMs }: Lingering,
+): { readyMs: number; quiet: QuietStep } {
+  const { readyMs, gateMs } = times;
+  const isDue = nextMs !== undefined && nextMs <= nowMs;
+  if (isDue || gateMs === never) return { readyMs, quiet: 'none' };
+  if (took === 0 && quiet.isSure) return { readyMs, quiet: 'none' };
+  const sinceMs = quiet.sinceMs ?? nowMs;
+  const waitMs = Math.max(lingerMs.least, Math.min(nowMs - sinceMs, lingerMs.most));
+  const againMs = Math.max(nowMs + waitMs, gateMs);
+  const isMarking = quiet.isOlder && !quiet.isMarked;
+  const step = quiet.sinceMs === undefined ? 'start' : isMarking ? 'mark' : 'keep';
+  return { readyMs: Math.min(readyMs, againMs), quiet: step };
+}
+
+export interface Lingering {
+  took: number;
+  nextMs: number | undefined;
+  quiet: Quiet;
+  lingerMs: { least: number; most: number };
+}
+
+/** The lane after one of its deliveries ended or was released; undefined when nothing changes. */
+export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTimes | undefined {
+  if (lane.state === 'ended') return undefined;
+  const { failures, failingMs } = failuresAfter(lane, nowMs, outcome);
+  const gateMs = gateAfter(lane, { nowMs, outcome, failures });
+  const readyMs = wake({ ...lane, gateMs }, wishAfter(lane, { nowMs, outcome, gateMs }));
+  const isSame =
+    failures === lane.failures &&
+    failingMs === lane.failingMs &&
+    gateMs === lane.gateMs &&
+    readyMs === lane.readyMs;
+  return isSame ? undefined : { failures, failingMs, gateMs, readyMs, tatMs: lane.tatMs };
+}
+
+/**
+ * Whether the lane has failed for so long that its subscription should be disabled, unless another
+ * of its lanes works. Only a broken lane counts: two failures with five quiet days between them are
+ * not five days of failure.
+ */
+export function isOverdue(
+  { state, failures, failingMs }: Pick<Lane, 'state' | 'failures' | 'failingMs'>,
+  nowMs: number,
+): boolean {
+  if (state !== 'open' || failures < brokenAfter || failingMs === undefined) return false;
+  return nowMs - failingMs >= limits.disableAfterMs;
+}
+
+/**
+ * The lane after its first pending delivery expired; undefined when nothing changes. An ordered
+ * lane may be waiting hours for that delivery and must stop. A breaker keeps its time.
+ */
+export function headExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
+  const isRunning = lane.gateMs === never;
+  if (!lane.ordered || isRunning || lane.state === 'ended') return undefined;
+  const { failures, failingMs, tatMs } = lane;
+  const isBroken = failures >= brokenAfter;
+  const brokenMs = isBroken ? Math.min(lane.gateMs, nowMs + breakFor(failures)) : 0;
+  const gateMs = Math.max(limitedUntilMs(lane), brokenMs);
+  return { failures, failingMs, tatMs, gateMs, readyMs: wake({ ...lane, gateMs }, nowMs) };
+}
+
+/** When a claim must look at the lane, given a delivery that is due at `dueMs`. */
+export function wake(lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>, dueMs: number): number {
+  if (lane.state !== 'open') return never;
+  return Math.max(lane.gateMs, Math.min(lane.readyMs, dueMs));
+}
+
+/**
+ * From when on unused time counts: at most a second, or enough for one delivery. In a slow lane a
+ * look comes up to a millisecond after the next delivery was allowed. That delay must not count as
+ * unused time, or it would accumulate: at 0.7 a second to a full second within an hour.
+ */
+function savedFromMs({ tatMs, intervalMs = 0 }: Lane, nowMs: number): number {
+  const fromMs = nowMs - Math.max(burstMs, intervalMs);
+  const isInTime = intervalMs >= burstMs && fromMs - tatMs < 1;
+  return isInTime ? tatMs : Math.max(tatMs, fromMs);
+}
+
+function failuresAfter(
+  lane: Lane,
+  nowMs: number,
+  outcome: LaneOutcome,
+): Pick<Lane, 'failures' | 'failingMs'> {
+  const { failures, failingMs } = lane;
+  if (outcome.kind === 'delivered') return { failures: 0, failingMs: undefined };
+  if (outcome.kind !== 'failed' || isOldNews(lane, outcome)) return { failures, failingMs };
+  return { failures: failures + 1, failingMs: failingMs ?? nowMs };
+}
+
+/**
+ * Whether a failure is one of many attempts that were in flight when the lane broke. Only the probe
+ * counts; otherwise one bad second would close a fast lane for the longest time. The probe started
+ * after its look, which set the gate to `probeMs` later or to what the rate allows, rounded up. Any
+ * other attempt started earlier than that. Where the rate is too slow to be sure, at most one
+ * attempt is in flight. Attempts longer than `probeMs` are overtaken by the next probe. So an
+ * attempt that began minutes after the first failure counts in any case.
+ */
+function isOldNews(lane: Lane, { startedMs }: { startedMs: number }): boolean {
+  if (lane.ordered || lane.failures < brokenAfter) return false;
+  if (startedMs >= (lane.failingMs ?? Infinity) + newsMs) return false;
+  return startedMs < lane.gateMs - Math.max(probeMs, lane.intervalMs ?? 0) - 1;
+}
+
+interface After {
+  nowMs: number;
+  outcome: LaneOutcome;
+}
+
+function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures: number }): number {
+  const limitedMs = limitedUntilMs(lane);
+  const hasFailed = failures > lane.failures;
+  const isBroken = failures >= brokenAfter;
+  const brokenMs = isBroken && hasFailed ? nowMs + breakFor(failures) : 0;
+  if (lane.ordered) {
+    // The delivery keeps its place, and the lane waits for it.
+    const dueMs = 'dueMs' in outcome ? outcome.dueMs : undefined;
+    return Math.max(dueMs ?? 0, limitedMs, brokenMs);
+  }
+  return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
+}
+
+/** When the rate limit allows the next delivery. */
+export function limitedUntilMs({ intervalMs, tatMs }: Pick<Lane, 'intervalMs' | 'tatMs'>): number {
+  return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs - slackMs);
+}
+
+function breakFor(failures: number): number {
+  return Math.min(breakMs * 2 ** Math.min(failures - brokenAfter, 10), breakMaxMs);
+}
+
+/** When the lane should be looked at; its gate may delay that. */
+function wishAfter(lane: Lane, { nowMs, outcome, gateMs }: After & { gateMs: number }): number {
+  if (lane.ordered) return nowMs;
+  if ('dueMs' in outcome && outcome.dueMs !== undefined) return outcome.dueMs;
+  // Nothing was added. Pending deliveries may be sent sooner if the gate moved.
+  return lane.readyMs < never && gateMs < lane.gateMs ? nowMs : lane.readyMs;
+}

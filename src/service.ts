@@ -11,7 +11,7 @@ import { mount } from './api/mount.ts';
 import { createServer, type Server } from './api/server.ts';
 import type { Config } from './config.ts';
 import { createPages } from './api/pages/pages.ts';
-import { loadContracts, type Contracts } from './contract/contracts.ts';
+import { loadContracts, type Contracts } from './contract/compile/contracts.ts';
 import { withPrefix } from './core/base/id.ts';
 import { limits } from './core/limits/limits.ts';
 import { isBundled, packageFolder } from './core/base/package-folder.ts';

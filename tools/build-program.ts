@@ -5,7 +5,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
-import { readDocument } from '../src/contract/document.ts';
+import { readDocument } from '../src/contract/document/document.ts';
 import { buildIfChanged, root } from './build-if-changed.ts';
 
 const dist = join(root, 'dist');

@@ -1,7 +1,7 @@
 // The fields of bodies and objects, as rows of a table. Unnamed objects are shown in place, by
 // paths such as `callbacks[].url`; named ones are collected on the shelf and shown once, at the end
 // of the page.
-import type { JsonObject } from '../src/contract/document.ts';
+import type { JsonObject } from '../src/contract/document/document.ts';
 import { factsOf, otherNames, schemaName, type SchemaFacts } from '../src/api/docs/schema.ts';
 import { printValue } from '../src/api/docs/value.ts';
 

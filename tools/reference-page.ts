@@ -13,8 +13,8 @@ import {
   textIn,
   writtenParameters,
 } from '../src/api/docs/written.ts';
-import type { Operation } from '../src/contract/contract.ts';
-import { loadContract } from '../src/contract/load.ts';
+import type { Operation } from '../src/contract/model/contract.ts';
+import { loadContract } from '../src/contract/compile/load.ts';
 import {
   fieldRows,
   isNamedObject,

@@ -1,6 +1,6 @@
 // Describes who may call an operation, for the reference.
 import { scopeOf } from '../src/api/authenticate.ts';
-import type { Alternative, Operation } from '../src/contract/contract.ts';
+import type { Alternative, Operation } from '../src/contract/model/contract.ts';
 
 export function securityWords(operation: Operation): string {
   const { security } = operation;

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Contracts } from '../contract/contracts.ts';
+import type { Contracts } from '../contract/compile/contracts.ts';
 import { withPrefix } from '../core/base/id.ts';
 import { limits } from '../core/limits/limits.ts';
 import { Problem } from '../core/errors/problem.ts';

@@ -1,6 +1,6 @@
 // Authentication: executes the security requirements of an operation. One alternative suffices, all
 // schemes of an alternative must hold, and every failure looks the same from outside.
-import type { Alternative, Carrier, Operation, Scheme } from '../contract/contract.ts';
+import type { Alternative, Carrier, Operation, Scheme } from '../contract/model/contract.ts';
 import { withPrefix } from '../core/base/id.ts';
 import type { Key, Scope } from '../core/domain/key.ts';
 import { limits } from '../core/limits/limits.ts';

@@ -1,8 +1,8 @@
 // Handlers of operations that a contract itself defines: subscribe and unsubscribe.
 import assert from 'node:assert/strict';
 import { withPrefix } from '../core/base/id.ts';
-import type { Contract, Operation, Parameter } from '../contract/contract.ts';
-import type { Message } from '../contract/exchange.ts';
+import type { Contract, Operation, Parameter } from '../contract/model/contract.ts';
+import type { Message } from '../contract/expression/exchange.ts';
 import type { Context } from '../engine/context.ts';
 import { subscribe } from '../engine/subscribe.ts';
 import { unsubscribe } from '../engine/subscriptions.ts';

@@ -1,6 +1,6 @@
 // The table of all management handlers, by operationId of our own contract.
 import type { Family } from '../core/telemetry/metric.ts';
-import type { Contracts } from '../contract/contracts.ts';
+import type { Contracts } from '../contract/compile/contracts.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';
 import type { Liveness } from '../engine/liveness.ts';

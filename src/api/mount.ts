@@ -2,8 +2,8 @@
 // the body is read; the contract interprets the request.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Operation } from '../contract/contract.ts';
-import { servedOf, type Contracts } from '../contract/contracts.ts';
+import type { Operation } from '../contract/model/contract.ts';
+import { servedOf, type Contracts } from '../contract/compile/contracts.ts';
 import { Problem } from '../core/errors/problem.ts';
 import type { Context } from '../engine/context.ts';
 import type { Identifier } from '../engine/identify.ts';

@@ -1,6 +1,6 @@
 // An operation as a request meets it, on either path: authenticate, read the call, answer or
 // refuse.
-import type { Operation } from '../contract/contract.ts';
+import type { Operation } from '../contract/model/contract.ts';
 import { withPrefix } from '../core/base/id.ts';
 import type { Key } from '../core/domain/key.ts';
 import { redact } from '../core/secrets/redact.ts';

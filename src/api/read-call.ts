@@ -2,8 +2,8 @@
 // refused if it does not fit. Authentication has happened before (mount.ts); nothing here may admit
 // a caller.
 import assert from 'node:assert/strict';
-import type { Operation } from '../contract/contract.ts';
-import { readRequest, type Reading } from '../contract/request.ts';
+import type { Operation } from '../contract/model/contract.ts';
+import { readRequest, type Reading } from '../contract/request/request.ts';
 import type { Key } from '../core/domain/key.ts';
 import { invalidRequest, Problem } from '../core/errors/problem.ts';
 import type { Soon } from '../core/base/soon.ts';

@@ -2,7 +2,7 @@
 // a URL, a header or a body, and text of a caller only in redacted form.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Operation } from '../contract/contract.ts';
+import type { Operation } from '../contract/model/contract.ts';
 import type { LogFact } from '../core/telemetry/log-fact.ts';
 import type { ProblemCode } from '../core/errors/problem.ts';
 import { redact } from '../core/secrets/redact.ts';

@@ -7,8 +7,8 @@ import type {
   UnsubscribeReport,
   VariantReport,
   WarningReport,
-} from '../contract/report.ts';
-import type { EventReport } from '../contract/report-events.ts';
+} from '../contract/report/report.ts';
+import type { EventReport } from '../contract/report/report-events.ts';
 import { harmless } from './harmless.ts';
 import { painter, type Paint, type Style } from './paint.ts';
 import type { Terminal } from './terminal.ts';

@@ -1,10 +1,15 @@
 // `ringback check`: reports what OpenAPI documents would do as contracts, without starting
 // anything.
 import { settings } from '../config/settings.ts';
-import { ContractError } from '../contract/document.ts';
-import { loadContract } from '../contract/load.ts';
-import { explainError, locateAll, locateError, type Position } from '../contract/locate.ts';
-import { makeReport, type Report, type WarningReport } from '../contract/report.ts';
+import { ContractError } from '../contract/document/document.ts';
+import { loadContract } from '../contract/compile/load.ts';
+import {
+  explainError,
+  locateAll,
+  locateError,
+  type Position,
+} from '../contract/document/locate.ts';
+import { makeReport, type Report, type WarningReport } from '../contract/report/report.ts';
 import { showChecked } from './check-view.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';

@@ -1,17 +1,17 @@
 // The first steps that a start prints: lines to paste that subscribe, publish and list, for the
 // contracts of this service. They are built from validated examples, so that each works unchanged.
 import { quote, type Piece } from '../api/docs/shell.ts';
-import { bounds } from '../contract/bounds.ts';
-import type { Contract, Operation, Scheme } from '../contract/contract.ts';
-import { servedOf } from '../contract/contracts.ts';
-import type { Work } from '../contract/meter.ts';
-import { checkPayload } from '../contract/payload.ts';
-import { reportEvents } from '../contract/report-events.ts';
+import { bounds } from '../contract/document/bounds.ts';
+import type { Contract, Operation, Scheme } from '../contract/model/contract.ts';
+import { servedOf } from '../contract/compile/contracts.ts';
+import type { Work } from '../contract/schema/meter.ts';
+import { checkPayload } from '../contract/request/payload.ts';
+import { reportEvents } from '../contract/report/report-events.ts';
 import {
   sampleRequest,
   type RequestSample,
   type SampledCallback,
-} from '../contract/sample-request.ts';
+} from '../contract/sample/sample-request.ts';
 import { withPrefix } from '../core/base/id.ts';
 import type { Service } from '../service.ts';
 import { ownCommand } from './own-command.ts';

@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { describe, it } from 'node:test';
-import type { Contract } from './contract.ts';
-import { loadContract } from './load.ts';
+import type { Contract } from './model/contract.ts';
+import { loadContract } from './compile/load.ts';
 
 const corpus = join(import.meta.dirname, '..', '..', '..', 'shared', 'corpus', 'openapi');
 const skip = existsSync(corpus) ? false : `there is no corpus at ${corpus}`;

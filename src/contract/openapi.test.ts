@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { composeAnswer } from './answer.ts';
-import type { Operation, Variant } from './contract.ts';
-import { evaluateLink } from './links.ts';
-import { loadContract } from './load.ts';
-import { readRequest } from './request.ts';
-import type { Reading } from './request.ts';
-import { printTemplate } from './template.ts';
-import { fieldOf } from './variants.ts';
+import { composeAnswer } from './request/answer.ts';
+import type { Operation, Variant } from './model/contract.ts';
+import { evaluateLink } from './compile/links.ts';
+import { loadContract } from './compile/load.ts';
+import { readRequest } from './request/request.ts';
+import type { Reading } from './request/request.ts';
+import { printTemplate } from './expression/template.ts';
+import { fieldOf } from './model/variants.ts';
 
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 

@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { Contract } from './contract.ts';
-import { loadContract } from './load.ts';
+import type { Contract } from './model/contract.ts';
+import { loadContract } from './compile/load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ringback-places-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,8 +1,8 @@
 // The settings that a subscription overrides: read from a subscribe call, and merged with those it
 // had.
-import { controlsProperty } from '../contract/compile.ts';
-import type { Operation } from '../contract/contract.ts';
-import type { Message } from '../contract/exchange.ts';
+import { controlsProperty } from '../contract/compile/compile.ts';
+import type { Operation } from '../contract/model/contract.ts';
+import type { Message } from '../contract/expression/exchange.ts';
 import type { App } from '../core/domain/app.ts';
 import { noControls, type Controls } from '../core/domain/controls.ts';
 import { invalidRequest, type Fault, type Problem } from '../core/errors/problem.ts';

@@ -1,6 +1,6 @@
 // One attempt of one delivery, from the lease to the settlement. Whatever the receiver does becomes
 // an outcome; a failure on our side releases the delivery and counts no attempt.
-import type { CallbackDefinition } from '../contract/contract.ts';
+import type { CallbackDefinition } from '../contract/model/contract.ts';
 import type { SendResult } from '../core/domain/attempt.ts';
 import type { Leased } from '../core/domain/delivery.ts';
 import { holderOf } from '../core/domain/lease.ts';

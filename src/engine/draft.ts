@@ -1,6 +1,6 @@
 // Builds the request of an attempt. When the store announces which deliveries it is about to
 // insert, their requests are built and signed while it commits.
-import { fillEvent } from '../contract/target.ts';
+import { fillEvent } from '../contract/expression/target.ts';
 import { deliveryId, type Leased } from '../core/domain/delivery.ts';
 import { hopsOf } from '../core/domain/hops.ts';
 import { withPrefix } from '../core/base/id.ts';

@@ -1,7 +1,7 @@
 // What every attempt at a target needs and only the target determines: its callback definition, its
 // unsealed secrets and its headers. Computed once per cached target; unsealed secrets are packed
 // with it.
-import type { CallbackDefinition, Contract } from '../contract/contract.ts';
+import type { CallbackDefinition, Contract } from '../contract/model/contract.ts';
 import type { Header } from '../core/domain/attempt.ts';
 import type { KeyRing } from '../core/secrets/seal.ts';
 import type { SigningSecret } from '../core/secrets/signing-secret.ts';

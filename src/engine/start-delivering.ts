@@ -1,6 +1,6 @@
 // Starts delivery: the dispatcher, and the path by which a change of a subscription reaches
 // deliveries in flight.
-import type { Contract } from '../contract/contract.ts';
+import type { Contract } from '../contract/model/contract.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { Sender } from '../egress/send.ts';
 import type { Settlement } from '../store/delivery-verbs.ts';

@@ -1,7 +1,7 @@
 // Publishing: what is accepted, who gets it, what is refused and why, and how to see and repeat it.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { bounds } from '../../src/contract/bounds.ts';
+import { bounds } from '../../src/contract/document/bounds.ts';
 import { problems, type ProblemCode } from '../../src/core/errors/problem.ts';
 import { movableWorld } from '../e2e/movable-world.ts';
 import { header, receive, type Receiver } from '../e2e/receiver.ts';

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Operation, Parameter } from '../../src/contract/contract.ts';
-import { loadContract } from '../../src/contract/load.ts';
+import type { Operation, Parameter } from '../../src/contract/model/contract.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
 import { deliveryStates } from '../../src/core/domain/delivery.ts';
 import { start, type Answer, type Running } from './harness.ts';
 import {

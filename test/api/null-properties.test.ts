@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { loadContract } from '../../src/contract/load.ts';
-import type { Validator } from '../../src/contract/schema.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
+import type { Validator } from '../../src/contract/schema/schema.ts';
 import { start, type Running } from './harness.ts';
 import { callOf, hook, idParameter, kindOf, tenantsOf, type Tenant } from './tenants.ts';
 

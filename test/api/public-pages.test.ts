@@ -6,9 +6,9 @@ import { serviceHandlers, type ServiceMeans } from '../../src/api/handlers/servi
 import { docsPage } from '../../src/api/docs/page.ts';
 import { listEventTypes } from '../../src/api/pages/event-types.ts';
 import { reportJson } from '../../src/api/pages/report-json.ts';
-import { loadContracts } from '../../src/contract/contracts.ts';
+import { loadContracts } from '../../src/contract/compile/contracts.ts';
 import { createPages } from '../../src/api/pages/pages.ts';
-import { loadContract } from '../../src/contract/load.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
 
 const ownFile = join(import.meta.dirname, '..', '..', 'openapi.yaml');
 const own = await loadContract(ownFile);

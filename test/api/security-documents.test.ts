@@ -2,7 +2,7 @@
 // (docs/openapi-semantics.md rules 4, 22–25, 28).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { ContractError } from '../../src/contract/document.ts';
+import { ContractError } from '../../src/contract/document/document.ts';
 import { loadDocument, mountContract, type Mounted } from './mount-contract.ts';
 import { rawClient, type RawClient } from './raw-client.ts';
 

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { Operation } from '../../src/contract/contract.ts';
-import { loadContract } from '../../src/contract/load.ts';
+import type { Operation } from '../../src/contract/model/contract.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
 import { makeKey, scopes } from '../../src/core/domain/key.ts';
 import { buildConsole } from '../../tools/build-console.ts';
 import { frozenWorld } from './frozen-world.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { readDocument } from '../../src/contract/document.ts';
+import { readDocument } from '../../src/contract/document/document.ts';
 import { noChoice } from '../../src/core/domain/read-controls.ts';
 import type { Context } from '../../src/engine/context.ts';
 import {

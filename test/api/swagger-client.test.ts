@@ -4,9 +4,9 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { evaluate } from '../../src/contract/evaluate.ts';
-import type { Message } from '../../src/contract/exchange.ts';
-import { parseExpression } from '../../src/contract/expression.ts';
+import { evaluate } from '../../src/contract/expression/evaluate.ts';
+import type { Message } from '../../src/contract/expression/exchange.ts';
+import { parseExpression } from '../../src/contract/expression/expression.ts';
 import { start, type Running } from './harness.ts';
 
 interface Client {

@@ -1,7 +1,7 @@
 // Two apps and everything that they can own, made over HTTP; and for every operation of the contract that
 // takes an id, a call that would do something with it. For proofs that nothing crosses apps.
 import assert from 'node:assert/strict';
-import type { Operation, Parameter } from '../../src/contract/contract.ts';
+import type { Operation, Parameter } from '../../src/contract/model/contract.ts';
 import { idMaker, withPrefix } from '../../src/core/base/id.ts';
 import { makeKey } from '../../src/core/domain/key.ts';
 import { realWorld } from '../../src/core/base/world.ts';

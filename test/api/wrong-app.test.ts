@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { loadContract } from '../../src/contract/load.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
 import { documentOf, serve } from '../e2e/contracts/stage.ts';
 import { sendTo, start, type Answer, type Call, type Running } from './harness.ts';
 import { rawClient } from './raw-client.ts';

@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { managementHandlers } from '../../src/api/handlers.ts';
-import { loadContract } from '../../src/contract/load.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
 import { problems } from '../../src/core/errors/problem.ts';
 import {
   consoleImportsTooMuch,

@@ -1,9 +1,9 @@
 // Loads contracts in a process of its own, one when it is asked, checks payloads if it is given some, and
 // tells what happened and what it cost: CPU, because the wall clock of a busy machine says nothing.
 import { readFileSync } from 'node:fs';
-import { ContractError } from '../../src/contract/document.ts';
-import { loadContract } from '../../src/contract/load.ts';
-import { checkPayload } from '../../src/contract/payload.ts';
+import { ContractError } from '../../src/contract/document/document.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
+import { checkPayload } from '../../src/contract/request/payload.ts';
 
 export interface Question {
   path: string;

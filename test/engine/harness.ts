@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { withPrefix } from '../../src/core/base/id.ts';
-import { loadContract } from '../../src/contract/load.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
 import { idMaker } from '../../src/core/base/id.ts';
 import { byTurns, untilQuiet } from '../../src/core/load/pace.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { noQuotas } from '../../src/core/load/quotas.ts';
-import { loadContract } from '../../src/contract/load.ts';
+import { loadContract } from '../../src/contract/compile/load.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { groupsOf, Intake, judgeEntry } from '../../src/engine/intake.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { compileContract } from '../../src/contract/compile.ts';
+import { compileContract } from '../../src/contract/compile/compile.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import type { Context } from '../../src/engine/context.ts';

@@ -1,8 +1,8 @@
 // What a callback sends. Drawn from the executed contract; the document only adds descriptions.
-import type { CallbackDefinition, Operation } from '../../contract/contract.ts';
-import type { JsonObject } from '../../contract/document.ts';
-import { printTemplate } from '../../contract/template.ts';
-import type { Template } from '../../contract/template.ts';
+import type { CallbackDefinition, Operation } from '../../contract/model/contract.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
+import { printTemplate } from '../../contract/expression/template.ts';
+import type { Template } from '../../contract/expression/template.ts';
 import { jsonFirst } from './example-body.ts';
 import { templateView } from './expression-view.ts';
 import { html } from './html.ts';

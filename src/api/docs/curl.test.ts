@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { compileContract } from '../../contract/compile.ts';
-import type { Contract, Variant } from '../../contract/contract.ts';
-import { loadContract } from '../../contract/load.ts';
+import { compileContract } from '../../contract/compile/compile.ts';
+import type { Contract, Variant } from '../../contract/model/contract.ts';
+import { loadContract } from '../../contract/compile/load.ts';
 import { curl } from './curl.ts';
 import { viewOf } from './page.ts';
 

@@ -1,10 +1,10 @@
 // A curl command for an operation, ready to paste: built from the examples of the document, or from
 // simple valid values, with $KEY for the API key.
-import type { Operation, Parameter, Scheme, Variant } from '../../contract/contract.ts';
-import type { JsonObject } from '../../contract/document.ts';
-import type { Expression } from '../../contract/expression.ts';
-import { isJson } from '../../contract/media.ts';
-import { expressionsOf } from '../../contract/template.ts';
+import type { Operation, Parameter, Scheme, Variant } from '../../contract/model/contract.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
+import type { Expression } from '../../contract/expression/expression.ts';
+import { isJson } from '../../contract/model/media.ts';
+import { expressionsOf } from '../../contract/expression/template.ts';
 import { exampleBody } from './example-body.ts';
 import { examplesBeside, givenSample, sampleOf } from './sample.ts';
 import { factsOf } from './schema.ts';

@@ -1,10 +1,10 @@
 // The body of an example request: the first example of the document that satisfies the variant.
-import type { Operation, Variant } from '../../contract/contract.ts';
-import { isList, isObject, own } from '../../contract/document.ts';
-import type { JsonObject } from '../../contract/document.ts';
-import type { BodyExpression, Expression } from '../../contract/expression.ts';
-import { isJson } from '../../contract/media.ts';
-import { expressionsOf } from '../../contract/template.ts';
+import type { Operation, Variant } from '../../contract/model/contract.ts';
+import { isList, isObject, own } from '../../contract/document/document.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
+import type { BodyExpression, Expression } from '../../contract/expression/expression.ts';
+import { isJson } from '../../contract/model/media.ts';
+import { expressionsOf } from '../../contract/expression/template.ts';
 import { examplesBeside, sampleOf, sampleUrl } from './sample.ts';
 import type { Direction } from './sample.ts';
 import { factsOf } from './schema.ts';

@@ -1,6 +1,6 @@
 // The example of an operation: the request as a command, and a possible response.
-import type { Operation, Variant } from '../../contract/contract.ts';
-import { isJson } from '../../contract/media.ts';
+import type { Operation, Variant } from '../../contract/model/contract.ts';
+import { isJson } from '../../contract/model/media.ts';
 import { curl } from './curl.ts';
 import { jsonFirst, mediaSamples } from './example-body.ts';
 import { html } from './html.ts';

@@ -1,8 +1,8 @@
 // Renders runtime expressions so that they stand out from literal text.
-import { parseTemplate } from '../../contract/template.ts';
-import { printExpression } from '../../contract/expression.ts';
-import type { Expression } from '../../contract/expression.ts';
-import type { Template } from '../../contract/template.ts';
+import { parseTemplate } from '../../contract/expression/template.ts';
+import { printExpression } from '../../contract/expression/expression.ts';
+import type { Expression } from '../../contract/expression/expression.ts';
+import type { Template } from '../../contract/expression/template.ts';
 import { html } from './html.ts';
 import type { Fragment, Html } from './html.ts';
 

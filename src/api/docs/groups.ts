@@ -1,6 +1,6 @@
 // Groups operations by tag, in the order of the tags of the document, then of appearance.
-import type { Operation } from '../../contract/contract.ts';
-import { isObject } from '../../contract/document.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import { isObject } from '../../contract/document/document.ts';
 import { freeAnchor, slug } from './view.ts';
 import type { View } from './view.ts';
 import { listIn, tagOf, textIn } from './written.ts';

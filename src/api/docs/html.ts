@@ -1,6 +1,6 @@
 // HTML templates: every value in html`…` is escaped, unless html`…` produced it. Documents are
 // untrusted; their text must never become a tag or leave its attribute.
-import { isList } from '../../contract/document.ts';
+import { isList } from '../../contract/document/document.ts';
 
 /** Private to this file: no value from a document can carry it. */
 const markup = Symbol('markup');

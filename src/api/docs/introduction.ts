@@ -1,6 +1,6 @@
 // The top of the page: title, the three steps of the flow, and the warnings about the document.
-import type { Contract, Operation } from '../../contract/contract.ts';
-import type { Warning } from '../../contract/warning.ts';
+import type { Contract, Operation } from '../../contract/model/contract.ts';
+import type { Warning } from '../../contract/document/warning.ts';
 import { bounds } from './bounds.ts';
 import { html, join } from './html.ts';
 import type { Fragment, Html } from './html.ts';

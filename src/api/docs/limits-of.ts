@@ -1,6 +1,6 @@
 // The constraints of one schema as short phrases.
-import { isList, isObject, own } from '../../contract/document.ts';
-import type { JsonObject } from '../../contract/document.ts';
+import { isList, isObject, own } from '../../contract/document/document.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
 import { listIn } from './written.ts';
 
 export function limitsOf(schema: JsonObject): string[] {

@@ -1,6 +1,6 @@
 // One operation: description, authentication, request and responses.
-import type { Operation } from '../../contract/contract.ts';
-import type { JsonObject } from '../../contract/document.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
 import { exampleView } from './example-view.ts';
 import { pathView } from './expression-view.ts';
 import { html } from './html.ts';

@@ -3,10 +3,10 @@ import { createHash } from 'node:crypto';
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { compileContract } from '../../contract/compile.ts';
-import type { Contract } from '../../contract/contract.ts';
-import { ContractError } from '../../contract/document.ts';
-import { loadContract } from '../../contract/load.ts';
+import { compileContract } from '../../contract/compile/compile.ts';
+import type { Contract } from '../../contract/model/contract.ts';
+import { ContractError } from '../../contract/document/document.ts';
+import { loadContract } from '../../contract/compile/load.ts';
 import { problems } from '../../core/errors/problem.ts';
 import { docsPage } from './page.ts';
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Contract } from '../../contract/contract.ts';
+import type { Contract } from '../../contract/model/contract.ts';
 import { version } from '../../core/base/version.ts';
 import { contentsView } from './contents.ts';
 import type { Sections } from './contents.ts';

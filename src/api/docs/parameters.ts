@@ -1,7 +1,7 @@
 // The parameters of an operation as a table.
-import type { Operation, Parameter } from '../../contract/contract.ts';
-import { own } from '../../contract/document.ts';
-import type { JsonObject } from '../../contract/document.ts';
+import type { Operation, Parameter } from '../../contract/model/contract.ts';
+import { own } from '../../contract/document/document.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
 import { html } from './html.ts';
 import type { Fragment, Html } from './html.ts';
 import { about, schemaView } from './schema-view.ts';

@@ -1,6 +1,6 @@
 // The responses of an operation: successes in full, the rest collapsed.
-import type { JsonObject } from '../../contract/document.ts';
-import { isObject, own } from '../../contract/document.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
+import { isObject, own } from '../../contract/document/document.ts';
 import { sourceView } from './expression-view.ts';
 import { html, join } from './html.ts';
 import type { Fragment, Html } from './html.ts';

@@ -1,6 +1,6 @@
 // An example value for a schema: from the document, otherwise the simplest value that may be valid.
-import { isObject, own } from '../../contract/document.ts';
-import type { JsonObject } from '../../contract/document.ts';
+import { isObject, own } from '../../contract/document/document.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
 import { bounds } from './bounds.ts';
 import { factsOf, otherNames } from './schema.ts';
 import type { Property, SchemaFacts } from './schema.ts';

@@ -1,7 +1,7 @@
 // Describes a schema in words: its composed parts (allOf, references), type and limits. For display
 // only; the validators of the contract decide what is valid.
-import { isList, isObject, own } from '../../contract/document.ts';
-import type { JsonObject } from '../../contract/document.ts';
+import { isList, isObject, own } from '../../contract/document/document.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
 import { bounds } from './bounds.ts';
 import { limitsOf, onlyRequires } from './limits-of.ts';
 import { follow, listIn, nameOfRef, textIn } from './written.ts';

@@ -1,5 +1,5 @@
 // The variants of a subscribe operation: what each requires, returns and registers.
-import type { Link, Operation, Variant } from '../../contract/contract.ts';
+import type { Link, Operation, Variant } from '../../contract/model/contract.ts';
 import { callbackView } from './callbacks.ts';
 import { exampleView } from './example-view.ts';
 import { expressionView } from './expression-view.ts';

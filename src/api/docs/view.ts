@@ -1,7 +1,7 @@
 // Shared context of all parts of the page.
-import type { Operation } from '../../contract/contract.ts';
-import type { JsonObject } from '../../contract/document.ts';
-import type { Validator } from '../../contract/schema.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
+import type { Validator } from '../../contract/schema/schema.ts';
 import { bounds } from './bounds.ts';
 import type { Written } from './written.ts';
 

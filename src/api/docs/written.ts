@@ -1,8 +1,8 @@
 // Reads the document as written: descriptions and examples are not part of a compiled contract.
 // Only references inside the document are followed; nothing is opened, and nothing is trusted.
-import { isList, isObject, own } from '../../contract/document.ts';
-import type { JsonObject } from '../../contract/document.ts';
-import type { Contract, Operation } from '../../contract/contract.ts';
+import { isList, isObject, own } from '../../contract/document/document.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
+import type { Contract, Operation } from '../../contract/model/contract.ts';
 import { bounds } from './bounds.ts';
 
 export type Found =

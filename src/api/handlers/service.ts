@@ -1,9 +1,9 @@
 // Handlers of the service itself: health, readiness, its contracts and its documentation. No key
 // needed.
 import { dump } from 'js-yaml';
-import type { Contract } from '../../contract/contract.ts';
-import { servedOf, type Contracts } from '../../contract/contracts.ts';
-import { isObject } from '../../contract/document.ts';
+import type { Contract } from '../../contract/model/contract.ts';
+import { servedOf, type Contracts } from '../../contract/compile/contracts.ts';
+import { isObject } from '../../contract/document/document.ts';
 import { once } from '../../core/base/once.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Liveness } from '../../engine/liveness.ts';

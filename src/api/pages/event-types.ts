@@ -1,11 +1,11 @@
 // What can be published: names, schemas and an example each, as the contract has them.
-import { bounds } from '../../contract/bounds.ts';
-import type { Contract } from '../../contract/contract.ts';
-import { definitionsOf } from '../../contract/hearing.ts';
-import type { Work } from '../../contract/meter.ts';
-import { contractWork, outOfWork, sampleOf } from '../../contract/sample.ts';
-import type { Validator } from '../../contract/schema.ts';
-import { printTemplate } from '../../contract/template.ts';
+import { bounds } from '../../contract/document/bounds.ts';
+import type { Contract } from '../../contract/model/contract.ts';
+import { definitionsOf } from '../../contract/request/hearing.ts';
+import type { Work } from '../../contract/schema/meter.ts';
+import { contractWork, outOfWork, sampleOf } from '../../contract/sample/sample.ts';
+import type { Validator } from '../../contract/schema/schema.ts';
+import { printTemplate } from '../../contract/expression/template.ts';
 
 /** The items of a JSON list. Callbacks that share a large schema are many times as large as the document. */
 export function listEventTypes(contract: Contract): string {

@@ -1,8 +1,8 @@
 // The entry of the thread that makes the pages of one contract. What it makes is sent page by page, the quickest first.
 import { strict as assert } from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Contract } from '../../contract/contract.ts';
-import { compileAgain } from '../../contract/contracts.ts';
+import type { Contract } from '../../contract/model/contract.ts';
+import { compileAgain } from '../../contract/compile/contracts.ts';
 import { docsPage } from '../docs/page.ts';
 import { listEventTypes } from './event-types.ts';
 import { reportJson } from './report-json.ts';

@@ -2,8 +2,8 @@
 // and anybody may ask, so a thread makes them, once for each contract, and the event loop never waits for it.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Contract } from '../../contract/contract.ts';
-import type { Contracts } from '../../contract/contracts.ts';
+import type { Contract } from '../../contract/model/contract.ts';
+import type { Contracts } from '../../contract/compile/contracts.ts';
 import type { DocsPage } from '../docs/page.ts';
 import type { MadePage, PagesTask } from './pages-thread.ts';
 

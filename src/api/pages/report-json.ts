@@ -1,6 +1,6 @@
 // The report of a contract as the API gives it.
-import type { Contract } from '../../contract/contract.ts';
-import { makeReport } from '../../contract/report.ts';
+import type { Contract } from '../../contract/model/contract.ts';
+import { makeReport } from '../../contract/report/report.ts';
 
 export function reportJson(contract: Contract): string {
   // Where the file lies on this machine is nobody's business; the names of files beside it are.

@@ -1,8 +1,8 @@
 // Checks the contracts: whether the service would start with them, and whether all of them can run.
-import { loadContracts } from '../../contract/contracts.ts';
-import { ContractError } from '../../contract/document.ts';
-import { explainError } from '../../contract/locate.ts';
-import { makeReport } from '../../contract/report.ts';
+import { loadContracts } from '../../contract/compile/contracts.ts';
+import { ContractError } from '../../contract/document/document.ts';
+import { explainError } from '../../contract/document/locate.ts';
+import { makeReport } from '../../contract/report/report.ts';
 import type { Config } from '../../config.ts';
 import { ownContract } from '../../service.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';

@@ -281,7 +281,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-any-query-parameter',
     changes: [
       {
-        file: 'src/contract/request.ts',
+        file: 'src/contract/request/request.ts',
         find: 'if (!hasStrictQuery || query.length === 0) return [];',
         replace: 'if (hasStrictQuery || query.length === 0) return [];',
       },
@@ -368,7 +368,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-errors-without-end',
     changes: [
       {
-        file: 'src/contract/error-bounds.ts',
+        file: 'src/contract/schema/error-bounds.ts',
         find: '    return errors >= bounds.errorsMax;',
         replace: '    return errors < bounds.errorsMax && errors < 0;',
       },
@@ -380,7 +380,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-too-large-is-searched',
     changes: [
       {
-        file: 'src/contract/error-bounds.ts',
+        file: 'src/contract/schema/error-bounds.ts',
         find: "  if (typeof max !== 'number') return undefined;",
         replace: "  if (typeof max !== 'number' || max > 0) return undefined;",
       },

@@ -1,11 +1,11 @@
 // That the work of a request grows with its size, and not faster: every schema that openapi.yaml applies to a request
 // is given hostile values of one size and of twice that size, and the steps of its checks are counted. Counted, not
 // timed, so it says the same on every machine.
-import type { Operation } from '../../../src/contract/contract.ts';
-import { makeCheck } from '../../../src/contract/checker.ts';
-import { definitionsOf } from '../../../src/contract/hearing.ts';
-import { makeMeter } from '../../../src/contract/meter.ts';
-import type { Validator } from '../../../src/contract/schema.ts';
+import type { Operation } from '../../../src/contract/model/contract.ts';
+import { makeCheck } from '../../../src/contract/schema/checker.ts';
+import { definitionsOf } from '../../../src/contract/request/hearing.ts';
+import { makeMeter } from '../../../src/contract/schema/meter.ts';
+import type { Validator } from '../../../src/contract/schema/schema.ts';
 import type { Finding } from '../finding.ts';
 import { readDocument } from '../fuzz/document.ts';
 import { hostileValues, placesOf } from './hostile-values.ts';

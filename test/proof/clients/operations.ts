@@ -1,8 +1,8 @@
 // Every operation of the document with a request that would do something, on things that are there. A new
 // operation is attacked by being there; one whose body nobody knows fails until it is said here.
 import { join } from 'node:path';
-import type { Operation } from '../../../src/contract/contract.ts';
-import { loadContract } from '../../../src/contract/load.ts';
+import type { Operation } from '../../../src/contract/model/contract.ts';
+import { loadContract } from '../../../src/contract/compile/load.ts';
 import { once } from '../../../src/core/base/once.ts';
 import {
   callOf,

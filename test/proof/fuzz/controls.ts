@@ -62,7 +62,7 @@ const broken: readonly Broken[] = [
   {
     name: 'fuzz-members-not-checked',
     change: {
-      file: 'src/contract/bundle.ts',
+      file: 'src/contract/schema/bundle.ts',
       find: "    patterns !== undefined && keywords.get('patternProperties')",
       replace: "    patterns === undefined || keywords.get('patternProperties')",
     },
@@ -173,7 +173,7 @@ const huge: readonly LookControl[] = [
     name: 'huge-values-not-paid',
     changes: [
       {
-        file: 'src/contract/meter.ts',
+        file: 'src/contract/schema/meter.ts',
         find: '  work.left -= steps;\n',
         replace: '  if (steps === 0) return;\n',
       },

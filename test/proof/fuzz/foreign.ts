@@ -3,10 +3,10 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 
-import type { Contract, Operation as Served } from '../../../src/contract/contract.ts';
-import { servedOf } from '../../../src/contract/contracts.ts';
-import { loadContract } from '../../../src/contract/load.ts';
-import { sampleRequest, type RequestSample } from '../../../src/contract/sample-request.ts';
+import type { Contract, Operation as Served } from '../../../src/contract/model/contract.ts';
+import { servedOf } from '../../../src/contract/compile/contracts.ts';
+import { loadContract } from '../../../src/contract/compile/load.ts';
+import { sampleRequest, type RequestSample } from '../../../src/contract/sample/sample-request.ts';
 import { seededChance, type Chance } from '../sim/chance.ts';
 import { readDocument, type Operation } from './document.ts';
 import { judgeForeign } from './judge.ts';

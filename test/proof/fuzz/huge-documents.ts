@@ -5,7 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { outOfWork } from '../../../src/contract/sample.ts';
+import { outOfWork } from '../../../src/contract/sample/sample.ts';
 import { start } from '../../api/harness.ts';
 import type { Finding } from '../finding.ts';
 

@@ -1,7 +1,7 @@
 // One node of a simulation: the engine as src/service.ts and src/service/open-context.ts wire it, over a
 // given store, sender and world. No server, no console, no metrics: nothing that decides about deliveries.
 import { join } from 'node:path';
-import { loadContract } from '../../../src/contract/load.ts';
+import { loadContract } from '../../../src/contract/compile/load.ts';
 import { idMaker } from '../../../src/core/base/id.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
 import { noQuotas } from '../../../src/core/load/quotas.ts';

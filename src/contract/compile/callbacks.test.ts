@@ -1,0 +1,338 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { load } from 'js-yaml';
+import { compileContract } from './compile.ts';
+import type { CallbackDefinition } from '../model/contract.ts';
+import type { ContractError } from '../document/document.ts';
+import { loadContract } from './load.ts';
+import { printTemplate } from '../expression/template.ts';
+
+interface Compiled {
+  callbacks: readonly CallbackDefinition[];
+  warnings: string[];
+}
+
+/** Compiles the callbacks of `POST /s` with this `callbacks` and these other properties. */
+function compile(callbacks: string, rest = '', document = ''): Compiled {
+  const root = load(`
+openapi: 3.0.4
+info: { title: T }
+${document}
+paths:
+  /s:
+    post:
+      ${rest.trim().replaceAll('\n', '\n      ')}
+      callbacks:
+        ${callbacks.trim().replaceAll('\n', '\n        ')}
+`);
+  const { operations, warnings } = compileContract({ path: 'api.yaml', root });
+  const [operation] = operations;
+  assert.ok(operation?.role.kind === 'subscribe');
+  return {
+    callbacks: operation.role.variants[0]?.callbacks ?? [],
+    warnings: warnings.map(({ pointer, message }) => `${pointer} ${message}`),
+  };
+}
+
+const body =
+  'requestBody: { content: { application/json: { schema: { properties: { url: {} } } } } }';
+
+describe('compileCallbacks', () => {
+  it('compiles label, key, method, event, payload and statuses, in order', () => {
+    const { callbacks, warnings } = compile(
+      `
+onA:
+  '{$request.body#/url}/a':
+    post:
+      requestBody: { content: { application/json: { schema: { type: string } } } }
+      responses: { 200: {}, 2xx: {}, default: {} }
+onB:
+  '{$request.body#/url}/b': { put: {} }`,
+      body,
+    );
+    assert.deepEqual(warnings, []);
+    assert.deepEqual(
+      callbacks.map(({ id, label, method, target, event, mediaType, statuses }) => ({
+        id,
+        label,
+        method,
+        target: printTemplate(target ?? []),
+        event: printTemplate(event),
+        mediaType,
+        statuses,
+      })),
+      [
+        {
+          id: 'onA {$request.body#/url}/a POST',
+          label: 'onA',
+          method: 'POST',
+          target: '{$request.body#/url}/a',
+          event: 'onA',
+          mediaType: 'application/json',
+          statuses: ['200', '2XX', 'default'],
+        },
+        {
+          id: 'onB {$request.body#/url}/b PUT',
+          label: 'onB',
+          method: 'PUT',
+          target: '{$request.body#/url}/b',
+          event: 'onB',
+          mediaType: 'application/json',
+          statuses: [],
+        },
+      ],
+    );
+    assert.deepEqual(callbacks[0]?.payload?.check(5), [
+      { field: '', message: 'must be a string, is a number' },
+    ]);
+    assert.equal(callbacks[1]?.payload, undefined);
+  });
+
+  it('creates one callback per method under a key', () => {
+    const { callbacks } = compile(
+      `a: { '{$request.body#/url}': { delete: {}, get: {}, put: {} } }`,
+      body,
+    );
+    assert.deepEqual(
+      callbacks.map(({ method }) => method),
+      ['GET', 'PUT', 'DELETE'],
+    );
+  });
+
+  it('follows references to callbacks, path items and bodies', () => {
+    const { callbacks, warnings } = compile(
+      `a: { $ref: '#/components/callbacks/A' }`,
+      body,
+      `components:
+  callbacks: { A: { '{$request.body#/url}': { $ref: '#/components/pathItems/P' } } }
+  pathItems: { P: { x-ringback-event: e, post: { requestBody: { $ref: '#/components/requestBodies/B' } } } }
+  requestBodies: { B: { content: { application/json: { schema: { type: integer } } } } }`,
+    );
+    assert.equal(callbacks[0]?.payload?.check('x').length, 1);
+    assert.equal(printTemplate(callbacks[0]?.event ?? []), 'e');
+    assert.deepEqual(warnings, []);
+  });
+
+  it('follows references to other files, and names the file of a fault', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'ringback-callbacks-'));
+    try {
+      writeFileSync(
+        join(folder, 'api.yaml'),
+        `openapi: 3.0.4\ninfo: { title: T }\npaths: { /s: { post: { callbacks: { a: { $ref: 'common.yaml#/A' } } } } }`,
+      );
+      writeFileSync(join(folder, 'common.yaml'), `A: { '{$request.body#url}': { post: {} } }`);
+      const { operations, warnings } = await loadContract(join(folder, 'api.yaml'));
+      assert.equal(operations[0]?.role.kind, 'subscribe');
+      assert.deepEqual(
+        warnings.map(({ pointer }) => pointer),
+        Array(2).fill('common.yaml#/A/{$request.body#url}'),
+      );
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
+
+  it('repairs broken keys, with a warning that names the place', () => {
+    const { callbacks, warnings } = compile(`a: { '{ request.body#url }': { post: {} } }`, body);
+    assert.equal(printTemplate(callbacks[0]?.target ?? []), '{$request.body#/url}');
+    assert.equal(callbacks[0]?.id, 'a { request.body#url } POST');
+    assert.equal(warnings.length, 3);
+    assert.match(
+      warnings[0] ?? '',
+      /^#\/paths\/~1s\/post\/callbacks\/a\/\{ request\.body#url \} found /,
+    );
+    const named = compile(`a: { '{url}': { post: {} } }`, body);
+    assert.equal(printTemplate(named.callbacks[0]?.target ?? []), '{$request.body#/url}');
+  });
+
+  it('keeps a callback whose key cannot be used, inactive, with the reason', () => {
+    const { callbacks, warnings } = compile(`a: { 'your url': { post: {} } }`, body);
+    assert.equal(callbacks[0]?.target, undefined);
+    assert.match(callbacks[0]?.inactive ?? '', /^Cannot accept callback URL "your url"/);
+    assert.match(warnings[0] ?? '', /the callback is inactive: Cannot accept/);
+  });
+
+  it('refuses an expression that names a credential', () => {
+    const schemes = `components:
+  securitySchemes: { H: { type: apiKey, in: header, name: X-API-Key }, Q: { type: apiKey, in: query, name: api_key } }`;
+    for (const expression of [
+      '$request.header.authorization',
+      '$request.header.Cookie',
+      '$request.header.x-api-key',
+      '$request.query.api_key',
+    ]) {
+      const key = `https://x.example/?k={${expression}}`;
+      assert.throws(
+        () => compile(`a: { '${key}': { post: {} } }`, body, schemes),
+        (error: ContractError) =>
+          error.name === 'ContractError' &&
+          error.pointer.startsWith('#/paths/~1s/post/callbacks/a/https:~1~1x.example') &&
+          error.message.includes('carries a credential'),
+      );
+      assert.throws(
+        () =>
+          compile(
+            `a: { '{$request.body#/url}': { x-ringback-event: '{${expression}}', post: {} } }`,
+            body,
+            schemes,
+          ),
+        /carries a credential/,
+      );
+    }
+  });
+
+  it('warns about expressions that never resolve', () => {
+    const { warnings } = compile(`
+a: { 'https://x.example/{$response.query.a}/{$response.path.b}': { post: {} } }
+b: { 'https://x.example/{$request.query.a}/{$request.header.b}/{$request.path.c}': { post: {} } }
+c: { '{$request.body#/url}': { post: {} } }`);
+    assert.deepEqual(
+      warnings.map((one) => one.replace(/^\S+ /, '')),
+      [
+        '"$response.query.a" never resolves: a response has no such parameters',
+        '"$response.path.b" never resolves: a response has no such parameters',
+        '"$request.query.a" never resolves: the operation declares no such query parameter',
+        '"$request.header.b" never resolves: the operation declares no such header parameter',
+        '"$request.path.c" never resolves: the operation declares no such path parameter',
+        '"$request.body#/url" never resolves: the operation declares no request body',
+      ],
+    );
+  });
+
+  it('accepts values that are declared or always present', () => {
+    const { warnings } = compile(
+      `a: { '{$request.query.u}/{$request.header.x-a}/{$request.header.accept}/{$request.path.eventType}/{$response.body#/id}/{$response.header.l}/{$statusCode}': { post: {} } }`,
+      'parameters: [{ name: u, in: query }, { name: X-A, in: header }]',
+    );
+    assert.deepEqual(warnings, []);
+  });
+
+  it('loads nested callbacks, and does not execute them', () => {
+    const { callbacks, warnings } = compile(
+      `a: { '{$request.body#/url}': { post: { callbacks: { b: { '{$request.body#/x}': { post: {} } } } } } }`,
+      body,
+    );
+    assert.equal(callbacks.length, 1);
+    assert.match(warnings[0] ?? '', /has callbacks of its own; they are not executed/);
+  });
+
+  it('does not apply the security of the document to callbacks', () => {
+    const { callbacks, warnings } = compile(
+      `a: { '{$request.body#/url}': { post: { security: [{ Unknown: [] }] } } }`,
+      body,
+    );
+    assert.equal(callbacks.length, 1);
+    assert.deepEqual(warnings, []);
+  });
+
+  it('ends subscriptions with 410, or with the nearest declared status', () => {
+    const status = 'x-ringback-unsubscribe-status';
+    const { callbacks } = compile(
+      `
+a: { '{$request.body#/url}': { ${status}: 204, post: { ${status}: 404 }, put: {} } }
+b: { '{$request.body#/url}': { post: {} } }`,
+      body,
+      `${status}: 418`,
+    );
+    assert.deepEqual(
+      callbacks.map(({ unsubscribeStatus }) => unsubscribeStatus),
+      [204, 404, 418],
+    );
+    const plain = compile(`a: { '{$request.body#/url}': { post: {} } }`, body);
+    assert.equal(plain.callbacks[0]?.unsubscribeStatus, 410);
+    for (const bad of ['gone', '99', '600', 'null', '204.5']) {
+      assert.throws(
+        () => compile(`a: { '{$request.body#/url}': { ${status}: ${bad}, post: {} } }`, body),
+        {
+          message: /Cannot read the status at .*: it is .*, expected 200 to 599/,
+        },
+      );
+    }
+  });
+
+  it('reads the event from x-ringback-event, expressions included', () => {
+    const event = (written: string): string =>
+      printTemplate(
+        compile(`a: { '{$request.body#/url}': { x-ringback-event: ${written}, post: {} } }`, body)
+          .callbacks[0]?.event ?? [],
+      );
+    assert.equal(event("'*'"), '*');
+    assert.equal(event('order.*'), 'order.*');
+    assert.equal(event("'order.{$request.body#/kind}'"), 'order.{$request.body#/kind}');
+    assert.throws(
+      () => event('a b'),
+      /Cannot use event "a b" at .*x-ringback-event: expected a name/,
+    );
+    assert.throws(() => event("'a b {$request.body#/kind}'"), /Cannot use event "a b /);
+    assert.throws(() => event("'{$request.body#/kind}*x'"), /Cannot use event/);
+    assert.throws(() => event("'{$oops}'"), /Cannot read the event/);
+    assert.throws(() => event('5'), /Cannot read the event/);
+  });
+
+  it('derives an event name from an invalid label', () => {
+    const { callbacks, warnings } = compile(
+      `'..order is paid..now.': { '{$request.body#/url}': { post: {} } }`,
+      body,
+    );
+    assert.equal(printTemplate(callbacks[0]?.event ?? []), 'order_is_paid.now');
+    assert.match(
+      warnings[0] ?? '',
+      /label "\.\.order is paid\.\.now\." matches the event "order_is_paid\.now"/,
+    );
+  });
+
+  it('prefers JSON and types built on it, and warns when there is none', () => {
+    const media = (content: string): Compiled =>
+      compile(
+        `a: { '{$request.body#/url}': { post: { requestBody: { content: ${content} } } } }`,
+        body,
+      );
+    const cloud = media(
+      '{ text/xml: {}, application/cloudevents+json: { schema: { type: object } } }',
+    );
+    assert.equal(cloud.callbacks[0]?.mediaType, 'application/cloudevents+json');
+    assert.equal(cloud.callbacks[0]?.payload?.check(1).length, 1);
+    const xml = media('{ text/xml: { schema: { type: object } } }');
+    assert.equal(xml.callbacks[0]?.mediaType, 'application/json');
+    assert.equal(xml.callbacks[0]?.payload, undefined);
+    assert.match(
+      xml.warnings[0] ?? '',
+      /declares no JSON media type; the payload is sent as JSON anyway/,
+    );
+  });
+
+  it('skips entries that are not callbacks, with a warning', () => {
+    const { callbacks, warnings } = compile(
+      `
+x-note: hi
+a: { x-note: hi, '{$request.body#/url}': {}, wrongField: text }
+b: { '{$request.body#/url}': { post: text, trace: {}, additionalOperations: {}, get: {} } }`,
+      body,
+    );
+    assert.deepEqual(
+      callbacks.map(({ method }) => method),
+      ['GET'],
+    );
+    assert.deepEqual(
+      warnings.map((one) => one.replace(/^\S+ /, '')),
+      [
+        'has no operation (an object); the callback is ignored',
+        'has no operation (a string); the callback is ignored',
+        'cannot be executed: the method is not supported',
+        'cannot be executed: the method is not supported',
+        'is a string, expected an operation; it is ignored',
+      ],
+    );
+  });
+
+  it('compiles the schemas of payloads at load, so that warnings appear then', () => {
+    const { warnings } = compile(
+      `a: { '{$request.body#/url}': { post: { requestBody: { content: { application/json: { schema: { type: any } } } } } } }`,
+      body,
+    );
+    assert.match(warnings[0] ?? '', /schema\/type is a string, expected a JSON type/);
+  });
+});

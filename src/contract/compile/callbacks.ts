@@ -1,0 +1,162 @@
+// Compiles the callbacks that an operation declares. A broken key is repaired if the repair is
+// unambiguous. One that cannot be used leaves an inactive callback with the reason.
+import { isEventPattern } from '../../core/domain/pattern.ts';
+import type { CallbackDefinition } from '../model/contract.ts';
+import { methodsOf } from '../model/draft.ts';
+import type { Draft } from '../model/draft.ts';
+import { jsonContent } from '../model/media.ts';
+import { child, describe, entries, errorAt, rootOf, text, warn } from '../document/place.ts';
+import type { Place } from '../document/place.ts';
+import { propertiesOf } from '../schema/properties.ts';
+import { repairKey } from '../expression/repair.ts';
+import { makeValidator } from '../schema/schema.ts';
+import { expressionsOf, parseTemplate } from '../expression/template.ts';
+import type { Template } from '../expression/template.ts';
+import { checkVisible } from './visible.ts';
+
+export interface CompiledCallback {
+  definition: CallbackDefinition;
+  /** `x-ringback-variant`: the only variant that registers it. */
+  variant: string | undefined;
+  place: Place;
+}
+
+/** In the order of the document. */
+export function compileCallbacks(draft: Draft): CompiledCallback[] {
+  return entries(child(draft.place, 'callbacks')).flatMap(([label, callback]) =>
+    label.startsWith('x-')
+      ? []
+      : entries(callback)
+          .filter(([key]) => !key.startsWith('x-'))
+          .flatMap(([key, item]) => compileItem({ label, key, item }, draft)),
+  );
+}
+
+interface Written {
+  label: string;
+  key: string;
+  item: Place;
+}
+
+function compileItem({ label, key, item }: Written, draft: Draft): CompiledCallback[] {
+  const operations = methodsOf(item);
+  if (operations.length === 0) {
+    warn(item, `has no operation (${describe(item.value)}); the callback is ignored`);
+    return [];
+  }
+  const target = compileKey(key, item, draft);
+  const event = compileEvent(label, item, draft);
+  return operations.map(({ method, place }) => {
+    if (child(place, 'callbacks') !== undefined) {
+      warn(place, 'has callbacks of its own; they are not executed');
+    }
+    return {
+      variant: text(item, 'x-ringback-variant') ?? text(place, 'x-ringback-variant'),
+      place: item,
+      definition: {
+        id: `${label} ${key} ${method}`,
+        label,
+        ...target,
+        method,
+        event,
+        ...compilePayload(method, place),
+        statuses: entries(child(place, 'responses')).map(([status]) => statusName(status)),
+        unsubscribeStatus: unsubscribeStatus([place, item, rootOf(item)]),
+      },
+    };
+  });
+}
+
+function compileKey(
+  key: string,
+  item: Place,
+  draft: Draft,
+): Pick<CallbackDefinition, 'target' | 'inactive' | 'repairs'> {
+  const repaired = repairKey(key, bodyProperties(draft));
+  if (repaired.kind === 'unusable') {
+    warn(item, `the callback is inactive: ${repaired.reason}`);
+    return { target: undefined, inactive: repaired.reason, repairs: [] };
+  }
+  for (const message of [...repaired.repairs, ...repaired.suggestions]) warn(item, message);
+  checkVisible(expressionsOf(repaired.template), item, draft);
+  return { target: repaired.template, inactive: undefined, repairs: repaired.repairs };
+}
+
+function bodyProperties({ place }: Draft): ReadonlySet<string> {
+  const body = child(place, 'requestBody');
+  const content = body && child(body, 'content');
+  const schemas = entries(content).map(([, media]) => child(media, 'schema'));
+  return new Set(schemas.flatMap((schema) => [...propertiesOf(schema).keys()]));
+}
+
+function compileEvent(label: string, item: Place, draft: Draft): Template {
+  const place = child(item, 'x-ringback-event');
+  if (place === undefined) return [{ kind: 'text', text: nameFrom(label, item) }];
+  const parsed = typeof place.value === 'string' ? parseTemplate(place.value) : undefined;
+  if (parsed?.kind !== 'parsed') {
+    throw errorAt(place, 'read the event', 'expected a text, with expressions in braces');
+  }
+  const expressions = expressionsOf(parsed.template);
+  if (!canBePattern(parsed.template)) {
+    const expected = 'expected a name, "*", or a prefix ending in ".*"';
+    throw errorAt(place, `use event ${JSON.stringify(place.value)}`, expected);
+  }
+  checkVisible(expressions, place, draft);
+  return parsed.template;
+}
+
+/** Whether it is a pattern if its expressions resolve to names. */
+function canBePattern(template: Template): boolean {
+  return isEventPattern(template.map((one) => (one.kind === 'text' ? one.text : 'x')).join(''));
+}
+
+/**
+ * Labels may contain any character, but event names may not: such an event could not be published.
+ */
+function nameFrom(label: string, item: Place): string {
+  const name = label.replaceAll(/[^A-Za-z0-9_.-]+/gu, '_').replaceAll(/^\.+|\.+$|\.(?=\.)/gu, '');
+  if (name !== label) warn(item, `label ${JSON.stringify(label)} matches the event "${name}"`);
+  return name;
+}
+
+/** Methods whose requests have no body, unless the document declares one. */
+const bodiless: readonly string[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
+
+function compilePayload(
+  method: string,
+  operation: Place,
+): Pick<CallbackDefinition, 'mediaType' | 'payload'> {
+  const body = child(operation, 'requestBody');
+  if (body === undefined && bodiless.includes(method)) {
+    return { mediaType: undefined, payload: undefined };
+  }
+  const content = body && child(body, 'content');
+  const json = jsonContent(content);
+  if (json === undefined && content !== undefined && entries(content).length > 0) {
+    warn(
+      content,
+      'declares no JSON media type; the payload is sent as JSON anyway, without validation',
+    );
+  }
+  const mediaType = json?.mediaType ?? 'application/json';
+  return { mediaType, payload: json?.schema && makeValidator(json.schema, json.place) };
+}
+
+function statusName(status: string): string {
+  return status === 'default' ? status : status.toUpperCase();
+}
+
+const goneStatus = 410;
+
+/** The nearest place that declares one wins. */
+function unsubscribeStatus(places: readonly Place[]): number {
+  for (const holder of places) {
+    const place = child(holder, 'x-ringback-unsubscribe-status');
+    if (place === undefined) continue;
+    const status = Number(place.value);
+    if (Number.isInteger(status) && status >= 200 && status <= 599) return status;
+    const found = JSON.stringify(place.value);
+    throw errorAt(place, 'read the status', `it is ${found}, expected 200 to 599`);
+  }
+  return goneStatus;
+}

@@ -1,0 +1,191 @@
+// Compiles an OpenAPI document into a contract: what each operation does, and how.
+import { basename } from 'node:path';
+import { compileAnswer } from './answer-shape.ts';
+import { bounds } from '../document/bounds.ts';
+import { compileCallbacks } from './callbacks.ts';
+import type { Contract, Operation, Role } from '../model/contract.ts';
+import { ContractError, isObject } from '../document/document.ts';
+import type { Document, JsonObject } from '../document/document.ts';
+import { draftOperations } from '../model/draft.ts';
+import type { Draft } from '../model/draft.ts';
+import {
+  at,
+  child,
+  describe,
+  entries,
+  errorAt,
+  items,
+  openSource,
+  rootOf,
+  text,
+  warn,
+} from '../document/place.ts';
+import type { Place, SourceOptions } from '../document/place.ts';
+import { propertiesOf } from '../schema/properties.ts';
+import type { Validator } from '../schema/schema.ts';
+import { compileScope, compileSecurity, declaredSchemes } from '../model/security.ts';
+import { findUnsubscribes } from './unsubscribe.ts';
+import type { Unsubscribe } from './unsubscribe.ts';
+import { compileVariants } from './variant-definitions.ts';
+
+/** The member of a subscribe body with the subscription's own settings. */
+export const controlsProperty = 'x-ringback';
+
+export function compileContract(document: Document, options?: SourceOptions): Contract {
+  const value = checkVersion(document);
+  const root = openSource(document, options);
+  checkKind(root);
+  const drafts = draftOperations(root);
+  const subscribes = drafts.filter(isSubscribe);
+  const unsubscribes = findUnsubscribes(subscribes, drafts);
+  const basePath = basePathOf(root);
+  const unsubscribeIds = new Set(unsubscribes.keys());
+  const schemes = declaredSchemes(root);
+  const compiling = { drafts, basePath, unsubscribes, unsubscribeIds, schemes, callbacks: 0 };
+  const operations = drafts.map((draft) => compileOperation(draft, compiling));
+  for (const operation of operations) prepare(operation);
+  const title = text(child(root, 'info'), 'title') ?? '';
+  if (title === '') warn(root, 'info.title is missing; the file name is used instead');
+  root.source.isLoaded = true;
+  return {
+    title: title === '' ? basename(document.path) : title,
+    document: value,
+    operations,
+    warnings: root.source.warnings,
+    files: {
+      root: document,
+      documents: root.source.documents,
+      folders: root.source.folders,
+      isManagedOnly: false,
+    },
+  };
+}
+
+interface Compiling {
+  drafts: readonly Draft[];
+  basePath: string;
+  unsubscribes: ReadonlyMap<string, Unsubscribe>;
+  unsubscribeIds: ReadonlySet<string>;
+  schemes: Operation['schemes'];
+  /** Number of callbacks so far. */
+  callbacks: number;
+}
+
+function checkVersion({ path, root }: Document): JsonObject {
+  const fail = (reason: string): ContractError =>
+    new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
+  if (!isObject(root)) throw fail('expected an OpenAPI document, which is a JSON object');
+  const version = root['openapi'] ?? root['swagger'];
+  if (version === undefined && isPart(root)) return root;
+  if (version === undefined) throw fail('field "openapi" is missing, expected 3.0, 3.1 or 3.2');
+  // Unquoted, 3.0 is the number 3.
+  const written = JSON.stringify(version);
+  if (/^"?3(?:\.[0-2](?:[.-][^"]*)?)?"?$/u.test(written)) return root;
+  throw fail(`OpenAPI version is ${written}, expected 3.0, 3.1 or 3.2`);
+}
+
+/** Many documents are split over files that mostly contain only parts for other files. */
+function isPart(root: JsonObject): boolean {
+  return !Object.hasOwn(root, 'paths') && Object.values(root).some(isObject);
+}
+
+/** Warns about parts that are never executed, so that users do not wait for them. */
+function checkKind(root: Place): void {
+  if ((child(root, 'openapi') ?? child(root, 'swagger')) === undefined) {
+    warn(root, 'has no field "openapi": it is part of other documents, and declares no operations');
+  }
+  const webhooks = child(root, 'webhooks');
+  if (entries(webhooks).length > 0 && webhooks !== undefined) {
+    const why = 'webhooks have no operation that registers a callback URL';
+    warn(webhooks, `webhooks are not executed: ${why}. Declare callbacks on an operation instead`);
+  }
+}
+
+function isSubscribe({ place }: Draft): boolean {
+  return entries(child(place, 'callbacks')).some(([label]) => !label.startsWith('x-'));
+}
+
+/** The path of the first server, without a trailing slash. */
+function basePathOf(root: Place): string {
+  const [server] = items(child(root, 'servers'));
+  const written = text(server, 'url') ?? '';
+  const url = written.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) => {
+    const value = server && at(server, 'variables', name, 'default')?.value;
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+  });
+  const parsed = URL.parse(url, 'http://localhost/');
+  if (parsed === null && server !== undefined) {
+    warn(server, `Cannot parse the URL "${url}"; paths are served under "/"`);
+  }
+  return (parsed?.pathname ?? '').replace(/\/+$/u, '');
+}
+
+function compileOperation(draft: Draft, compiling: Compiling): Operation {
+  const { operationId, method, path, parameters, body, place } = draft;
+  const role = compileRole(draft, compiling);
+  const id = role.kind === 'unsubscribe' ? role.id : undefined;
+  return {
+    operationId,
+    method,
+    path: compiling.basePath + path,
+    parameters: parameters.map((one) => (id?.name === one.name && id.in === one.in ? id : one)),
+    body,
+    security: compileSecurity(place),
+    schemes: compiling.schemes,
+    hasStrictQuery: compileStrictQuery(place),
+    scope: compileScope(place),
+    role,
+  };
+}
+
+/** `x-ringback-strict-query` of the operation, else of the document. */
+function compileStrictQuery(operation: Place): boolean {
+  const name = 'x-ringback-strict-query';
+  const place = child(operation, name) ?? child(rootOf(operation), name);
+  if (place === undefined || typeof place.value === 'boolean') return place?.value === true;
+  throw errorAt(place, `read ${name}`, `expected true or false, found ${describe(place.value)}`);
+}
+
+function compileRole(draft: Draft, compiling: Compiling): Role {
+  const { drafts, basePath, unsubscribes, unsubscribeIds } = compiling;
+  if (isSubscribe(draft)) {
+    const callbacks = compileCallbacks(draft);
+    compiling.callbacks += callbacks.length;
+    if (compiling.callbacks > bounds.callbacksMax) {
+      const reason = `the contract has more than ${bounds.callbacksMax}`;
+      throw errorAt(draft.place, 'add the callbacks', reason);
+    }
+    if (callbacks.length === 0) warn(draft.place, 'has no callback that can be executed');
+    const variants = compileVariants(draft, callbacks, (status) =>
+      compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
+    );
+    return { kind: 'subscribe', variants, takesControls: takesControls(draft) };
+  }
+  const unsubscribe = unsubscribes.get(draft.operationId);
+  return unsubscribe === undefined ? { kind: 'managed' } : { kind: 'unsubscribe', ...unsubscribe };
+}
+
+/**
+ * The operation takes controls only if the schema declares the property; else it is an ordinary
+ * part of the body.
+ */
+function takesControls({ place }: Draft): boolean {
+  const body = child(place, 'requestBody');
+  const media = entries(body && child(body, 'content'));
+  return media.some(([, one]) => propertiesOf(child(one, 'schema')).has(controlsProperty));
+}
+
+/** Compiles the schemas that will be executed, so that their faults are reported at load. */
+function prepare({ role, parameters, body }: Operation): void {
+  if (role.kind === 'managed') return;
+  const payloads =
+    role.kind === 'subscribe'
+      ? role.variants.flatMap(({ callbacks }) => callbacks.map(({ payload }) => payload))
+      : [];
+  const validators: (Validator | undefined)[] = [
+    ...parameters.map(({ schema }) => schema),
+    ...(body?.content.values() ?? []),
+    ...payloads,
+  ];
+  for (const validator of validators) validator?.prepare();
+}

@@ -1,0 +1,149 @@
+// The contracts of a service: Ringback's own document, which describes the management API, and
+// those whose callbacks are executed. Foreign contracts replace the subscriber operations of
+// Ringback's own.
+import { compileContract } from './compile.ts';
+import { ContractError, isObject } from '../document/document.ts';
+import type { JsonObject } from '../document/document.ts';
+import type { Contract, Operation } from '../model/contract.ts';
+import { loadContract } from './load.ts';
+import type { LoadOptions } from './load.ts';
+
+export interface Contracts {
+  /** Its operations have handlers in the program. */
+  management: Contract;
+  /** The contracts for subscribers and publishers: at least one. */
+  executed: readonly Contract[];
+  /** All contracts that subscriptions may have come from. */
+  known: readonly Contract[];
+}
+
+export interface ContractFiles extends LoadOptions {
+  own: string;
+  foreign: readonly string[];
+}
+
+/** Rejects with a ContractError, whose message is for the author of the document. */
+export async function loadContracts({
+  own,
+  foreign,
+  ...options
+}: ContractFiles): Promise<Contracts> {
+  const ours = await loadContract(own, options);
+  if (foreign.length === 0) return { management: ours, executed: [ours], known: [ours] };
+  const management = withoutSubscribing(ours);
+  const executed: Contract[] = [];
+  for (const file of foreign) {
+    const contract = await loadContract(file, { contractRoot: options.contractRoot });
+    refuseCollisions(file, contract, [management, ...executed]);
+    refuseTwins(file, contract);
+    executed.push(contract);
+  }
+  return { management, executed, known: [...executed, ours] };
+}
+
+/** Compiles the same contract in another thread. */
+export function compileAgain(files: Contract['files']): Contract {
+  const contract = compileContract(files.root, { files });
+  return files.isManagedOnly ? withoutSubscribing(contract) : contract;
+}
+
+/**
+ * Keeps only operations that foreign contracts cannot replace. The document is served, so it must
+ * not promise more.
+ */
+function withoutSubscribing(contract: Contract): Contract {
+  const operations = contract.operations.filter(({ role }) => role.kind === 'managed');
+  const kept = new Set(operations.map(({ operationId }) => operationId));
+  const paths = Object.entries(
+    isObject(contract.document['paths']) ? contract.document['paths'] : {},
+  );
+  const managed = paths.flatMap(([path, item]) => {
+    const left = isObject(item) ? withOnly(item, kept) : {};
+    const hasOperation = Object.values(left).some((one) => isObject(one) && 'responses' in one);
+    return hasOperation ? [[path, left] as const] : [];
+  });
+  return {
+    ...contract,
+    operations,
+    files: { ...contract.files, isManagedOnly: true },
+    document: {
+      ...contract.document,
+      paths: Object.fromEntries(managed),
+      components: withoutLinks(contract.document['components'], kept),
+    },
+  };
+}
+
+/** A link to a removed operation would make the document invalid. */
+function withoutLinks(components: unknown, kept: ReadonlySet<string>): unknown {
+  if (!isObject(components) || !isObject(components['links'])) return components;
+  return { ...components, links: withOnly(components['links'], kept) };
+}
+
+function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
+  return Object.fromEntries(
+    Object.entries(item).filter(([, operation]) => {
+      const id = isObject(operation) ? operation['operationId'] : undefined;
+      return typeof id !== 'string' || kept.has(id);
+    }),
+  );
+}
+
+/** Two operations on one route, or two contracts with one name, would be indistinguishable. */
+function refuseCollisions(file: string, contract: Contract, others: readonly Contract[]): void {
+  const { title } = contract;
+  for (const other of others) {
+    if (other.title === title) {
+      const reason = 'another contract has the same info.title, expected a unique title';
+      throw cannotServe(file, title, reason);
+    }
+    for (const operation of servedOf(contract)) {
+      const taken = other.operations.find((one) => isSameRoute(one, operation));
+      if (taken === undefined) continue;
+      const advice = 'give the document a server with its own path, such as "/v1"';
+      const reason = `${collision(operation, taken)} of "${other.title}"; ${advice}`;
+      throw cannotServe(file, title, reason);
+    }
+  }
+}
+
+/** `/a/{id}` and `/a/{name}` in one document, which OpenAPI forbids but few tools check. */
+function refuseTwins(file: string, contract: Contract): void {
+  const served = servedOf(contract);
+  for (const [index, operation] of served.entries()) {
+    const twin = served.slice(0, index).find((one) => isSameRoute(one, operation));
+    if (twin === undefined) continue;
+    const reason = `${collision(operation, twin)} of the same document`;
+    throw cannotServe(file, contract.title, reason);
+  }
+}
+
+function collision(operation: Operation, taken: Operation): string {
+  return (
+    `${operation.method} ${operation.path} ("${operation.operationId}") collides with ` +
+    `${taken.method} ${taken.path} ("${taken.operationId}")`
+  );
+}
+
+function cannotServe(file: string, title: string, reason: string): ContractError {
+  return new ContractError(`Cannot serve contract "${title}" (${file}): ${reason}`, { file });
+}
+
+/** The operations of a foreign contract that are executed. */
+export function servedOf({ operations }: Contract): readonly Operation[] {
+  return operations.filter(({ role }) => role.kind !== 'managed');
+}
+
+function isSameRoute(one: Operation, other: Operation): boolean {
+  return verbOf(one) === verbOf(other) && shapeOf(one.path) === shapeOf(other.path);
+}
+
+/** A route that answers GET answers HEAD too. */
+function verbOf({ method }: Operation): string {
+  return method === 'HEAD' ? 'GET' : method;
+}
+
+/** To a router, parameters with different names are the same. */
+function shapeOf(path: string): string {
+  return path.replaceAll(/\{[^{}]+\}/gu, '{}');
+}

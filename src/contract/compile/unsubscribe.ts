@@ -1,0 +1,110 @@
+// Finds the operations that end a subscription: those marked as such, those that a link of a
+// subscribe response passes the subscriber id to, and the DELETE of the path in Location. An
+// operation that reads or changes must never end one.
+import type { Link, Parameter } from '../model/contract.ts';
+import { indexOf, lastParameter } from '../model/draft.ts';
+import type { Draft } from '../model/draft.ts';
+import { compileLinks, idOf } from './links.ts';
+import { child, errorAt, warn } from '../document/place.ts';
+import { successes } from '../model/responses.ts';
+
+export interface Unsubscribe {
+  id: Parameter;
+  status: number;
+}
+
+/** By operationId. */
+export function findUnsubscribes(
+  subscribes: readonly Draft[],
+  drafts: readonly Draft[],
+): ReadonlyMap<string, Unsubscribe> {
+  const links = subscribes.flatMap((draft) =>
+    successes(draft.place).flatMap(({ place }) => compileLinks(place, draft, drafts)),
+  );
+  const linked = new Set([...endings(links, drafts), ...subscribes.flatMap(deleteBelow(drafts))]);
+  const linkTo = new Map(
+    links
+      .filter(idOf)
+      .toReversed()
+      .map((link) => [link.operationId, link]),
+  );
+  const found = new Map<string, Unsubscribe>();
+  for (const draft of drafts) {
+    const isMarked = child(draft.place, 'x-ringback')?.value === 'unsubscribe';
+    if (!isMarked && !linked.has(draft)) continue;
+    const id = idParameter(draft, linkTo.get(draft.operationId));
+    if (id !== undefined) {
+      const declared = successes(draft.place).map(({ status }) => status);
+      // The subscription ends at once; 202 would mean that the end is still to come.
+      const status = declared.find((one) => one !== 202) ?? declared[0] ?? 200;
+      found.set(draft.operationId, { id: withoutSchema(id, draft), status });
+    } else if (isMarked) {
+      const reason = 'expected one path parameter, at the end or alone, or one query parameter';
+      throw errorAt(draft.place, 'find the parameter that takes the subscriber id', reason);
+    } else {
+      warn(draft.place, 'a link passes the subscriber id to it, but it declares no such parameter');
+    }
+  }
+  return found;
+}
+
+/**
+ * A DELETE ends the subscription; a POST does if its name says so, or if no other operation could
+ * be meant.
+ */
+function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
+  const handed = links.flatMap((link) => {
+    const draft = indexOf(drafts).byId.get(link.operationId);
+    return draft === undefined || idOf(link) === undefined ? [] : [{ link, draft }];
+  });
+  const sure = handed.filter(({ link, draft }) => {
+    const name = `${link.name} ${draft.operationId} ${draft.path}`;
+    return draft.method === 'DELETE' || (draft.method === 'POST' && ending.test(name));
+  });
+  const maybe = handed.filter(({ draft }) => draft.method === 'POST');
+  return (sure.length > 0 ? sure : maybe).map(({ draft }) => draft);
+}
+
+/** `DELETE /hooks/{id}` for `POST /hooks`: the created resource is the subscription. */
+function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
+  const deletes = Map.groupBy(
+    drafts.filter(({ method }) => method === 'DELETE'),
+    ({ path }) => path,
+  );
+  return ({ method, path }) => {
+    if (method !== 'POST') return [];
+    const below = indexOf(drafts).byFolder.get(path.replace(/\/$/u, ''))?.draft.path;
+    return below === undefined ? [] : (deletes.get(below) ?? []);
+  };
+}
+
+/**
+ * Ids are Ringback's own, whatever the document declares: checked as a UUID or a number, every id
+ * would be refused and no subscription could end.
+ */
+function withoutSchema(id: Parameter, { place }: Draft): Parameter {
+  const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];
+  if (fault === undefined) return id;
+  warn(
+    place,
+    `"${id.name}" is the subscriber id, a string such as sub_01jc…: its schema is not ` +
+      'validated',
+  );
+  return { ...id, schema: undefined };
+}
+
+const ending = /unsub|cancel|delete|remove|revoke|stop|terminate/iu;
+
+function idParameter({ parameters, path }: Draft, link: Link | undefined): Parameter | undefined {
+  const named = link && idOf(link)?.parameter;
+  if (named !== undefined) {
+    return parameters.find(({ name }) => name === named);
+  }
+  const last = parameters.find((one) => one.in === 'path' && one.name === lastParameter(path));
+  if (last !== undefined) return last;
+  for (const kind of ['path', 'query'] as const) {
+    const [only, ...others] = parameters.filter((one) => one.in === kind);
+    if (only !== undefined && others.length === 0) return only;
+  }
+  return undefined;
+}

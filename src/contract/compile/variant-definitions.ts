@@ -1,0 +1,82 @@
+// Compiles `x-ringback-variants` of an operation and assigns its callbacks to them. The extension
+// is Ringback's own, so mistakes in it are errors, never guessed at.
+import type { CompiledCallback } from './callbacks.ts';
+import type { AnswerShape, Variant } from '../model/contract.ts';
+import { isList, isObject } from '../document/document.ts';
+import type { Draft } from '../model/draft.ts';
+import { parseExpression } from '../expression/expression.ts';
+import type { Expression } from '../expression/expression.ts';
+import { child, describe, entries, errorAt, items } from '../document/place.ts';
+import type { Place } from '../document/place.ts';
+import { checkVisible } from './visible.ts';
+
+/** `answer` creates the shape for the status that a variant names, or for none. */
+export function compileVariants(
+  draft: Draft,
+  callbacks: readonly CompiledCallback[],
+  answer: (status: number | undefined) => AnswerShape,
+): Variant[] {
+  const place = child(draft.place, 'x-ringback-variants');
+  const named = entries(place);
+  checkNames(callbacks, new Set(named.map(([name]) => name)));
+  if (place === undefined) {
+    const definitions = callbacks.map(({ definition }) => definition);
+    return [
+      { name: '', needs: [], needsAny: [], callbacks: definitions, answer: answer(undefined) },
+    ];
+  }
+  if (named.length === 0) {
+    throw errorAt(place, 'read the variants', `found ${describe(place.value)}, expected an object`);
+  }
+  return named.map(([name, variant]) => ({
+    name,
+    ...compileNeeds(variant, draft),
+    callbacks: callbacks
+      .filter((one) => one.variant === undefined || one.variant === name)
+      .map(({ definition }) => definition),
+    answer: answer(statusOf(variant)),
+  }));
+}
+
+function checkNames(callbacks: readonly CompiledCallback[], names: ReadonlySet<string>): void {
+  for (const { variant, place } of callbacks) {
+    if (variant === undefined || names.has(variant)) continue;
+    const known = names.size === 0 ? 'the operation has none' : `expected ${[...names].join(', ')}`;
+    throw errorAt(place, `use variant "${variant}"`, `it is not declared, ${known}`);
+  }
+}
+
+function compileNeeds(place: Place, draft: Draft): Pick<Variant, 'needs' | 'needsAny'> {
+  if (!isObject(place.value)) {
+    throw errorAt(place, 'read the variant', `found ${describe(place.value)}, expected an object`);
+  }
+  const needs = compileList(child(place, 'needs'), draft);
+  const needsAny = compileList(child(place, 'needsAny'), draft);
+  if (needs.length + needsAny.length > 0) return { needs, needsAny };
+  throw errorAt(place, 'read the variant', 'it requires nothing, expected "needs" or "needsAny"');
+}
+
+function compileList(place: Place | undefined, draft: Draft): Expression[] {
+  if (place === undefined) return [];
+  if (!isList(place.value)) {
+    throw errorAt(place, 'read the needs', `found ${describe(place.value)}, expected a list`);
+  }
+  return items(place).map((item) => {
+    const parsed = parseExpression(typeof item.value === 'string' ? item.value : '');
+    const expression = parsed.kind === 'parsed' ? parsed.expression : undefined;
+    if (expression === undefined || !('from' in expression) || expression.from === 'response') {
+      throw errorAt(item, `use ${JSON.stringify(item.value)}`, 'expected "$request.…"');
+    }
+    checkVisible([expression], item, draft);
+    return expression;
+  });
+}
+
+function statusOf(variant: Place): number | undefined {
+  const place = child(variant, 'status');
+  if (place === undefined) return undefined;
+  const { value } = place;
+  const status = typeof value === 'number' || typeof value === 'string' ? Number(value) : NaN;
+  if (Number.isInteger(status) && status >= 200 && status <= 299) return status;
+  throw errorAt(place, 'read the status', `it is ${JSON.stringify(place.value)}, expected a 2xx`);
+}

@@ -1,0 +1,181 @@
+// An executable contract: an OpenAPI document compiled into values that the engine and the API can
+// run. Nothing here depends on an HTTP server.
+import type { Scope } from '../../core/domain/key.ts';
+import type { Document } from '../document/document.ts';
+import type { Expression } from '../expression/expression.ts';
+import type { SourceFiles } from '../document/place.ts';
+import type { Validator } from '../schema/schema.ts';
+import type { Template } from '../expression/template.ts';
+import type { Warning } from '../document/warning.ts';
+import type { WriteOnly } from '../schema/write-only.ts';
+
+export interface Contract {
+  /** `info.title`; names the contract in subscriptions and lists. */
+  title: string;
+  /** The document as it is served. */
+  document: Readonly<Record<string, unknown>>;
+  operations: readonly Operation[];
+  /** What was repaired, ignored or cannot run. The rest of the contract runs. */
+  warnings: readonly Warning[];
+  /** What it was compiled from: plain values, so that another thread can compile it again. */
+  files: SourceFiles & {
+    root: Document;
+    /** Only operations that are managed were kept: see contracts.ts. */
+    isManagedOnly: boolean;
+  };
+}
+
+export interface Operation {
+  /** As in the document; by default `POST /streams`, without the path of the server. */
+  operationId: string;
+  /** Upper case. */
+  method: string;
+  /** As in the document, including `{id}`, after the path of the first server. */
+  path: string;
+  parameters: readonly Parameter[];
+  body: RequestBody | undefined;
+  /** One alternative is enough; with an empty list no key is needed. */
+  security: readonly Alternative[];
+  /** All security schemes of the document, whether the operation requires them or not. */
+  schemes: readonly Scheme[];
+  /** `x-ringback-strict-query`: undeclared query parameters are refused. */
+  hasStrictQuery: boolean;
+  scope: Scope | undefined;
+  role: Role;
+}
+
+/** What the engine does for an operation. Managed ones have a handler of their own. */
+export type Role =
+  | { kind: 'managed' }
+  /** `takesControls`: its body may contain the subscription's own settings, as `x-ringback`. */
+  | { kind: 'subscribe'; variants: readonly Variant[]; takesControls: boolean }
+  /** `id` is the parameter that takes the subscriber id. */
+  | { kind: 'unsubscribe'; id: Parameter; status: number };
+
+export interface Parameter {
+  /** As in the document; header names are case-insensitive. */
+  name: string;
+  in: 'path' | 'query' | 'header' | 'cookie';
+  required: boolean;
+  /** `json`: the text is a JSON document (`content` instead of `schema`). */
+  style: Style;
+  explode: boolean;
+  /** `?flag=` means an empty value. */
+  mayBeEmpty: boolean;
+  /** The type that the text is parsed as, and the schema that the value must match. */
+  schema: Validator | undefined;
+}
+
+export const styles = [
+  'simple',
+  'label',
+  'matrix',
+  'form',
+  'spaceDelimited',
+  'pipeDelimited',
+  'deepObject',
+  'json',
+] as const;
+export type Style = (typeof styles)[number];
+
+export interface RequestBody {
+  required: boolean;
+  /**
+   * By media type, lower case; may contain ranges such as `application/*`. Empty: anything is
+   * accepted. For `multipart/related` it is the schema of the JSON part.
+   */
+  content: ReadonlyMap<string, Validator | undefined>;
+  /** How the fields or parts of the body are encoded, by media type and property. */
+  encodings: ReadonlyMap<string, ReadonlyMap<string, Encoding>>;
+  /** `x-ringback-opaque`: members of this name are kept byte for byte, wherever they are. */
+  opaque: string | undefined;
+}
+
+/** Undefined members have the default of the style. */
+export interface Encoding {
+  contentType: string | undefined;
+  style: Style | undefined;
+  explode: boolean | undefined;
+}
+
+/** All schemes must be satisfied. No scheme: anonymous access. */
+export interface Alternative {
+  schemes: readonly Scheme[];
+}
+
+export interface Scheme {
+  name: string;
+  /** What is expected there: the API key itself, or the id of the app it belongs to. */
+  /** `session`: a console session, which is bound to a key and so to an app. */
+  credential: 'key' | 'app_id' | 'session';
+  carrier: Carrier;
+}
+
+export type Carrier =
+  | { in: 'header' | 'query' | 'cookie'; name: string }
+  | { in: 'bearer' }
+  | { in: 'basic' }
+  /** No request can carry it, so the scheme is never satisfied and the operation stays closed. */
+  | { in: 'nowhere' };
+
+/** One way to use a subscribe operation. An operation without variants has one, named ''. */
+export interface Variant {
+  name: string;
+  /** All of these must be in the request. */
+  needs: readonly Expression[];
+  /** And at least one of these, if there are any. */
+  needsAny: readonly Expression[];
+  callbacks: readonly CallbackDefinition[];
+  answer: AnswerShape;
+}
+
+export interface CallbackDefinition {
+  /** Stays the same as long as label, key and method do: `myEvent {$request.body#/url} POST`. */
+  id: string;
+  label: string;
+  /** The key as repaired; undefined when it can never resolve, with the reason in `inactive`. */
+  target: Template | undefined;
+  inactive: string | undefined;
+  /** What was wrong with the key, and how it was read instead. */
+  repairs: readonly string[];
+  /** Upper case. */
+  method: string;
+  /** The event it is subscribed to; may contain expressions. */
+  event: Template;
+  /** Undefined: a request without a body, such as a GET. */
+  mediaType: string | undefined;
+  payload: Validator | undefined;
+  /** Declared statuses: `200`, `2XX`, `default`. */
+  statuses: readonly string[];
+  /** The receiver's status that ends the subscription. */
+  unsubscribeStatus: number;
+}
+
+export interface AnswerShape {
+  status: number;
+  /** Top-level properties that the response schema declares: those in the request are echoed. */
+  echoes: readonly string[];
+  /** What must not be echoed, at any depth; undefined: nothing is `writeOnly`. */
+  writeOnly: WriteOnly | undefined;
+  /** Where the subscriber id goes in the body, as pointer tokens. */
+  idPointers: readonly (readonly string[])[];
+  /** Where the signing secret goes: the property marked `x-ringback: secret`. */
+  secretPointer: readonly string[] | undefined;
+  /** Path of the created resource, if the document has one. */
+  location: Location | undefined;
+  links: readonly Link[];
+}
+
+export interface Location {
+  /** After the path of the first server. Other parameters are those of the subscribe path. */
+  path: string;
+  /** The path parameter that takes the subscriber id. */
+  id: string;
+}
+
+export interface Link {
+  name: string;
+  operationId: string;
+  /** Parameter name, without a prefix such as `path.` → where its value comes from. */
+  parameters: ReadonlyMap<string, Expression | { kind: 'constant'; value: unknown }>;
+}

@@ -1,0 +1,22 @@
+// The success responses that an operation declares.
+import { child, entries } from '../document/place.ts';
+import type { Place } from '../document/place.ts';
+
+export interface Response {
+  /** `2XX` counts as 200. */
+  status: number;
+  place: Place;
+}
+
+/** Lowest status first. */
+export function successes(operation: Place): Response[] {
+  return entries(child(operation, 'responses'))
+    .filter(([key]) => /^2(?:\d\d|xx)$/iu.test(key))
+    .map(([key, place]) => ({ status: statusOf(key), key, place }))
+    .toSorted((a, b) => a.status - b.status || a.key.localeCompare(b.key))
+    .map(({ status, place }) => ({ status, place }));
+}
+
+function statusOf(key: string): number {
+  return /^\d+$/u.test(key) ? Number(key) : 200;
+}

@@ -1,0 +1,266 @@
+// What a contract does, as a plain value for people and programs to read: which operations run and
+// what they need, which events can be published, what was repaired, and what cannot run and why.
+import { dirname, join } from 'node:path';
+import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import { isObject } from '../document/document.ts';
+import { reportEvents } from './report-events.ts';
+import type { EventReport } from './report-events.ts';
+import type { Work } from '../schema/meter.ts';
+import { contractWork } from '../sample/sample.ts';
+import { isRead } from '../sample/sample-body.ts';
+import { sampleRequest } from '../sample/sample-request.ts';
+import type { RequestSample } from '../sample/sample-request.ts';
+import { expressionsOf, printTemplate } from '../expression/template.ts';
+import { printExpression } from '../expression/expression.ts';
+import { eventWords, isShutDown, securityWords, sourceWords, targetWords } from './words.ts';
+
+export interface Report {
+  file: string;
+  title: string;
+  /** `info.version`, and the version of OpenAPI. */
+  version: string;
+  openapi: string;
+  /** Operations with callbacks. */
+  subscribes: readonly SubscribeReport[];
+  unsubscribes: readonly UnsubscribeReport[];
+  /** Operations that are neither: the contract does not make Ringback serve them. */
+  otherOperations: number;
+  events: readonly EventReport[];
+  warnings: readonly WarningReport[];
+  /** One sentence for each thing that cannot run. */
+  cannotRun: readonly string[];
+}
+
+export interface SubscribeReport {
+  operationId: string;
+  method: string;
+  path: string;
+  security: string;
+  /** What the key must be allowed to do. */
+  scope: string | undefined;
+  variants: readonly VariantReport[];
+}
+
+export interface VariantReport {
+  /** '' where the operation has no variants. */
+  name: string;
+  needs: readonly string[];
+  /** At least one of these. */
+  needsAny: readonly string[];
+  status: number;
+  callbacks: readonly CallbackReport[];
+  /** A request that registers them. */
+  example: ExampleRequest;
+}
+
+export type ExampleRequest =
+  | {
+      kind: 'sample';
+      method: string;
+      target: string;
+      headers: Readonly<Record<string, string>>;
+      body: string | undefined;
+    }
+  | { kind: 'none'; why: string };
+
+export interface CallbackReport {
+  label: string;
+  /** As repaired: `{$request.body#/url}/data`; undefined where it cannot be read. */
+  key: string | undefined;
+  method: string;
+  /** As in the document, expressions included. */
+  event: string;
+  /** What it does, and which event makes it do so, in words. */
+  does: string;
+  hears: string;
+  /** What the key and the event read, with the places in words. */
+  reads: readonly { expression: string; place: string }[];
+  repairs: readonly string[];
+  /** The receiver's status that ends the subscription. */
+  unsubscribeStatus: number;
+  /** Why it is never made. */
+  inactive: string | undefined;
+}
+
+export interface UnsubscribeReport {
+  operationId: string;
+  method: string;
+  path: string;
+  security: string;
+  scope: string | undefined;
+  /** Where it takes the subscriber id: `path parameter id`. */
+  takes: string;
+  status: number;
+}
+
+export interface WarningReport {
+  kind: 'repair' | 'warning';
+  file: string;
+  /** `#/paths/~1x`. */
+  pointer: string;
+  message: string;
+}
+
+/** Where examples say that callbacks go. */
+const callbackUrl = 'https://example.com/callback';
+
+/** Where the work for examples is used up, the report says that none was found. */
+export function makeReport(contract: Contract, file: string): Report {
+  const { title, document, operations } = contract;
+  const { info } = document;
+  const work = contractWork();
+  // Payloads get half of the work, and what requests leave of theirs.
+  const requests = { left: work.left / 2 };
+  const tried = operations.flatMap((operation) => tryVariants(operation, requests));
+  const payloads = { left: work.left / 2 + requests.left };
+  const byOperation = Map.groupBy(tried, ({ operation }) => operation);
+  const subscribes = [...byOperation].flatMap(([operation, all]) =>
+    reportSubscribe(operation, all),
+  );
+  return {
+    file,
+    title,
+    version: isObject(info) ? textOf(info['version']) : '',
+    openapi: textOf(document['openapi'] ?? document['swagger']),
+    subscribes,
+    unsubscribes: operations.flatMap(reportUnsubscribe),
+    otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
+    events: reportEvents(contract, activeIn(tried), payloads),
+    warnings: reportWarnings(contract, file),
+    cannotRun: [...operations.flatMap(shutOperation), ...subscribes.flatMap(deafOperation)],
+  };
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
+}
+
+/** One variant of an operation, called with the best request that we can think of. */
+interface Tried {
+  operation: Operation;
+  variant: Variant;
+  sample: RequestSample;
+}
+
+function tryVariants(operation: Operation, work: Work): Tried[] {
+  const variants = operation.role.kind === 'subscribe' ? operation.role.variants : [];
+  return variants.map((variant) => ({
+    operation,
+    variant,
+    sample: sampleRequest(operation, { callbackUrl, variant: variant.name }, work),
+  }));
+}
+
+function activeIn(all: readonly Tried[]): ReadonlySet<CallbackDefinition> {
+  const active = all.flatMap((tried) =>
+    tried.variant.callbacks.filter((one) => inactiveBecause(one, tried) === undefined),
+  );
+  return new Set(active);
+}
+
+/** A good request is the proof: what does not resolve in it never does. */
+function inactiveBecause(
+  definition: CallbackDefinition,
+  { operation, sample }: Tried,
+): string | undefined {
+  if (definition.inactive !== undefined) return definition.inactive;
+  if (sample.kind === 'sample') {
+    return sample.callbacks.find((one) => one.definition === definition)?.inactive;
+  }
+  const types = [...(operation.body?.content.keys() ?? [])];
+  const readsBody = expressionsOf(definition.target ?? []).some(
+    (one) => one.kind === 'body' && one.from === 'request',
+  );
+  if (!readsBody || types.length === 0 || types.some(isRead)) return undefined;
+  return `the request body is ${types.join(' or ')}, and only JSON and forms are read`;
+}
+
+function reportSubscribe(operation: Operation, all: readonly Tried[]): SubscribeReport[] {
+  const { operationId, method, path, security, scope, role } = operation;
+  if (role.kind !== 'subscribe') return [];
+  const variants = all.map(reportVariant);
+  return [{ operationId, method, path, security: securityWords(security), scope, variants }];
+}
+
+function reportVariant(tried: Tried): VariantReport {
+  const { name, needs, needsAny, callbacks, answer } = tried.variant;
+  return {
+    name,
+    needs: needs.map(sourceWords),
+    needsAny: needsAny.map(sourceWords),
+    status: answer.status,
+    callbacks: callbacks.map((definition) => reportCallback(definition, tried)),
+    example: exampleOf(tried.sample),
+  };
+}
+
+function exampleOf(sample: RequestSample): ExampleRequest {
+  if (sample.kind === 'none') return sample;
+  const { kind, method, target, headers, body } = sample;
+  return { kind, method, target, headers, body };
+}
+
+function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackReport {
+  const { label, target, method, event, repairs, unsubscribeStatus } = definition;
+  const expressions = [...expressionsOf(target ?? []), ...expressionsOf(event)];
+  return {
+    label,
+    key: target && printTemplate(target),
+    method,
+    event: printTemplate(event),
+    does: target === undefined ? method : targetWords(definition),
+    hears: eventWords(event),
+    reads: expressions.map((one) => ({
+      expression: printExpression(one),
+      place: sourceWords(one),
+    })),
+    repairs,
+    unsubscribeStatus,
+    inactive: inactiveBecause(definition, tried),
+  };
+}
+
+function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
+  const { operationId, method, path, security, scope, role } = operation;
+  if (role.kind !== 'unsubscribe') return [];
+  const { id, status } = role;
+  const takes = `${id.in} parameter ${id.name}`;
+  return [{ operationId, method, path, security: securityWords(security), scope, takes, status }];
+}
+
+function reportWarnings({ warnings, operations }: Contract, file: string): WarningReport[] {
+  const repairs = new Set(
+    operations.flatMap(({ role }) => {
+      const variants = role.kind === 'subscribe' ? role.variants : [];
+      return variants.flatMap(({ callbacks }) => callbacks.flatMap((one) => one.repairs));
+    }),
+  );
+  return warnings.map(({ pointer, message }) => {
+    const hash = pointer.indexOf('#');
+    const other = pointer.slice(0, hash);
+    return {
+      kind: repairs.has(message) ? 'repair' : 'warning',
+      file: other === '' ? file : join(dirname(file), other),
+      pointer: pointer.slice(hash),
+      message,
+    };
+  });
+}
+
+function shutOperation({ method, path, role, security }: Operation): string[] {
+  if (role.kind === 'managed' || !isShutDown(security)) return [];
+  return [`${method} ${path} cannot be called: none of its security alternatives is supported`];
+}
+
+function deafOperation({ method, path, variants }: SubscribeReport): string[] {
+  const deaf = variants.filter(({ callbacks }) =>
+    callbacks.every(({ inactive }) => inactive !== undefined),
+  );
+  return deaf.map(({ name, callbacks }) => {
+    const variant = name === '' ? '' : ` (variant ${name})`;
+    const reasons = [...new Set(callbacks.map(({ inactive }) => inactive))];
+    const why =
+      reasons.length === 0 ? 'it declares no callback that can be executed' : reasons.join('; ');
+    return `${method} ${path}${variant} registers no callback: ${why}`;
+  });
+}

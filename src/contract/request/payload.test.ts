@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { bounds } from '../document/bounds.ts';
+import { compileContract } from '../compile/compile.ts';
+import { loadContract } from '../compile/load.ts';
+import { definitionsOf, hearing } from './hearing.ts';
+import { checkPayload } from './payload.ts';
+
+const ours = await loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'));
+
+/**
+ * A contract with one callback per event pattern, whose schema requires a property of that name.
+ */
+function contractWith(
+  events: Readonly<Record<string, string>>,
+): ReturnType<typeof compileContract> {
+  const callbacks = Object.entries(events).map(([label, event]) => [
+    label,
+    {
+      '{$request.body#/url}': {
+        'x-ringback-event': event,
+        post: {
+          requestBody: {
+            content: { 'application/json': { schema: { type: 'object', required: [label] } } },
+          },
+          responses: { 200: { description: 'ok' } },
+        },
+      },
+    },
+  ]);
+  const body = {
+    content: {
+      'application/json': { schema: { type: 'object', properties: { url: { type: 'string' } } } },
+    },
+  };
+  const post = {
+    operationId: 'hook',
+    requestBody: body,
+    responses: { 201: { description: 'made' } },
+    callbacks: Object.fromEntries(callbacks),
+  };
+  const root = {
+    openapi: '3.0.4',
+    info: { title: 't', version: '1' },
+    paths: { '/hook': { post } },
+  };
+  return compileContract({ path: 'test.yaml', root });
+}
+
+describe('hearing', () => {
+  it('finds callbacks by name, by prefix and by *, in the order of the document', () => {
+    const contract = contractWith({ a: 'order.created', b: 'order.*', c: '*', d: 'other' });
+    const labels = (event: string): string[] => hearing(contract, event).map(({ label }) => label);
+    assert.deepEqual(labels('order.created'), ['a', 'b', 'c']);
+    assert.deepEqual(labels('order.item.created'), ['b', 'c']);
+    assert.deepEqual(labels('order'), ['c']);
+    assert.deepEqual(labels('other'), ['c', 'd']);
+  });
+
+  it('matches the literal text around an expression', () => {
+    const contract = contractWith({
+      a: 'order.{$request.body#/url}',
+      b: '{$request.body#/url}.created',
+      c: 'order.{$request.body#/url}.created',
+      d: '{$request.body#/url}.*',
+      e: 'order.{$request.body#/url}.*',
+    });
+    const labels = (event: string): string =>
+      hearing(contract, event)
+        .map(({ label }) => label)
+        .join('');
+    assert.equal(labels('order.item.created'), 'abcde');
+    assert.equal(labels('order.created'), 'abd');
+    assert.equal(labels('other.created'), 'bd');
+    assert.equal(labels('orders'), '');
+    assert.equal(labels('other.item.paid'), 'd');
+  });
+
+  it('finds a few among thousands', () => {
+    const events = Object.fromEntries(
+      Array.from({ length: 3_000 }, (_, at) => [`c${at}`, `e${at}`]),
+    );
+    const contract = contractWith({ ...events, all: '*' });
+    assert.deepEqual(
+      hearing(contract, 'e2999').map(({ label }) => label),
+      ['c2999', 'all'],
+    );
+    assert.deepEqual(checkPayload(contract, 'e2999', { c2999: 1, all: 1 }), []);
+    assert.equal(checkPayload(contract, 'e2999', {}).length, 2);
+  });
+
+  it('includes a callback whose event comes from the request, since it may match anything', () => {
+    assert.equal(hearing(ours, 'whatever').length, 2);
+    assert.equal(hearing(ours, 'inProgress').length, 3);
+    assert.equal(definitionsOf(ours).length, 5);
+  });
+
+  it('excludes patterns whose literal text cannot match, whatever the request', () => {
+    const contract = contractWith({
+      a: 'order.{$request.body#/url}',
+      b: '{$request.body#/url}.created',
+      c: 'a{$request.body#/url}.b.{$request.body#/url}c',
+      d: '{$request.body#/url}.*',
+    });
+    const labels = (event: string): string => {
+      const heard = hearing(contract, event).map(({ label }) => label);
+      return heard.join('');
+    };
+    assert.equal(labels('order.created'), 'abd');
+    assert.equal(labels('order.a.b'), 'ad');
+    assert.equal(labels('user.created'), 'bd');
+    assert.equal(labels('border.x'), 'd', 'and not in the middle of it');
+    assert.equal(labels('created.x'), 'd');
+    assert.equal(labels('ax.b.xc'), 'cd');
+    assert.equal(labels('a.b.c'), 'cd');
+    assert.equal(labels('a.bc'), 'd', 'and no character counts twice');
+    assert.equal(labels('orders'), '', 'nothing before the dot');
+  });
+});
+
+describe('checkPayload', () => {
+  it('accepts a payload that matches every callback of the event', () => {
+    assert.deepEqual(checkPayload(ours, 'order.created', { message: 'hi', more: [1] }), []);
+  });
+
+  it('names the callback, the place and the rule', () => {
+    const [fault, ...others] = checkPayload(ours, 'order.created', { message: 5 });
+    assert.deepEqual(fault, {
+      callback: 'myEvent',
+      field: '/message',
+      message: 'must be a string, is a number',
+    });
+    assert.deepEqual(others, []);
+  });
+
+  it('checks against all callbacks, subscribed or not', () => {
+    const contract = contractWith({ a: 'order.created', b: 'order.*', c: 'other' });
+    const faults = checkPayload(contract, 'order.created', {});
+    assert.deepEqual(
+      faults.map(({ callback, field }) => [callback, field]),
+      [
+        ['a', '/a'],
+        ['b', '/b'],
+      ],
+    );
+  });
+
+  it('handles many event names', () => {
+    const contract = contractWith({ a: 'x.*', b: '*' });
+    assert.deepEqual(
+      checkPayload(contract, 'x.y', {}).map(({ callback }) => callback),
+      ['a', 'b'],
+    );
+    for (let n = 0; n < 3 * bounds.eventNamesKeptMax; n += 1) {
+      assert.equal(checkPayload(contract, `x.e${n}`, {}).length, 2);
+    }
+  });
+
+  it('accepts any payload of an event that no callback matches', () => {
+    assert.deepEqual(checkPayload(contractWith({ a: 'x' }), 'y', 'anything'), []);
+  });
+});

@@ -1,0 +1,180 @@
+// Makes a valid example of a schema: the document's own where they are valid, else something simple. The validator has
+// the last word; where it says no, other choices are tried, within a limit on the work. The same schema always gives
+// the same example.
+import { printPointer, valueAt } from '../../core/base/pointer.ts';
+import type { Fault } from '../../core/errors/problem.ts';
+import { bounds } from '../document/bounds.ts';
+import { ContractError, isList, isObject } from '../document/document.ts';
+import { OutOfWork, pay } from '../schema/meter.ts';
+import type { Work } from '../schema/meter.ts';
+import { makeTexts } from './sample-text.ts';
+import type { Decision, Making } from './sample-parts.ts';
+import { makeValue } from './sample-value.ts';
+import type { Validator } from '../schema/schema.ts';
+
+export type Sample = { kind: 'sample'; value: unknown } | { kind: 'none'; why: string };
+
+/** Something that the example must have at a place: a value that is accepted, else this one. */
+export interface Wish {
+  pointer: readonly string[];
+  accepts: (value: unknown) => boolean;
+  value: unknown;
+}
+
+/** What all examples of one contract may cost together. */
+export function contractWork(): Work {
+  return { left: bounds.contractSampleStepsMax };
+}
+
+export const outOfWork = 'no example was found within the work limit';
+
+/** One example may use a part of the work, so that the others are found as well. */
+export function sampleOf(
+  validator: Validator,
+  work: Work = contractWork(),
+  wishes: readonly Wish[] = [],
+): Sample {
+  const share = Math.min(Math.max(0, work.left), bounds.sampleStepsMax);
+  const mine = { left: share };
+  try {
+    return search(validator, mine, wishes);
+  } catch (error) {
+    // A ContractError: the schema is larger than what is looked at of one document.
+    if (error instanceof OutOfWork || error instanceof ContractError) {
+      return { kind: 'none', why: outOfWork };
+    }
+    throw error;
+  } finally {
+    work.left -= share - Math.max(0, mine.left);
+  }
+}
+
+function search(validator: Validator, work: Work, wishes: readonly Wish[]): Sample {
+  pay(work, Math.ceil(validator.weight()) * bounds.readStepsEach);
+  const described = validator.described();
+  for (const example of described.examples) {
+    const value = grant(example, wishes, work);
+    if (value !== undefined && validator.check(value, work).length === 0) return found(value, work);
+  }
+  const wanted = wishes.map(({ pointer }) => printPointer(pointer));
+  const drawing = { described, wanted, work, texts: makeTexts(work) };
+  const trials: Search = { waiting: new Map(), seen: new Set(), work };
+  let next: Trial | undefined = { choices: new Map(), faults: [] };
+  let best: readonly Fault[] = nothingMade;
+  for (let tries = 0; next !== undefined && tries < bounds.sampleTriesMax; tries += 1) {
+    const making: Making = { ...drawing, choices: next.choices, decisions: new Map(), values: 0 };
+    const made = makeValue([{ $ref: described.bundle.$ref }], start, making);
+    const value = grant(made, wishes, work);
+    const faults = value === undefined ? nothingMade : validator.check(value, work);
+    if (faults.length === 0) return found(value, work);
+    if (best === nothingMade || faults.length < best.length) best = faults;
+    branchOut(trials, { choices: next.choices, faults }, making.decisions);
+    next = takeBest(trials);
+  }
+  const [first] = best;
+  const place = first === undefined || first.field === '' ? 'the value' : first.field;
+  return { kind: 'none', why: `no example could be made: ${place} ${first?.message}` };
+}
+
+const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };
+
+/** Examples are printed: what a large one of the document takes is paid too. */
+function found(value: unknown, work: Work): Sample {
+  pay(work, JSON.stringify(value).length * bounds.printStepsEach);
+  return { kind: 'sample', value };
+}
+
+const nothingMade: readonly Fault[] = [{ field: '', message: 'no matching value was found' }];
+
+/** A way to make the value, and what was wrong with the value that it was derived from. */
+interface Trial {
+  choices: ReadonlyMap<string, number>;
+  faults: readonly Fault[];
+}
+
+interface Search {
+  /** By weight: few faults first, then few choices. */
+  waiting: Map<number, Trial[]>;
+  seen: Set<string>;
+  work: Work;
+}
+
+/** One choice made otherwise, those nearest to a fault first. */
+function branchOut(
+  { waiting, seen, work }: Search,
+  { choices, faults }: Trial,
+  decisions: ReadonlyMap<string, Decision>,
+): void {
+  pay(work, (decisions.size * faults.length + decisionsMax) * bounds.sampleStepsEach);
+  const near = [...decisions]
+    .map(([key, decision]) => ({ key, ...decision, distance: distance(decision, faults) }))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, decisionsMax);
+  const weight = faults.length * bounds.sampleTriesMax + choices.size + 1;
+  const trials = waiting.get(weight) ?? [];
+  waiting.set(weight, trials);
+  for (const { key, chosen, count } of near) {
+    for (let option = 0; option < Math.min(count, bounds.sampleOptionsMax); option += 1) {
+      if (option === chosen) continue;
+      const others = new Map([...choices, [key, option]]);
+      const name = [...others].map(String).toSorted().join('\n');
+      if (seen.has(name)) continue;
+      seen.add(name);
+      trials.push({ choices: others, faults });
+    }
+  }
+}
+
+/** Choices of one trial that are worth another one. */
+const decisionsMax = 40;
+
+/** 0 where the fault is; more the further above or below it. */
+function distance({ pointer }: Decision, faults: readonly Fault[]): number {
+  const steps = faults.map(({ field }) => {
+    const [shorter, longer] = pointer.length < field.length ? [pointer, field] : [field, pointer];
+    const isOneWay = shorter === longer || longer.startsWith(`${shorter}/`);
+    return isOneWay ? longer.slice(shorter.length).split('/').length - 1 : Infinity;
+  });
+  return Math.min(...steps, Number.MAX_SAFE_INTEGER);
+}
+
+function takeBest({ waiting }: Search): Trial | undefined {
+  for (const weight of [...waiting.keys()].toSorted((a, b) => a - b)) {
+    const trial = waiting.get(weight)?.shift();
+    if (trial !== undefined) return trial;
+    waiting.delete(weight);
+  }
+  return undefined;
+}
+
+/** The value with what is wished for put in, where it is not there already. */
+function grant(value: unknown, wishes: readonly Wish[], work: Work): unknown {
+  return wishes.reduce((made, { pointer, accepts, value: wished }) => {
+    if (accepts(valueAt(made, pointer))) return made;
+    const put = (before: unknown, tokens: readonly string[]): unknown => {
+      const [token, ...rest] = tokens;
+      if (token === undefined) return isList(before) && isText(wished) ? [wished] : wished;
+      pay(work, Object.keys(before ?? {}).length * bounds.sampleStepsEach);
+      return withMember(before, token, (inner) => put(inner, rest));
+    };
+    return put(made, pointer);
+  }, value);
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string';
+}
+
+/** A copy of the list or object. A list grows to the index, by copies of its first item. */
+function withMember(before: unknown, token: string, make: (inner: unknown) => unknown): unknown {
+  if (isList(before) && /^\d$/u.test(token)) {
+    const at = Number(token);
+    const grown = [
+      ...before,
+      ...Array.from({ length: Math.max(0, at + 1 - before.length) }, () => before[0]),
+    ];
+    return grown.with(at, make(before[at]));
+  }
+  const members = new Map(Object.entries(isObject(before) ? before : {}));
+  return Object.fromEntries(members.set(token, make(members.get(token))));
+}

@@ -1,0 +1,125 @@
+// Creates validators from schemas. Nothing is compiled before the first value is checked, and then
+// only what that schema reaches. One schema of a document has one validator, however often it is
+// used.
+import { once } from '../../core/base/once.ts';
+import type { Fault } from '../../core/errors/problem.ts';
+import { bounds } from '../document/bounds.ts';
+import { describeSchema, isModern } from './bundle.ts';
+import type { Bundle, DescribedSchema } from './bundle.ts';
+import { compileSteps, makeCheck } from './checker.ts';
+import { isObject } from '../document/document.ts';
+import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
+import { makeMeter, OutOfWork, pay } from './meter.ts';
+import type { Work } from './meter.ts';
+import { nameOf, refOf, target, warn } from '../document/place.ts';
+import type { Place, Source } from '../document/place.ts';
+import { plainTextCheck } from './plain-text.ts';
+import { shapeOf } from './shape.ts';
+import type { Shape } from './shape.ts';
+
+export interface Validator {
+  /** The place of the schema, with references followed: `#/components/schemas/Message`. */
+  place: string;
+  /** Self-contained JSON Schema 2020-12. */
+  schema: () => Bundle;
+  /** The type that text is to be converted to. */
+  shape: () => Shape;
+  /**
+   * Reads the schema, so that faults in it are reported at load. A large schema is compiled as well, until the contract
+   * has compiled `bounds.compileWeightMax`; the rest is compiled on first use.
+   */
+  prepare: () => void;
+  /**
+   * The faults, if any; fields are JSON pointers relative to the value, '' is the value itself. `work` is charged for
+   * the check and for compiling the schema; the check throws OutOfWork when it runs out.
+   */
+  check: (value: unknown, work?: Work) => Fault[];
+  /** The size of the schema with everything it refers to, as bundle.ts counts it. */
+  weight: () => number;
+  /** For creating examples: the schema with the document's own examples, and those beside it. */
+  described: () => DescribedSchema & { examples: readonly unknown[] };
+}
+
+/** `holder` contains the schema, such as a media type: it may have examples. */
+export function makeValidator(place: Place, holder?: Place): Validator {
+  const there = behindReferences(place);
+  const name = nameOf(there);
+  const { source } = place;
+  const known = validators.get(source) ?? new Map<string, Validator>();
+  validators.set(source, known);
+  const validator = known.get(name) ?? validatorFor(there, name);
+  known.set(name, validator);
+  if (holder === undefined || !hasExamples(holder)) return validator;
+  const described = (): ReturnType<Validator['described']> => ({
+    ...validator.described(),
+    examples: examplesBeside(holder),
+  });
+  return { ...validator, described };
+}
+
+const validators = new WeakMap<Source, Map<string, Validator>>();
+
+/** The place of the schema; a reference with siblings that apply is a schema of its own. */
+function behindReferences(place: Place): Place {
+  let there = place;
+  for (let hops = 0; hops < bounds.refHopsMax && refOf(there) !== undefined; hops += 1) {
+    const next = saysMore(there) ? undefined : target(there);
+    if (next === undefined) break;
+    there = next;
+  }
+  return there;
+}
+
+/** In 3.0 siblings of a reference are ignored, except `nullable`, which authors always mean. */
+function saysMore(place: Place): boolean {
+  const { value } = place;
+  if (!isObject(value) || Object.keys(value).length === 1) return false;
+  return isModern(place) || value['nullable'] === true;
+}
+
+function validatorFor(place: Place, name: string): Validator {
+  const read = once(() => describeSchema(place));
+  const schema = (): Bundle => read().bundle;
+  const shape = once(() => shapeOf(schema()));
+  const { source } = place;
+  const isPlain = once(() => plainTextCheck(schema()));
+  const described = once(() => ({ ...describeSchema(place, exampleKeywords), examples: [] }));
+  let hasCompiled = false;
+  const compiled = once(() => {
+    hasCompiled = true;
+    return makeCheck(schema(), makeMeter(), read().weight);
+  });
+  return {
+    place: name,
+    schema,
+    shape,
+    weight: () => read().weight,
+    described,
+    prepare() {
+      if (Object.keys(schema().$defs).length <= bounds.schemasLateMax) return;
+      if (source.compileWeight + read().weight > bounds.compileWeightMax) return;
+      source.compileWeight += read().weight;
+      try {
+        compiled();
+      } catch (error) {
+        warn(place, `no value can be validated, so every value is rejected: ${reasonOf(error)}`);
+      }
+    },
+    check(value, work) {
+      try {
+        if (isPlain()(value)) return [];
+        if (!hasCompiled) pay(work, compileSteps(read().weight));
+        return compiled()(value, work);
+      } catch (error) {
+        if (error instanceof OutOfWork) throw error;
+        // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values,
+        // such as {"valueOf": null}. A value that cannot be checked is refused, not accepted.
+        return [{ field: '', message: `cannot be validated against ${name}: ${reasonOf(error)}` }];
+      }
+    },
+  };
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

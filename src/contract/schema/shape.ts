@@ -1,0 +1,72 @@
+// What a schema says about the type of a value: enough to convert text to it. It never validates.
+// If a schema allows several types including string, the text stays text.
+import { once, remembered } from '../../core/base/once.ts';
+import type { Bundle } from './bundle.ts';
+import { isList, isObject, own } from '../document/document.ts';
+import type { JsonObject } from '../document/document.ts';
+
+export interface Shape {
+  /** JSON types; empty if the schema names none. */
+  types: ReadonlySet<string>;
+  default: unknown;
+  /** Names of declared properties. */
+  properties: readonly string[];
+  items(): Shape;
+  property(name: string): Shape;
+}
+
+export function shapeOf(bundle: Bundle): Shape {
+  return shape(bundle, [{ $ref: bundle.$ref }]);
+}
+
+function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
+  const parts = gather(schemas, bundle);
+  const all = (keyword: string): unknown[] =>
+    [...parts].map((part) => own(part, keyword)).filter((value) => value !== undefined);
+  const maps = all('properties').filter(isObject);
+  const declared = new Set(maps.flatMap((map) => Object.keys(map)));
+  // Requests ask for the same ones again and again, and each may be put together from thousands of schemas.
+  const others = once(() => shape(bundle, all('additionalProperties')));
+  const property = remembered((name) => {
+    const schemasOf = maps.filter((map) => Object.hasOwn(map, name)).map((map) => map[name]);
+    return shape(bundle, schemasOf);
+  });
+  return {
+    types: new Set([...parts].flatMap(typesOf)),
+    default: all('default')[0],
+    properties: [...declared],
+    items: once(() => shape(bundle, all('items'))),
+    property: (name) => (declared.has(name) ? property(name) : others()),
+  };
+}
+
+/** All schemas that apply to the same value. Not recursive: there may be thousands in a chain. */
+function gather(schemas: readonly unknown[], { $defs }: Bundle): Set<JsonObject> {
+  const parts = new Set<JsonObject>();
+  const waiting = schemas.toReversed();
+  while (waiting.length > 0) {
+    const schema = waiting.pop();
+    if (!isObject(schema) || parts.has(schema)) continue;
+    parts.add(schema);
+    for (const keyword of ['oneOf', 'anyOf', 'allOf']) {
+      const list = own(schema, keyword);
+      if (isList(list)) waiting.push(...list.toReversed());
+    }
+    const ref = own(schema, '$ref');
+    if (typeof ref === 'string') waiting.push($defs[ref.slice(ref.lastIndexOf('/') + 1)]);
+  }
+  return parts;
+}
+
+function typesOf(schema: JsonObject): string[] {
+  const declared = [own(schema, 'type') ?? []].flat().map(String);
+  if (declared.length > 0) return declared;
+  const values = own(schema, 'enum') ?? (Object.hasOwn(schema, 'const') ? [schema['const']] : []);
+  return isList(values) ? values.map(typeOf) : [];
+}
+
+/** The JSON type of a value. */
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return isList(value) ? 'array' : typeof value;
+}

@@ -5,7 +5,7 @@ import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposu
 import { isGiven, readSetting, type Environment } from './config/setting.ts';
 import { settings } from './config/settings.ts';
 import type { Quotas } from './core/load/quotas.ts';
-import { parseAllowTargets, type Policy } from './egress/policy.ts';
+import { parseAllowTargets, type Policy } from './egress/guard/policy.ts';
 import type { Database } from './store/open.ts';
 
 type SettingName = keyof typeof settings;

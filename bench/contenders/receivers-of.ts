@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 import { idMaker } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { sign } from '../../src/egress/sign.ts';
+import { sign } from '../../src/egress/sign/sign.ts';
 
 const secrets = [`whsec_${Buffer.alloc(32, 7).toString('base64')}`];
 

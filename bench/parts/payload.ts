@@ -18,7 +18,7 @@ import { checkPayload } from '../../src/contract/request/payload.ts';
 import { idMaker } from '../../src/core/base/id.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { createGuard } from '../../src/egress/guard.ts';
+import { createGuard } from '../../src/egress/guard/guard.ts';
 import { ensureDefaultApp } from '../../src/engine/apps.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import type { Context } from '../../src/engine/context.ts';

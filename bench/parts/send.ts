@@ -8,11 +8,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Pool } from 'undici';
 import { realWorld } from '../../src/core/base/world.ts';
-import { createGuard } from '../../src/egress/guard.ts';
-import { parseAllowTargets } from '../../src/egress/policy.ts';
-import { callbackHeaders } from '../../src/egress/request-head.ts';
-import { createSender } from '../../src/egress/send.ts';
-import { sign } from '../../src/egress/sign.ts';
+import { createGuard } from '../../src/egress/guard/guard.ts';
+import { parseAllowTargets } from '../../src/egress/guard/policy.ts';
+import { callbackHeaders } from '../../src/egress/sign/request-head.ts';
+import { createSender } from '../../src/egress/http/send.ts';
+import { sign } from '../../src/egress/sign/sign.ts';
 
 const rounds = 31;
 const roundMs = 300;

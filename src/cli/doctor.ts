@@ -1,7 +1,7 @@
 // `ringback doctor`: checks everything that a start needs and suggests what to do. It must change
 // nothing, and may run beside a running service.
 import type { Config } from '../config.ts';
-import { systemResolver } from '../egress/resolve.ts';
+import { systemResolver } from '../egress/guard/resolve.ts';
 import type { Invocation } from './command.ts';
 import { checkPort, checkPublicUrl, checkTargets } from './doctor/address.ts';
 import { checkCertificate } from './doctor/certificate.ts';

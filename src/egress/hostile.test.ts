@@ -20,7 +20,7 @@ import {
   trusted,
 } from '../../test/egress/secure-behaviours.ts';
 import { limits } from '../core/limits/limits.ts';
-import type { SenderOptions } from './send.ts';
+import type { SenderOptions } from './http/send.ts';
 
 /** For receivers that run into the deadline; all others get more time than they can need. */
 const timeoutMs = 1_000;

@@ -1,6 +1,6 @@
 // How many requests of a kind may be in progress: what was seen of them, and what core/load/admission.ts makes of it.
 import { nextLimit, type LimitRange } from '../core/load/admission.ts';
-import { LinkedList, type Link } from '../egress/linked-list.ts';
+import { LinkedList, type Link } from '../egress/http/linked-list.ts';
 
 /** A request from its beginning on. */
 export interface Measured extends Link<Measured> {

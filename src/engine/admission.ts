@@ -5,7 +5,7 @@
 import { changeRange, publishRange } from '../core/load/admission.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import { LinkedList, type Link } from '../egress/linked-list.ts';
+import { LinkedList, type Link } from '../egress/http/linked-list.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
 

@@ -5,7 +5,7 @@ import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../core/load
 import type { AppLoad, AppSlots } from '../core/load/app-share.ts';
 import { limits } from '../core/limits/limits.ts';
 import { NewestMap } from '../core/base/newest-map.ts';
-import { LinkedList, type Link } from '../egress/linked-list.ts';
+import { LinkedList, type Link } from '../egress/http/linked-list.ts';
 import type { AppRoom } from '../store/delivery-verbs.ts';
 
 /** An attempt that holds a slot of the window. */

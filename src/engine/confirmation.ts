@@ -4,7 +4,7 @@
 // process the gate alone is exact.
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import { Deadlines, type Deadline, type DeadlineOwner } from '../egress/deadlines.ts';
+import { Deadlines, type Deadline, type DeadlineOwner } from '../egress/http/deadlines.ts';
 import type { Gate } from './gate.ts';
 import type { KnownTarget } from './prepared.ts';
 import type { TargetCache } from './target-cache.ts';

@@ -2,7 +2,7 @@
 // deliveries in flight.
 import type { Contract } from '../contract/model/contract.ts';
 import { limits } from '../core/limits/limits.ts';
-import type { Sender } from '../egress/send.ts';
+import type { Sender } from '../egress/http/send.ts';
 import type { Settlement } from '../store/delivery-verbs.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import type { Context } from './context.ts';

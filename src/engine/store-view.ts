@@ -2,7 +2,7 @@
 // after a deadline. At most one read is in flight.
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import type { Deadlines } from '../egress/deadlines.ts';
+import type { Deadlines } from '../egress/http/deadlines.ts';
 import type { Gauges } from '../store/gauge-verbs.ts';
 import type { Node } from '../store/node-verbs.ts';
 import type { Database } from '../store/open.ts';

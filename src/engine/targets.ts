@@ -12,7 +12,7 @@ import { limits } from '../core/limits/limits.ts';
 import { Problem, type Fault } from '../core/errors/problem.ts';
 import type { Callback } from '../core/domain/subscription.ts';
 import { showUrl } from '../core/secrets/redact.ts';
-import type { Guard } from '../egress/guard.ts';
+import type { Guard } from '../egress/guard/guard.ts';
 
 /** The callbacks to register, inactive ones included. Throws if none can be active. */
 export async function makeCallbacks(

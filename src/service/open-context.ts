@@ -3,8 +3,8 @@
 import type { Config } from '../config.ts';
 import type { App } from '../core/domain/app.ts';
 import { idMaker, withPrefix } from '../core/base/id.ts';
-import { createGuard } from '../egress/guard.ts';
-import { systemResolver } from '../egress/resolve.ts';
+import { createGuard } from '../egress/guard/guard.ts';
+import { systemResolver } from '../egress/guard/resolve.ts';
 import { ensureDefaultApp } from '../engine/apps.ts';
 import type { Context } from '../engine/context.ts';
 import { FigureWriter } from '../engine/figure-writer.ts';

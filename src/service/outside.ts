@@ -3,8 +3,8 @@ import type { Logger } from 'pino';
 import type { LogFact } from '../core/telemetry/log-fact.ts';
 import type { Tracer } from '../core/telemetry/trace.ts';
 import type { World } from '../core/base/world.ts';
-import type { DialOptions } from '../egress/connect.ts';
-import type { Resolver } from '../egress/resolve.ts';
+import type { DialOptions } from '../egress/http/connect.ts';
+import type { Resolver } from '../egress/guard/resolve.ts';
 import type { OpenStore } from '../store/open.ts';
 
 export interface Outside {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { problems, type ProblemCode } from '../../src/core/errors/problem.ts';
-import type { Resolver } from '../../src/egress/resolve.ts';
+import type { Resolver } from '../../src/egress/guard/resolve.ts';
 import { start, type Answer, type Call, type Running } from './harness.ts';
 import { sendBytes } from './send-bytes.ts';
 

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { readConfig, type Config, type Environment } from '../../src/config.ts';
 import { realWorld, type World } from '../../src/core/base/world.ts';
-import type { Resolver } from '../../src/egress/resolve.ts';
+import type { Resolver } from '../../src/egress/guard/resolve.ts';
 import { assertCleanLog, assertNoSecret, keepSettings, learnFrom } from '../canary.ts';
 import { startService } from '../../src/service.ts';
 import type { Outside } from '../../src/service/outside.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
-import type { Resolver } from '../../src/egress/resolve.ts';
+import type { Resolver } from '../../src/egress/guard/resolve.ts';
 import { start } from './harness.ts';
 import { rawClient, type RawAnswer } from './raw-client.ts';
 

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, it } from 'node:test';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { sign } from '../../src/egress/sign.ts';
+import { sign } from '../../src/egress/sign/sign.ts';
 import { start, type Running } from '../api/harness.ts';
 import { movableWorld } from './movable-world.ts';
 import { header, receive, type Received } from './receiver.ts';

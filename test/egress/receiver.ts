@@ -4,14 +4,14 @@ import { EventEmitter, once } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import { realWorld } from '../../src/core/base/world.ts';
-import { systemConnector, type Connector } from '../../src/egress/connect.ts';
-import type { SendRequest } from '../../src/egress/exchange.ts';
-import type { Guard } from '../../src/egress/guard.ts';
-import { createGuard } from '../../src/egress/guard.ts';
-import { parseAllowTargets } from '../../src/egress/policy.ts';
-import type { Resolver } from '../../src/egress/resolve.ts';
-import type { Sender, SenderOptions } from '../../src/egress/send.ts';
-import { createSender } from '../../src/egress/send.ts';
+import { systemConnector, type Connector } from '../../src/egress/http/connect.ts';
+import type { SendRequest } from '../../src/egress/http/exchange.ts';
+import type { Guard } from '../../src/egress/guard/guard.ts';
+import { createGuard } from '../../src/egress/guard/guard.ts';
+import { parseAllowTargets } from '../../src/egress/guard/policy.ts';
+import type { Resolver } from '../../src/egress/guard/resolve.ts';
+import type { Sender, SenderOptions } from '../../src/egress/http/send.ts';
+import { createSender } from '../../src/egress/http/send.ts';
 
 export interface Receiver {
   readonly port: number;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { makeSigningSecret, type SigningSecret } from '../../src/core/secrets/signing-secret.ts';
-import type { SendRequest } from '../../src/egress/exchange.ts';
+import type { SendRequest } from '../../src/egress/http/exchange.ts';
 import { foresee, requestOf } from '../../src/engine/draft.ts';
 import { createPrepare, type KnownTarget } from '../../src/engine/prepared.ts';
 import { leased, unsigned } from './one-delivery.ts';

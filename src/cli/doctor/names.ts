@@ -1,7 +1,7 @@
 // Checks whether the name server answers. Without a network it does not, which is only a warning:
 // Ringback starts anyway, and deliveries to names wait.
 import { isIP } from 'node:net';
-import { localhostAddresses, type Resolver } from '../../egress/resolve.ts';
+import { localhostAddresses, type Resolver } from '../../egress/guard/resolve.ts';
 import { ok, warning, type Finding } from './finding.ts';
 
 /** A name that always exists. */

@@ -8,7 +8,7 @@ import { secretIn } from './given-away.ts';
 import type { Caller } from './request.ts';
 import { start, type Running } from '../../api/harness.ts';
 import { movableWorld } from '../../e2e/movable-world.ts';
-import { systemConnector, type Connector } from '../../../src/egress/connect.ts';
+import { systemConnector, type Connector } from '../../../src/egress/http/connect.ts';
 
 export interface StageOptions {
   /** Settings that say where the store is. */

@@ -20,7 +20,7 @@ function meeting(
 }
 
 const noBoundAfterHead: SourceChange = {
-  file: 'src/egress/answer-reader.ts',
+  file: 'src/egress/http/answer-reader.ts',
   find: 'if (this.#restBytes <= this.#limits.responseRestBytesMax) return',
   replace: 'if (this.#restBytes <= Infinity) return',
 };
@@ -57,7 +57,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'an attempt has no deadline',
     changes: [
       {
-        file: 'src/egress/exchange.ts',
+        file: 'src/egress/http/exchange.ts',
         find: 'parts.context.deadlines.set(request.timeoutMs, this)',
         replace: 'parts.context.deadlines.set(3_600_000, this)',
       },
@@ -69,7 +69,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a body has no deadline',
     changes: [
       {
-        file: 'src/egress/exchange.ts',
+        file: 'src/egress/http/exchange.ts',
         find: 'if (this.#deadline.dueMs - world.monotonicMs() <= limits.responseReadMs) return;',
         replace: 'return deadlines.clear(this.#deadline);',
       },
@@ -81,7 +81,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a body may have any length',
     changes: [
       {
-        file: 'src/egress/answer.ts',
+        file: 'src/egress/http/answer.ts',
         find: "return part === chunk ? 'fits' : 'full';",
         replace: "return 'fits';",
       },
@@ -160,7 +160,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a success whose body is cut is sent again',
     changes: [
       {
-        file: 'src/egress/exchange.ts',
+        file: 'src/egress/http/exchange.ts',
         find: "else this.#settle(this.#answer('cut') ?? this.#explain(error));",
         replace: 'else this.#settle(this.#explain(error));',
       },
@@ -172,7 +172,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'connections stay open when an attempt is given up',
     changes: [
       {
-        file: 'src/egress/exchange.ts',
+        file: 'src/egress/http/exchange.ts',
         find: 'else connections.drop(this.#connection);',
         replace: 'else this.#connection = undefined;',
       },
@@ -184,7 +184,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'any certificate will do',
     changes: [
       {
-        file: 'src/egress/connect.ts',
+        file: 'src/egress/http/connect.ts',
         find: 'rejectUnauthorized: true',
         replace: 'rejectUnauthorized: false',
       },
@@ -208,35 +208,35 @@ export const receiversControls: readonly LookControl[] = [
     [
       [
         'apps share connections to a host',
-        'src/egress/exchange.ts',
+        'src/egress/http/exchange.ts',
         '`${request.app} ${this.origin}`',
         'this.origin',
         /^reuse: 3 apps at one host had 1 connections/,
       ],
       [
         'any interim answer keeps its connection',
-        'src/egress/answer-head.ts',
+        'src/egress/http/answer-head.ts',
         'status >= 200 || status === 100',
         'status >= 100 || status === 100',
         /^reuse: after a 102, 1 /,
       ],
       [
         'a 304 with a length keeps its connection',
-        'src/egress/answer-head.ts',
+        'src/egress/http/answer-head.ts',
         'status !== 204 && status !== 304',
         'status !== 204',
         /^reuse: after a 304 with a length, 1 /,
       ],
       [
         'bytes behind an answer are passed over',
-        'src/egress/answer-reader.ts',
+        'src/egress/http/answer-reader.ts',
         "end === piece.length ? 'ended' : 'ended_early'",
         "'ended'",
         /^reuse: after a byte behind the end, 1 /,
       ],
       [
         'trailers are passed over',
-        'src/egress/chunks.ts',
+        'src/egress/http/chunks.ts',
         "byte === colon ? 'trailer_value' : token(byte, 'trailer_name')",
         "byte === carriage ? 'trailer_end' : 'trailer_name'",
         /^reuse: after a trailer without a colon, 1 /,

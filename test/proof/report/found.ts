@@ -53,7 +53,7 @@ export const found: readonly Found[] = [
   },
   {
     what: 'A receiver that never ends its headers cost up to 105 ms of CPU for one attempt.',
-    test: 'src/egress/answer-reader.test.ts',
+    test: 'src/egress/http/answer-reader.test.ts',
   },
   {
     what: 'Ten thousand empty headers passed the limit for headers: a window full of such receivers kept a node busy for six seconds and took 500 MiB.',
@@ -81,7 +81,7 @@ export const found: readonly Found[] = [
   },
   {
     what: 'A success whose body began with hundreds of empty lines was read as an endless head, and its delivery was repeated.',
-    test: 'src/egress/send.test.ts',
+    test: 'src/egress/http/send.test.ts',
   },
   {
     what: 'The thousandth request of a connection, if malformed, got no response for 15 seconds; and responses in progress could be cut off on a connection that kept sending.',

@@ -1,8 +1,8 @@
 // The network of a simulation: receivers that take, fail, ask for time, hang, lose their answer, are dead
 // for a while or want no more; and for each node a sender that stands where egress stands.
 import type { Header } from '../../../src/core/domain/attempt.ts';
-import type { SenderResult, SendOptions, SendRequest } from '../../../src/egress/exchange.ts';
-import type { Sender } from '../../../src/egress/send.ts';
+import type { SenderResult, SendOptions, SendRequest } from '../../../src/egress/http/exchange.ts';
+import type { Sender } from '../../../src/egress/http/send.ts';
 import type { Send } from '../invariants/history.ts';
 import type { Chance } from './chance.ts';
 import type { Clock, Mortal, Step } from './clock.ts';

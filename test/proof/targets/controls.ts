@@ -13,21 +13,21 @@ const briefly = { step: 800, names: 1, seed: 1, phases: 'closed' } as const;
 
 /** The last look before a dial. */
 const dialUnseen: SourceChange = {
-  file: 'src/egress/connect.ts',
+  file: 'src/egress/http/connect.ts',
   find: "  if (guard.judgeAddress(address).kind === 'forbidden') return blocked(url);",
   replace: '',
 };
 
 /** Where a connection ended is of no interest. */
 const arriveAnywhere: SourceChange = {
-  file: 'src/egress/connect.ts',
+  file: 'src/egress/http/connect.ts',
   find: "  if (!arrived || guard.judgeAddress(remoteAddress).kind === 'forbidden') {",
   replace: '  if (!arrived && guard === undefined) {',
 };
 
 /** Addresses in URLs are no names, so nobody looks at them. */
 const trustLiterals: SourceChange = {
-  file: 'src/egress/guard.ts',
+  file: 'src/egress/guard/guard.ts',
   find: "  if (host.kind === 'address') return findAddressFault(url, [judgeText(host.address, policy)]);",
   replace: "  if (host.kind === 'address') return undefined;",
 };
@@ -52,7 +52,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'guard-at-subscribe-only',
     changes: [
       {
-        file: 'src/egress/guard.ts',
+        file: 'src/egress/guard/guard.ts',
         find: judgeAnswer,
         // Only an attempt can be given up.
         replace:
@@ -68,12 +68,12 @@ export const targetsControls: readonly LookControl[] = [
     name: 'policy-of-yesterday',
     changes: [
       {
-        file: 'src/egress/send.ts',
+        file: 'src/egress/http/send.ts',
         find: "    if (found.kind === 'refused') return Promise.resolve(failure('blocked', found.message));",
         replace: '',
       },
       {
-        file: 'src/egress/send.ts',
+        file: 'src/egress/http/send.ts',
         find: '  const read = remember((url) => guard.read(url));',
         replace:
           '  const asBefore = (href: string): ReadResult => {\n' +
@@ -86,7 +86,7 @@ export const targetsControls: readonly LookControl[] = [
           '  const read = remember(asBefore);',
       },
       {
-        file: 'src/egress/connect.ts',
+        file: 'src/egress/http/connect.ts',
         find: "  if (read.kind === 'refused') return read;",
         replace:
           "  if (read.kind === 'refused') {\n" +
@@ -111,7 +111,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'filter-instead-of-refuse',
     changes: [
       {
-        file: 'src/egress/guard.ts',
+        file: 'src/egress/guard/guard.ts',
         find: judgeAnswer,
         replace:
           '  const fine = answer.addresses.filter((one) =>\n' +
@@ -127,7 +127,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'judge-the-first-address',
     changes: [
       {
-        file: 'src/egress/guard.ts',
+        file: 'src/egress/guard/guard.ts',
         find: judgeAnswer,
         replace: judgeAnswer.replace('answer.addresses.map', 'answer.addresses.slice(0, 1).map'),
       },
@@ -140,7 +140,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'look-up-twice',
     changes: [
       {
-        file: 'src/egress/guard.ts',
+        file: 'src/egress/guard/guard.ts',
         find: '    ? vetted(url, answer.addresses)',
         replace:
           '    ? await resolver.resolve(host.name, signal).then((again) =>\n' +
@@ -155,7 +155,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'mapped-judged-as-text',
     changes: [
       {
-        file: 'src/egress/guard.ts',
+        file: 'src/egress/guard/guard.ts',
         find: "  const address = parseAddress(text ?? '');",
         replace:
           "  const inner = /^::ffff:(.*)$/i.exec(text ?? '')?.[1];\n" +
@@ -171,12 +171,12 @@ export const targetsControls: readonly LookControl[] = [
     name: 'tunnels-are-public',
     changes: [
       {
-        file: 'src/egress/address.ts',
+        file: 'src/egress/guard/address.ts',
         find: "  ['transition', '192.88.99.0/24', '2002::/16', '2001::/32'], // 6to4 relays, 6to4, Teredo.",
         replace: '',
       },
       {
-        file: 'src/egress/address.ts',
+        file: 'src/egress/guard/address.ts',
         find: "  if (address.family === 6 && isIsatap(address.value)) return 'transition';",
         replace: '',
       },
@@ -188,7 +188,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'a-wide-range-opens-metadata',
     changes: [
       {
-        file: 'src/egress/address.ts',
+        file: 'src/egress/guard/address.ts',
         find: "  const naming = found === 'metadata' ? covering.filter(isSingle) : covering;",
         replace: '  const naming = isSingle === undefined ? covering.filter(isSingle) : covering;',
       },
@@ -251,7 +251,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'guard-off, in a network of its own',
     changes: [
       {
-        file: 'src/egress/guard.ts',
+        file: 'src/egress/guard/guard.ts',
         find: "    ? { kind: 'forbidden', class: 'unreadable' }\n    : judge(address, policy);",
         replace: "    ? judge({ family: 4, value: 1n }, policy)\n    : { kind: 'public' };",
       },
@@ -263,7 +263,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'look-up-by-the-system',
     changes: [
       {
-        file: 'src/egress/resolve.ts',
+        file: 'src/egress/guard/resolve.ts',
         find: 'await Promise.all([ask(dns.resolve4(name)), ask(dns.resolve6(name))]);',
         replace:
           "await import('node:dns/promises').then(async ({ lookup }) => {\n" +

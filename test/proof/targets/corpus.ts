@@ -1,7 +1,7 @@
 // Every URL of the corpus, given to a whole service in every way that a URL can get in, and written to its
 // database past all of them. Nothing may be accepted, and nothing dialled.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Resolver } from '../../../src/egress/resolve.ts';
+import type { Resolver } from '../../../src/egress/guard/resolve.ts';
 import type { Call, Started } from '../../api/harness.ts';
 import { corpusMissing, hiddenAddress, laundered, readCorpus } from '../../egress/corpus.ts';
 import { publish, subscribe } from '../../e2e/stage.ts';

@@ -1,6 +1,6 @@
 // Names that are public when they subscribe and something else when they are called back: by a real name
 // server on loopback, real look-ups, and a network that writes down every dial and lets none out.
-import { systemResolver } from '../../../src/egress/resolve.ts';
+import { systemResolver } from '../../../src/egress/guard/resolve.ts';
 import { answering, ok, startReceiver, type Receiver } from '../../egress/receiver.ts';
 import { startNameServer } from '../../egress/name-server.ts';
 import { publish, subscribe } from '../../e2e/stage.ts';

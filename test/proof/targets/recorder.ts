@@ -2,7 +2,7 @@
 // answered by somebody on loopback who passes for the one that was meant.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Connector } from '../../../src/egress/connect.ts';
+import type { Connector } from '../../../src/egress/http/connect.ts';
 
 export interface Dial {
   address: string;

@@ -1,6 +1,6 @@
 // Receivers that send callbacks on: over real connections, on loopback, where the operator allows to go. So
 // nothing but the rule that redirects are not followed keeps the one away who stands behind them.
-import { systemConnector, type Connector } from '../../../src/egress/connect.ts';
+import { systemConnector, type Connector } from '../../../src/egress/http/connect.ts';
 import { makeCertificate } from '../../egress/certificate.ts';
 import { answering, ok, startReceiver } from '../../egress/receiver.ts';
 import { publish, subscribe } from '../../e2e/stage.ts';

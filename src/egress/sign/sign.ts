@@ -2,9 +2,9 @@
 // (`v1a`), depending on the secret. It signs the bytes that are sent, never text.
 import assert from 'node:assert/strict';
 import { sign as signEd25519, type KeyObject } from 'node:crypto';
-import { privateKeyOf } from '../core/secrets/ed25519.ts';
-import { limits } from '../core/limits/limits.ts';
-import { keyBytes } from '../core/secrets/signing-secret.ts';
+import { privateKeyOf } from '../../core/secrets/ed25519.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { keyBytes } from '../../core/secrets/signing-secret.ts';
 import { hmacSha256 } from './hmac.ts';
 
 /** The parts that a signature covers. */

@@ -3,7 +3,7 @@
 // each: beyond a few, a new one is opened only for a request that has waited a moment, and by then
 // another is usually free. A connection belongs to one app: whatever a receiver does to it, no
 // request of another app is sent over it.
-import type { World } from '../core/base/world.ts';
+import type { World } from '../../core/base/world.ts';
 import type { AnswerLimits } from './answer-reader.ts';
 import type { DialOptions } from './connect.ts';
 import { Connection } from './connection.ts';

@@ -5,14 +5,14 @@ import { connect, createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { after, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { makeCertificate } from '../../test/egress/certificate.ts';
-import type { World } from '../core/base/world.ts';
+import { makeCertificate } from '../../../test/egress/certificate.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Connector, DialResult } from './connect.ts';
 import { dial, openVetted, systemConnector } from './connect.ts';
-import type { Guard, Vetted } from './guard.ts';
-import { createGuard } from './guard.ts';
-import { parseAllowTargets } from './policy.ts';
-import type { Resolver } from './resolve.ts';
+import type { Guard, Vetted } from '../guard/guard.ts';
+import { createGuard } from '../guard/guard.ts';
+import { parseAllowTargets } from '../guard/policy.ts';
+import type { Resolver } from '../guard/resolve.ts';
 
 const publicAddress = '93.184.215.14';
 const ipv6 = Object.values(networkInterfaces()).some((all) =>

@@ -1,9 +1,9 @@
 // Resolves names with c-ares, within a time budget. Never getaddrinfo: it shares the thread pool,
 // reads /etc/hosts and search domains, and cannot be cancelled. The guard judges the result.
 import { Resolver as DnsResolver } from 'node:dns/promises';
-import { limits } from '../core/limits/limits.ts';
-import type { World } from '../core/base/world.ts';
-import { realWorld } from '../core/base/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
+import { realWorld } from '../../core/base/world.ts';
 
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly string[] }

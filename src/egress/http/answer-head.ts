@@ -1,6 +1,6 @@
 // Parses the head of a response strictly (RFC 9112). Anything that two parsers could read
 // differently is refused, not guessed.
-import type { Header } from '../core/domain/attempt.ts';
+import type { Header } from '../../core/domain/attempt.ts';
 
 export interface AnswerHead {
   readonly status: number;

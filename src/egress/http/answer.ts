@@ -1,8 +1,8 @@
 // The part of a response that is stored: some headers and the beginning of the body, both bounded
 // whatever the receiver sends. Cookies are never stored: they are credentials, and Ringback never
 // sends them back.
-import type { Header } from '../core/domain/attempt.ts';
-import { limits } from '../core/limits/limits.ts';
+import type { Header } from '../../core/domain/attempt.ts';
+import { limits } from '../../core/limits/limits.ts';
 
 export function keepHeaders(headers: readonly Header[]): Header[] {
   const kept: Header[] = [];

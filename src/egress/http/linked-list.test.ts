@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/fast-check.ts';
+import { fc } from '../../../test/fast-check.ts';
 import type { Link } from './linked-list.ts';
 import { LinkedList } from './linked-list.ts';
 

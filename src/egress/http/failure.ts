@@ -1,7 +1,7 @@
 // Explains why a request got no response: an error name from the list and a sentence for people.
 // Sentences are made from error codes. System messages contain addresses and ports and must never
 // be shown.
-import type { SendResult } from '../core/domain/attempt.ts';
+import type { SendResult } from '../../core/domain/attempt.ts';
 import { AnswerTooLong, BadAnswer } from './answer-head.ts';
 import { ConnectionGone } from './connection.ts';
 import { DialError } from './connect.ts';

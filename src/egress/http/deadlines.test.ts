@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { World } from '../core/base/world.ts';
+import type { World } from '../../core/base/world.ts';
 import { Deadlines } from './deadlines.ts';
 
 /** A clock that advances only when the test says so. */

@@ -8,13 +8,13 @@ import {
   laundered,
   readCorpus,
   type CorpusRow,
-} from '../../test/egress/corpus.ts';
-import { fc } from '../../test/fast-check.ts';
-import { limits } from '../core/limits/limits.ts';
-import type { Connector } from './connect.ts';
-import { dial } from './connect.ts';
+} from '../../../test/egress/corpus.ts';
+import { fc } from '../../../test/fast-check.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Connector } from '../http/connect.ts';
+import { dial } from '../http/connect.ts';
 import type { Guard, RefusalCode, VetResult } from './guard.ts';
-import { showUrl } from '../core/secrets/redact.ts';
+import { showUrl } from '../../core/secrets/redact.ts';
 import { createGuard } from './guard.ts';
 import { parseAllowTargets } from './policy.ts';
 import type { Resolution, Resolver } from './resolve.ts';

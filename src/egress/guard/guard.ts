@@ -2,8 +2,8 @@
 // host at the moment. Both run at subscribe and again at every attempt, because names and policies
 // change in between. A message must never say which address a name resolved to: that would map the
 // operator's network.
-import { limits } from '../core/limits/limits.ts';
-import { showUrl } from '../core/secrets/redact.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { showUrl } from '../../core/secrets/redact.ts';
 import type { Address, Verdict } from './address.ts';
 import { formatIpv4, judge, parseAddress, unmap } from './address.ts';
 import type { Policy } from './policy.ts';

@@ -1,8 +1,8 @@
 // Sends callbacks: one bounded HTTP request each, and only to targets that the guard allows. No
 // redirects, no proxies, no decompression, no HTTP/2, and no retries except one: see exchange.ts.
 import assert from 'node:assert/strict';
-import { limits as defaults } from '../core/limits/limits.ts';
-import type { World } from '../core/base/world.ts';
+import { limits as defaults } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import { Recall } from './recall.ts';
 import type { DialOptions } from './connect.ts';
 import type { ConnectionLimits } from './connections.ts';
@@ -11,7 +11,7 @@ import { Deadlines } from './deadlines.ts';
 import type { ExchangeLimits, SendOptions, SendRequest, SenderResult } from './exchange.ts';
 import { bytesFor, Exchange } from './exchange.ts';
 import { failure } from './failure.ts';
-import type { Guard, ReadResult } from './guard.ts';
+import type { Guard, ReadResult } from '../guard/guard.ts';
 import { LinkedList } from './linked-list.ts';
 import { BadRequest } from './request-bytes.ts';
 

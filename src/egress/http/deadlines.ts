@@ -1,7 +1,7 @@
 // Many deadlines on few timers: deadlines of one length expire in the order they were set, so one
 // sleeper per length is enough. A timer with a signal for each request costs a hundred times as
 // much.
-import type { World } from '../core/base/world.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Link } from './linked-list.ts';
 import { LinkedList } from './linked-list.ts';
 

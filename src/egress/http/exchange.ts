@@ -2,8 +2,8 @@
 // settles the result once. Whatever the receiver does, that happens by the deadline, in bounded
 // memory, and without an exception.
 import assert from 'node:assert/strict';
-import type { Header, SendResult } from '../core/domain/attempt.ts';
-import type { World } from '../core/base/world.ts';
+import type { Header, SendResult } from '../../core/domain/attempt.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Recall } from './recall.ts';
 import type { AnswerHead } from './answer-head.ts';
 import { KeptBody, keepHeaders } from './answer.ts';
@@ -12,7 +12,7 @@ import { ConnectionGone } from './connection.ts';
 import type { Connections, Taker } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
-import type { CallbackUrl } from './guard.ts';
+import type { CallbackUrl } from '../guard/guard.ts';
 import type { Link, LinkedList } from './linked-list.ts';
 import { BadRequest, requestBytes, type RequestBytes } from './request-bytes.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/fast-check.ts';
+import { fc } from '../../../test/fast-check.ts';
 import type { AddressClass, Cidr } from './address.ts';
 import { classify, isOpenable, judge, parseAddress, parseCidr, unmap } from './address.ts';
 

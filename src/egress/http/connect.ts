@@ -7,13 +7,13 @@ import { once } from 'node:events';
 import type { OnReadOpts, Socket } from 'node:net';
 import { isIP, connect as tcpConnect } from 'node:net';
 import type { ConnectionOptions, TLSSocket } from 'node:tls';
-import { showUrl } from '../core/secrets/redact.ts';
-import { limits } from '../core/limits/limits.ts';
-import type { World } from '../core/base/world.ts';
-import { realWorld } from '../core/base/world.ts';
-import { isSame, parseAddress } from './address.ts';
+import { showUrl } from '../../core/secrets/redact.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
+import { realWorld } from '../../core/base/world.ts';
+import { isSame, parseAddress } from '../guard/address.ts';
 import { Deadlines } from './deadlines.ts';
-import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from './guard.ts';
+import type { CallbackUrl, Guard, Refused, Unresolved, Vetted } from '../guard/guard.ts';
 
 /**
  * Loaded this way because importing node:tls parses all root certificates at once, for a list that

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { makeCertificate } from '../../test/egress/certificate.ts';
+import { makeCertificate } from '../../../test/egress/certificate.ts';
 import {
   answering,
   guardOf,
@@ -15,13 +15,13 @@ import {
   resolving,
   startReceiver,
   stopReceivers,
-} from '../../test/egress/receiver.ts';
-import { reuseCases } from '../../test/egress/reuse-cases.ts';
-import { sleepyWorld } from '../../test/engine/sleepy-world.ts';
-import { realWorld } from '../core/base/world.ts';
+} from '../../../test/egress/receiver.ts';
+import { reuseCases } from '../../../test/egress/reuse-cases.ts';
+import { sleepyWorld } from '../../../test/engine/sleepy-world.ts';
+import { realWorld } from '../../core/base/world.ts';
 import type { Connector } from './connect.ts';
 import type { SenderResult } from './exchange.ts';
-import type { Resolution } from './resolve.ts';
+import type { Resolution } from '../guard/resolve.ts';
 import type { Sender } from './send.ts';
 
 after(stopReceivers);
@@ -896,7 +896,7 @@ describe('send and the guard', () => {
     }
   });
 
-  const corpus = new URL('../../../shared/corpus/ssrf-urls.json', import.meta.url);
+  const corpus = new URL('../../../../../shared/corpus/ssrf-urls.json', import.meta.url);
   const skip = existsSync(corpus) ? false : 'no ../shared/corpus/ssrf-urls.json here';
   it('dials nothing of the SSRF corpus', { skip }, async () => {
     const rows: unknown = JSON.parse(readFileSync(corpus, 'utf8'));

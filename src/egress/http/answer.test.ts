@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/fast-check.ts';
-import type { Header } from '../core/domain/attempt.ts';
-import { limits } from '../core/limits/limits.ts';
+import { fc } from '../../../test/fast-check.ts';
+import type { Header } from '../../core/domain/attempt.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { KeptBody, keepHeaders } from './answer.ts';
 
 describe('keepHeaders', () => {

@@ -1,9 +1,9 @@
 // The headers of a callback request: what it is about, who sends it, and the signature. Headers
 // that a subscription adds are validated when they are set, and come last.
 import assert from 'node:assert/strict';
-import type { Header } from '../core/domain/attempt.ts';
-import { hopsHeader } from '../core/domain/hops.ts';
-import { version } from '../core/base/version.ts';
+import type { Header } from '../../core/domain/attempt.ts';
+import { hopsHeader } from '../../core/domain/hops.ts';
+import { version } from '../../core/base/version.ts';
 
 export interface CallbackFacts {
   /** Media type of the payload; undefined without a payload. */

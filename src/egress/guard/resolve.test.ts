@@ -6,8 +6,8 @@ import {
   startNameServer,
   type NameAnswer,
   type NameServer,
-} from '../../test/egress/name-server.ts';
-import type { World } from '../core/base/world.ts';
+} from '../../../test/egress/name-server.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Resolver } from './resolve.ts';
 import { localhostAddresses, systemResolver } from './resolve.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, randomBytes, verify } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { fc } from '../../test/fast-check.ts';
+import { fc } from '../../../test/fast-check.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { makeSigningSecret, verifierOf } from '../core/secrets/signing-secret.ts';
+import { makeSigningSecret, verifierOf } from '../../core/secrets/signing-secret.ts';
 import { sign } from './sign.ts';
 
 const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

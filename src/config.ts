@@ -6,7 +6,7 @@ import { isGiven, readSetting, type Environment } from './config/setting.ts';
 import { settings } from './config/settings.ts';
 import type { Quotas } from './core/load/quotas.ts';
 import { parseAllowTargets, type Policy } from './egress/guard/policy.ts';
-import type { Database } from './store/open.ts';
+import type { Database } from './store/open/open.ts';
 
 type SettingName = keyof typeof settings;
 type Value<N extends SettingName> = Extract<

@@ -18,9 +18,9 @@ const ownContract = join(dist, 'openapi.json');
 const entries = [
   'src/main.ts',
   'src/api/pages/pages-thread.ts',
-  'src/store/sqlite/write-thread.ts',
-  'src/store/sqlite/read-thread.ts',
-  'src/store/sqlite/backup-worker.ts',
+  'src/store/sqlite/thread/write-thread.ts',
+  'src/store/sqlite/thread/read-thread.ts',
+  'src/store/sqlite/backup/backup-worker.ts',
 ];
 
 if (import.meta.main) {

@@ -3,7 +3,7 @@
 // empty; on PostgreSQL it creates the day partitions. For benchmarks only.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
-import { ensurePartitions } from '../../src/store/postgres/partitions.ts';
+import { ensurePartitions } from '../../src/store/postgres/schema/partitions.ts';
 import { filledApps, filledRow, type FilledRow, type FillOptions } from './filled-rows.ts';
 
 const never = 9_007_199_254_740_991;

@@ -24,7 +24,7 @@ import { noChanges } from '../../src/engine/changes.ts';
 import type { Context } from '../../src/engine/context.ts';
 import { createIdentifier } from '../../src/engine/identify.ts';
 import { createQuotas } from '../../src/engine/quotas.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open/open.ts';
 import { makeOrder, orderSchemas } from './order.ts';
 import type { Order } from './payload-client.ts';
 

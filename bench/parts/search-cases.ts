@@ -1,5 +1,5 @@
 // Typical searches over the history of filled-rows.ts. For benchmarks only.
-import type { DeliveryFilter } from '../../src/store/delivery-verbs.ts';
+import type { DeliveryFilter } from '../../src/store/port/delivery-verbs.ts';
 import { idOf } from './fill-deliveries.ts';
 import { rareCallback, rareName } from './filled-rows.ts';
 

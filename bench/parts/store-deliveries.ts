@@ -2,22 +2,22 @@
 // against the bare statements in batches; a publish that matches inside its transaction against one
 // with given targets; and one that evaluates 100 filters, of which one lets it pass. Prints
 // medians. Run: node bench/parts/store-deliveries.ts
-import { nothingKnown } from '../../src/store/sqlite/known.ts';
+import { nothingKnown } from '../../src/store/sqlite/transaction/known.ts';
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
-import { openEmbedded } from '../../src/store/open.ts';
-import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
-import { connect } from '../../src/store/sqlite/connect.ts';
-import type { EditContext } from '../../src/store/sqlite/edit.ts';
-import { prepareLanes } from '../../src/store/sqlite/lanes.ts';
-import { prepareMakeDelivery } from '../../src/store/sqlite/make-delivery.ts';
-import { prepareMatch } from '../../src/store/sqlite/match.ts';
-import { preparePublish, publishSql } from '../../src/store/sqlite/publish.ts';
-import { birthsFor } from '../../src/store/slots.ts';
+import { openEmbedded } from '../../src/store/open/open.ts';
+import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
+import { connect } from '../../src/store/sqlite/connection/connect.ts';
+import type { EditContext } from '../../src/store/sqlite/transaction/edit.ts';
+import { prepareLanes } from '../../src/store/sqlite/publish/lanes.ts';
+import { prepareMakeDelivery } from '../../src/store/sqlite/publish/make-delivery.ts';
+import { prepareMatch } from '../../src/store/sqlite/publish/match.ts';
+import { preparePublish, publishSql } from '../../src/store/sqlite/publish/publish.ts';
+import { birthsFor } from '../../src/store/rules/slots.ts';
 import {
   drive,
   fill,

@@ -7,8 +7,8 @@ import { idMaker } from '../../src/core/base/id.ts';
 import { leaseOf } from '../../src/core/domain/lease.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Offer, Settlement } from '../../src/store/port/delivery-verbs.ts';
+import type { Store } from '../../src/store/port/store.ts';
 
 export const world = realWorld();
 export const newId = idMaker(world);

@@ -11,9 +11,9 @@ import { idMaker } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { byTurns } from '../../src/core/load/pace.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { Batcher } from '../../src/store/batcher.ts';
-import { createBatcher } from '../../src/store/batcher.ts';
-import { startThreads } from '../../src/store/sqlite/thread.ts';
+import type { Batcher } from '../../src/store/batch/batcher.ts';
+import { createBatcher } from '../../src/store/batch/batcher.ts';
+import { startThreads } from '../../src/store/sqlite/thread/thread.ts';
 
 const rounds = 7;
 const editsPerRound = 2_000;

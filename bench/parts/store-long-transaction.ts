@@ -5,9 +5,9 @@
 import { strict as assert } from 'node:assert';
 import { Client } from 'pg';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { FloorKeeper } from '../../src/store/postgres/work.ts';
-import { keepFloors } from '../../src/store/postgres/work.ts';
-import { settleAll } from '../../src/store/postgres/settle.ts';
+import type { FloorKeeper } from '../../src/store/postgres/batch/work.ts';
+import { keepFloors } from '../../src/store/postgres/batch/work.ts';
+import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import { settlementOf } from '../../test/store/settlement.ts';
 import { claimOn, openStage, publishOn, world } from '../../test/store/postgres-stage.ts';
 

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createBatcher } from '../../src/store/batcher.ts';
-import { openCluster, openEmbedded } from '../../src/store/open.ts';
-import { openPostgres } from '../../src/store/postgres/transport.ts';
+import { createBatcher } from '../../src/store/batch/batcher.ts';
+import { openCluster, openEmbedded } from '../../src/store/open/open.ts';
+import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
 import { startPostgres } from '../../test/postgres/server.ts';
 import {
   drive,

@@ -5,8 +5,8 @@ import type { Message } from '../contract/expression/exchange.ts';
 import { instantExpected, instantMs } from '../core/base/instant.ts';
 import { limits } from '../core/limits/limits.ts';
 import { Problem } from '../core/errors/problem.ts';
-import { isCursor, type CursorKind } from '../store/cursor.ts';
-import type { PageInput } from '../store/store.ts';
+import { isCursor, type CursorKind } from '../store/sql/cursor.ts';
+import type { PageInput } from '../store/port/store.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -2,7 +2,7 @@
 import { limits } from '../core/limits/limits.ts';
 import { Problem, problems, type ProblemCode } from '../core/errors/problem.ts';
 import { StoreSilent } from '../engine/in-time.ts';
-import { StoreUnavailable } from '../store/store.ts';
+import { StoreUnavailable } from '../store/port/store.ts';
 import { note, type Noted } from './request-log.ts';
 
 export const problemMediaType = 'application/problem+json';

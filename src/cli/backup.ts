@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { limits } from '../core/limits/limits.ts';
-import { databaseIn } from '../store/open.ts';
-import { CannotBackUp, type Backup } from '../store/sqlite/backup.ts';
-import { backUpInThread } from '../store/sqlite/backup-thread.ts';
+import { databaseIn } from '../store/open/open.ts';
+import { CannotBackUp, type Backup } from '../store/sqlite/backup/backup.ts';
+import { backUpInThread } from '../store/sqlite/backup/backup-thread.ts';
 import type { Invocation } from './command.ts';
 import { calledWrongly, CliFailure } from './failure.ts';
 import { configOf } from './flags.ts';

@@ -1,6 +1,6 @@
 // `ringback serve`. The store's threads load their code while this one loads the service, which
 // takes about as long: so nothing large may be imported here statically.
-import { prepareStore } from '../store/open.ts';
+import { prepareStore } from '../store/open/open.ts';
 import type { Invocation } from './command.ts';
 import { configOf } from './flags.ts';
 import type { Terminal } from './terminal.ts';

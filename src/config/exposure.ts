@@ -2,7 +2,7 @@
 // machine, developers need receivers on loopback; where clients of other machines call the service,
 // a loopback target is an attack.
 import { isIP } from 'node:net';
-import type { NodeRole } from '../store/node-verbs.ts';
+import type { NodeRole } from '../store/port/node-verbs.ts';
 
 interface Reach {
   host: string;

@@ -4,7 +4,7 @@ import { keyIdOf } from '../core/domain/key.ts';
 import type { KeyRing } from '../core/secrets/seal.ts';
 import { limits } from '../core/limits/limits.ts';
 import { parseAllowTargets, type Policy } from '../egress/guard/policy.ts';
-import type { NodeRole } from '../store/node-verbs.ts';
+import type { NodeRole } from '../store/port/node-verbs.ts';
 
 /** A parsed value, or a sentence that says what was expected. */
 export type Reading<T> = { kind: 'value'; value: T } | { kind: 'mistake'; text: string };

@@ -4,7 +4,7 @@ import { defaultAppName, type App } from '../core/domain/app.ts';
 import { withoutPrefix } from '../core/base/id.ts';
 import { admits, hashKey, keyIdOf, scopes as allScopes, type Scope } from '../core/domain/key.ts';
 import { Problem } from '../core/errors/problem.ts';
-import type { NewKey, Page, PageInput, QuotaEdits } from '../store/store.ts';
+import type { NewKey, Page, PageInput, QuotaEdits } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 import { drawKey, drawsMax, type FreshKey } from './keys.ts';
 

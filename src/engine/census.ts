@@ -8,8 +8,8 @@ import type {
   LaneSums,
   SubscriptionCensus,
   SubscriptionSums,
-} from '../store/gauge-verbs.ts';
-import type { Store } from '../store/store.ts';
+} from '../store/port/gauge-verbs.ts';
+import type { Store } from '../store/port/store.ts';
 
 export interface Census {
   lanes: LaneSums;

@@ -1,7 +1,7 @@
 // Change notifications of the engine for the live view: names and counts, never contents. They must
 // cost next to nothing while no client watches.
 import type { DeliveryName } from '../core/domain/delivery.ts';
-import type { Accepted, Settlement } from '../store/delivery-verbs.ts';
+import type { Accepted, Settlement } from '../store/port/delivery-verbs.ts';
 
 export interface Changes {
   published(appNo: number, events: readonly Accepted[]): void;

@@ -6,9 +6,9 @@ import { emptyDigest, mergeDigests, readDigest, type Digest } from '../core/doma
 import { pendingOf } from '../core/telemetry/figures.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import type { Delivery } from '../store/delivery-verbs.ts';
-import type { FeedRow } from '../store/feed-verbs.ts';
-import type { Store } from '../store/store.ts';
+import type { Delivery } from '../store/port/delivery-verbs.ts';
+import type { FeedRow } from '../store/port/feed-verbs.ts';
+import type { Store } from '../store/port/store.ts';
 import { moveOn, readCursor, writeCursor, type FeedCursor } from './feed-cursor.ts';
 import { frameOf, mergeFrames, type Found, type Frame } from './frame.ts';
 

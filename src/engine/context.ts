@@ -5,7 +5,7 @@ import type { SubscriptionState } from '../core/domain/subscription.ts';
 import type { Tracer } from '../core/telemetry/trace.ts';
 import type { World } from '../core/base/world.ts';
 import type { Guard } from '../egress/guard/guard.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/port/store.ts';
 import type { Changes } from './changes.ts';
 import type { AppQuotas } from './quotas.ts';
 

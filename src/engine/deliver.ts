@@ -9,7 +9,7 @@ import { classify, errorOf, type Outcome } from '../core/domain/outcome.ts';
 import type { World } from '../core/base/world.ts';
 import type { SenderResult } from '../egress/http/exchange.ts';
 import type { Sender } from '../egress/http/send.ts';
-import type { AttemptRecord, Settlement } from '../store/delivery-verbs.ts';
+import type { AttemptRecord, Settlement } from '../store/port/delivery-verbs.ts';
 import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { Start } from './dispatcher.ts';
 import { type DraftMeans, requestOf } from './draft.ts';

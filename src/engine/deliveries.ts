@@ -4,8 +4,8 @@ import type { Attempt } from '../core/domain/attempt.ts';
 import { parseDeliveryId, type DeliveryName } from '../core/domain/delivery.ts';
 import { withoutPrefix, type IdPrefix } from '../core/base/id.ts';
 import { Problem } from '../core/errors/problem.ts';
-import type { Delivery, DeliveryFilter } from '../store/delivery-verbs.ts';
-import type { Page, PageInput } from '../store/store.ts';
+import type { Delivery, DeliveryFilter } from '../store/port/delivery-verbs.ts';
+import type { Page, PageInput } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 
 type Owner = Pick<App, 'no'>;

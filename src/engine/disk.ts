@@ -1,6 +1,6 @@
 // Free space of the data folder and size of the database, for metrics and the doctor. Read-only.
 import { stat, statfs } from 'node:fs/promises';
-import { databaseIn, type Database } from '../store/open.ts';
+import { databaseIn, type Database } from '../store/open/open.ts';
 
 export interface Disk {
   freeBytes: number;

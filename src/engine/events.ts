@@ -3,8 +3,8 @@ import type { App } from '../core/domain/app.ts';
 import type { Event } from '../core/domain/event.ts';
 import { withoutPrefix } from '../core/base/id.ts';
 import { Problem } from '../core/errors/problem.ts';
-import type { EventFilter } from '../store/delivery-verbs.ts';
-import type { Page, PageInput } from '../store/store.ts';
+import type { EventFilter } from '../store/port/delivery-verbs.ts';
+import type { Page, PageInput } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 
 type Owner = Pick<App, 'no'>;

@@ -4,7 +4,7 @@
 import { writeDigest } from '../core/domain/digest.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import type { EditInput, Store } from '../store/store.ts';
+import type { EditInput, Store } from '../store/port/store.ts';
 import type { Journal } from './journal.ts';
 
 export interface FeedMeans {

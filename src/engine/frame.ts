@@ -10,7 +10,7 @@ import {
 } from '../core/domain/digest.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { Replay } from '../core/domain/replay.ts';
-import type { Delivery } from '../store/delivery-verbs.ts';
+import type { Delivery } from '../store/port/delivery-verbs.ts';
 
 export interface Frame extends Omit<Digest, 'deliveries' | 'replays'> {
   /** Sent back by the client to resume after this frame. */

@@ -1,8 +1,8 @@
 // Hands the outcome of a delivery to the store and retries until it is written or the node stops.
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import type { Settled, Settlement } from '../store/delivery-verbs.ts';
-import { StoreUnavailable, type Store } from '../store/store.ts';
+import type { Settled, Settlement } from '../store/port/delivery-verbs.ts';
+import { StoreUnavailable, type Store } from '../store/port/store.ts';
 
 interface Means {
   world: Pick<World, 'nowMs' | 'sleep'>;

@@ -5,8 +5,8 @@
 import { never } from '../core/domain/lane.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import type { WaitingNotice } from '../store/notice-verbs.ts';
-import type { Store } from '../store/store.ts';
+import type { WaitingNotice } from '../store/port/notice-verbs.ts';
+import type { Store } from '../store/port/store.ts';
 import type { Changes } from './changes.ts';
 
 export interface HeraldMeans {

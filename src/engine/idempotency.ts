@@ -2,7 +2,7 @@
 // that is used for two different requests.
 import { createHash } from 'node:crypto';
 import { Problem } from '../core/errors/problem.ts';
-import type { Idempotency } from '../store/store.ts';
+import type { Idempotency } from '../store/port/store.ts';
 
 export interface KeyedRequest {
   key: string;

@@ -1,7 +1,7 @@
 // The store for callers who must not wait for ever: what it does not answer in time is given up. An edit that still
 // waits for its batch is withdrawn, and never happens; one that was handed to the database may still happen.
 import type { Deadlines } from '../egress/http/deadlines.ts';
-import { StoreUnavailable, type Store, type Withdraw } from '../store/store.ts';
+import { StoreUnavailable, type Store, type Withdraw } from '../store/port/store.ts';
 
 /** The store did not answer in time. */
 export class StoreSilent extends StoreUnavailable {

@@ -4,8 +4,8 @@
 import { readOpaqueJson } from '../core/base/json.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
-import type { InboxEntry } from '../store/inbox-verbs.ts';
-import type { Store } from '../store/store.ts';
+import type { InboxEntry } from '../store/port/inbox-verbs.ts';
+import type { Store } from '../store/port/store.ts';
 import type { Changes } from './changes.ts';
 import type { AppQuotas } from './quotas.ts';
 import { judge, largeFault, type PublishRules } from './publish.ts';

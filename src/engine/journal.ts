@@ -3,7 +3,7 @@
 import { deliveryId, type DeliveryName } from '../core/domain/delivery.ts';
 import { emptyDigest, noCounts, type Counts, type Digest } from '../core/domain/digest.ts';
 import { limits } from '../core/limits/limits.ts';
-import type { Settlement } from '../store/delivery-verbs.ts';
+import type { Settlement } from '../store/port/delivery-verbs.ts';
 import type { Changes } from './changes.ts';
 
 export interface Journal {

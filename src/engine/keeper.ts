@@ -1,7 +1,7 @@
 // The keeper deletes and ends what is past its retention, in small steps. It never takes more than
 // half of the store's time.
 import { limits } from '../core/limits/limits.ts';
-import type { EditInput } from '../store/store.ts';
+import type { EditInput } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 
 type Means = Pick<Context, 'store' | 'world'> & {

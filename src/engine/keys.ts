@@ -2,7 +2,7 @@
 import { defaultAppName, type App } from '../core/domain/app.ts';
 import { hashKey, makeKey, type Key, type Scope } from '../core/domain/key.ts';
 import { Problem } from '../core/errors/problem.ts';
-import type { NewKey, Page, PageInput } from '../store/store.ts';
+import type { NewKey, Page, PageInput } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 
 /** A key that was just created, with its secret, which is not stored. */

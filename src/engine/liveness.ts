@@ -5,8 +5,8 @@ import { holderOf } from '../core/domain/lease.ts';
 import { limits } from '../core/limits/limits.ts';
 import { version } from '../core/base/version.ts';
 import type { World } from '../core/base/world.ts';
-import type { NodeRole } from '../store/node-verbs.ts';
-import type { Store } from '../store/store.ts';
+import type { NodeRole } from '../store/port/node-verbs.ts';
+import type { Store } from '../store/port/store.ts';
 
 export interface LivenessMeans {
   world: World;

@@ -10,8 +10,8 @@ import {
 } from '../core/telemetry/metric.ts';
 import { observe, type Family, type Histogram, type Title } from '../core/telemetry/metric.ts';
 import type { ProblemCode } from '../core/errors/problem.ts';
-import type { BatchFacts } from '../store/batch-facts.ts';
-import type { Accepted, Settlement } from '../store/delivery-verbs.ts';
+import type { BatchFacts } from '../store/batch/batch-facts.ts';
+import type { Accepted, Settlement } from '../store/port/delivery-verbs.ts';
 import type { Changes } from './changes.ts';
 
 /** A request that was answered. */

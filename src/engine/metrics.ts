@@ -8,8 +8,8 @@ import { counter, counterBy, gauge, gaugeBy } from '../core/telemetry/metric.ts'
 import type { Family, Labels, Title } from '../core/telemetry/metric.ts';
 import { version } from '../core/base/version.ts';
 import type { World } from '../core/base/world.ts';
-import type { NodeRole } from '../store/node-verbs.ts';
-import type { Store } from '../store/store.ts';
+import type { NodeRole } from '../store/port/node-verbs.ts';
+import type { Store } from '../store/port/store.ts';
 import type { AdmissionFigures } from './admission.ts';
 import type { Census } from './census.ts';
 import type { Disk } from './disk.ts';

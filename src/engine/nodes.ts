@@ -1,5 +1,5 @@
 // Listing nodes.
-import type { Node } from '../store/node-verbs.ts';
+import type { Node } from '../store/port/node-verbs.ts';
 import type { Context } from './context.ts';
 
 export async function listNodes({ store }: Pick<Context, 'store'>): Promise<readonly Node[]> {

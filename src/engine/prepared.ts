@@ -5,7 +5,7 @@ import type { CallbackDefinition, Contract } from '../contract/model/contract.ts
 import type { Header } from '../core/domain/attempt.ts';
 import type { KeyRing } from '../core/secrets/seal.ts';
 import type { SigningSecret } from '../core/secrets/signing-secret.ts';
-import type { Target } from '../store/delivery-verbs.ts';
+import type { Target } from '../store/port/delivery-verbs.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
 
 export interface Prepared {

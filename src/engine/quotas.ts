@@ -8,7 +8,7 @@ import { quotasOf, type Quotas } from '../core/load/quotas.ts';
 import { giveBack, rescale, take, type Debt } from '../core/load/rate.ts';
 import { followed, type Soon } from '../core/base/soon.ts';
 import type { World } from '../core/base/world.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/port/store.ts';
 
 type Owner = Pick<App, 'no' | 'quotas'>;
 

@@ -5,7 +5,7 @@
 import { limits } from '../core/limits/limits.ts';
 import { dueStepMs, stepMax, type Replay } from '../core/domain/replay.ts';
 import type { World } from '../core/base/world.ts';
-import { VerbFailed, type Store } from '../store/store.ts';
+import { VerbFailed, type Store } from '../store/port/store.ts';
 import type { Changes } from './changes.ts';
 
 export interface ReplayerMeans {

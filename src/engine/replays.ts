@@ -4,8 +4,8 @@ import { withoutPrefix } from '../core/base/id.ts';
 import { limits } from '../core/limits/limits.ts';
 import { Problem } from '../core/errors/problem.ts';
 import type { Replay, ReplayCursor, ReplayFilter } from '../core/domain/replay.ts';
-import type { ReplayScope } from '../store/replay-verbs.ts';
-import type { Page, PageInput } from '../store/store.ts';
+import type { ReplayScope } from '../store/port/replay-verbs.ts';
+import type { Page, PageInput } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 

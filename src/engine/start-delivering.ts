@@ -3,7 +3,7 @@
 import type { Contract } from '../contract/model/contract.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { Sender } from '../egress/http/send.ts';
-import type { Settlement } from '../store/delivery-verbs.ts';
+import type { Settlement } from '../store/port/delivery-verbs.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';

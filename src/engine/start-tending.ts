@@ -1,7 +1,7 @@
 // Starts the background work of a worker besides delivering: retention, expiry, replays and own
 // events. Each part runs by itself and can be woken.
 import type { World } from '../core/base/world.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/port/store.ts';
 import type { Changes } from './changes.ts';
 import { Expirer } from './expirer.ts';
 import { Herald } from './herald.ts';

@@ -8,7 +8,7 @@ import { limits } from '../core/limits/limits.ts';
 import { Problem } from '../core/errors/problem.ts';
 import type { Range, Span } from '../core/telemetry/stats-span.ts';
 import { calendarLastMs, spanBetween, spanOf, stepsOf } from '../core/telemetry/stats-span.ts';
-import type { Attention, StepFigures } from '../store/figure-verbs.ts';
+import type { Attention, StepFigures } from '../store/port/figure-verbs.ts';
 import type { Context } from './context.ts';
 
 type Owner = Pick<App, 'no'>;

@@ -3,10 +3,10 @@
 import { limits } from '../core/limits/limits.ts';
 import type { World } from '../core/base/world.ts';
 import type { Deadlines } from '../egress/http/deadlines.ts';
-import type { Gauges } from '../store/gauge-verbs.ts';
-import type { Node } from '../store/node-verbs.ts';
-import type { Database } from '../store/open.ts';
-import type { Store } from '../store/store.ts';
+import type { Gauges } from '../store/port/gauge-verbs.ts';
+import type { Node } from '../store/port/node-verbs.ts';
+import type { Database } from '../store/open/open.ts';
+import type { Store } from '../store/port/store.ts';
 import { createCensor, type Census } from './census.ts';
 import { diskOf, type Disk } from './disk.ts';
 

@@ -3,7 +3,7 @@
 import { limits } from '../core/limits/limits.ts';
 import { Problem } from '../core/errors/problem.ts';
 import type { World } from '../core/base/world.ts';
-import type { Store } from '../store/store.ts';
+import type { Store } from '../store/port/store.ts';
 import { Channel, clientOf, type Client, type Listener } from './channel.ts';
 import type { Feed } from './feed.ts';
 

@@ -8,7 +8,7 @@ import { verifierOf, type SigningSecret } from '../core/secrets/signing-secret.t
 import { composeAnswer, messageOf, type Answer } from '../contract/request/answer.ts';
 import type { Operation, Variant } from '../contract/model/contract.ts';
 import type { Exchange, Message } from '../contract/expression/exchange.ts';
-import type { Idempotency } from '../store/store.ts';
+import type { Idempotency } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
 import { idempotencyMismatch, idempotencyOf } from './idempotency.ts';

@@ -9,7 +9,7 @@ import { Problem, type Fault } from '../core/errors/problem.ts';
 import type { Choice } from '../core/domain/read-controls.ts';
 import { validSecrets, type SigningSecret } from '../core/secrets/signing-secret.ts';
 import type { Subscription } from '../core/domain/subscription.ts';
-import type { EditInput, Page, ReadInput } from '../store/store.ts';
+import type { EditInput, Page, ReadInput } from '../store/port/store.ts';
 import type { Context } from './context.ts';
 import { choose, expired, tellExpiry } from './controls.ts';
 import { openSecrets, renewSecrets } from './secrets.ts';

@@ -3,7 +3,7 @@
 // back. A read that was overtaken by a change of its subscription is repeated, so that no caller
 // gets an outdated answer.
 import type { World } from '../core/base/world.ts';
-import { StoreUnavailable, type Store } from '../store/store.ts';
+import { StoreUnavailable, type Store } from '../store/port/store.ts';
 import type { KnownTarget } from './prepared.ts';
 
 export interface Look {

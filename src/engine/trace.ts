@@ -15,7 +15,7 @@ import {
   type Tracer,
 } from '../core/telemetry/trace.ts';
 import type { World } from '../core/base/world.ts';
-import type { Settlement } from '../store/delivery-verbs.ts';
+import type { Settlement } from '../store/port/delivery-verbs.ts';
 import type { KnownTarget } from './prepared.ts';
 
 /** A span that has not ended. */

@@ -7,7 +7,7 @@
 import { claimableOf } from '../core/load/app-share.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { Leased } from '../core/domain/delivery.ts';
-import type { AppRoom, Offer, Settlement } from '../store/delivery-verbs.ts';
+import type { AppRoom, Offer, Settlement } from '../store/port/delivery-verbs.ts';
 import { AppShares, type InFlight } from './app-shares.ts';
 
 export interface Window {

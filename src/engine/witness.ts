@@ -6,7 +6,7 @@ import { withPrefix } from '../core/base/id.ts';
 import { originOf, plainUrl, withoutPaths } from '../core/secrets/redact.ts';
 import type { Tracer } from '../core/telemetry/trace.ts';
 import type { World } from '../core/base/world.ts';
-import type { Settlement } from '../store/delivery-verbs.ts';
+import type { Settlement } from '../store/port/delivery-verbs.ts';
 import type { KnownTarget } from './prepared.ts';
 import { attemptSpan, deliverySpan, deliveryTrace } from './trace.ts';
 

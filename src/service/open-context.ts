@@ -14,8 +14,8 @@ import { createQuotas } from '../engine/quotas.ts';
 import { createReach, type Reach } from '../engine/start-delivering.ts';
 import { noTending, startTending } from '../engine/start-tending.ts';
 import { openRing } from '../engine/unlock.ts';
-import type { BatchFacts } from '../store/batch-facts.ts';
-import { openStore } from '../store/open.ts';
+import type { BatchFacts } from '../store/batch/batch-facts.ts';
+import { openStore } from '../store/open/open.ts';
 import type { Outside } from './outside.ts';
 
 export interface Opened {

@@ -5,7 +5,7 @@ import type { Tracer } from '../core/telemetry/trace.ts';
 import type { World } from '../core/base/world.ts';
 import type { DialOptions } from '../egress/http/connect.ts';
 import type { Resolver } from '../egress/guard/resolve.ts';
-import type { OpenStore } from '../store/open.ts';
+import type { OpenStore } from '../store/open/open.ts';
 
 export interface Outside {
   world: World;

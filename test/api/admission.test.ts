@@ -6,7 +6,7 @@ import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { limits } from '../../src/core/limits/limits.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/open/open.ts';
 import { Tally } from '../e2e/tally.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { rawClient } from './raw-client.ts';

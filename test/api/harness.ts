@@ -7,7 +7,7 @@ import type { Resolver } from '../../src/egress/guard/resolve.ts';
 import { assertCleanLog, assertNoSecret, keepSettings, learnFrom } from '../canary.ts';
 import { startService } from '../../src/service.ts';
 import type { Outside } from '../../src/service/outside.ts';
-import { openStore } from '../../src/store/open.ts';
+import { openStore } from '../../src/store/open/open.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 
 export interface Running extends AsyncDisposable {

@@ -21,7 +21,7 @@ import type { Context } from '../../src/engine/context.ts';
 import { createIdentifier } from '../../src/engine/identify.ts';
 import { createKey } from '../../src/engine/keys.ts';
 import { createQuotas } from '../../src/engine/quotas.ts';
-import type { NodeRole } from '../../src/store/node-verbs.ts';
+import type { NodeRole } from '../../src/store/port/node-verbs.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { fakeResolver } from './harness.ts';
 

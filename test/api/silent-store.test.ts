@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { openStore } from '../../src/store/open.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { openStore } from '../../src/store/open/open.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { virtualWorld, type VirtualWorld } from '../engine/virtual-world.ts';
 import { start, type Answer, type Call, type Running } from './harness.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open/open.ts';
 import { header, receive } from '../e2e/receiver.ts';
 import { Tally } from '../e2e/tally.ts';
 import { migrationsDir } from '../store/open-memory.ts';

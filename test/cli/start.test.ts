@@ -101,8 +101,8 @@ describe('a start on SQLite', () => {
         [],
       );
     }
-    assert(write.own.includes('src/store/sqlite/adapter.ts'));
-    assert(!read.own.includes('src/store/sqlite/adapter.ts'));
+    assert(write.own.includes('src/store/sqlite/batch/adapter.ts'));
+    assert(!read.own.includes('src/store/sqlite/batch/adapter.ts'));
   });
 });
 

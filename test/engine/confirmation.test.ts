@@ -10,7 +10,7 @@ import { Dispatcher, type Start } from '../../src/engine/dispatcher.ts';
 import { changeSubscription, unsubscribe } from '../../src/engine/subscriptions.ts';
 import { noChoice } from '../../src/core/domain/read-controls.ts';
 import { createTargetCache } from '../../src/engine/target-cache.ts';
-import type { Delivery, Target, Worker } from '../../src/store/delivery-verbs.ts';
+import type { Delivery, Target, Worker } from '../../src/store/port/delivery-verbs.ts';
 import {
   apiContext,
   clusterPollMs,

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Dispatcher } from '../../src/engine/dispatcher.ts';
-import type { Worker } from '../../src/store/delivery-verbs.ts';
+import type { Worker } from '../../src/store/port/delivery-verbs.ts';
 import { sleepyWorld } from './sleepy-world.ts';
 
 describe('the poll timer of Dispatcher', () => {

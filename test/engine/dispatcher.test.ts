@@ -25,8 +25,8 @@ import type {
   Target,
   Worked,
   Worker,
-} from '../../src/store/delivery-verbs.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+} from '../../src/store/port/delivery-verbs.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

@@ -5,7 +5,7 @@ import { noControls } from '../../src/core/domain/controls.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { Expirer } from '../../src/engine/expirer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { newApp, newSubscription } from '../store/subject.ts';
 import { sleepyWorld, type SleepyWorld } from './sleepy-world.ts';
 

@@ -5,9 +5,9 @@ import { readDigest } from '../../src/core/domain/digest.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { Feed } from '../../src/engine/feed.ts';
 import { createJournal, type Journal } from '../../src/engine/journal.ts';
-import { storeOver } from '../../src/store/open.ts';
-import { inProcess } from '../../src/store/sqlite/in-process.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { storeOver } from '../../src/store/open/open.ts';
+import { inProcess } from '../../src/store/sqlite/batch/in-process.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

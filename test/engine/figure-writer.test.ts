@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { FigureWriter } from '../../src/engine/figure-writer.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { virtualWorld } from './virtual-world.ts';
 
 function stage(answer: (call: number) => Promise<{ written: number; isMore: boolean }>) {

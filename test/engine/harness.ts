@@ -21,9 +21,9 @@ import { publish } from '../../src/engine/publish.ts';
 import { createReach, startDelivering } from '../../src/engine/start-delivering.ts';
 import { startTending } from '../../src/engine/start-tending.ts';
 import { subscribe } from '../../src/engine/subscribe.ts';
-import { storeOver } from '../../src/store/open.ts';
-import { adapterOn } from '../../src/store/sqlite/adapter.ts';
-import { inProcess } from '../../src/store/sqlite/in-process.ts';
+import { storeOver } from '../../src/store/open/open.ts';
+import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
+import { inProcess } from '../../src/store/sqlite/batch/in-process.ts';
 import { migratedMemory } from '../store/migrated-memory.ts';
 import type { VirtualWorld } from './virtual-world.ts';
 

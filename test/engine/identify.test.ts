@@ -8,7 +8,7 @@ import { createApp } from '../../src/engine/apps.ts';
 import { createIdentifier, type Identifier } from '../../src/engine/identify.ts';
 import { signIn, signOut } from '../../src/engine/sessions.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 
 interface Stage extends AsyncDisposable {

@@ -9,7 +9,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { groupsOf, Intake, judgeEntry } from '../../src/engine/intake.ts';
 import { judge } from '../../src/engine/publish.ts';
-import type { InboxEntry } from '../../src/store/inbox-verbs.ts';
+import type { InboxEntry } from '../../src/store/port/inbox-verbs.ts';
 import { apiContext, openDatabase, startEngine } from './harness.ts';
 import { ok, quickNetwork } from './network.ts';
 import { virtualWorld } from './virtual-world.ts';

@@ -7,7 +7,7 @@ import type { World } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/apps.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { Keeper, type Retained } from '../../src/engine/keeper.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase, retentionMs, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { sleepyWorld } from './sleepy-world.ts';
 import { virtualWorld } from './virtual-world.ts';

@@ -1,7 +1,7 @@
 // A delivery and its target, for tests of a single attempt.
 import { noControls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import type { Target } from '../../src/store/delivery-verbs.ts';
+import type { Target } from '../../src/store/port/delivery-verbs.ts';
 
 export const leased: Leased = {
   event: '01jc4t6v8m3q5r7w9x1y2z3a4d',

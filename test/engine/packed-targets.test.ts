@@ -8,7 +8,7 @@ import { PackedTargets } from '../../src/engine/packed-targets.ts';
 import { createPrepare } from '../../src/engine/prepared.ts';
 import { sealHeaders, sealSecrets } from '../../src/engine/secrets.ts';
 import { createTargetCache, type TargetCache } from '../../src/engine/target-cache.ts';
-import type { Target } from '../../src/store/delivery-verbs.ts';
+import type { Target } from '../../src/store/port/delivery-verbs.ts';
 import { virtualWorld } from './virtual-world.ts';
 
 const world = virtualWorld();

@@ -8,7 +8,7 @@ import { createApp } from '../../src/engine/apps.ts';
 import { noChanges } from '../../src/engine/changes.ts';
 import { Replayer, type Done, type ReplayerMeans } from '../../src/engine/replayer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
-import { StoreUnavailable, VerbFailed, type Store } from '../../src/store/store.ts';
+import { StoreUnavailable, VerbFailed, type Store } from '../../src/store/port/store.ts';
 import { callback, newSubscription } from '../store/subject.ts';
 import { settlementOf } from '../store/settlement.ts';
 import { attachDispatcher } from '../store/test-dispatcher.ts';

@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { Frame } from '../../src/engine/frame.ts';
 import { StreamHub, type Seat, type Watcher } from '../../src/engine/stream.ts';
 import { unsubscribe } from '../../src/engine/subscriptions.ts';
-import { StoreUnavailable, type Store } from '../../src/store/store.ts';
+import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import {
   openDatabase,
   startEngine,

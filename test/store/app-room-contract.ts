@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import type { EditInput } from '../../src/store/store.ts';
+import type { EditInput } from '../../src/store/port/store.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';
 import { callback, newApp, newSubscription, type OpenSubject } from './subject.ts';

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Attempt } from '../../src/core/domain/attempt.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openCluster } from '../../src/store/open.ts';
+import { openCluster } from '../../src/store/open/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 import { newId, openMemory } from './open-memory.ts';

@@ -4,7 +4,7 @@ import { beforeEach } from 'node:test';
 import type { Controls } from '../../src/core/domain/controls.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { EditInput, EditOutput, NewSubscription } from '../../src/store/store.ts';
+import type { EditInput, EditOutput, NewSubscription } from '../../src/store/port/store.ts';
 import { newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';

@@ -9,14 +9,14 @@ import type {
   Delivery,
   DeliveryFilter,
   Settlement,
-} from '../../src/store/delivery-verbs.ts';
-import type { EditInput, EditOutput, Idempotency } from '../../src/store/store.ts';
+} from '../../src/store/port/delivery-verbs.ts';
+import type { EditInput, EditOutput, Idempotency } from '../../src/store/port/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { Accepted, Settled, Worked } from '../../src/store/delivery-verbs.ts';
+import type { Accepted, Settled, Worked } from '../../src/store/port/delivery-verbs.ts';
 import type { Event } from '../../src/core/domain/event.ts';
 import type { Attempt } from '../../src/core/domain/attempt.ts';
 

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { VerbFailed } from '../../src/store/store.ts';
+import { VerbFailed } from '../../src/store/port/store.ts';
 import { subscriptionStage } from './subscription-stage.ts';
 import {
   callback,

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { type Controls, noControls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import type { EditInput } from '../../src/store/store.ts';
+import type { EditInput } from '../../src/store/port/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { type Outcome, settlementOf } from './settlement.ts';
 import { newId } from './open-memory.ts';
@@ -10,7 +10,7 @@ import { freshStage } from './store-stage.ts';
 import type { Room } from './test-dispatcher.ts';
 import type { StoreStage } from './store-stage.ts';
 import type { Callback } from '../../src/core/domain/subscription.ts';
-import type { Settled } from '../../src/store/delivery-verbs.ts';
+import type { Settled } from '../../src/store/port/delivery-verbs.ts';
 
 export const plenty: Room = { room: 64, laneRoom: 64 };
 

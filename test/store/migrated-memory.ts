@@ -2,12 +2,12 @@
 // 0.3 ms instead of 13. For tests that are not about migrations.
 import type { DatabaseSync } from 'node:sqlite';
 import { once } from '../../src/core/base/once.ts';
-import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
-import { connect } from '../../src/store/sqlite/connect.ts';
-import { migrationsDir, storeOver, type EmbeddedOptions } from '../../src/store/open.ts';
-import { adapterOn } from '../../src/store/sqlite/adapter.ts';
-import { inProcess } from '../../src/store/sqlite/in-process.ts';
-import type { Store } from '../../src/store/store.ts';
+import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
+import { connect } from '../../src/store/sqlite/connection/connect.ts';
+import { migrationsDir, storeOver, type EmbeddedOptions } from '../../src/store/open/open.ts';
+import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
+import { inProcess } from '../../src/store/sqlite/batch/in-process.ts';
+import type { Store } from '../../src/store/port/store.ts';
 
 /** As `openEmbedded` makes it. */
 export function memoryStore({ world, onFatal, onBatch }: Omit<EmbeddedOptions, 'dataDir'>): Store {

@@ -6,21 +6,21 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { migrationHash, readMigrations } from '../../src/store/migrate.ts';
-import { migrationsDir } from '../../src/store/open.ts';
+import { migrationHash, readMigrations } from '../../src/store/sql/migrate.ts';
+import { migrationsDir } from '../../src/store/open/open.ts';
 import {
   applyMigrations as applyToServer,
   columnsOf as columnsOfServer,
   readDueMigrations as dueOnServer,
-} from '../../src/store/postgres/apply-migrations.ts';
-import { connect } from '../../src/store/postgres/connect.ts';
-import { postgresMigrationsDir } from '../../src/store/postgres/transport.ts';
-import { lastUnhashed, schemaColumns } from '../../src/store/schema-check.ts';
+} from '../../src/store/postgres/schema/apply-migrations.ts';
+import { connect } from '../../src/store/postgres/connection/connect.ts';
+import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { lastUnhashed, schemaColumns } from '../../src/store/sql/schema-check.ts';
 import {
   applyMigrations,
   columnsOf,
   readDueMigrations,
-} from '../../src/store/sqlite/apply-migrations.ts';
+} from '../../src/store/sqlite/connection/apply-migrations.ts';
 import { frozenMigrations, frozenPath } from '../../tools/freeze-migrations.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { runHere } from '../cli/in-process.ts';

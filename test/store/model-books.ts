@@ -7,7 +7,7 @@ import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
 import { noFigures } from '../../src/core/telemetry/figures.ts';
 import { idMaker } from '../../src/core/base/id.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { Offer } from '../../src/store/delivery-verbs.ts';
+import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import { newKey } from './subject.ts';
 import { newId, openMemory } from './open-memory.ts';
 

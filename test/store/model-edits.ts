@@ -1,7 +1,7 @@
 // What apps and subscribers do to the model and the store beside it.
 import { strict as assert } from 'node:assert';
-import type { Born, Offer } from '../../src/store/delivery-verbs.ts';
-import type { EditInput } from '../../src/store/store.ts';
+import type { Born, Offer } from '../../src/store/port/delivery-verbs.ts';
+import type { EditInput } from '../../src/store/port/store.ts';
 import { callback, newSubscription } from './subject.ts';
 import { type Books, payloadOf } from './model-books.ts';
 import { type Chosen, type Command, controlsOf } from './model-commands.ts';

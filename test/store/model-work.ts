@@ -1,6 +1,6 @@
 // What a node does to the model and the store beside it: it claims, settles, fans out and starts again.
 import { strict as assert } from 'node:assert';
-import type { Offer, Settlement } from '../../src/store/delivery-verbs.ts';
+import type { Offer, Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { type Books, payloadOf } from './model-books.ts';
 import type { Command } from './model-commands.ts';
 import { newId, type DoneWork } from './open-memory.ts';

@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { idMaker } from '../../src/core/base/id.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { editCall, editOutput, readCall, readOutput } from '../../src/store/call.ts';
+import { editCall, editOutput, readCall, readOutput } from '../../src/store/port/call.ts';
 import type {
   Born,
   Offer,
@@ -13,9 +13,9 @@ import type {
   TakeUp,
   Work,
   Worked,
-} from '../../src/store/delivery-verbs.ts';
-import { adapterOn } from '../../src/store/sqlite/adapter.ts';
-import { applyMigrations } from '../../src/store/sqlite/apply-migrations.ts';
+} from '../../src/store/port/delivery-verbs.ts';
+import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
+import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
 import type {
   EditInput,
   EditOutput,
@@ -23,7 +23,7 @@ import type {
   ReadInput,
   ReadOutput,
   ReadVerb,
-} from '../../src/store/store.ts';
+} from '../../src/store/port/store.ts';
 import { migratedMemory } from './migrated-memory.ts';
 
 export const migrationsDir = fileURLToPath(new URL('../../migrations/sqlite', import.meta.url));

@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { connect as dial, createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import type { Client } from 'pg';
-import { connect, type ConnectOptions } from '../../src/store/postgres/connect.ts';
-import { failureKind, isConnectionLost } from '../../src/store/postgres/failure.ts';
-import { statement } from '../../src/store/postgres/named-statement.ts';
+import { connect, type ConnectOptions } from '../../src/store/postgres/connection/connect.ts';
+import { failureKind, isConnectionLost } from '../../src/store/postgres/connection/failure.ts';
+import { statement } from '../../src/store/postgres/connection/named-statement.ts';
 import { freshDatabase } from '../postgres/database.ts';
 
 const promises = {

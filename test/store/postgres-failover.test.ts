@@ -2,8 +2,8 @@
 // nor, where it was promised by nobody's fault, does it leave a delivery that nobody works on.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { openCluster } from '../../src/store/open.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
+import { openCluster } from '../../src/store/open/open.ts';
+import { StoreUnavailable } from '../../src/store/port/store.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { startPair } from '../postgres/pair.ts';
 import { startProxy } from '../postgres/proxy.ts';

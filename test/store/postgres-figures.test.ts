@@ -2,8 +2,8 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { bucketCount } from '../../src/core/telemetry/latency.ts';
-import type { EditInput } from '../../src/store/store.ts';
-import { openPostgres } from '../../src/store/postgres/transport.ts';
+import type { EditInput } from '../../src/store/port/store.ts';
+import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
 import { callback, newApp, newSubscription } from './subject.ts';

@@ -3,9 +3,9 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { openCluster } from '../../src/store/open.ts';
-import type { EditInput, Store } from '../../src/store/store.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
+import { openCluster } from '../../src/store/open/open.ts';
+import type { EditInput, Store } from '../../src/store/port/store.ts';
+import { StoreUnavailable } from '../../src/store/port/store.ts';
 import type { Database } from '../postgres/database.ts';
 import { openDatabase } from '../postgres/database.ts';
 import type { Postgres } from '../postgres/server.ts';

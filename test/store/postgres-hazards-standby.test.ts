@@ -2,8 +2,8 @@
 // there, says so, and goes on by itself when that server is the primary.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { openCluster } from '../../src/store/open.ts';
-import { StoreUnavailable } from '../../src/store/store.ts';
+import { openCluster } from '../../src/store/open/open.ts';
+import { StoreUnavailable } from '../../src/store/port/store.ts';
 import { openDatabase } from '../postgres/database.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { newApp } from './subject.ts';

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { AppliedMigration } from '../../src/store/migrate.ts';
-import { applyMigrations } from '../../src/store/postgres/apply-migrations.ts';
-import { connect } from '../../src/store/postgres/connect.ts';
-import { postgresMigrationsDir } from '../../src/store/postgres/transport.ts';
+import type { AppliedMigration } from '../../src/store/sql/migrate.ts';
+import { applyMigrations } from '../../src/store/postgres/schema/apply-migrations.ts';
+import { connect } from '../../src/store/postgres/connection/connect.ts';
+import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { until } from './postgres-stage.ts';
 

@@ -3,9 +3,12 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { firstIdAt } from '../../src/core/base/id.ts';
-import { connect } from '../../src/store/postgres/connect.ts';
-import { failureKind } from '../../src/store/postgres/failure.ts';
-import { dropPartitionsBefore, ensurePartitions } from '../../src/store/postgres/partitions.ts';
+import { connect } from '../../src/store/postgres/connection/connect.ts';
+import { failureKind } from '../../src/store/postgres/connection/failure.ts';
+import {
+  dropPartitionsBefore,
+  ensurePartitions,
+} from '../../src/store/postgres/schema/partitions.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 

@@ -4,9 +4,9 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { timeOf } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { WorkReply } from '../../src/store/call.ts';
-import type { Offer } from '../../src/store/delivery-verbs.ts';
-import { openPostgres } from '../../src/store/postgres/transport.ts';
+import type { WorkReply } from '../../src/store/port/call.ts';
+import type { Offer } from '../../src/store/port/delivery-verbs.ts';
+import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 
 const offer: Offer = { lease: 1, room: 0, free: new Map(), underWay: new Map(), laneRoom: 0 };

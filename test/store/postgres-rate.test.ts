@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openCluster } from '../../src/store/open.ts';
+import { openCluster } from '../../src/store/open/open.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';

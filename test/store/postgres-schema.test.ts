@@ -9,11 +9,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { firstIdAt } from '../../src/core/base/id.ts';
-import { CannotOpenStore } from '../../src/store/cannot-open-store.ts';
-import { applyMigrations, readDueMigrations } from '../../src/store/postgres/apply-migrations.ts';
-import { connect } from '../../src/store/postgres/connect.ts';
+import { CannotOpenStore } from '../../src/store/port/cannot-open-store.ts';
+import {
+  applyMigrations,
+  readDueMigrations,
+} from '../../src/store/postgres/schema/apply-migrations.ts';
+import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
-import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/transport.ts';
+import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/transport.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 12);

@@ -1,7 +1,7 @@
 // Values that come back from a real server as they were sent.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import { bytes } from '../../src/store/row.ts';
+import { bytes } from '../../src/store/sql/row.ts';
 import { fc, seed } from '../fast-check.ts';
 import type { Stage } from './postgres-stage.ts';
 import { openStage } from './postgres-stage.ts';

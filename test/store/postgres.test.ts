@@ -1,7 +1,7 @@
 // The contract on PostgreSQL, each suite or test on a database of its own, which was emptied before.
 import { after } from 'node:test';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openCluster } from '../../src/store/open.ts';
+import { openCluster } from '../../src/store/open/open.ts';
 import { storeDatabases } from '../postgres/store-database.ts';
 import type { OpenSubject } from './subject.ts';
 import { contracts, replayContracts } from './contracts.ts';

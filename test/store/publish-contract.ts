@@ -2,7 +2,7 @@
 // its own, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { VerbFailed } from '../../src/store/store.ts';
+import { VerbFailed } from '../../src/store/port/store.ts';
 import { callback, digest, inactive, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, newEvent } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';

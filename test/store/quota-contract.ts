@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
-import type { EditOutput, Store } from '../../src/store/store.ts';
+import type { EditOutput, Store } from '../../src/store/port/store.ts';
 import type { OpenSubject, Subject } from './subject.ts';
 import { digest, newApp, newKey, newSubscription } from './subject.ts';
 

@@ -2,8 +2,8 @@
 import { strict as assert } from 'node:assert';
 import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
-import type { Delivery, Settlement } from '../../src/store/delivery-verbs.ts';
-import type { EditInput, EditOutput, Idempotency, Store } from '../../src/store/store.ts';
+import type { Delivery, Settlement } from '../../src/store/port/delivery-verbs.ts';
+import type { EditInput, EditOutput, Idempotency, Store } from '../../src/store/port/store.ts';
 import { callback, newSubscription, type OpenSubject } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import { freshStage } from './store-stage.ts';

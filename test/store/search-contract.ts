@@ -6,8 +6,8 @@ import type { App } from '../../src/core/domain/app.ts';
 import type { Event } from '../../src/core/domain/event.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
-import type { Delivery, DeliveryFilter } from '../../src/store/delivery-verbs.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Delivery, DeliveryFilter } from '../../src/store/port/delivery-verbs.ts';
+import type { Store } from '../../src/store/port/store.ts';
 import { fc } from '../fast-check.ts';
 import {
   fits,

@@ -5,8 +5,8 @@ import type { App } from '../../src/core/domain/app.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { makeToken, type SessionKind } from '../../src/core/domain/session.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { NewKey, Store } from '../../src/store/store.ts';
-import { VerbFailed } from '../../src/store/store.ts';
+import type { NewKey, Store } from '../../src/store/port/store.ts';
+import { VerbFailed } from '../../src/store/port/store.ts';
 import type { OpenSubject, Subject } from './subject.ts';
 import { newApp, newKey } from './subject.ts';
 

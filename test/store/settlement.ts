@@ -1,6 +1,6 @@
 // How a test ends a delivery that it holds: the settlement that the engine would have written.
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import type { Settlement } from '../../src/store/delivery-verbs.ts';
+import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { attempt } from './subject.ts';
 
 export type Outcome = Settlement['outcome']['kind'];

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { openSqlite } from '../../src/store/sqlite/adapter.ts';
-import { backUp, CannotBackUp } from '../../src/store/sqlite/backup.ts';
+import { openSqlite } from '../../src/store/sqlite/batch/adapter.ts';
+import { backUp, CannotBackUp } from '../../src/store/sqlite/backup/backup.ts';
 import { migrationsDir, openMemory } from './open-memory.ts';
 
 const start = { name: 'here', role: 'all', version: '1', aloneHere: true } as const;

@@ -14,11 +14,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openEmbedded } from '../../src/store/open.ts';
-import { openSqlite } from '../../src/store/sqlite/adapter.ts';
-import { connect } from '../../src/store/sqlite/connect.ts';
-import { watchPlace } from '../../src/store/sqlite/in-place.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openEmbedded } from '../../src/store/open/open.ts';
+import { openSqlite } from '../../src/store/sqlite/batch/adapter.ts';
+import { connect } from '../../src/store/sqlite/connection/connect.ts';
+import { watchPlace } from '../../src/store/sqlite/connection/in-place.ts';
+import type { Store } from '../../src/store/port/store.ts';
 import { newApp } from './subject.ts';
 import { migrationsDir } from './open-memory.ts';
 

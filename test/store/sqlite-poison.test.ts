@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { timeOf } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { Offer } from '../../src/store/delivery-verbs.ts';
+import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
 import { newId, openMemory, type Opened } from './open-memory.ts';
 

@@ -10,8 +10,8 @@ import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openEmbedded } from '../../src/store/open.ts';
-import type { Store } from '../../src/store/store.ts';
+import { openEmbedded } from '../../src/store/open/open.ts';
+import type { Store } from '../../src/store/port/store.ts';
 
 const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openEmbedded } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open/open.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 import { newId } from './open-memory.ts';
 

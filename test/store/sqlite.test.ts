@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbedded } from '../../src/store/open.ts';
+import { openEmbedded } from '../../src/store/open/open.ts';
 import { memoryStore, migratedMemory } from './migrated-memory.ts';
 import type { OpenSubject } from './subject.ts';
 import { contracts, replayContracts } from './contracts.ts';

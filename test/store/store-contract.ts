@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { StoreUnavailable, VerbFailed } from '../../src/store/store.ts';
+import { StoreUnavailable, VerbFailed } from '../../src/store/port/store.ts';
 import { newId } from './open-memory.ts';
 import { migrationsDir, subscriptionStage } from './subscription-stage.ts';
 import {

@@ -5,7 +5,7 @@ import { after, afterEach, before, beforeEach } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
 import { idMaker } from '../../src/core/base/id.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/port/store.ts';
 import { newApp, type OpenSubject, type Subject } from './subject.ts';
 import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
 

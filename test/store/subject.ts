@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto';
 import type { App } from '../../src/core/domain/app.ts';
 import type { Callback } from '../../src/core/domain/subscription.ts';
 import type { World } from '../../src/core/base/world.ts';
-import type { AttemptRecord } from '../../src/store/delivery-verbs.ts';
-import type { NewKey, NewSubscription, Store } from '../../src/store/store.ts';
+import type { AttemptRecord } from '../../src/store/port/delivery-verbs.ts';
+import type { NewKey, NewSubscription, Store } from '../../src/store/port/store.ts';
 import { newId } from './open-memory.ts';
 
 export interface Subject {

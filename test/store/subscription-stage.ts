@@ -1,7 +1,7 @@
 // What suites about apps and subscriptions do on their stage.
 import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
-import type { EditOutput, NewSubscription, Page } from '../../src/store/store.ts';
+import type { EditOutput, NewSubscription, Page } from '../../src/store/port/store.ts';
 import { keptStage } from './store-stage.ts';
 import { newSubscription, type OpenSubject } from './subject.ts';
 import type { StoreStage } from './store-stage.ts';

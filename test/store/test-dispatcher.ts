@@ -1,8 +1,8 @@
 // A dispatcher that does what the test says: it offers room when told to, and shows what it was given.
 import { strict as assert } from 'node:assert';
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import type { Offer, Outlook, Worked } from '../../src/store/delivery-verbs.ts';
-import type { EditInput, EditOutput, Store } from '../../src/store/store.ts';
+import type { Offer, Outlook, Worked } from '../../src/store/port/delivery-verbs.ts';
+import type { EditInput, EditOutput, Store } from '../../src/store/port/store.ts';
 
 export interface Room extends Pick<Offer, 'apps' | 'appRoom' | 'unproven'> {
   room: number;

@@ -3,8 +3,8 @@
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { Offer, Settled, Settlement } from '../../src/store/delivery-verbs.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Offer, Settled, Settlement } from '../../src/store/port/delivery-verbs.ts';
+import type { Store } from '../../src/store/port/store.ts';
 import { settlementOf } from './settlement.ts';
 
 const world = realWorld();

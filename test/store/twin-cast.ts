@@ -3,10 +3,10 @@
 import type { Controls } from '../../src/core/domain/controls.ts';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { firstIdAt } from '../../src/core/base/id.ts';
-import type { EditCall } from '../../src/store/call.ts';
-import { editCall } from '../../src/store/call.ts';
-import type { Offer } from '../../src/store/delivery-verbs.ts';
-import type { EditInput, NewKey, NewSubscription } from '../../src/store/store.ts';
+import type { EditCall } from '../../src/store/port/call.ts';
+import { editCall } from '../../src/store/port/call.ts';
+import type { Offer } from '../../src/store/port/delivery-verbs.ts';
+import type { EditInput, NewKey, NewSubscription } from '../../src/store/port/store.ts';
 import { digest } from './subject.ts';
 import type { Row } from './twin-tables.ts';
 import type { Twins } from './twins.ts';

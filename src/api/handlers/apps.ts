@@ -3,7 +3,7 @@ import type { App } from '../../core/domain/app.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { createApp, editApp, getApp, listApps } from '../../engine/apps.ts';
 import type { Context } from '../../engine/context.ts';
-import type { QuotaEdits } from '../../store/store.ts';
+import type { QuotaEdits } from '../../store/port/store.ts';
 import type { Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 

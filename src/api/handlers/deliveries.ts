@@ -10,7 +10,7 @@ import {
 import { timeOf, withPrefix } from '../../core/base/id.ts';
 import type { Context } from '../../engine/context.ts';
 import { getDelivery, listDeliveries, retryDelivery } from '../../engine/deliveries.ts';
-import type { Delivery } from '../../store/delivery-verbs.ts';
+import type { Delivery } from '../../store/port/delivery-verbs.ts';
 import type { Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 

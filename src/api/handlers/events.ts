@@ -13,7 +13,7 @@ import { getEvent, listEvents } from '../../engine/events.ts';
 import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish.ts';
 import { getSubscription } from '../../engine/subscriptions.ts';
 import { beginTrace } from '../../engine/trace.ts';
-import type { Accepted } from '../../store/delivery-verbs.ts';
+import type { Accepted } from '../../store/port/delivery-verbs.ts';
 import type { Call, Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 import type { Pages } from '../pages/pages.ts';

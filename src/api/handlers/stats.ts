@@ -7,7 +7,7 @@ import { minuteMs, ranges } from '../../core/telemetry/stats-span.ts';
 import type { Context } from '../../engine/context.ts';
 import type { SubscriptionStats, TimeAsked } from '../../engine/stats.ts';
 import { getStats, getSubscriptionStats } from '../../engine/stats.ts';
-import type { Attention } from '../../store/figure-verbs.ts';
+import type { Attention } from '../../store/port/figure-verbs.ts';
 import type { Handlers } from '../call.ts';
 import type { Fields } from '../fields.ts';
 import * as fields from '../fields.ts';

@@ -1,6 +1,6 @@
 // Reports the schema version, on either database.
-import type { CannotOpenStore } from '../../store/cannot-open-store.ts';
-import type { AppliedMigration } from '../../store/migrate.ts';
+import type { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import type { AppliedMigration } from '../../store/sql/migrate.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 
 export function judgeSchema(due: readonly AppliedMigration[]): Finding {

@@ -3,10 +3,14 @@
 import type { KeyRing } from '../../core/secrets/seal.ts';
 import type { World } from '../../core/base/world.ts';
 import { proofName } from '../../engine/unlock.ts';
-import { migratorOf } from '../../store/bring-up.ts';
-import { CannotOpenStore } from '../../store/cannot-open-store.ts';
-import { databaseName, sessionAdvice, versionMin } from '../../store/postgres/cannot-open.ts';
-import { examineServer, type ExaminedServer } from '../../store/postgres/examine.ts';
+import { migratorOf } from '../../store/open/bring-up.ts';
+import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import {
+  databaseName,
+  sessionAdvice,
+  versionMin,
+} from '../../store/postgres/connection/cannot-open.ts';
+import { examineServer, type ExaminedServer } from '../../store/postgres/connection/examine.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 import { judgeSchema, refusedSchema } from './schema.ts';
 import { judgeRing } from './store-file.ts';

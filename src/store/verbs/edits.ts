@@ -1,29 +1,29 @@
 // The edits that are the same on both databases, by name.
-import type { EditCall } from '../call.ts';
-import type { Fact } from '../counting.ts';
-import type { Script } from '../statement.ts';
-import type { EditOutput, EditVerb } from '../store.ts';
-import { advanceReplay } from './advance-replay.ts';
-import { createApp, editApp } from './apps.ts';
-import { disableFailing } from './disable-failing.ts';
-import { editSubscription } from './edit-subscription.ts';
-import { expireSubscription } from './expire-subscription.ts';
+import type { EditCall } from '../port/call.ts';
+import type { Fact } from '../statistics/counting.ts';
+import type { Script } from '../sql/statement.ts';
+import type { EditOutput, EditVerb } from '../port/store.ts';
+import { advanceReplay } from './replays/advance-replay.ts';
+import { createApp, editApp } from './accounts/apps.ts';
+import { disableFailing } from './subscriptions/disable-failing.ts';
+import { editSubscription } from './subscriptions/edit-subscription.ts';
+import { expireSubscription } from './subscriptions/expire-subscription.ts';
 import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget, forgetPatterns } from './forget.ts';
-import { createKey, revokeKey, rotateKey, touchKeys } from './keys.ts';
-import { cancelReplay, createReplay, forgetReplays } from './replays.ts';
-import { retryDelivery } from './retry-delivery.ts';
+import { createKey, revokeKey, rotateKey, touchKeys } from './accounts/keys.ts';
+import { cancelReplay, createReplay, forgetReplays } from './replays/replays.ts';
+import { retryDelivery } from './deliveries/retry-delivery.ts';
 import {
   createSession,
   endSession,
   forgetSessions,
   prolongSession,
   takeTicket,
-} from './sessions.ts';
-import { keepSetting } from './settings.ts';
-import { subscribe } from './subscribe.ts';
-import { unsubscribe } from './unsubscribe.ts';
-import type { Edit } from './verb.ts';
+} from './accounts/sessions.ts';
+import { keepSetting } from './accounts/settings.ts';
+import { subscribe } from './subscriptions/subscribe.ts';
+import { unsubscribe } from './subscriptions/unsubscribe.ts';
+import type { Edit } from './shared/verb.ts';
 
 const shared = {
   createApp,

@@ -1,10 +1,10 @@
 // The feed of changes: rows written by many nodes, each read from its own cursor.
 import { strict as assert } from 'node:assert';
-import type { Row } from '../row.ts';
-import { integer, text } from '../row.ts';
-import { all, forEach } from '../statement.ts';
-import { deliveriesNamed as named } from './delivery.ts';
-import type { Edit, Read } from './verb.ts';
+import type { Row } from '../sql/row.ts';
+import { integer, text } from '../sql/row.ts';
+import { all, forEach } from '../sql/statement.ts';
+import { deliveriesNamed as named } from './shared/delivery.ts';
+import type { Edit, Read } from './shared/verb.ts';
 
 export const feedSql = {
   append: `

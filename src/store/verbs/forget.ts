@@ -1,11 +1,11 @@
 // Deletes expired rows, a bounded number at a time.
 import { strict as assert } from 'node:assert';
-import { all, first } from '../statement.ts';
+import { all, first } from '../sql/statement.ts';
 import { timeOf } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { Row } from '../row.ts';
-import { text } from '../row.ts';
-import type { Edit } from './verb.ts';
+import type { Row } from '../sql/row.ts';
+import { text } from '../sql/row.ts';
+import type { Edit } from './shared/verb.ts';
 
 export const forgetSql = {
   idempotency: `

@@ -1,9 +1,9 @@
 // Reads the nodes that are alive.
-import type { Node } from '../node-verbs.ts';
-import type { Row } from '../row.ts';
-import { integer, oneOf, text } from '../row.ts';
-import { all } from '../statement.ts';
-import type { Read } from './verb.ts';
+import type { Node } from '../port/node-verbs.ts';
+import type { Row } from '../sql/row.ts';
+import { integer, oneOf, text } from '../sql/row.ts';
+import { all } from '../sql/statement.ts';
+import type { Read } from './shared/verb.ts';
 
 export const nodesSql = {
   list: `

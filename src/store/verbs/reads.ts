@@ -1,28 +1,28 @@
 // All reads, by name: they are the same on both databases.
-import type { ReadCall } from '../call.ts';
-import type { Script } from '../statement.ts';
-import type { ReadOutput, ReadVerb } from '../store.ts';
-import { app, apps } from './apps.ts';
-import { attempts } from './attempts.ts';
-import { deliveries } from './deliveries.ts';
-import { delivery } from './delivery.ts';
-import { event, events } from './events.ts';
-import { expiring } from './expire-subscription.ts';
-import { appFigures, counts, subscriptionFigures } from './figures.ts';
+import type { ReadCall } from '../port/call.ts';
+import type { Script } from '../sql/statement.ts';
+import type { ReadOutput, ReadVerb } from '../port/store.ts';
+import { app, apps } from './accounts/apps.ts';
+import { attempts } from './deliveries/attempts.ts';
+import { deliveries } from './deliveries/deliveries.ts';
+import { delivery } from './shared/delivery.ts';
+import { event, events } from './deliveries/events.ts';
+import { expiring } from './subscriptions/expire-subscription.ts';
+import { appFigures, counts, subscriptionFigures } from './statistics/figures.ts';
 import { deliveriesNamed, feed, watched } from './feed.ts';
-import { gauges, laneCensus, subscriptionCensus } from './gauges.ts';
-import { health } from './health.ts';
-import { key, keys } from './keys.ts';
+import { gauges, laneCensus, subscriptionCensus } from './statistics/gauges.ts';
+import { health } from './statistics/health.ts';
+import { key, keys } from './accounts/keys.ts';
 import { nodes } from './nodes.ts';
-import { notices } from './notices.ts';
-import { replayable, replayRange } from './replayable.ts';
-import { replay, replays, runningReplays } from './replays.ts';
-import { adminKey, session } from './sessions.ts';
-import { subscriptionHealth } from './subscription-health.ts';
-import { subscription, subscriptions } from './subscriptions.ts';
-import { tally } from './tally.ts';
-import { targets } from './targets.ts';
-import type { Read } from './verb.ts';
+import { notices } from './shared/notices.ts';
+import { replayable, replayRange } from './replays/replayable.ts';
+import { replay, replays, runningReplays } from './replays/replays.ts';
+import { adminKey, session } from './accounts/sessions.ts';
+import { subscriptionHealth } from './subscriptions/subscription-health.ts';
+import { subscription, subscriptions } from './subscriptions/subscriptions.ts';
+import { tally } from './deliveries/tally.ts';
+import { targets } from './deliveries/targets.ts';
+import type { Read } from './shared/verb.ts';
 
 const reads: { [V in ReadVerb]: Read<V> } = {
   key,

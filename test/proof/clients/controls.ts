@@ -257,7 +257,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-reads-in-one-queue',
     changes: [
       {
-        file: 'src/store/sqlite/read-turns.ts',
+        file: 'src/store/sqlite/thread/read-turns.ts',
         find: 'waiting.add(appNoOf(call), {',
         replace: 'waiting.add(appNoOf(call) && 1, {',
       },

@@ -3,12 +3,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { pendingOf } from '../../../src/core/telemetry/figures.ts';
-import { keyFileIn, readKeyFile } from '../../../src/store/key-file.ts';
-import { databaseIn, migrationsDir, storeOver } from '../../../src/store/open.ts';
-import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
-import { connect } from '../../../src/store/sqlite/connect.ts';
-import { inProcess } from '../../../src/store/sqlite/in-process.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { keyFileIn, readKeyFile } from '../../../src/store/open/key-file.ts';
+import { databaseIn, migrationsDir, storeOver } from '../../../src/store/open/open.ts';
+import { openSqlite } from '../../../src/store/sqlite/batch/adapter.ts';
+import { connect } from '../../../src/store/sqlite/connection/connect.ts';
+import { inProcess } from '../../../src/store/sqlite/batch/in-process.ts';
+import type { Store } from '../../../src/store/port/store.ts';
 import { broken, miscounted } from '../../store/model-rules.ts';
 import type { Line } from './history.ts';
 import { Actor, nowMs, publishing } from './paths.ts';

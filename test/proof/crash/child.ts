@@ -1,9 +1,9 @@
 // A process that is to die: does what one path says on a prepared folder, or opens an old or empty one, and
 // says what it was answered. Run: node child.ts <folder> <history file> <path | migrate> [stage]
 import { openSync } from 'node:fs';
-import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open.ts';
-import { openSqlite } from '../../../src/store/sqlite/adapter.ts';
-import { inProcess } from '../../../src/store/sqlite/in-process.ts';
+import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open/open.ts';
+import { openSqlite } from '../../../src/store/sqlite/batch/adapter.ts';
+import { inProcess } from '../../../src/store/sqlite/batch/in-process.ts';
 import { sayTo } from './history.ts';
 import { Actor, nowMs, paths, type PathName, type Stage } from './paths.ts';
 

@@ -1,8 +1,8 @@
 // A data folder as the second migration left it, with rows of every kind: for upgrades that are cut short.
 import { DatabaseSync } from 'node:sqlite';
-import { databaseIn, makeFolder, migrationsDir } from '../../../src/store/open.ts';
-import { printResult } from '../../../src/store/published-result.ts';
-import { readMigrations } from '../../../src/store/migrate.ts';
+import { databaseIn, makeFolder, migrationsDir } from '../../../src/store/open/open.ts';
+import { printResult } from '../../../src/store/port/published-result.ts';
+import { readMigrations } from '../../../src/store/sql/migrate.ts';
 import { digest } from '../../store/subject.ts';
 import { newId } from '../../store/open-memory.ts';
 import type { Line } from './history.ts';

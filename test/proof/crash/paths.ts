@@ -2,7 +2,7 @@
 // done. Small on purpose: each has a process of its own for every point.
 import { strict as assert } from 'node:assert';
 import type { DeliveryName, Leased } from '../../../src/core/domain/delivery.ts';
-import type { EditInput, Store } from '../../../src/store/store.ts';
+import type { EditInput, Store } from '../../../src/store/port/store.ts';
 import { attempt, digest, newApp, newSubscription } from '../../store/subject.ts';
 import { settlementOf, type Outcome } from '../../store/settlement.ts';
 import { newId } from '../../store/open-memory.ts';

@@ -20,7 +20,11 @@ export const faultsControls: readonly LookControl[] = [
   {
     name: 'no-lock-of-the-folder',
     changes: [
-      { file: 'src/store/sqlite/lock.ts', find: "    db.exec('begin exclusive');\n", replace: '' },
+      {
+        file: 'src/store/sqlite/connection/lock.ts',
+        find: "    db.exec('begin exclusive');\n",
+        replace: '',
+      },
     ],
     breaks: /^I4: a second service/,
     look: async (changes) => secondService(changes),
@@ -29,12 +33,12 @@ export const faultsControls: readonly LookControl[] = [
     name: 'write-into-a-deleted-file',
     changes: [
       {
-        file: 'src/store/sqlite/adapter.ts',
+        file: 'src/store/sqlite/batch/adapter.ts',
         find: "path === ':memory:' ? alwaysInPlace : watchPlace(path)",
         replace: "path === ':memory:' ? alwaysInPlace : alwaysInPlace",
       },
       {
-        file: 'src/store/sqlite/adapter.ts',
+        file: 'src/store/sqlite/batch/adapter.ts',
         find: 'import { alwaysInPlace, watchPlace, type InPlace }',
         replace: 'import { alwaysInPlace, type InPlace }',
       },
@@ -46,7 +50,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'begin-empty-where-a-database-was',
     changes: [
       {
-        file: 'src/store/sqlite/missing-database.ts',
+        file: 'src/store/sqlite/connection/missing-database.ts',
         find: '  if (left.length === 0) return;',
         replace: '  if (left.length >= 0) return;',
       },
@@ -58,7 +62,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'ignore-a-changed-migration',
     changes: [
       {
-        file: 'src/store/migrate.ts',
+        file: 'src/store/sql/migrate.ts',
         find: '  if (found.hash === undefined || found.hash === expected) return;',
         replace: "  if (found.hash === undefined || expected !== '') return;",
       },
@@ -70,7 +74,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'a-fan-out-that-ends-all',
     changes: [
       {
-        file: 'src/store/sqlite/fan-out.ts',
+        file: 'src/store/sqlite/deliver/fan-out.ts',
         find: "if (taken.kind === 'done') return taken.output;",
         replace: "if (taken.kind === 'done') return taken.output; throw new Error('poison');",
       },
@@ -82,7 +86,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'a-filter-that-refuses-all',
     changes: [
       {
-        file: 'src/store/kept-filter.ts',
+        file: 'src/store/rules/kept-filter.ts',
         find: '  } catch {\n    return undefined;',
         replace: '  } catch (error) {\n    throw error;',
       },
@@ -94,7 +98,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'backup-of-the-file-alone',
     changes: [
       {
-        file: 'src/store/sqlite/backup.ts',
+        file: 'src/store/sqlite/backup/backup.ts',
         find: "    db.prepare('vacuum into ?').run(part);",
         replace: "    process.getBuiltinModule('node:fs').copyFileSync(path, part);",
       },
@@ -124,7 +128,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'keep-times-of-a-clock-that-was-ahead',
     changes: [
       {
-        file: 'src/store/sqlite/rebase-times.ts',
+        file: 'src/store/sqlite/upkeep/rebase-times.ts',
         find: '      if (backMs < limits.clockBackMs) return;',
         replace: '      if (backMs < Infinity) return;',
       },

@@ -22,7 +22,7 @@ const broken: readonly Broken[] = [
   {
     name: 'fuzz-lookup-by-id-only',
     change: {
-      file: 'src/store/verbs/subscriptions.ts',
+      file: 'src/store/verbs/subscriptions/subscriptions.ts',
       find: 'from subscription where id = ?1 and app = ?2`,',
       replace: 'from subscription where id = ?1 and ?2 >= 0`,',
     },

@@ -12,7 +12,7 @@ export const killsControls: readonly LookControl[] = [
     name: 'keys-forgotten-at-the-start',
     changes: [
       {
-        file: 'src/store/sqlite/adapter.ts',
+        file: 'src/store/sqlite/batch/adapter.ts',
         find: '        applyMigrations(db, { database: path, ...options });',
         replace:
           "        applyMigrations(db, { database: path, ...options });\n        db.exec('delete from idem');",
@@ -25,7 +25,7 @@ export const killsControls: readonly LookControl[] = [
     name: 'leave-what-was-under-way',
     changes: [
       {
-        file: 'src/store/sqlite/nodes.ts',
+        file: 'src/store/sqlite/deliver/nodes.ts',
         find: '    return { node, freed: free(nowMs) };',
         replace: '    return { node, freed: 0 * free.length * nowMs };',
       },

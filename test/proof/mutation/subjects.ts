@@ -49,8 +49,8 @@ export const subjects: readonly Subject[] = [
     sample: 30,
   },
   {
-    name: 'src/store/postgres/transact.ts',
-    files: ['src/store/postgres/transact.ts'],
+    name: 'src/store/postgres/connection/transact.ts',
+    files: ['src/store/postgres/connection/transact.ts'],
     tests: [
       ['test/store/postgres-transact.test.ts'],
       ['test/store/postgres-hazards-commit.test.ts'],

@@ -50,14 +50,14 @@ function lookAtFailover(
   return async (changes) => failovers({ replication, endings: [ending], seed, changes, drainMs });
 }
 
-const transact = 'src/store/postgres/transact.ts';
+const transact = 'src/store/postgres/connection/transact.ts';
 
 export const postgresControls: readonly LookControl[] = [
   {
     name: 'postgres: publishes wait in the queue of all other edits',
     changes: [
       {
-        file: 'src/store/batch-cycle.ts',
+        file: 'src/store/batch/batch-cycle.ts',
         find: "    return this.#areApart() && call.verb !== 'publish' ? this.#changes : this.#edits;\n",
         replace: "    return call.verb === 'publish' ? this.#edits : this.#edits;\n",
       },
@@ -69,7 +69,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: an edit that was given up stays in the queue',
     changes: [
       {
-        file: 'src/store/edit-queue.ts',
+        file: 'src/store/batch/edit-queue.ts',
         find: '    withdraw: leave,\n',
         replace: '    withdraw: (edit) => waiting.has(edit),\n',
       },
@@ -81,7 +81,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: synchronous_commit not pinned',
     changes: [
       {
-        file: 'src/store/postgres/connect.ts',
+        file: 'src/store/postgres/connection/connect.ts',
         find: "  synchronous_commit: 'on', // A reply means: on disk.\n",
         replace: '',
       },
@@ -137,7 +137,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: what a failover left with a living node stays there',
     changes: [
       {
-        file: 'src/store/postgres/held.ts',
+        file: 'src/store/postgres/batch/held.ts',
         find: 'const isAnother = life !== undefined && life !== now;',
         replace: 'const isAnother = life === null;',
       },
@@ -149,12 +149,12 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: claims what another node holds',
     changes: [
       {
-        file: 'src/store/postgres/claim.ts',
+        file: 'src/store/postgres/deliver/claim.ts',
         find: 'order by ready_ms, no limit $4 for no key update skip locked`',
         replace: 'order by ready_ms, no limit $4`',
       },
       {
-        file: 'src/store/postgres/claim.ts',
+        file: 'src/store/postgres/deliver/claim.ts',
         find: '      and coalesce(lease, 0) = 0\n',
         replace: '',
       },
@@ -166,7 +166,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: a broken connection goes unnoticed',
     changes: [
       {
-        file: 'src/store/postgres/connect.ts',
+        file: 'src/store/postgres/connection/connect.ts',
         find: "  client.on('error', (error) => {",
         replace: "  client.on('never emitted', (error) => {",
       },
@@ -178,12 +178,12 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: a broken connection is kept',
     changes: [
       {
-        file: 'src/store/postgres/link.ts',
+        file: 'src/store/postgres/connection/link.ts',
         find: '      if (this.#client === opening) this.#client = undefined;\n',
         replace: '',
       },
       {
-        file: 'src/store/postgres/link.ts',
+        file: 'src/store/postgres/connection/link.ts',
         find: '    const client = this.#client;\n    this.#client = undefined;\n    client?.then(\n',
         replace: '    const client = this.#client;\n    client?.then(\n',
       },
@@ -195,7 +195,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: a pooler that shares server connections is accepted',
     changes: [
       {
-        file: 'src/store/postgres/session-check.ts',
+        file: 'src/store/postgres/connection/session-check.ts',
         find: '  if (loss !== undefined) throw sharesSession(url, loss);\n',
         replace: '',
       },

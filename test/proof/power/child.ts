@@ -2,9 +2,9 @@
 // happens to the disk. Run: node child.ts <folder> <history file> [rounds]
 import { openSync } from 'node:fs';
 import { realWorld } from '../../../src/core/base/world.ts';
-import { readOrMakeKeyFile } from '../../../src/store/key-file.ts';
-import { openEmbedded } from '../../../src/store/open.ts';
-import type { Store } from '../../../src/store/store.ts';
+import { readOrMakeKeyFile } from '../../../src/store/open/key-file.ts';
+import { openEmbedded } from '../../../src/store/open/open.ts';
+import type { Store } from '../../../src/store/port/store.ts';
 import { sayTo } from '../crash/history.ts';
 import { Actor, makeStage, nowMs } from '../crash/paths.ts';
 

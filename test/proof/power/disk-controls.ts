@@ -10,7 +10,7 @@ import { serveOnFailedSync } from './service-faults.ts';
 
 /** Whatever the database says to a commit, it is taken as done. */
 const deafCommit: SourceChange = {
-  file: 'src/store/sqlite/transaction.ts',
+  file: 'src/store/sqlite/transaction/transaction.ts',
   find: '    undo(db);\n    return unavailable(error);\n  }\n  return { kind',
   replace: '    undo(db);\n    void unavailable(error);\n  }\n  return { kind',
 };
@@ -26,12 +26,12 @@ export const diskControls: readonly LookControl[] = [
     name: 'answer-before-commit',
     changes: [
       {
-        file: 'src/store/sqlite/transaction.ts',
+        file: 'src/store/sqlite/transaction/transaction.ts',
         find: "    undo(db);\n    db.exec('begin immediate');",
         replace: "    if (db.isTransaction) db.exec('commit');\n    db.exec('begin immediate');",
       },
       {
-        file: 'src/store/sqlite/transaction.ts',
+        file: 'src/store/sqlite/transaction/transaction.ts',
         find: "  try {\n    db.exec('commit');",
         replace: '  try {',
       },
@@ -43,18 +43,22 @@ export const diskControls: readonly LookControl[] = [
     name: 'migration-in-pieces',
     changes: [
       {
-        file: 'src/store/sqlite/apply-migrations.ts',
+        file: 'src/store/sqlite/connection/apply-migrations.ts',
         find: "  db.exec('begin immediate');",
         replace: '',
       },
-      { file: 'src/store/sqlite/apply-migrations.ts', find: "    db.exec('commit');", replace: '' },
+      {
+        file: 'src/store/sqlite/connection/apply-migrations.ts',
+        find: "    db.exec('commit');",
+        replace: '',
+      },
     ],
     breaks: /I1: it cannot be opened/,
     look: async (changes) => killAtStatements({ only: ['upgrade'], pointsMax: 12, changes }),
   },
   {
     name: 'key-under-no-lasting-name',
-    changes: [{ file: 'src/store/key-file.ts', find: '  syncFolder(dataDir);', replace: '' }],
+    changes: [{ file: 'src/store/open/key-file.ts', find: '  syncFolder(dataDir);', replace: '' }],
     breaks: /I1: lost: \{"say":"ack key"/,
     look: async (changes) => cutPower({ images: 1_000, rounds: 1, changes, isControl: true }),
   },
@@ -62,7 +66,7 @@ export const diskControls: readonly LookControl[] = [
     name: 'key-written-in-place',
     changes: [
       {
-        file: 'src/store/key-file.ts',
+        file: 'src/store/open/key-file.ts',
         find: 'const unfinished = `${path}.new`;',
         replace: 'const unfinished = path;',
       },
@@ -74,7 +78,7 @@ export const diskControls: readonly LookControl[] = [
     name: 'trust-after-a-failed-sync',
     changes: [
       {
-        file: 'src/store/sqlite/failure.ts',
+        file: 'src/store/sqlite/connection/failure.ts',
         find: 'new Set([1034, 1290])',
         replace: 'new Set<number>()',
       },

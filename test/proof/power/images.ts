@@ -39,7 +39,7 @@ export const smallLog: SourceChange = {
 
 /** The negative control: a commit returns before it is on the disk. */
 export const lazySync: SourceChange = {
-  file: 'src/store/sqlite/connect.ts',
+  file: 'src/store/sqlite/connection/connect.ts',
   find: 'pragma synchronous = full',
   replace: 'pragma synchronous = normal',
 };

@@ -17,7 +17,7 @@ export const found: readonly Found[] = [
   },
   {
     what: 'A crash while the encryption key was being written left a file that made every further start fail.',
-    test: 'src/store/key-file.test.ts',
+    test: 'src/store/open/key-file.test.ts',
   },
   {
     what: 'A commit made while its synchronous standby was down was reported as done when the server was queried afterwards, although a failover could undo it.',

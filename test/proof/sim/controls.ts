@@ -32,14 +32,14 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'no-fencing',
-    file: 'src/store/sqlite/settle.ts',
+    file: 'src/store/sqlite/deliver/settle.ts',
     find: 'where event = ? and n = ? and lease = ?`',
     replace: 'where event = ? and n = ? and ifnull(lease, 0) >= 0 * ?`',
     breaks: ['I5', 'I9', 'I14', 'I7'],
   },
   {
     name: 'rescue-the-living',
-    file: 'src/store/sqlite/nodes.ts',
+    file: 'src/store/sqlite/deliver/nodes.ts',
     find: "  silent: 'update node set gone = 1 where gone = 0 and seen_ms < ? returning no',",
     replace:
       "  silent: 'update node set gone = 1 where gone = 0 and seen_ms < ? + 1e15 returning no',",
@@ -47,7 +47,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'free-what-is-held',
-    file: 'src/store/sqlite/nodes.ts',
+    file: 'src/store/sqlite/deliver/nodes.ts',
     find:
       '  free: `\n    update delivery_live set lease = null\n    where lease is not null and ' +
       '(lease >> 32) not in (select no from node where gone = 0)`,',
@@ -84,7 +84,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'wait-for-a-clock-that-was-set-back',
-    file: 'src/store/sqlite/rebase-times.ts',
+    file: 'src/store/sqlite/upkeep/rebase-times.ts',
     find: '      if (backMs < limits.clockBackMs) return;',
     replace: '      if (backMs < Infinity) return;',
     breaks: ['liveness', 'I18', 'I1', 'I7'],
@@ -112,7 +112,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'burn-attempts-of-our-own',
-    file: 'src/store/sqlite/settle.ts',
+    file: 'src/store/sqlite/deliver/settle.ts',
     find: '    const count = attempt === undefined ? 0 : 1;',
     replace: '    const count = 1;',
     breaks: ['I14', 'I7'],
@@ -156,14 +156,14 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'lane-cap-off',
-    file: 'src/store/slots.ts',
+    file: 'src/store/rules/slots.ts',
     find: '    return Math.min(slots, concurrency - running);',
     replace: '    return Math.min(slots, Infinity * concurrency - running);',
     breaks: ['concurrency'],
   },
   {
     name: 'fan-out-kept-in-memory',
-    file: 'src/store/sqlite/nodes.ts',
+    file: 'src/store/sqlite/deliver/nodes.ts',
     find: "    const node = integer(one(insert.get({ name, role, version, nowMs })), 'no');",
     replace:
       "    const node = integer(one(insert.get({ name, role, version, nowMs })), 'no');\n" +
@@ -173,7 +173,7 @@ const breaks: readonly Break[] = [
   {
     // Whoever comes after a crash begins anew; by the number of the node, which only rises.
     name: 'fan-out-from-its-beginning',
-    file: 'src/store/sqlite/fan-out.ts',
+    file: 'src/store/sqlite/deliver/fan-out.ts',
     find: '    const fanningOut = toFanningOut(row);',
     replace:
       '    const fanningOut = toFanningOut(row);\n' +
@@ -188,14 +188,14 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'fan-out-without-its-rest',
-    file: 'src/store/sqlite/fan-out.ts',
+    file: 'src/store/sqlite/deliver/fan-out.ts',
     find: '    if (after === undefined) {',
     replace: '    if (after === undefined || made > 1) {',
     breaks: ['I1'],
   },
   {
     name: 'replay-kept-in-memory',
-    file: 'src/store/verbs/replays.ts',
+    file: 'src/store/verbs/replays/replays.ts',
     find: "    select ${columns} from replay where state = 'running' order by next_ms, no limit ?1 + 0`,",
     replace:
       "    select ${columns} from replay where state = 'running'\n" +
@@ -205,7 +205,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'replay-without-its-rest',
-    file: 'src/store/verbs/advance-replay.ts',
+    file: 'src/store/verbs/replays/advance-replay.ts',
     find: "    isLast ? 'done' : 'running',",
     replace: "    isLast || replayed > 0 ? 'done' : 'running',",
     breaks: ['I1'],
@@ -219,14 +219,14 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'replay-without-a-fence',
-    file: 'src/store/verbs/advance-replay.ts',
+    file: 'src/store/verbs/replays/advance-replay.ts',
     find: "  if (state !== 'running' || cursor.event !== from.event || cursor.n !== from.n) return undefined;",
     replace: "  if (state !== 'running' || cursor.event < '') return undefined;",
     breaks: ['I4'],
   },
   {
     name: 'ignore-the-filter',
-    file: 'src/store/listener.ts',
+    file: 'src/store/port/listener.ts',
     find: '  return listeners.filter(({ rules }) => rules === undefined || judge(rules));',
     replace:
       '  return listeners.filter(({ rules }) => rules === undefined || judge(rules) || true);',

@@ -20,7 +20,7 @@ import { startLiveness, type Liveness } from '../../../src/engine/liveness.ts';
 import { createQuotas } from '../../../src/engine/quotas.ts';
 import { createReach, startDelivering } from '../../../src/engine/start-delivering.ts';
 import { startTending } from '../../../src/engine/start-tending.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/port/store.ts';
 
 export const contract = await loadContract(
   join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'),

@@ -4,9 +4,9 @@ import { byTurns, untilQuiet } from '../../../src/core/load/pace.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
 import { elapsedClock } from '../../../src/core/base/elapsed-clock.ts';
 import type { World } from '../../../src/core/base/world.ts';
-import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/store.ts';
-import { storeOver } from '../../../src/store/open.ts';
-import type { Worker } from '../../../src/store/delivery-verbs.ts';
+import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/port/store.ts';
+import { storeOver } from '../../../src/store/open/open.ts';
+import type { Worker } from '../../../src/store/port/delivery-verbs.ts';
 import type { Death } from '../invariants/history.ts';
 import type { Chance } from './chance.ts';
 import type { Clock, Mortal } from './clock.ts';
@@ -298,7 +298,7 @@ export class SimulatedNode implements Mortal {
     const tell = (): void => this.#tellOthers();
     const transport = simulatedStore({ ...this.#sim, node: this, databaseMs, tell });
     const own = this.#world();
-    // As src/store/open.ts has it for nodes that share a database.
+    // As src/store/open/open.ts has it for nodes that share a database.
     const world = plan.isShared ? { ...own, nowMs: databaseMs } : own;
     const atEnd = (body: () => void): void => void clock.afterIn(this, 0, body);
     const apart = { kinds: 'apart', pace: untilQuiet(atEnd) } as const;

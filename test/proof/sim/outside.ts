@@ -1,7 +1,7 @@
 // Whoever stands outside and asks nodes for something: nothing is sure but what was answered.
 import { Problem } from '../../../src/core/errors/problem.ts';
 import type { Engine } from './engine.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
+import { StoreUnavailable } from '../../../src/store/port/store.ts';
 import { NoAnswer, type SimulatedNode, type Simulation } from './node.ts';
 
 export const triesMax = 60;

@@ -2,8 +2,8 @@
 // The same seed goes the same way, step by step.
 import { limits } from '../../../src/core/limits/limits.ts';
 import { openSecrets } from '../../../src/engine/secrets.ts';
-import { adapterOn } from '../../../src/store/sqlite/adapter.ts';
-import { prepareRebase } from '../../../src/store/sqlite/rebase-times.ts';
+import { adapterOn } from '../../../src/store/sqlite/batch/adapter.ts';
+import { prepareRebase } from '../../../src/store/sqlite/upkeep/rebase-times.ts';
 import type { Flaw, History } from '../invariants/history.ts';
 import { judge } from '../invariants/judge.ts';
 import { seededChance } from './chance.ts';

@@ -12,9 +12,9 @@ import type {
   StoreFailure,
   Transport,
   WorkReply,
-} from '../../../src/store/call.ts';
-import type { Settlement, Work } from '../../../src/store/delivery-verbs.ts';
-import type { Sqlite } from '../../../src/store/sqlite/adapter.ts';
+} from '../../../src/store/port/call.ts';
+import type { Settlement, Work } from '../../../src/store/port/delivery-verbs.ts';
+import type { Sqlite } from '../../../src/store/sqlite/batch/adapter.ts';
 import type { Chance } from './chance.ts';
 import type { Clock, Mortal } from './clock.ts';
 import type { Counters } from './counters.ts';
@@ -211,7 +211,7 @@ class Way implements Transport {
     return !isRead && chance.isLucky(failsAfter) ? 'after' : 'answered';
   }
 
-  /** As src/store/postgres/doubts.ts. */
+  /** As src/store/postgres/batch/doubts.ts. */
   #freeDoubted(nowMs: number): void {
     const { shared, clock, node } = this.#means;
     for (const lease of this.#doubts) {

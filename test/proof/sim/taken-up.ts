@@ -1,6 +1,6 @@
 // Which leases a batch may give, and what it gave beside what was born.
 import type { Leased } from '../../../src/core/domain/delivery.ts';
-import type { Offer, Worked } from '../../../src/store/delivery-verbs.ts';
+import type { Offer, Worked } from '../../../src/store/port/delivery-verbs.ts';
 
 export function leasesOf(offers: readonly (Offer | undefined)[]): number[] {
   return offers.flatMap((offer) => (offer === undefined ? [] : [offer.lease]));

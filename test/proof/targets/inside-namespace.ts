@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, createServer, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
-import { databaseIn } from '../../../src/store/open.ts';
+import { databaseIn } from '../../../src/store/open/open.ts';
 import { sendTo, type Running } from '../../api/harness.ts';
 import { newFolder, serve, type Env, type Folder } from '../../cli/child.ts';
 import { corpusMissing, laundered, readCorpus, type CorpusRow } from '../../egress/corpus.ts';

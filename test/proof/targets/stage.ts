@@ -1,9 +1,9 @@
 // A whole service on a database in memory that the proof holds in its hands, so that it can write what no
 // request could, and count what no request would tell.
 import type { DatabaseSync } from 'node:sqlite';
-import { storeOver } from '../../../src/store/open.ts';
-import { adapterOn } from '../../../src/store/sqlite/adapter.ts';
-import { inProcess } from '../../../src/store/sqlite/in-process.ts';
+import { storeOver } from '../../../src/store/open/open.ts';
+import { adapterOn } from '../../../src/store/sqlite/batch/adapter.ts';
+import { inProcess } from '../../../src/store/sqlite/batch/in-process.ts';
 import { start, type Call, type StartOptions, type Started } from '../../api/harness.ts';
 import { until } from '../../e2e/stage.ts';
 

@@ -1,0 +1,266 @@
+// The turns of a store's batches: what leaves next, in which batch, and who is told what became of it. No timers: a
+// batch is whatever came in while the last one was written, and a lone edit goes at once, or after a turn or some of the
+// event loop, as the pace has it.
+import { strict as assert } from 'node:assert';
+import { atOnce, type MakePace, type Pace } from '../../core/load/pace.ts';
+import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';
+import type { BatchFacts } from './batch-facts.ts';
+import type { BatchReply, SettleReply, Transport, WorkReply } from '../port/call.ts';
+import type { Offer, Settlement, TakeUp, Worked, Worker } from '../port/delivery-verbs.ts';
+import type { EditQueue, QueueLimits, WaitingEdit } from './edit-queue.ts';
+import { createEditQueue } from './edit-queue.ts';
+import { freshFrom } from './leased-from.ts';
+import { failureOf, reached, tooShort } from './reached.ts';
+import { StoreUnavailable, type Waiting } from '../port/store.ts';
+
+export interface BatcherOptions extends QueueLimits {
+  nowMs: () => number;
+  /** Told of every batch that was sent, once it was answered. */
+  onBatch?: (batch: BatchFacts) => void;
+  monotonicMs?: () => number;
+  pace?: MakePace | undefined;
+}
+
+/** `write` is what publishes are in: all edits where they go together. `change` is the other edits where they do not. */
+type Kind = 'write' | 'change' | 'work';
+
+/** Whether a batch under way was offered room. */
+type Taking = 'leases' | 'nothing';
+
+export type WaitingSettlement = Awaiting<SettleReply> & { settlement: Settlement };
+
+export class Cycle {
+  readonly #transport: Transport;
+  readonly #options: BatcherOptions;
+  readonly #pace: Pace;
+  readonly #edits: EditQueue;
+  /** Where publishes go by themselves: all other edits. */
+  readonly #changes: EditQueue;
+  /** Whether the store refused the last edits, and the last batch that was to take something up. */
+  #isRefused = false;
+  #isTakeUpRefused = false;
+  readonly #settlements: WaitingSettlement[] = [];
+  #worker: Worker | undefined;
+  #isWorkAsked = false;
+  /** Whose turn it was last. */
+  #last: Kind = 'work';
+  readonly #underWay = new Map<Kind, Taking>();
+  #isDrained = false;
+  readonly #drained = Promise.withResolvers<void>();
+  #closed: Promise<void> | undefined;
+
+  constructor(transport: Transport, options: BatcherOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#pace = (options.pace ?? atOnce)(() => this.#start());
+    this.#edits = createEditQueue(options);
+    this.#changes = createEditQueue(options);
+  }
+
+  edit(waiting: WaitingEdit): void {
+    this.#refuseWhenClosed('edit');
+    this.#queueOf(waiting).push(waiting);
+    this.#pace.soon();
+  }
+
+  withdraw(waiting: WaitingEdit): boolean {
+    if (!this.#queueOf(waiting).withdraw(waiting)) return false;
+    waiting.refuse(new StoreUnavailable('Cannot edit: withdrawn before its turn came'));
+    return true;
+  }
+
+  settle(waiting: WaitingSettlement): void {
+    this.#refuseWhenClosed('settle');
+    this.#settlements.push(waiting);
+    this.#pace.soon();
+  }
+
+  work(): void {
+    if (this.#closed !== undefined) return;
+    this.#isWorkAsked = true;
+    this.#pace.soon();
+  }
+
+  attach(worker: Worker): void {
+    assert(this.#worker === undefined, 'Cannot attach a worker: there is one already');
+    this.#worker = worker;
+  }
+
+  handOut(body: () => void): void {
+    this.#pace.handOut(body);
+  }
+
+  waiting(): Waiting {
+    const edits = this.#edits.size() + this.#changes.size();
+    return { edits, settlements: this.#settlements.length };
+  }
+
+  async close(): Promise<void> {
+    this.#closed ??= this.#drained.promise.then(async () => this.#transport.close());
+    this.#start();
+    return this.#closed;
+  }
+
+  #refuseWhenClosed(verb: string): void {
+    if (this.#closed !== undefined) {
+      throw new StoreUnavailable(`Cannot ${verb}: the store is closed`);
+    }
+  }
+
+  /** Hands over whatever may go now. The pace calls it when something came in, and when a batch was answered. */
+  #start(): void {
+    for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
+      void (turn === 'work' ? this.#workBatch() : this.#writeBatch(turn));
+    }
+    if (this.#closed === undefined || this.#underWay.size > 0 || this.#isDrained) return;
+    this.#isDrained = true;
+    this.handOut(() => this.#drained.resolve()); // Behind the last answers.
+  }
+
+  #end(kind: Kind): void {
+    this.#underWay.delete(kind);
+    this.#pace.soon();
+  }
+
+  #queueOf({ call }: WaitingEdit): EditQueue {
+    return this.#areApart() && call.verb !== 'publish' ? this.#changes : this.#edits;
+  }
+
+  #areApart(): boolean {
+    return this.#options.kinds === 'apart';
+  }
+
+  #turn(): Kind | undefined {
+    if (!this.#changes.isEmpty() && !this.#underWay.has('change')) return 'change';
+    const mayWork = this.#mayWork();
+    if (!this.#mayWrite()) return mayWork ? 'work' : undefined;
+    return mayWork && this.#isWorkDue() ? 'work' : 'write';
+  }
+
+  #isWorkDue(): boolean {
+    return this.#isWorkAsked && this.#last === 'write' && !this.#isAllJoined();
+  }
+
+  /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
+  #mayWrite(): boolean {
+    if (this.#edits.isEmpty() || this.#underWay.has('write')) return false;
+    if (!this.#underWay.has('work')) return true;
+    return this.#underWay.get('work') === 'nothing' && !this.#isWorkDue();
+  }
+
+  #mayWork(): boolean {
+    if (this.#underWay.has('work')) return false;
+    if (this.#isJoined() && this.#underWay.has('write')) return false; // What waits goes with the next one.
+    return this.#settlements.length > 0 || (this.#isWorkAsked && this.#mayLease());
+  }
+
+  /**
+   * Outcomes go with edits. But after a failure each goes for itself: on a disk that is full for what is published
+   * there may be room to write down what was delivered.
+   */
+  #isJoined(): boolean {
+    return !this.#areApart() && !this.#isRefused;
+  }
+
+  /** So does what is taken up, if that did not fail: what waits may be where the disk is bad, or want more room. */
+  #isAllJoined(): boolean {
+    return this.#isJoined() && !this.#isTakeUpRefused;
+  }
+
+  #mayLease(): boolean {
+    return this.#underWay.get('write') !== 'leases';
+  }
+
+  async #writeBatch(kind: Exclude<Kind, 'work'>): Promise<void> {
+    const queue = kind === 'change' ? this.#changes : this.#edits;
+    const taken = queue.take();
+    const edits = taken.map(({ call }) => call);
+    const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
+    const outcomes = this.#isJoined() ? this.#takeOutcomes() : [];
+    const takeUp = this.#isAllJoined() && this.#isWorkAsked ? this.#takeUp() : undefined;
+    this.#taking(kind, offer ?? takeUp?.claim ?? takeUp?.fanOut);
+    const settlements = outcomes.map(({ settlement }) => settlement);
+    const nowMs = this.#options.nowMs();
+    const sent = this.#begin('edits', taken.length + outcomes.length);
+    const batch = { nowMs, settlements, edits, offer, takeUp };
+    const fresh = freshFrom(batch, (deliveries) => this.#worker?.foresee?.(deliveries));
+    const reply = await reached<BatchReply>(this.#transport.send(batch, fresh.foretell));
+    sent.answered(reply.kind === 'written');
+    this.#isRefused = reply.kind !== 'written';
+    this.#isTakeUpRefused ||= takeUp !== undefined && this.#isRefused;
+    const isWhole =
+      reply.kind === 'written' &&
+      reply.edits.length + (reply.postponed ?? 0) === edits.length &&
+      reply.settled.length === outcomes.length &&
+      (takeUp === undefined || reply.worked !== undefined);
+    if (!isWhole) {
+      if (takeUp !== undefined) this.#worker?.refused();
+      refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
+    } else {
+      this.#worker?.take(fresh.of(reply.born), reply.outlook);
+      if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
+      queue.putBack(taken.slice(reply.edits.length));
+      this.handOut(() => {
+        answerAll(outcomes, reply.settled);
+        answerAll(taken, reply.edits);
+      });
+    }
+    this.#end(kind);
+  }
+
+  async #workBatch(): Promise<void> {
+    const outcomes = this.#takeOutcomes();
+    const settlements = outcomes.map(({ settlement }) => settlement);
+    const takeUp = this.#mayLease() ? this.#takeUp() : undefined;
+    if (settlements.length === 0 && takeUp === undefined) return;
+    const { claim, fanOut } = takeUp ?? {};
+    this.#taking('work', claim ?? fanOut);
+    const work = { nowMs: this.#options.nowMs(), settlements, claim, fanOut };
+    const sent = this.#begin('work', outcomes.length);
+    const reply = await reached<WorkReply>(this.#transport.work(work));
+    sent.answered(reply.kind === 'worked');
+    if (takeUp !== undefined) this.#isTakeUpRefused = reply.kind !== 'worked';
+    if (reply.kind !== 'worked' || reply.settled.length !== outcomes.length) {
+      this.#worker?.refused();
+      refuseAll(outcomes, reply.kind === 'worked' ? tooShort() : failureOf(reply));
+    } else {
+      this.#worked(reply, takeUp);
+      this.handOut(() => answerAll(outcomes, reply.settled));
+    }
+    this.#end('work');
+  }
+
+  #takeUp(): TakeUp | undefined {
+    this.#isWorkAsked = false;
+    const [claim, fanOut] = [this.#ask('claim'), this.#ask('fanOut')];
+    return (claim ?? fanOut) === undefined ? undefined : { claim, fanOut };
+  }
+
+  #worked(worked: Worked, asked: TakeUp | undefined): void {
+    const { claim, fanOut } = asked ?? {};
+    this.#worker?.worked(worked, { claim: claim !== undefined, fanOut: fanOut !== undefined });
+  }
+
+  #takeOutcomes(): WaitingSettlement[] {
+    return this.#settlements.splice(0, this.#options.batchEditsMax);
+  }
+
+  #taking(kind: Kind, offer: Offer | undefined): void {
+    this.#underWay.set(kind, offer === undefined ? 'nothing' : 'leases');
+    // Edits that keep work away, where it goes for itself, have had their turn, too.
+    if (offer !== undefined || (kind === 'write' && this.#isJoined())) this.#last = kind;
+  }
+
+  #begin(kind: BatchFacts['kind'], size: number): { answered: (isDone: boolean) => void } {
+    const { onBatch, monotonicMs = () => 0 } = this.#options;
+    const beganMs = monotonicMs();
+    return {
+      answered: (isDone) => onBatch?.({ kind, size, tookMs: monotonicMs() - beganMs, isDone }),
+    };
+  }
+
+  /** Nothing new is leased once the store is closing: nobody would be there to deliver it. */
+  #ask(what: 'offer' | 'claim' | 'fanOut'): Offer | undefined {
+    return this.#closed === undefined ? this.#worker?.[what]() : undefined;
+  }
+}

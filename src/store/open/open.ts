@@ -1,0 +1,184 @@
+// Opens a store: SQLite in a folder, served by threads; SQLite in memory, for tests; or PostgreSQL,
+// which other nodes may share. An adapter is loaded only when it is used: for a file, by its
+// threads.
+import { join } from 'node:path';
+import { byTurns, untilQuiet } from '../../core/load/pace.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { packageFolder } from '../../core/base/package-folder.ts';
+import type { World } from '../../core/base/world.ts';
+import type { BatchFacts } from '../batch/batch-facts.ts';
+import { createBatcher, type BatcherOptions } from '../batch/batcher.ts';
+import type { ReadReply, Transport } from '../port/call.ts';
+import { editCall, editOutput, readCall, readOutput } from '../port/call.ts';
+import { CannotOpenStore } from '../port/cannot-open-store.ts';
+import type { QueueLimits } from '../batch/edit-queue.ts';
+import { rebuild, unreachable } from '../batch/rebuild.ts';
+import { startThreads, type StartedThreads } from '../sqlite/thread/thread.ts';
+import type { ReadOutput, ReadVerb, Store } from '../port/store.ts';
+import { makeLastingFolder } from '../sqlite/connection/sync-folder.ts';
+
+/** Where the data is stored. */
+export type Database =
+  /** SQLite: the folder of the file, created when missing; or ':memory:', gone when closed. */
+  | { dataDir: string }
+  /** PostgreSQL. Contains a password: never show or log it. */
+  | { url: string };
+
+export interface StoreMeans {
+  world: World;
+  /** Nothing more can be written and the state of the disk is unknown: end the process. */
+  onFatal: (error: Error) => void;
+  /** Called for every batch. */
+  onBatch?: (batch: BatchFacts) => void;
+}
+
+/** Rejects with CannotOpenStore, whose message is for the user who starts Ringback. */
+export type OpenStore = (options: Database & StoreMeans) => Promise<Store>;
+
+export const openStore: OpenStore = async (options) => openBy(startThreads, options);
+
+export interface PreparedStore extends AsyncDisposable {
+  /** Call once, for the database that was prepared. */
+  open: OpenStore;
+}
+
+/** Speeds up a start: threads load their code while the caller loads its own. Opens nothing yet. */
+export function prepareStore(database: Database): PreparedStore {
+  if ('url' in database || database.dataDir === inMemory) {
+    return { open: openStore, [Symbol.asyncDispose]: async () => undefined };
+  }
+  const threads = startThreads();
+  return {
+    open: async (options) => openBy(() => threads, options),
+    [Symbol.asyncDispose]: async () => threads[Symbol.asyncDispose](),
+  };
+}
+
+const inMemory = ':memory:';
+
+async function openBy(
+  threads: () => StartedThreads,
+  { world, onFatal, onBatch = () => undefined, ...database }: Database & StoreMeans,
+): Promise<Store> {
+  return 'url' in database
+    ? openCluster({ ...database, world, onBatch })
+    : openEmbedded({ ...database, world, onFatal, onBatch }, threads);
+}
+
+export type EmbeddedOptions = { dataDir: string; world: StoreClock } & Pick<
+  StoreMeans,
+  'onFatal' | 'onBatch'
+>;
+
+/** The duration of a batch is measured if the world has a monotonic clock. */
+type StoreClock = Pick<World, 'nowMs'> & Partial<Pick<World, 'monotonicMs'>>;
+
+export async function openEmbedded(
+  { dataDir, world, onFatal, onBatch }: EmbeddedOptions,
+  threads: () => StartedThreads = startThreads,
+): Promise<Store> {
+  const options = { migrationsDir, nowMs: world.nowMs() };
+  if (dataDir === inMemory) {
+    const [{ openSqlite }, { inProcess }] = await Promise.all([
+      import('../sqlite/batch/adapter.ts'),
+      import('../sqlite/batch/in-process.ts'),
+    ]);
+    const sqlite = openSqlite({ path: dataDir, ...options });
+    return storeOver(inProcess(sqlite, { onFatal }), world, { onBatch });
+  }
+  const path = databaseIn(dataDir);
+  makeFolder(dataDir);
+  const transport = await threads().open({ path, onFatal, ...options });
+  return storeOver(transport, world, { pace: byTurns(), onBatch });
+}
+
+export interface ClusterOptions {
+  url: string;
+  world: World;
+  /** For tests that control the clock themselves; see PostgresOptions. */
+  clock?: 'database' | 'given';
+  lingerMs?: { least: number; most: number };
+  onBatch?: (batch: BatchFacts) => void;
+}
+
+export async function openCluster({ onBatch, ...options }: ClusterOptions): Promise<Store> {
+  const heard: { by: (() => void) | undefined } = { by: undefined };
+  const onHeard = (): void => heard.by?.();
+  const { openPostgres } = await import('../postgres/batch/transport.ts');
+  const transport = await openPostgres({ ...options, onHeard });
+  // The engine uses the clock that all nodes share, and times are written as given: by this
+  // machine's own clock, a retry would be off by the difference.
+  const world = { ...options.world, nowMs: () => transport.nowMs() };
+  const store = storeOver(transport, world, { kinds: 'apart', pace: untilQuiet(), onBatch });
+  return {
+    ...store,
+    pollMs: limits.databasePollMs,
+    isShared: true,
+    edit: async (verb, input, queued) => {
+      const call = editCall(verb, input);
+      if (call.verb !== 'retain') return store.edit(verb, input, queued);
+      return editOutput(verb, await transport.retain(call.input));
+    },
+    attach: (worker) => {
+      store.attach(worker);
+      heard.by = () => worker.wake();
+    },
+  };
+}
+
+interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 'pace'> {
+  onBatch?: StoreMeans['onBatch'] | undefined;
+}
+
+/** The Store port on top of any transport. */
+export function storeOver(
+  transport: Transport,
+  world: StoreClock,
+  { kinds = 'together', pace, onBatch = () => undefined }: BatchOptions = {},
+): Store {
+  const nowMs = (): number => world.nowMs();
+  const monotonicMs = (): number => world.monotonicMs?.() ?? 0;
+  const batcher = createBatcher(transport, {
+    ...limits,
+    kinds,
+    nowMs,
+    monotonicMs,
+    pace,
+    onBatch,
+  });
+  return {
+    ...batcher,
+    pollMs: limits.claimEveryMs,
+    isShared: false,
+    nowMs: () => world.nowMs(),
+    read: async (verb, input) => outputOf(verb, transport.read(readCall(verb, input))),
+  };
+}
+
+export const migrationsDir = join(packageFolder, 'migrations', 'sqlite');
+
+/** The database file of a data folder. */
+export function databaseIn(dataDir: string): string {
+  return join(dataDir, 'ringback.db');
+}
+
+export function makeFolder(dataDir: string): void {
+  try {
+    makeLastingFolder(dataDir);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    const message = `Cannot create the data folder "${dataDir}": ${reason}`;
+    throw new CannotOpenStore('failed', message, { cause: error });
+  }
+}
+
+async function outputOf<V extends ReadVerb>(
+  verb: V,
+  asked: Promise<ReadReply>,
+): Promise<ReadOutput<V>> {
+  const reply = await asked.catch((error: unknown) => {
+    throw unreachable(error);
+  });
+  if (reply.kind !== 'done') throw rebuild(reply);
+  return readOutput(verb, reply.output);
+}

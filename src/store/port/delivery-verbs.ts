@@ -1,0 +1,291 @@
+// The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
+// A delivery is leased to a node with a fencing token; a call with another token changes nothing.
+import type { AppSlots } from '../../core/load/app-share.ts';
+import type { Attempt } from '../../core/domain/attempt.ts';
+import type { Controls } from '../../core/domain/controls.ts';
+import type { DeliveryName, DeliveryState, Leased } from '../../core/domain/delivery.ts';
+import type { Event } from '../../core/domain/event.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { Page, PageInput } from './page.ts';
+
+/**
+ * Who receives an event: all callbacks that match its name, those of one subscription, or every
+ * callback of it (a ping).
+ */
+export type Audience =
+  | { kind: 'everyone' }
+  | { kind: 'subscription'; id: string }
+  | { kind: 'all_callbacks'; id: string };
+
+/** How many fresh deliveries a node can take straight to the wire, at the time of writing. */
+export interface Offer {
+  lease: number;
+  /** Deliveries that may be inserted with this lease. */
+  room: number;
+  /** Free slots of lanes with deliveries on this node; any other lane has `laneRoom`. */
+  free: ReadonlyMap<number, number>;
+  /**
+   * Deliveries in flight on this node, for the same lanes. A subscription may have a smaller cap by
+   * now than the node knows of, so free slots alone are not enough.
+   */
+  underWay: ReadonlyMap<number, number>;
+  laneRoom: number;
+  /**
+   * Lanes among these whose receiver has not answered in time recently; lanes that are not listed
+   * are unproven, too.
+   */
+  unproven?: ReadonlySet<number>;
+  /**
+   * Slots of each app with deliveries on this node; any other app has `appRoom`. Undefined: no
+   * limit.
+   */
+  apps?: ReadonlyMap<number, AppRoom>;
+  appRoom?: AppSlots;
+  /** For a fan-out: how many callbacks a step may read while other work waits for it. */
+  stepMax?: number;
+}
+
+export interface AppRoom extends AppSlots {
+  /** Overrides `laneRoom` for lanes of this app. */
+  laneRoom: number;
+}
+
+/** A delivery that a publish or a fan-out inserted already leased to the offering node. */
+export interface Born extends DeliveryName {
+  appNo: number;
+  lane: number;
+  callback: number;
+  version: number;
+  /** Concurrency of the lane: see Leased. */
+  concurrency: number | undefined;
+}
+
+export interface DeliveryEdits {
+  /**
+   * Inserts events with their deliveries, or with the cursor of a fan-out: all or nothing. Matching
+   * happens inside the transaction, so it never misses a subscription that was acknowledged before.
+   */
+  publish: {
+    input: {
+      appNo: number;
+      contract: string;
+      events: readonly { id: string; name: string; payload: Uint8Array }[];
+      audience: Audience;
+      /** Trace context of the publish. */
+      trace?: string | undefined;
+      idempotency: Idempotency | undefined;
+      /** The inbox entry that this publishes; it is deleted in the same transaction. */
+      inbox?: number;
+      /** The notice that this publishes; it is deleted in the same transaction. */
+      notice?: number;
+    };
+    output:
+      | { kind: 'accepted'; events: readonly Accepted[] }
+      /** The same request succeeded before, with these events. */
+      | { kind: 'repeated'; events: readonly Accepted[] }
+      | { kind: 'mismatch' }
+      /** The addressed subscription is unknown, belongs to another app, or has ended. */
+      | { kind: 'not_found' }
+      /** Another node has already processed this inbox entry or notice. */
+      | { kind: 'taken' };
+  };
+  /**
+   * Sends a delivery again: a dead one becomes due, a delivered or cancelled one gets a successor.
+   */
+  retryDelivery: {
+    input: { appNo: number } & DeliveryName;
+    output:
+      | { kind: 'due'; n: number }
+      | { kind: 'pending' }
+      | { kind: 'ended' }
+      | { kind: 'not_found' };
+  };
+  /** Cancels pending deliveries of ended subscriptions, at most `limit`. */
+  sweep: { input: { limit: number }; output: { cancelled: number; isMore: boolean } };
+  /**
+   * Deletes what is older than the retention. Pending deliveries of events before `beforeMs` become
+   * dead with the reason `expired` (in an ended lane: cancelled); then history is deleted, and
+   * subscriptions that ended before that time. In steps of at most `limit` rows (SQLite) or one day
+   * (PostgreSQL); never deletes an event with a pending delivery. `deleted` counts rows of any
+   * kind.
+   */
+  retain: {
+    input: { beforeMs: number; limit: number };
+    output: { expired: number; deleted: number; isMore: boolean };
+  };
+}
+
+export interface Accepted {
+  id: string;
+  /** Undefined for a large fan-out, which continues after the response. */
+  deliveries: number | undefined;
+}
+
+export interface DeliveryReads {
+  /** What sending needs to know about callbacks; unknown ones are left out. */
+  targets: { input: { callbacks: readonly number[] }; output: readonly Target[] };
+  event: { input: { appNo: number; id: string }; output: Event | undefined };
+  events: {
+    input: { appNo: number; page: PageInput } & EventFilter;
+    output: Page<Event>;
+  };
+  delivery: { input: { appNo: number } & DeliveryName; output: Delivery | undefined };
+  attempts: { input: { appNo: number } & DeliveryName; output: readonly Attempt[] };
+  deliveries: {
+    input: { appNo: number; page: PageInput; filter: DeliveryFilter };
+    output: Page<Delivery>;
+  };
+  /**
+   * Accepted = delivered + dead + cancelled + pending, in one snapshot, over all apps. For tests.
+   */
+  tally: { input: Record<string, never>; output: Readonly<Record<DeliveryState, number>> };
+}
+
+export interface Target {
+  callback: number;
+  lane: number;
+  /** Version of the subscription: a holder of a delivery with a later version must read again. */
+  version: number;
+  isActive: boolean;
+  subscription: string;
+  appNo: number;
+  appId: string;
+  contract: string;
+  operation: string;
+  definition: string;
+  method: string;
+  url: string;
+  /** Sealed. */
+  secrets: Uint8Array;
+  controls: Controls;
+  /** Sealed. */
+  headers: Uint8Array | undefined;
+}
+
+export interface EventFilter {
+  /** A name, or a pattern; `*` matches any. */
+  name: string | undefined;
+  /** Publish time, taken from the id: from `fromMs`, before `untilMs`. */
+  fromMs?: number | undefined;
+  untilMs?: number | undefined;
+}
+
+export interface DeliveryFilter extends EventFilter {
+  /** `pending`: due or running; `retrying`: pending after a failed attempt; `ended`: neither. */
+  state: DeliveryState | 'pending' | 'retrying' | 'ended' | undefined;
+  event: string | undefined;
+  subscription: string | undefined;
+  /** Of the last response: a class (`4xx`) or a code (`404`). */
+  status?: string | undefined;
+  /** Error of the last attempt; or why it is dead: `expired`, `exhausted`. */
+  error?: string | undefined;
+}
+
+export interface Delivery extends DeliveryName {
+  eventName: string;
+  subscription: string;
+  callback: { position: number; label: string; method: string; url: string };
+  state: DeliveryState;
+  attempts: number;
+  status: number | undefined;
+  error: string | undefined;
+  /** While due: when the next attempt may start. */
+  dueMs: number | undefined;
+  createdMs: number;
+  endedMs: number | undefined;
+}
+
+/** The state after a write: when the next lane is ready, and whether a fan-out has begun. */
+export interface Outlook {
+  readyMs: number | undefined;
+  isFanningOut: boolean;
+}
+
+/**
+ * The dispatcher as the store sees it. It is asked just before each batch is written, so that its
+ * offer is current. Of the batches that take leases at most one is in flight, so nothing is offered
+ * twice.
+ */
+export interface Worker {
+  /** Called before a write: room for fresh deliveries. */
+  offer(): Offer | undefined;
+  /**
+   * Called while a write is in flight, with the deliveries that will be inserted leased if it
+   * commits. Nothing may be sent yet, but requests can be prepared. `take` passes the same objects,
+   * unless the store had to retry.
+   */
+  foresee?: ((deliveries: readonly Leased[]) => void) | undefined;
+  /**
+   * Called after a write, before its edits resolve: the deliveries inserted with the offered lease.
+   */
+  take(deliveries: readonly Leased[], outlook: Outlook): void;
+  /**
+   * Called before work, or before a write that includes work: a claim, a step of a fan-out, or
+   * neither.
+   */
+  claim(): Offer | undefined;
+  fanOut(): Offer | undefined;
+  /** Another node made deliveries ready, or a fan-out began: there may be something to claim. */
+  wake(): void;
+  /**
+   * Called instead of `worked` when the store failed: nothing is known to have happened, and it may
+   * be retried.
+   */
+  refused(): void;
+  /** Called after work, and after `take`, before any of its settlements resolve. */
+  worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
+}
+
+/** Deliveries for a node to start: a claim, then a step of a fan-out. */
+export interface TakeUp {
+  claim: Offer | undefined;
+  /** Inserts the next deliveries of the oldest large fan-out. */
+  fanOut: Offer | undefined;
+}
+
+/** What a node submits in one call: settlements come first. */
+export interface Work extends TakeUp {
+  nowMs: number;
+  settlements: readonly Settlement[];
+}
+
+export interface Settlement extends DeliveryName {
+  lease: number;
+  outcome:
+    | { kind: 'delivered' }
+    | { kind: 'retry'; dueMs: number }
+    | { kind: 'dead'; reason: string }
+    /** The receiver wants no more: ends the subscription in the same transaction. */
+    | { kind: 'gone' }
+    | { kind: 'cancelled' }
+    /** Released without an attempt, due at `dueMs`. */
+    | { kind: 'released'; dueMs: number };
+  attempt: AttemptRecord | undefined;
+}
+
+/** An attempt as it is stored; its number follows from the earlier ones. */
+export type AttemptRecord = Omit<Attempt, 'k'> & { node: number };
+
+export interface Worked {
+  claimed: readonly Leased[];
+  /** `failure`: why a fan-out cannot continue; it is skipped. */
+  fannedOut: { deliveries: readonly Leased[]; isMore: boolean; failure?: string };
+  /**
+   * When the next lane is ready; undefined when no lane will be. Lanes that are full according to
+   * the offer are ignored, because a slot that becomes free triggers another claim. Without an
+   * offer it is not known which are full, so only lanes changed by settlements count: otherwise
+   * each call would lead to a useless claim of a full lane. docs/performance.md shows what that
+   * costs.
+   */
+  readyMs: number | undefined;
+}
+
+export type Settled =
+  /** `concurrency`: the present cap of its lane, if any, so that the node learns of changes. */
+  | { kind: 'settled'; concurrency?: number }
+  /** Settled, and the lane has failed for so long that its subscription should be disabled. */
+  | { kind: 'overdue'; appNo: number; lane: number }
+  /** The subscription ended with it: nothing more may start on these lanes. */
+  | { kind: 'gone'; subscription: string; lanes: readonly number[] }
+  /** The lease was stale; nothing changed. */
+  | { kind: 'stale' };

@@ -1,0 +1,252 @@
+// The Store port: what the engine may ask of a database, as named verbs with plain values. Edits
+// are collected into batches and are on stable storage when they resolve. Reads see every edit that
+// resolved before. An expected refusal is a value; a rejected promise means that the store itself
+// failed.
+import type { App } from '../../core/domain/app.ts';
+import type { Controls } from '../../core/domain/controls.ts';
+import type { HandOut } from '../../core/load/pace.ts';
+import type { Key, Scope } from '../../core/domain/key.ts';
+import type { Quotas } from '../../core/load/quotas.ts';
+import type { Callback, Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
+import type {
+  DeliveryEdits,
+  DeliveryReads,
+  Settled,
+  Settlement,
+  Worker,
+} from './delivery-verbs.ts';
+import type { FeedEdits, FeedReads } from './feed-verbs.ts';
+import type { FigureEdits, FigureReads } from './figure-verbs.ts';
+import type { GaugeReads } from './gauge-verbs.ts';
+import type { InboxEdits } from './inbox-verbs.ts';
+import type { NoticeEdits, NoticeReads } from './notice-verbs.ts';
+import type { NodeEdits, NodeReads } from './node-verbs.ts';
+import type { Idempotency } from './idempotency.ts';
+import type { SessionEdits, SessionReads } from './session-verbs.ts';
+import type { Page, PageInput } from './page.ts';
+import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
+
+export type { Idempotency, Page, PageInput };
+
+export interface Store {
+  /** `queued`: handed what takes the edit back, where the caller may give up before its batch. */
+  edit<V extends EditVerb>(verb: V, input: EditInput<V>, queued?: Queued): Promise<EditOutput<V>>;
+  read<V extends ReadVerb>(verb: V, input: ReadInput<V>): Promise<ReadOutput<V>>;
+  /** Records the outcome of a leased delivery. Always accepted while the store is open. */
+  settle(settlement: Settlement): Promise<Settled>;
+  /** How often to poll for work without a notification. */
+  readonly pollMs: number;
+  /** The time by which the store judges ages: on a shared database the same for all nodes. */
+  nowMs(): number;
+  /** Whether other nodes may use the same database. */
+  readonly isShared: boolean;
+  /** Requests a work cycle: the store will ask the worker what it can take. */
+  work(): void;
+  /** Sets the receiver of fresh and claimed deliveries. Call once. */
+  attach(worker: Worker): void;
+  /** Runs the continuation of a reply: at once, or after the next batch was sent. */
+  handOut: HandOut;
+  /** The queue length: a number that keeps growing means that the store is too slow. */
+  waiting(): Waiting;
+  /** Finishes accepted calls, then releases the database. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/**
+ * Takes an edit back. True: it was still waiting, is rejected now and never happens. False: it has been handed to the
+ * database, or never waited here, and nobody can tell yet what becomes of it.
+ */
+export type Withdraw = () => boolean;
+export type Queued = (withdraw: Withdraw) => void;
+
+/** What waits for its batch. */
+export interface Waiting {
+  edits: number;
+  settlements: number;
+}
+
+/**
+ * The store cannot accept the work now: full, broken, closed or unreachable. Nothing was promised;
+ * but if the connection broke during the commit, the operation may have happened.
+ */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/**
+ * Only this call violated a rule of the database: a bug of its caller, not a state of the store.
+ */
+export class VerbFailed extends Error {
+  override readonly name = 'VerbFailed';
+}
+
+export interface NewKey {
+  id: string;
+  hash: Uint8Array;
+  name: string;
+  scopes: readonly Scope[];
+  expiresMs: number | undefined;
+}
+
+export interface NewSubscription {
+  id: string;
+  appNo: number;
+  contract: string;
+  operation: string;
+  callbacks: readonly Callback[];
+  secrets: Uint8Array;
+  /** By default none. */
+  controls?: Controls;
+  /** Sealed. */
+  headers?: Uint8Array | undefined;
+}
+
+export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
+
+/** Input and output of each edit. Every edit runs inside the transaction of its batch. */
+export interface Edits
+  extends
+    DeliveryEdits,
+    NodeEdits,
+    InboxEdits,
+    NoticeEdits,
+    SessionEdits,
+    FigureEdits,
+    FeedEdits,
+    ReplayEdits {
+  createApp: {
+    input: { id: string; name: string; key: NewKey };
+    output:
+      | { kind: 'created'; app: App; key: Key }
+      | { kind: 'name_taken' }
+      | { kind: 'key_taken' };
+  };
+  /**
+   * Sets a new name, or new quotas: a number, or null for the service default. Absent: unchanged.
+   */
+  editApp: {
+    input: { appNo: number; name: string | undefined; quotas: QuotaEdits };
+    output: { kind: 'edited'; app: App } | { kind: 'name_taken' } | { kind: 'not_found' };
+  };
+  createKey: {
+    input: { appNo: number; key: NewKey };
+    output: { kind: 'created'; key: Key } | { kind: 'key_taken' };
+  };
+  /** The present hash becomes the old one, valid until `oldUntilMs`. */
+  rotateKey: {
+    input: { appNo: number; id: string; hash: Uint8Array; oldUntilMs: number };
+    output: { kind: 'rotated'; key: Key } | { kind: 'revoked' } | { kind: 'not_found' };
+  };
+  revokeKey: {
+    input: { appNo: number; id: string };
+    output: { kind: 'revoked'; key: Key } | { kind: 'not_found' };
+  };
+  /** Records when keys were last used. */
+  touchKeys: { input: { ids: readonly string[] }; output: { kind: 'touched' } };
+  subscribe: {
+    input: {
+      subscription: NewSubscription;
+      idempotency: Idempotency | undefined;
+      /** The quota of an app that has none of its own; absent: unlimited. */
+      subscriptionsMax?: number | undefined;
+    };
+    output:
+      | { kind: 'created'; subscription: Subscription }
+      /** The same request succeeded before, with this subscription. */
+      | { kind: 'repeated'; subscription: Subscription }
+      /** The idempotency key belongs to another request. */
+      | { kind: 'mismatch' }
+      /** Its expiry is already in the past. */
+      | { kind: 'expired' }
+      /** The app has reached its quota of subscriptions. */
+      | { kind: 'full'; quota: number };
+  };
+  /** Ends the subscription with all its callbacks; ending it again changes nothing. */
+  unsubscribe: {
+    input: { appNo: number; id: string };
+    output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
+  };
+  /** Ends the subscription if it has expired; an edit may have extended it since it was read. */
+  expireSubscription: {
+    input: { appNo: number; id: string };
+    output: { kind: 'ended' } | { kind: 'kept' };
+  };
+  /**
+   * Applies the named changes, all or nothing, if the version is still the one that the caller
+   * read.
+   */
+  editSubscription: {
+    input: {
+      appNo: number;
+      id: string;
+      version: number;
+      state: Exclude<SubscriptionState, 'ended'> | undefined;
+      urls: readonly { position: number; url: string }[];
+      /** Replaces the patterns of a callback. */
+      events?: readonly { position: number; events: readonly string[] }[];
+      secrets: Uint8Array | undefined;
+      /** Replaces all controls, with the sealed headers that belong to them. */
+      chosen?: { controls: Controls; headers: Uint8Array | undefined } | undefined;
+    };
+    output:
+      | { kind: 'edited'; subscription: Subscription }
+      /** The new expiry is already in the past. */
+      | { kind: 'expired' }
+      | { kind: 'stale' }
+      | { kind: 'ended' }
+      | { kind: 'not_found' };
+  };
+  /** Stores a value under a name unless there is one already; returns the stored one. */
+  keepSetting: { input: { name: string; value: Uint8Array }; output: { value: Uint8Array } };
+  /** Deletes patterns that ended earlier and that no fan-out in progress needs. */
+  forgetPatterns: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
+  /** Deletes expired rows, at most `limit`. */
+  forget: { input: { idempotencyBeforeMs: number; limit: number }; output: { deleted: number } };
+}
+
+export interface Reads
+  extends
+    DeliveryReads,
+    NodeReads,
+    NoticeReads,
+    SessionReads,
+    FigureReads,
+    FeedReads,
+    ReplayReads,
+    GaugeReads {
+  /** By its own id, in any app: this is the read that finds out which app is calling. */
+  key: { input: { id: string }; output: Key | undefined };
+  keys: { input: { appNo: number; page: PageInput }; output: Page<Key> };
+  app: { input: { id: string } | { name: string }; output: App | undefined };
+  apps: { input: { page: PageInput }; output: Page<App> };
+  subscription: { input: { appNo: number; id: string }; output: Subscription | undefined };
+  subscriptions: {
+    input: {
+      appNo: number;
+      page: PageInput;
+      state: SubscriptionState | undefined;
+      /** An event name: only subscriptions with a callback that matches it. */
+      event?: string | undefined;
+      /** Only subscriptions with a callback whose URL contains this text, ignoring case. */
+      url?: string | undefined;
+    };
+    output: Page<Subscription>;
+  };
+  /** Expired subscriptions, oldest first, and when the next one expires. */
+  expiring: {
+    input: { beforeMs: number; limit: number };
+    output: {
+      expired: readonly { appNo: number; id: string }[];
+      nextMs: number | undefined;
+    };
+  };
+  /** Proves that the database answers, and returns its last migration. */
+  health: { input: Record<string, never>; output: { schema: number } };
+}
+
+export type EditVerb = keyof Edits;
+export type EditInput<V extends EditVerb> = Edits[V]['input'];
+export type EditOutput<V extends EditVerb> = Edits[V]['output'];
+export type ReadVerb = keyof Reads;
+export type ReadInput<V extends ReadVerb> = Reads[V]['input'];
+export type ReadOutput<V extends ReadVerb> = Reads[V]['output'];

@@ -1,0 +1,26 @@
+// Releases deliveries that this node may hold without knowing it, because the outcome of a commit
+// stayed unknown.
+import type { StoreFailure } from '../../port/call.ts';
+import type { Doubts } from './doubts.ts';
+import type { Link } from '../connection/link.ts';
+import { isFailure, noEvents, type Persist } from './persist.ts';
+
+export interface DoubtedMeans {
+  doubts: Doubts;
+  link: Link;
+  persist: Persist;
+}
+
+export async function freeDoubted(
+  { doubts, link, persist }: DoubtedMeans,
+  nowMs: number,
+): Promise<StoreFailure | undefined> {
+  if (doubts.isEmpty()) return undefined;
+  const settled = await persist({ link, leases: [], events: noEvents }, async (tx) => ({
+    result: await doubts.settle(tx, nowMs),
+    written: [],
+  }));
+  if (isFailure(settled)) return settled;
+  doubts.forget(settled);
+  return undefined;
+}

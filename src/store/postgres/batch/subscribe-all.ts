@@ -1,0 +1,263 @@
+// Subscribe, many calls at once: a number of statements that does not grow with them, in one packet. What is decided on
+// the way (a key that was used before, a quota that is reached) is decided by the statements, and answered from what
+// they left: what is not there was not made. Replies stand in the order of the calls.
+import { strict as assert } from 'node:assert';
+import { encodeControls, encodeFilter, noControls } from '../../../core/domain/controls.ts';
+import { ownPrefix } from '../../../core/domain/event.ts';
+import { intervalOf, planLanes } from '../../../core/domain/lane-plan.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
+import { integer, toQuotas } from '../../sql/row.ts';
+import type { EditInput, EditOutput, NewSubscription } from '../../port/store.ts';
+import { findSubscriptions } from './find-subscriptions.ts';
+import type { Answer, KeyName } from '../publish/keep-keys.ts';
+import { findKeys, keepFirst, keyColumns, keyNameOf } from '../publish/keep-keys.ts';
+import { lockApps } from './lock-order.ts';
+import type { Tx } from '../connection/tx.ts';
+
+export const subscribeAllSql = {
+  // The app's row is locked, so nobody else counts or raises anything of it. Each subscription has a version of its own,
+  // in the order of the calls.
+  subscriptions: `
+    with asked as (
+      select x.*, row_number() over (partition by x.app order by x.i) as place
+      from unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[], $5::text[], $6::bytea[],
+        $7::text[], $8::text[], $9::int[], $10::bigint[], $11::bytea[], $12::bigint[])
+        with ordinality as x (id, app, key, contract, operation, secrets, settings, filter,
+          ordered, expires_ms, headers, quota, i)
+      where x.key is null or x.id = (
+        select idem.result from idem where idem.app = x.app and idem.key = x.key)),
+    made as (
+      insert into subscription (id, app, contract, operation, secrets, settings, filter, ordered,
+        expires_ms, headers, version, created_ms)
+      select asked.id, asked.app, contract, operation, secrets, asked.settings, filter, ordered,
+        expires_ms, headers, app.version + place, $13::bigint
+      from asked join app on app.no = any (array[asked.app])
+      where app.subscriptions + place <= coalesce(
+        (app.settings::json #>> '{quotas,subscriptions}')::bigint, quota, 9007199254740991)
+      order by i returning app)
+    update app set version = version + x.count, subscriptions = subscriptions + x.count
+    from (select made.app, count(*) from made group by made.app) as x (app, count)
+    where app.no = any (array[x.app])`,
+  // Of what came to nothing.
+  dropKeys: `
+    delete from idem using unnest($1::bigint[], $2::bytea[], $3::text[]) as x (app, key, id)
+    where idem.app = x.app and idem.key = x.key and idem.result = x.id
+      and not exists (select from subscription where subscription.id = x.id)`,
+  lanes: `
+    insert into lane (app, subscription, version, ordered, interval_ms, concurrency)
+    select subscription.app, subscription.no, version, x.ordered, interval_ms, concurrency
+    from unnest($1::text[], $2::int[], $3::float8[], $4::int[])
+      with ordinality as x (id, ordered, interval_ms, concurrency, i)
+    join subscription on subscription.id = any (array[x.id])
+    order by i`,
+  // A subscription's lanes have their numbers in the order in which they were made.
+  callbacks: `
+    insert into callback
+      (app, subscription, position, label, event, definition, method, url, inactive, lane)
+    select subscription.app, subscription.no, position, label, event, definition, method, url,
+      inactive, (select (array_agg(no order by no))[x.lane + 1]
+        from lane where lane.subscription = subscription.no)
+    from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+      $8::text[], $9::int[]) with ordinality
+      as x (id, position, label, event, definition, method, url, inactive, lane, i)
+    join subscription on subscription.id = any (array[x.id])
+    order by i`,
+  patterns: `
+    insert into pattern (app, contract, pattern, callback, born, lane, filtered)
+    select subscription.app, x.contract, x.pattern, callback.no, subscription.version,
+      callback.lane, x.filtered
+    from unnest($1::text[], $2::int[], $3::text[], $4::text[], $5::int[])
+      as x (id, position, contract, pattern, filtered)
+    join subscription on subscription.id = any (array[x.id])
+    join callback on callback.subscription = subscription.no and callback.position = x.position`,
+} as const;
+
+type Subscribe = EditInput<'subscribe'>;
+type Subscribed = EditOutput<'subscribe'>;
+
+export async function subscribeAll(
+  tx: Tx,
+  calls: readonly Subscribe[],
+  nowMs: number,
+): Promise<Subscribed[]> {
+  const asked = calls.map((call) => askedBy(call, nowMs));
+  const current = asked.filter(({ isOver }) => !isOver);
+  const keys = asked.flatMap(({ key }) => key ?? []);
+  const oldestMs = nowMs - limits.idempotencyKeepMs;
+  // All of it leaves in one packet, in this order.
+  const [apps, ours, , , answers, found] = await Promise.all([
+    lockApps(tx, new Set(asked.map(({ appNo }) => appNo))),
+    keys.length > 0
+      ? keepFirst(tx, current.flatMap(keyed), { nowMs, oldestMs })
+      : new Set<string>(),
+    create(tx, current, nowMs),
+    keys.length > 0 && dropKeys(tx, asked.flatMap(keyed)),
+    keys.length > 0 ? findKeys(tx, keys, oldestMs) : new Map<string, Answer>(),
+    findSubscriptions(
+      tx,
+      current.map(({ id }) => id),
+      keys,
+    ),
+  ]);
+  const quotas = new Map(apps.map((row) => [integer(row, 'no'), toQuotas(row).subscriptions]));
+  return asked.map(({ id, appNo, key, isOver, quota }): Subscribed => {
+    const before = key && answers.get(keyNameOf(key));
+    const isOurs = key !== undefined && ours.has(keyNameOf(key)) && before?.result === id;
+    if (key !== undefined && before !== undefined && !isOurs) {
+      const isSame = Buffer.compare(before.print, key.idempotency.print) === 0;
+      if (!isSame) return { kind: 'mismatch' };
+      return { kind: 'repeated', subscription: there(found, before.result) };
+    }
+    if (isOver) return { kind: 'expired' };
+    const made = found.get(id);
+    if (made !== undefined) return { kind: 'created', subscription: made };
+    assert(quotas.has(appNo), `Cannot subscribe: there is no app ${appNo}`);
+    return { kind: 'full', quota: quotas.get(appNo) ?? quota ?? 0 };
+  });
+}
+
+function there(found: ReadonlyMap<string, Subscription>, id: string): Subscription {
+  const subscription = found.get(id);
+  assert(subscription !== undefined, `Cannot answer with subscription "${id}": there is none`);
+  return subscription;
+}
+
+interface Asked extends NewSubscription {
+  key: KeyName | undefined;
+  /** It would have ended before it began: its key is looked up, and nothing is made. */
+  isOver: boolean;
+  quota: number | undefined;
+}
+
+function askedBy({ subscription, idempotency, subscriptionsMax }: Subscribe, nowMs: number): Asked {
+  const { appNo, controls, callbacks } = subscription;
+  assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
+  return {
+    ...subscription,
+    key: idempotency && { appNo, idempotency },
+    isOver: nowMs >= (controls?.expiresMs ?? Infinity),
+    quota: subscriptionsMax,
+  };
+}
+
+function keyed({ id, key }: Asked): (KeyName & { result: string })[] {
+  return key === undefined ? [] : [{ ...key, result: id }];
+}
+
+async function dropKeys(tx: Tx, keys: readonly (KeyName & { result: string })[]): Promise<unknown> {
+  return tx.query(subscribeAllSql.dropKeys, [
+    ...keyColumns(keys),
+    keys.map(({ result }) => result),
+  ]);
+}
+
+/** Rows of others hang on the row of the subscription: where there is none they are not made either. */
+async function create(tx: Tx, asked: readonly Asked[], nowMs: number): Promise<unknown> {
+  if (asked.length === 0) return undefined;
+  return Promise.all([
+    createSubscriptions(tx, asked, nowMs),
+    createLanes(tx, asked),
+    createCallbacks(tx, asked),
+    createPatterns(tx, asked),
+  ]);
+}
+
+async function createSubscriptions(
+  tx: Tx,
+  asked: readonly Asked[],
+  nowMs: number,
+): Promise<unknown> {
+  return tx.query(subscribeAllSql.subscriptions, [
+    asked.map(({ id }) => id),
+    asked.map(({ appNo }) => appNo),
+    asked.map(({ key }) => key?.idempotency.key ?? null),
+    asked.map(({ contract }) => contract),
+    asked.map(({ operation }) => operation),
+    asked.map(({ secrets }) => secrets),
+    asked.map(({ controls }) => encodeControls(controls ?? noControls)),
+    asked.map(({ controls }) => controls?.filter && encodeFilter(controls.filter)).map(orNull),
+    asked.map(({ controls }) => (controls?.ordered === true ? 1 : 0)),
+    asked.map(({ controls }) => controls?.expiresMs ?? null),
+    asked.map(({ controls, headers }) => (controls && headers) ?? null),
+    asked.map(({ quota }) => quota ?? null),
+    nowMs,
+  ]);
+}
+
+function orNull<T>(value: T | undefined): T | null {
+  return value ?? null;
+}
+
+async function createLanes(tx: Tx, asked: readonly Asked[]): Promise<unknown> {
+  const lanes = asked.flatMap(({ id, callbacks, controls = noControls }) => {
+    const count = Math.max(0, ...lanesOf(callbacks, controls).map((lane) => lane + 1));
+    return Array.from({ length: count }, () => ({ id, controls }));
+  });
+  return tx.query(subscribeAllSql.lanes, [
+    lanes.map(({ id }) => id),
+    lanes.map(({ controls }) => (controls.ordered ? 1 : 0)),
+    lanes.map(({ controls }) => intervalOf(controls) ?? null),
+    lanes.map(({ controls }) => controls.concurrency ?? null),
+  ]);
+}
+
+/** For each callback that is active the place of its lane among those of the subscription. */
+function lanesOf(
+  callbacks: readonly Callback[],
+  controls: NonNullable<Asked['controls']>,
+): number[] {
+  const active = callbacks.filter(isActive);
+  const places = planLanes(
+    [],
+    active.map(() => undefined),
+    controls,
+  );
+  return places.map((place) => {
+    assert(place.kind === 'new', 'A new subscription has no lanes yet');
+    return place.index;
+  });
+}
+
+function isActive({ inactive }: Callback): boolean {
+  return inactive === undefined;
+}
+
+async function createCallbacks(tx: Tx, asked: readonly Asked[]): Promise<unknown> {
+  const rows = asked.flatMap(({ id, callbacks, controls = noControls }) => {
+    const lanes = lanesOf(callbacks, controls).values();
+    return callbacks.map((callback) => {
+      return { id, callback, lane: isActive(callback) ? lanes.next().value : undefined };
+    });
+  });
+  return tx.query(subscribeAllSql.callbacks, [
+    rows.map(({ id }) => id),
+    rows.map(({ callback }) => callback.position),
+    rows.map(({ callback }) => callback.label),
+    rows.map(({ callback }) => callback.events.join(' ')),
+    rows.map(({ callback }) => callback.definition),
+    rows.map(({ callback }) => callback.method),
+    rows.map(({ callback }) => callback.url),
+    rows.map(({ callback }) => callback.inactive ?? null),
+    rows.map(({ lane }) => lane ?? null),
+  ]);
+}
+
+async function createPatterns(tx: Tx, asked: readonly Asked[]): Promise<unknown> {
+  const patterns = asked.flatMap(({ id, contract, callbacks, controls }) =>
+    callbacks.filter(isActive).flatMap(({ position, events }) =>
+      events.map((pattern) => {
+        // Ringback's own events belong to no contract.
+        const of = pattern.startsWith(ownPrefix) ? '' : contract;
+        return { id, position, of, pattern, filtered: controls?.filter === undefined ? 0 : 1 };
+      }),
+    ),
+  );
+  return tx.query(subscribeAllSql.patterns, [
+    patterns.map(({ id }) => id),
+    patterns.map(({ position }) => position),
+    patterns.map(({ of }) => of),
+    patterns.map(({ pattern }) => pattern),
+    patterns.map(({ filtered }) => filtered),
+  ]);
+}

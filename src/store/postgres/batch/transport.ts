@@ -1,0 +1,314 @@
+// The way to PostgreSQL: a node of a cluster. Publishes, other edits and work have a connection each, reads have a few, one
+// listens, one tells, two keep house when it is needed. What fails is answered, never thrown.
+import { strict as assert } from 'node:assert';
+import { join } from 'node:path';
+import { limits } from '../../../core/limits/limits.ts';
+import { packageFolder } from '../../../core/base/package-folder.ts';
+import type { World } from '../../../core/base/world.ts';
+import { createAside, withNews } from '../../rules/aside.ts';
+import type {
+  Batch,
+  BatchReply,
+  Foretell,
+  StoreFailure,
+  Transport,
+  WorkReply,
+} from '../../port/call.ts';
+import type { Work } from '../../port/delivery-verbs.ts';
+import { createGathered } from '../../statistics/gathered.ts';
+import { rebuild } from '../../batch/rebuild.ts';
+import type { EditInput, EditOutput } from '../../port/store.ts';
+import { applyMigrations } from '../schema/apply-migrations.ts';
+import { cannotConnect } from '../connection/cannot-open.ts';
+import type { Clock } from '../connection/clock.ts';
+import { databaseClock, givenClock } from '../connection/clock.ts';
+import { createDoubts } from './doubts.ts';
+import { freeDoubted } from './free-doubted.ts';
+import { Ear } from '../connection/ear.ts';
+import { storeFailure, unavailable, verbFailure } from '../connection/failure.ts';
+import { eventsOf } from './events-of.ts';
+import { takeWriter } from '../upkeep/write-figures.ts';
+import { createHeardBefore } from '../publish/heard-before.ts';
+import { createHeld, type Held } from './held.ts';
+import { House } from '../upkeep/house.ts';
+import { Link } from '../connection/link.ts';
+import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
+import { createReaders } from './readers.ts';
+import { counting, createPrecedence, inTurn, type Side } from './side.ts';
+import { createSlices, type Slices } from '../schema/slices.ts';
+import { createSweep } from '../upkeep/sweep.ts';
+import type { Tx } from '../connection/tx.ts';
+import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
+import type { WorkContext, WorkDone } from './work.ts';
+import { findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
+
+export interface PostgresOptions {
+  url: string;
+  world: World;
+  /** Another node has made work ready. */
+  onHeard: () => void;
+  /** `given`: the time is that of the batches, for tests that simulate the world. */
+  clock?: 'database' | 'given';
+  /** How long quiet lanes linger; tests that compare rows set it high. */
+  lingerMs?: { least: number; most: number };
+  /** How far before the first lane of the last claim scans begin; such tests set it high, too. */
+  floorMs?: number;
+  /** All connections count figures in one row, where they wait for each other; for such tests, too. */
+  isOneWriter?: boolean;
+}
+
+export const postgresMigrationsDir = join(packageFolder, 'migrations', 'postgres');
+
+export interface PostgresTransport extends Transport {
+  /** The time that all nodes share. */
+  nowMs(): number;
+  /** Applies the retention. It may take long, so it runs beside the batches. */
+  retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>>;
+}
+
+/** Migrates the schema, then opens. Rejects with CannotOpenStore. */
+export async function openPostgres(options: PostgresOptions): Promise<PostgresTransport> {
+  const { url, world } = options;
+  await applyMigrations({ url, migrationsDir: postgresMigrationsDir, nowMs: world.nowMs() });
+  const node = new PostgresNode(options);
+  try {
+    await node.begin();
+  } catch (error) {
+    await node.close();
+    throw cannotConnect(url, error);
+  }
+  return {
+    send: async (batch, foretell) => node.send(batch, foretell),
+    work: async (work) => node.work(work),
+    read: async (call) => node.readers.read(call),
+    nowMs: () => node.nowMs(),
+    retain: async (input) => node.retain(input),
+    close: async () => node.close(),
+  };
+}
+
+/** With slices of its own: whoever makes the span of one longer locks it until the end of the transaction. */
+type EditSide = Side & { slices: Slices };
+
+class PostgresNode {
+  readonly readers;
+  readonly #options: PostgresOptions;
+  readonly #clock: Clock;
+  readonly #publishes: EditSide;
+  readonly #edits: EditSide;
+  readonly #work: Side;
+  /** For statements that wait for nothing else. */
+  readonly #aside: Link;
+  readonly #house: House;
+  #houseWriter = 0;
+  readonly #ear: Ear;
+  readonly #memory;
+  readonly #doubts = createDoubts();
+  readonly #persist: Persist;
+  readonly #held: Held;
+  readonly #stop = new AbortController();
+  readonly #ticking: Promise<void>;
+  /** Publishes lease what is in nobody's hands yet: whoever frees such things must not meet them. */
+  readonly #alone = inTurn();
+  /**
+   * Outcomes are sent once publishes are written, so that they go to disk while the deliveries of
+   * those are sent.
+   */
+  readonly #order;
+
+  constructor(options: PostgresOptions) {
+    const { url, world } = options;
+    this.#options = options;
+    this.#memory = {
+      heard: createHeardBefore(),
+      sweep: createSweep(),
+      floors: keepFloors(options.floorMs),
+      turns: { lastApp: 0 },
+      aside: createAside(),
+    };
+    this.#order = createPrecedence(world);
+    this.#clock = options.clock === 'given' ? givenClock(world) : databaseClock(world);
+    this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
+    const gathered = createGathered();
+    const side = (purpose: 'publish' | 'edit' | 'work'): Side => {
+      const link = new Link({ url, kind: 'engine', purpose });
+      return { link, gathered: gathered.beside(), writer: 0 };
+    };
+    this.#publishes = { ...side('publish'), slices: createSlices() };
+    this.#edits = { ...side('edit'), slices: createSlices() };
+    this.#work = side('work');
+    this.#aside = new Link({ url, kind: 'plain', purpose: 'side' });
+    const making = new Link({ url, kind: 'schema', purpose: 'days' });
+    const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
+    const figures = { gathered, writer: () => this.#houseWriter, aside: this.#memory.aside };
+    this.#house = new House({ making, keeping, world, ...figures });
+    this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
+    this.#held = createHeld({
+      link: this.#work.link,
+      persist: this.#persist,
+      alone: this.#alone,
+    });
+    const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
+    this.#ear = new Ear({ listening, telling: this.#aside, world, onHeard: options.onHeard });
+    this.#ticking = this.#tick();
+  }
+
+  async begin(): Promise<void> {
+    await this.#syncClock();
+    const first = await this.#aside.use(takeWriter);
+    // One writer number each: with a shared one, publishes and outcomes would wait for each other's
+    // commit.
+    const next = async (): Promise<number> =>
+      this.#options.isOneWriter === true ? first : this.#aside.use(takeWriter);
+    this.#publishes.writer = first;
+    for (const side of [this.#edits, this.#work]) side.writer = await next();
+    this.#houseWriter = await next();
+  }
+
+  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+    const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
+    if (!isPublish) return this.#send(this.#edits, batch);
+    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, foretell);
+    return this.#order.ahead(async () => this.#alone(publish));
+  }
+
+  async #send(side: EditSide, batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+    assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
+    const nowMs = this.#clock.at(batch.nowMs);
+    const givenMs = this.#options.clock === 'given' ? nowMs : null;
+    const { aside, ...memory } = this.#memory;
+    const { link, gathered } = side;
+    const context = { ...memory, ...side, nowMs, givenMs };
+    const input = { ...batch, foretell, aside, world: this.#options.world, context };
+    const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
+    const means = { link, leases: leasesOf(batch.offer), events };
+    const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
+    const written =
+      idle ??
+      (await counting(side, nowMs, async () =>
+        this.#persist(means, async (tx, way) => {
+          gathered.undo(); // Figures taken by an earlier try were not written.
+          return writeBatch(tx, input, way);
+        }),
+      ));
+    if (isFailure(written)) return written;
+    if (isWorthTelling(written, batch)) this.#ear.tell();
+    const { replies: edits, born, outlook } = written;
+    this.#held.took(born, batch.offer);
+    const reply = { kind: 'written', settled: [], edits, born, outlook } as const;
+    const postponed = batch.edits.length - edits.length;
+    return postponed === 0 ? reply : { ...reply, postponed };
+  }
+
+  async work(work: Work): Promise<WorkReply> {
+    await this.#order.behind(async () => this.#work.link.hold());
+    const reply = await this.#workOn(work);
+    this.#held.worked(work, reply);
+    return reply;
+  }
+
+  async #workOn(work: Work): Promise<WorkReply> {
+    const nowMs = this.#clock.at(work.nowMs);
+    const { link, gathered, writer } = this.#work;
+    const { floors, turns, aside } = this.#memory;
+    const { lingerMs = { least: limits.lingerMs, most: limits.lingerMaxMs } } = this.#options;
+    const context = { nowMs, floors, turns, aside, lingerMs, gathered, writer };
+    const doubted = { doubts: this.#doubts, link, persist: this.#persist };
+    const failed = (await freeDoubted(doubted, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
+    if (failed !== undefined) return failed;
+    const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, work, context);
+    const idle = work.settlements.length === 0 ? await this.#look(link, look) : undefined;
+    if (idle !== undefined && isFailure(idle)) return idle;
+    const done = idle ?? (await this.#settleAndClaim(work, context));
+    if (isFailure(done)) return done;
+    const all = idle === undefined ? await this.#fanOut(work, done, context) : done;
+    if (isFailure(all)) return all;
+    if (all.waiting > 0) this.#ear.tell();
+    const fannedOut = withNews(all.worked.fannedOut, this.#memory.aside);
+    return { kind: 'worked', ...all.worked, fannedOut };
+  }
+
+  async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
+    if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
+    const events = async (): Promise<string[]> => work.settlements.map(({ event }) => event);
+    const means = { link: this.#work.link, leases: leasesOf(work.claim), events };
+    return counting(this.#work, context.nowMs, async () =>
+      this.#persist(means, async (tx, way) => {
+        context.gathered.undo();
+        return doWork(tx, work, context, way);
+      }),
+    );
+  }
+
+  /**
+   * A failed step is tried again with the next work, so that it does not fail work that was
+   * committed.
+   */
+  async #fanOut(
+    work: Work,
+    done: WorkDone,
+    context: WorkContext,
+  ): Promise<WorkDone | StoreFailure> {
+    if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
+    const means = { link: this.#work.link, leases: leasesOf(work.fanOut), events: noEvents };
+    const fannedOut = await counting(this.#work, context.nowMs, async () =>
+      this.#persist(means, async (tx, way) => {
+        context.gathered.undo();
+        return doFanOut(tx, { work, done, context }, way);
+      }),
+    );
+    const { settled, claimed } = done.worked;
+    const isAlone = settled.length === 0 && claimed.length === 0;
+    return isFailure(fannedOut) && !isAlone ? done : fannedOut;
+  }
+
+  async #syncClock(): Promise<void> {
+    await this.#aside.use(async (tx) => this.#clock.sync(tx));
+  }
+
+  nowMs(): number {
+    // The monotonic clock, which counts between two readings, stopped during the suspension.
+    if (this.#clock.wasSuspended()) void this.#syncClock().catch(() => undefined);
+    return this.#clock.now();
+  }
+
+  async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {
+    try {
+      return await this.#house.retain(input, this.nowMs());
+    } catch (error) {
+      throw rebuild(storeFailure(error) ?? verbFailure('retain', error));
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    // In parallel, because with a server that does not answer each of them waits for its timeout.
+    await Promise.all([
+      this.#ear[Symbol.asyncDispose](),
+      this.#house.close(),
+      this.readers.close(),
+      this.#work.link.close(),
+      this.#edits.link.close(),
+      this.#publishes.link.close(),
+    ]);
+    await this.#ticking;
+  }
+
+  /** A read without a transaction, run several times a second: most find nothing. */
+  async #look<T>(link: Link, body: (tx: Tx) => Promise<T>): Promise<T | StoreFailure> {
+    try {
+      return await link.use(body);
+    } catch (error) {
+      return unavailable(error);
+    }
+  }
+
+  async #tick(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#options.world.sleep(limits.databaseClockMs, signal).catch(() => undefined);
+      // A failed reading does no harm: the clock goes on from the last one.
+      if (!signal.aborted) await this.#syncClock().catch(() => undefined);
+    }
+  }
+}

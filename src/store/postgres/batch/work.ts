@@ -1,0 +1,201 @@
+// A cycle of work: settlements and a claim in one transaction, a step of a large fan-out in
+// another.
+import type { Leased } from '../../../core/domain/delivery.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Aside } from '../../rules/aside.ts';
+import type { SettleReply } from '../../port/call.ts';
+import type { Fact } from '../../statistics/counting.ts';
+import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
+import type { Changes } from '../../rules/settling.ts';
+import { firstReadyMs } from '../../rules/settling.ts';
+import type { Slots } from '../../rules/slots.ts';
+import { birthsFor, laneOf, noSlots, slotsOf } from '../../rules/slots.ts';
+import type { AppTurns, Floors } from '../deliver/claim.ts';
+import { claim } from '../deliver/claim.ts';
+import { fanOut } from '../deliver/fan-out.ts';
+import type { FigureContext } from '../upkeep/write-figures.ts';
+import { writeFigures } from '../upkeep/write-figures.ts';
+import { lookAhead, seenWith } from '../deliver/outlook.ts';
+import type { Way } from '../connection/savepoint.ts';
+import { inSavepoint } from '../connection/savepoint.ts';
+import type { SettledAll } from '../deliver/settle.ts';
+import { settleAll } from '../deliver/settle.ts';
+import type { Done } from '../connection/transact.ts';
+import type { Tx } from '../connection/tx.ts';
+
+export interface WorkContext extends Omit<FigureContext, 'facts'> {
+  floors: FloorKeeper;
+  turns: AppTurns;
+  aside: Aside;
+  lingerMs: { least: number; most: number };
+}
+
+export interface WorkDone {
+  worked: Worked & { settled: readonly SettleReply[] };
+  /** Deliveries that other nodes could claim now. */
+  waiting: number;
+  /** The facts that were counted. */
+  facts: readonly Fact[];
+}
+
+export async function doWork(
+  tx: Tx,
+  work: Work,
+  context: WorkContext,
+  way: Way,
+): Promise<Done<WorkDone>> {
+  const { nowMs, floors, turns, lingerMs, aside } = context;
+  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
+  const slots = slotsFor(work);
+  let claimed: Leased[] = [];
+  if (work.claim !== undefined) {
+    const input = { slots, nowMs, floors: floors.next(nowMs), turns, lingerMs };
+    const found = await claim(tx, input);
+    floors.heard(found.firstReadyMs);
+    claimed = found.deliveries;
+  }
+  const asked = outlookFor(tx, work, { slots, changes, aside });
+  const outlook = besideFigures(tx, asked, { ...context, facts });
+  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+    const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
+    const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
+    return { worked, waiting: wentBack, facts };
+  });
+  return { ...ended, written: [] };
+}
+
+async function besideFigures(
+  tx: Tx,
+  asked: Promise<Outlook>,
+  context: FigureContext,
+): Promise<Outlook> {
+  const [outlook] = await Promise.all([asked, writeFigures(tx, context)]);
+  return outlook;
+}
+
+/**
+ * Runs a step of a fan-out in a transaction of its own: a claim locks lanes in the order in which
+ * they became ready, a fan-out by their numbers, so in one transaction two nodes could deadlock.
+ */
+export async function doFanOut(
+  tx: Tx,
+  { work, done, context }: { work: Work; done: WorkDone; context: WorkContext },
+  way: Way,
+): Promise<Done<WorkDone>> {
+  const { nowMs, aside } = context;
+  const facts: Fact[] = [];
+  // If items run alone, a later rollback may undo an insert, so nothing is inserted already leased.
+  const births = birthsFor(way === 'together' ? work.fanOut : undefined);
+  const isOfStep = work.claim === undefined && way === 'together';
+  const slots = isOfStep ? births.slots : slotsFor(work);
+  // The offers may share one window, or be the same offer.
+  for (const each of new Set([births.slots, slots])) {
+    for (const one of done.worked.claimed) each.take(laneOf(one));
+  }
+  const step = await fanOut(tx, { births, nowMs, facts, aside, way });
+  const outlook = besideFigures(tx, lookAhead(tx, slots, aside), { ...context, facts });
+  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+    const { deliveries, waiting, isDone } = step;
+    // If another node works on the only fan-out, asking again at once would be in vain.
+    const fannedOut = { deliveries, isMore: isDone && ahead.isFanningOut };
+    const worked = { ...done.worked, fannedOut, readyMs: ahead.readyMs };
+    return { worked, waiting: done.waiting + waiting, facts };
+  });
+  return { ...ended, written: [] };
+}
+
+export const nothingDone: WorkDone = {
+  worked: {
+    settled: [],
+    claimed: [],
+    fannedOut: { deliveries: [], isMore: true },
+    readyMs: undefined,
+  },
+  waiting: 0,
+  facts: [],
+};
+
+function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
+  const offer = claimOffer ?? fanOutOffer;
+  return offer === undefined ? noSlots : slotsOf(offer);
+}
+
+/**
+ * Without an offer it is unknown which lanes are full; only lanes that this work has changed count
+ * then.
+ */
+async function outlookFor(
+  tx: Tx,
+  { claim: claimOffer, fanOut: fanOutOffer }: Work,
+  { slots, changes, aside }: { slots: Slots; changes: Changes; aside: Aside },
+): Promise<Outlook> {
+  if ((claimOffer ?? fanOutOffer) !== undefined) return lookAhead(tx, slots, aside);
+  const outlook = await lookAhead(tx, undefined, aside);
+  return { ...outlook, readyMs: firstReadyMs(changes) };
+}
+
+async function settle(
+  tx: Tx,
+  settlements: readonly Settlement[],
+  { nowMs, way }: { nowMs: number; way: Way },
+): Promise<Omit<SettledAll, 'replies'> & { settled: SettleReply[] }> {
+  if (way === 'together') {
+    const { replies, ...rest } = await settleAll(tx, settlements, nowMs);
+    return { settled: replies.map((output) => ({ kind: 'done', output })), ...rest };
+  }
+  const settled: SettleReply[] = [];
+  const facts: Fact[] = [];
+  const changes: Changes = new Map();
+  let wentBack = 0;
+  for (const settlement of settlements) {
+    const reply = await inSavepoint(tx, 'settle', async (): Promise<Settled> => {
+      const done = await settleAll(tx, [settlement], nowMs);
+      wentBack += done.wentBack;
+      facts.push(...done.facts);
+      for (const [no, times] of done.changes) changes.set(no, times);
+      return done.replies[0] ?? { kind: 'stale' };
+    });
+    settled.push(reply);
+  }
+  return { settled, wentBack, facts, changes };
+}
+
+/** The result if a claim would find nothing, so that no transaction is begun for it. */
+export async function findsNothing(
+  tx: Tx,
+  work: Work,
+  { nowMs, aside }: Pick<WorkContext, 'nowMs' | 'aside'>,
+): Promise<WorkDone | undefined> {
+  const asked = { slots: slotsFor(work), changes: new Map(), aside };
+  const { readyMs, isFanningOut: isMore } = await outlookFor(tx, work, asked);
+  const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
+  if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
+  const fannedOut = { deliveries: [], isMore };
+  return { ...nothingDone, worked: { settled: [], claimed: [], fannedOut, readyMs } };
+}
+
+export interface FloorKeeper {
+  next(nowMs: number): Floors;
+  /** Records when the first lane of a claim became ready; undefined if it found none. */
+  heard(firstMs: number | undefined): void;
+}
+
+/**
+ * A long-running transaction, of anyone, keeps dead entries at the start of the indexes that claims
+ * scan, and without floors throughput drops to a fraction within seconds (docs/performance.md).
+ * What lies below a floor is still scanned every few seconds.
+ */
+export function keepFloors(floorMs: number = limits.floorMs): FloorKeeper {
+  let readyMs = 0;
+  let droppedMs = 0;
+  return {
+    next: (nowMs) => {
+      const isDropped = nowMs - droppedMs >= limits.floorDropMs || nowMs < droppedMs;
+      if (isDropped) droppedMs = nowMs;
+      return { readyMs: isDropped ? 0 : readyMs, isDropped };
+    },
+    heard: (firstMs) => {
+      readyMs = Math.max((firstMs ?? 0) - floorMs, 0);
+    },
+  };
+}

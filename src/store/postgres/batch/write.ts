@@ -1,0 +1,221 @@
+// A batch of edits in one transaction: publishes that stand side by side go down together, and so do subscribes, and
+// unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
+import { limits } from '../../../core/limits/limits.ts';
+import type { World } from '../../../core/base/world.ts';
+import type { Aside } from '../../rules/aside.ts';
+import type { Batch, EditCall, EditReply, Foretell } from '../../port/call.ts';
+import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
+import type { Fact } from '../../statistics/counting.ts';
+import { birthsFor } from '../../rules/slots.ts';
+import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
+import type { EditContext } from './edits.ts';
+import { applyEdit } from './edits.ts';
+import { writeFigures } from '../upkeep/write-figures.ts';
+import { isInboxEmpty } from '../publish/inbox.ts';
+import { lockFanOuts, lockInOrder } from './lock-order.ts';
+import { lookAhead, seenWith } from '../deliver/outlook.ts';
+import { publishAll } from '../publish/publish.ts';
+import type { Way } from '../connection/savepoint.ts';
+import { inSavepoint } from '../connection/savepoint.ts';
+import { subscribeAll } from './subscribe-all.ts';
+import type { Done } from '../connection/transact.ts';
+import type { Tx } from '../connection/tx.ts';
+import { unsubscribeAll } from './unsubscribe-all.ts';
+
+export interface WriteInput {
+  edits: readonly EditCall[];
+  offer: Offer | undefined;
+  foretell?: Foretell | undefined;
+  /** Fan-outs that are skipped. */
+  aside: Aside;
+  /** By which the time of a batch counts. */
+  world: Pick<World, 'monotonicMs'>;
+  context: Omit<EditContext, 'births' | 'left' | 'facts'>;
+}
+
+export interface Written {
+  replies: EditReply[];
+  born: readonly Born[];
+  outlook: Outlook;
+  left: EditContext['left'];
+  /** The facts that were counted. */
+  facts: readonly Fact[];
+}
+
+/**
+ * `alone`: each edit in a savepoint, so that one that breaks a constraint does not fail the others.
+ */
+export async function writeBatch(
+  tx: Tx,
+  { edits, offer, foretell, aside, world, context }: WriteInput,
+  way: Way,
+): Promise<Done<Written>> {
+  // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
+  const births = birthsFor(way === 'together' ? offer : undefined);
+  const facts: Fact[] = [];
+  const isAlike = way === 'together' && edits.every(({ verb }) => verb === 'publish');
+  const heard = isAlike ? context.heard : undefined;
+  const left = { waiting: 0, fanOuts: 0 };
+  const within: EditContext = { ...context, heard, births, facts, left };
+  const untilMs = world.monotonicMs() + limits.batchEditsMs;
+  const isInTime = (): boolean => world.monotonicMs() < untilMs;
+  await lockFanOuts(tx, edits);
+  const { replies, answered } = await (way === 'together'
+    ? applyRuns(tx, edits, within, isInTime)
+    : applyEach(tx, edits, within, isInTime));
+  const asked = Promise.all([
+    lookAhead(tx, births.slots, aside),
+    writeFigures(tx, within),
+    answered,
+  ]);
+  const ended = seenWith(
+    asked.then(([outlook]) => outlook),
+    context.nowMs,
+    (outlook): Written => ({ replies, born: births.born, outlook, left: within.left, facts }),
+  );
+  const written = acceptedIds(replies);
+  if (foretell === undefined || births.born.length === 0) return { ...ended, written };
+  return { ...ended, written, onLeft: () => foretell(births.born) };
+}
+
+/**
+ * The result of a batch that only polls an empty inbox, as every node does several times a second,
+ * or that writes figures when there are none. It needs no transaction, which would be a commit to
+ * disk each time.
+ */
+export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
+  const { edits, offer, aside, context } = input;
+  if (context.gathered.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
+    const output = { written: 0, isMore: false };
+    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer).slots, aside));
+  }
+  const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
+  if (asked.length === 0 || asked.length < edits.length) return undefined;
+  const births = birthsFor(offer);
+  const [isEmpty, outlook] = await Promise.all([
+    isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
+    lookAhead(tx, births.slots, aside),
+  ]);
+  if (!isEmpty) return undefined;
+  return nothingNew(input, { entries: [] }, outlook);
+}
+
+function nothingNew(
+  { edits }: WriteInput,
+  output: EditOutput<EditVerb>,
+  outlook: Outlook,
+): Written {
+  const replies = edits.map((): EditReply => ({ kind: 'done', output }));
+  return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
+}
+
+interface Applied {
+  replies: EditReply[];
+  /** The last statements: if they reject, the replies do not count. */
+  answered: Promise<unknown>;
+}
+
+/** Gives no replies for the last edits, where the time did not suffice for them. */
+async function applyRuns(
+  tx: Tx,
+  edits: readonly EditCall[],
+  context: EditContext,
+  isInTime: () => boolean,
+): Promise<Applied> {
+  const replies: EditReply[] = [];
+  let answered: Promise<unknown> = Promise.resolve();
+  for (const run of runsOf(edits)) {
+    await answered;
+    if (replies.length > 0 && !isInTime()) break;
+    let outputs: readonly EditOutput<EditVerb>[];
+    const { publishes, subscribes, unsubscribes } = alikeIn(run);
+    if (publishes.length > 0) {
+      ({ replies: outputs, answered } = await publishAll(tx, publishes, context));
+    } else if (subscribes.length > 0) {
+      outputs = await subscribeAll(tx, subscribes, context.nowMs);
+    } else if (unsubscribes.length > 0) {
+      outputs = await unsubscribeAll(tx, unsubscribes, context.nowMs);
+    } else outputs = await inTurn(tx, run, context, isInTime);
+    replies.push(...outputs.map((output): EditReply => ({ kind: 'done', output })));
+    if (outputs.length < run.length) break;
+  }
+  return { replies, answered };
+}
+
+/** Those that go down together, where they stand side by side, and what stands between them. */
+function runsOf(edits: readonly EditCall[]): EditCall[][] {
+  const runs: EditCall[][] = [];
+  for (const edit of edits) {
+    const last = runs.at(-1);
+    const [first] = last ?? [];
+    if (last !== undefined && first !== undefined && runOf(first) === runOf(edit)) last.push(edit);
+    else runs.push([edit]);
+  }
+  return runs;
+}
+
+function runOf({ verb }: EditCall): EditVerb | 'other' {
+  return verb === 'publish' || verb === 'subscribe' || verb === 'unsubscribe' ? verb : 'other';
+}
+
+/** The inputs of a run, under the name of their verb. */
+function alikeIn(run: readonly EditCall[]): {
+  publishes: EditInput<'publish'>[];
+  subscribes: EditInput<'subscribe'>[];
+  unsubscribes: EditInput<'unsubscribe'>[];
+} {
+  return {
+    publishes: run.flatMap((call) => (call.verb === 'publish' ? [call.input] : [])),
+    subscribes: run.flatMap((call) => (call.verb === 'subscribe' ? [call.input] : [])),
+    unsubscribes: run.flatMap((call) => (call.verb === 'unsubscribe' ? [call.input] : [])),
+  };
+}
+
+async function inTurn(
+  tx: Tx,
+  run: readonly EditCall[],
+  context: EditContext,
+  isInTime: () => boolean,
+): Promise<EditOutput<EditVerb>[]> {
+  await lockInOrder(tx, run);
+  const outputs: EditOutput<EditVerb>[] = [];
+  for (const call of run) {
+    if (outputs.length > 0 && !isInTime()) break;
+    outputs.push(await applyEdit(tx, call, context));
+  }
+  return outputs;
+}
+
+async function applyEach(
+  tx: Tx,
+  edits: readonly EditCall[],
+  context: EditContext,
+  isInTime: () => boolean,
+): Promise<Applied> {
+  await lockInOrder(tx, edits);
+  const replies: EditReply[] = [];
+  for (const call of edits) {
+    if (replies.length > 0 && !isInTime()) break;
+    const before = context.facts.length;
+    const reply = await inSavepoint(tx, call.verb, async () => applyEdit(tx, call, context));
+    if (reply.kind === 'failed') context.facts.length = before; // They were rolled back.
+    replies.push(reply);
+  }
+  return { replies, answered: Promise.resolve() };
+}
+
+function acceptedIds(replies: readonly EditReply[]): string[] {
+  return replies.flatMap((reply) => {
+    if (reply.kind !== 'done' || !('kind' in reply.output)) return [];
+    const { output } = reply;
+    return output.kind === 'accepted' ? output.events.map(({ id }) => id) : [];
+  });
+}
+
+/** Edits after which other nodes may have something to claim. */
+const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription', 'rescue']);
+
+export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
+  if (left.waiting > 0 || left.fanOuts > 0) return true;
+  return edits.some(({ verb }) => wakers.has(verb));
+}

@@ -1,0 +1,199 @@
+// Packets: queries of one turn of the event loop are sent together and answered together. The
+// driver would end each statement with a Sync, so the server would answer each with a write of its
+// own, wake this process each time, and describe the columns again.
+//
+// After a failed statement the rest of its packet is skipped. Outside of a transaction a packet is
+// one implicit transaction.
+import assert from 'node:assert/strict';
+import type { Client, Connection, FieldDef } from 'pg';
+import { Query } from 'pg';
+import type { Row } from '../../sql/row.ts';
+import type { NamedStatement } from './named-statement.ts';
+import { statement } from './named-statement.ts';
+import type { Parameter, Wired } from './wire.ts';
+import { toWire } from './wire.ts';
+
+/** Sent with everything else that is asked in this turn, in the order of the calls. */
+export async function ask(
+  client: Client,
+  sql: string,
+  values: readonly Parameter[],
+): Promise<readonly Row[]> {
+  const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
+  const asked = { statement: statement(sql), values: values.map(toWire), resolve, reject };
+  const packet = waiting.get(client);
+  if (packet === undefined) {
+    waiting.set(client, [asked]);
+    process.nextTick(() => leave(client));
+  } else packet.push(asked);
+  return promise;
+}
+
+/**
+ * Inside of a transaction: statements so far are answered as soon as they are done, before the
+ * rest.
+ */
+export function answerSoon(client: Client): void {
+  const last = waiting.get(client)?.at(-1);
+  if (last !== undefined) last.isSoon = true;
+}
+
+/**
+ * Sends `text` behind the queued statements, in one write with them. For commit and rollback, which
+ * must run even if those fail.
+ */
+export async function say(client: Client, text: string): Promise<{ command: string }> {
+  const { stream } = client.connection;
+  stream.cork();
+  try {
+    leave(client);
+    return client.query(text);
+  } finally {
+    stream.uncork();
+  }
+}
+
+function leave(client: Client): void {
+  const packet = waiting.get(client);
+  if (packet === undefined) return;
+  waiting.delete(client);
+  client.query(new Packet(client, packet));
+}
+
+/** Statements to send at the end of this turn. */
+const waiting = new WeakMap<Client, Asked[]>();
+
+interface Asked {
+  statement: NamedStatement;
+  values: Wired[];
+  resolve: (rows: readonly Row[]) => void;
+  reject: (cause: unknown) => void;
+  isSoon?: true;
+}
+
+/** What a connection knows of a statement. */
+interface Prepared {
+  /** `doubtful`: its first use has failed, perhaps before it was prepared. */
+  state: 'doubtful' | 'prepared';
+  columns: readonly Column[] | undefined;
+}
+
+interface Column {
+  name: string;
+  read: (text: string) => unknown;
+}
+
+const preparedOn = new WeakMap<Client, Map<string, Prepared>>();
+
+/** The driver calls these methods; while pipelining it accepts only subclasses of its own Query. */
+class Packet extends Query {
+  readonly #client: Client;
+  readonly #asked: readonly Asked[];
+  readonly #prepared: Map<string, Prepared>;
+  /** Names of the statements that this packet prepares. */
+  readonly #news = new Set<string>();
+  readonly #answers: Row[][] = [];
+  #rows: Row[] = [];
+  #cause: unknown;
+  /** Set by the driver: ends the query timeout. */
+  callback: ((error: unknown) => void) | undefined;
+
+  constructor(client: Client, asked: readonly Asked[]) {
+    super('');
+    this.#client = client;
+    this.#asked = asked;
+    this.#prepared = preparedOn.get(client) ?? new Map<string, Prepared>();
+    preparedOn.set(client, this.#prepared);
+  }
+
+  override submit = (connection: Connection): undefined => {
+    connection.stream.cork();
+    try {
+      for (const asked of this.#asked) this.#write(connection, asked);
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
+    }
+  };
+
+  handleRowDescription({ fields }: { fields: readonly FieldDef[] }): void {
+    this.#describe(
+      fields.map(({ name, dataTypeID }) => {
+        return { name, read: this.#client.getTypeParser(dataTypeID, 'text') };
+      }),
+    );
+  }
+
+  handleDataRow({ fields }: { fields: readonly (string | null)[] }): void {
+    const row: Record<string, unknown> = {};
+    try {
+      const columns = this.#current()?.columns;
+      assert(columns?.length === fields.length, 'A row has the columns that were described');
+      for (const [i, { name, read }] of columns.entries()) {
+        const field = fields[i] ?? null;
+        row[name] = field === null ? null : read(field);
+      }
+    } catch (error) {
+      this.#cause ??= error; // The statement has run, but its rows cannot be read.
+    }
+    this.#rows.push(row);
+  }
+
+  handleCommandComplete(): void {
+    if (this.#current()?.columns === undefined) this.#describe([]);
+    const isSoon = this.#asked[this.#answers.length]?.isSoon;
+    this.#answers.push(this.#rows);
+    this.#rows = [];
+    if (isSoon === true) this.#answer();
+  }
+
+  handleReadyForQuery(): void {
+    this.callback?.(undefined);
+    this.#answer();
+  }
+
+  handleError(error: unknown): void {
+    for (const { statement: named } of this.#asked.slice(this.#answers.length)) {
+      const prepared = this.#prepared.get(named.name);
+      if (prepared !== undefined && this.#news.has(named.name)) prepared.state = 'doubtful';
+    }
+    this.callback?.(error);
+    for (const { reject } of this.#asked) reject(error);
+  }
+
+  /** Resolves every statement that is done. */
+  #answer(): void {
+    for (const [i, rows] of this.#answers.entries()) {
+      if (this.#cause === undefined) this.#asked[i]?.resolve(rows);
+      else this.#asked[i]?.reject(this.#cause);
+    }
+  }
+
+  #write(connection: Connection, { statement: named, values, isSoon }: Asked): void {
+    this.#prepare(connection, named);
+    connection.bind({ statement: named.name, values }, true);
+    const { columns } = this.#prepared.get(named.name) ?? {};
+    if (columns === undefined) connection.describe({ type: 'P', name: '' }, true);
+    connection.execute(null, true);
+    if (isSoon === true) connection.flush();
+  }
+
+  #prepare(connection: Connection, { name, text }: NamedStatement): void {
+    const before = this.#prepared.get(name)?.state;
+    if (before === 'prepared') return;
+    if (before === 'doubtful') connection.close({ type: 'S', name }, true);
+    connection.parse({ name, text, types: [] }, true);
+    this.#prepared.set(name, { state: 'prepared', columns: undefined });
+    this.#news.add(name);
+  }
+
+  #current(): Prepared | undefined {
+    const asked = this.#asked[this.#answers.length];
+    return asked && this.#prepared.get(asked.statement.name);
+  }
+
+  #describe(columns: readonly Column[]): void {
+    const prepared = this.#current();
+    if (prepared !== undefined) prepared.columns = columns;
+  }
+}

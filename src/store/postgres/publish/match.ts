@@ -1,0 +1,204 @@
+// Finds the listeners of many events at once, inside the publish transaction: subscriptions
+// committed before it began are seen, and ended ones are not found. If the listeners have been the
+// same for some time, the publish does not wait for the answer: its statements are sent at once,
+// and the server writes only if nothing has changed.
+import type { Lane } from '../../../core/domain/lane.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Found } from '../../rules/kept-filter.ts';
+import { toFound } from '../../rules/kept-filter.ts';
+import type { Listener } from '../../port/listener.ts';
+import { patternsHearing } from '../../rules/patterns-hearing.ts';
+import type { Row } from '../../sql/row.ts';
+import { integer, text } from '../../sql/row.ts';
+import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
+import type { HeardBefore, PrintedListener, Steady } from './heard-before.ts';
+import type { Tx } from '../connection/tx.ts';
+import { WroteNothing } from '../connection/wrote-nothing.ts';
+
+/**
+ * Fingerprint of a row called `lane`: covers every column that the rules read, as in `laneColumns`.
+ */
+const lanePrint = `hash_record_extended(row(lane.state, lane.ordered, lane.gate_ms, lane.ready_ms,
+  lane.interval_ms, lane.tat_ms, lane.concurrency, lane.failures, lane.failing_ms, lane.version), 0)`;
+
+export const matchSql = {
+  versions: 'select no, version from app where no = any($1::bigint[])',
+  listeners: `
+    select x.i, x.k, p.callback, p.filtered, lane.subscription, ${lanePrint}::text as print,
+      ${laneColumns}
+    from unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[])
+      as x (i, k, app, contract, pattern)
+    cross join lateral (
+      select callback, lane, filtered from pattern
+      where pattern.app = x.app and pattern.contract = x.contract and pattern.pattern = x.pattern
+        and died is null
+      order by callback limit $6) p
+    join lane on lane.no = p.lane`,
+  // Sets `ringback.known` if the apps or lanes have changed. A quarter of the cost of reading them
+  // again.
+  changed: `
+    select set_config('ringback.known', 'no', true)
+    where cardinality($1::bigint[]) > (
+        select count(*) from unnest($1::bigint[], $2::bigint[]) as x (no, version)
+        join app on app.no = any (array[x.no]) and app.version = x.version)
+      or cardinality($3::bigint[]) > (
+        select count(*) from unnest($3::bigint[], $4::bigint[]) as x (no, print)
+        join lane on lane.no = any (array[x.no]) and ${lanePrint} = x.print)`,
+  // An inactive callback has no lane.
+  ofSubscriptions: `
+    select callback.subscription, callback.position, callback.no as callback,
+      callback.event as patterns, ${laneColumns}
+    from callback join lane on lane.no = callback.lane
+    where callback.subscription = any($1::bigint[])`,
+} as const;
+
+/**
+ * Condition of statements that are sent before the listeners are confirmed: they write unless those
+ * have changed.
+ */
+export const isAsKnown = "current_setting('ringback.known', true) is distinct from 'no'";
+
+export interface Heard {
+  appNo: number;
+  contract: string;
+  name: string;
+}
+
+/**
+ * The lanes that a batch has met, each once, so that later events see what earlier ones changed.
+ */
+export type LanesMet = Map<number, Lane>;
+
+export interface Met {
+  /** The listeners of each name, at most `targetsAtOnceMax` + 1. */
+  found: Found[][];
+  /**
+   * Rejects with WroteNothing if the listeners have changed; then no statement with `isAsKnown` has
+   * written.
+   */
+  sure: Promise<unknown>;
+}
+
+/** `before`: the cache, if the transaction does nothing but publish. */
+export async function matchEveryone(
+  tx: Tx,
+  heard: readonly Heard[],
+  { lanes, before }: { lanes: LanesMet; before: HeardBefore | undefined },
+): Promise<Met> {
+  if (heard.length === 0) return { found: [], sure: Promise.resolve() };
+  const names = heard.map(nameKey);
+  const steady = before?.steady(names);
+  if (steady === undefined) {
+    return { found: await findEveryone(tx, heard, { lanes, before }), sure: Promise.resolve() };
+  }
+  const sure = isChanged(tx, steady).then((isOther) => {
+    if (!isOther) return;
+    before?.forget(names);
+    throw new WroteNothing('Others hear these events by now');
+  });
+  sure.catch(() => undefined); // It is awaited with the rest.
+  const found = steady.hearers.map(({ listeners }) =>
+    listeners.map((one) => ({ ...one, lane: meet(one.lane.no, lanes, () => ({ ...one.lane })) })),
+  );
+  return { found, sure };
+}
+
+async function isChanged(tx: Tx, { versions, prints }: Steady): Promise<boolean> {
+  const changed = await tx.query(matchSql.changed, [
+    [...versions.keys()],
+    [...versions.values()],
+    [...prints.keys()],
+    [...prints.values()],
+  ]);
+  return changed.length > 0;
+}
+
+async function findEveryone(
+  tx: Tx,
+  heard: readonly Heard[],
+  { lanes, before }: { lanes: LanesMet; before: HeardBefore | undefined },
+): Promise<Found[][]> {
+  const asked = heard.flatMap(({ appNo, contract, name }, i) =>
+    patternsHearing(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
+  );
+  const apps = new Set(heard.map(({ appNo }) => appNo));
+  const [versions, rows] = await Promise.all([
+    before && tx.query(matchSql.versions, [[...apps]]), // First: a change in between raises the version.
+    tx.query(matchSql.listeners, [
+      asked.map(({ i }) => i),
+      asked.map(({ k }) => k),
+      asked.map(({ appNo }) => appNo),
+      asked.map(({ contract }) => contract),
+      asked.map(({ pattern }) => pattern),
+      limits.targetsAtOnceMax + 1,
+    ]),
+  ]);
+  const found = heard.map((): Map<number, PrintedListener> => new Map());
+  for (const row of rows.toSorted(bySpecificThenOldest)) {
+    const listeners = found[integer(row, 'i')];
+    const lane = meet(integer(row, 'lane'), lanes, () => toLane(row));
+    const listener = { ...toFound(row, lane), print: text(row, 'print') };
+    if (listeners === undefined || listeners.size > limits.targetsAtOnceMax) continue;
+    if (!listeners.has(listener.callback)) listeners.set(listener.callback, listener);
+  }
+  const versionOf = new Map(
+    versions?.map((row) => [integer(row, 'no'), integer(row, 'version')] as const),
+  );
+  for (const [i, one] of heard.entries()) {
+    const version = versionOf.get(one.appNo);
+    // Copied as found: changes that this batch makes to a lane must not be cached.
+    const listeners = [...(found[i]?.values() ?? [])].map((of) => ({
+      ...of,
+      lane: { ...of.lane },
+    }));
+    if (version === undefined || !listeners.every(isPlain)) continue;
+    before?.learn(nameKey(one), { appNo: one.appNo, version, listeners });
+  }
+  return found.map((listeners) => [...listeners.values()]);
+}
+
+/** Listeners that need no further query, for whose answer the publish would have to wait anyway. */
+function isPlain({ filteredBy, lane }: Found): boolean {
+  return filteredBy === undefined && !lane.ordered;
+}
+
+export function nameKey({ appNo, contract, name }: Heard): string {
+  return JSON.stringify([appNo, contract, name]);
+}
+
+export interface Hearing extends Listener {
+  patterns: readonly string[];
+}
+
+/** All callbacks of subscriptions by the number of the subscription, in order. */
+export async function matchSubscriptions(
+  tx: Tx,
+  subscriptions: readonly number[],
+  lanes: LanesMet,
+): Promise<Map<number, Hearing[]>> {
+  const found = new Map(subscriptions.map((no): [number, Hearing[]] => [no, []]));
+  if (subscriptions.length === 0) return found;
+  const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
+  for (const row of rows.toSorted(byPosition)) {
+    const callback = integer(row, 'callback');
+    const patterns = text(row, 'patterns').split(' ');
+    const lane = meet(integer(row, 'lane'), lanes, () => toLane(row));
+    const listener = { callback, lane, rules: undefined, patterns };
+    found.get(integer(row, 'subscription'))?.push(listener);
+  }
+  return found;
+}
+
+function byPosition(a: Row, b: Row): number {
+  return integer(a, 'position') - integer(b, 'position');
+}
+
+function bySpecificThenOldest(a: Row, b: Row): number {
+  return integer(a, 'k') - integer(b, 'k') || integer(a, 'callback') - integer(b, 'callback');
+}
+
+function meet(no: number, lanes: LanesMet, make: () => Lane): Lane {
+  const lane = lanes.get(no) ?? make();
+  lanes.set(no, lane);
+  return lane;
+}

@@ -1,0 +1,290 @@
+// Publishes many calls at once: events with their deliveries, or with the cursor of a fan-out, and
+// the idempotency keys, in one transaction. Replies are in the order of the calls.
+import type { Rules } from '../../../core/domain/filter.ts';
+import { payloadJudge } from '../../../core/domain/filter.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Accepted } from '../../port/delivery-verbs.ts';
+import type { Fact } from '../../statistics/counting.ts';
+import { publishedFact } from '../../statistics/counting.ts';
+import { rulesIn } from '../../rules/kept-filter.ts';
+import { patternsHearing } from '../../rules/patterns-hearing.ts';
+import { printResult, readResult } from '../../port/published-result.ts';
+import { integer, text } from '../../sql/row.ts';
+import type { Births } from '../../rules/slots.ts';
+import type { EditInput, EditOutput } from '../../port/store.ts';
+import { withRules } from './filters.ts';
+import type { Keyed } from './keep-keys.ts';
+import { keepKeys } from './keep-keys.ts';
+import type { NewDelivery } from './make-deliveries.ts';
+import { makeDeliveries } from './make-deliveries.ts';
+import type { Listener } from '../../port/listener.ts';
+import { fitting } from '../../port/listener.ts';
+import type { HeardBefore } from './heard-before.ts';
+import type { Heard, Hearing, LanesMet, Met } from './match.ts';
+import { isAsKnown, matchEveryone, matchSubscriptions, nameKey } from './match.ts';
+import { leaveNotices } from './notices.ts';
+import type { Slices } from '../schema/slices.ts';
+import type { Tx } from '../connection/tx.ts';
+
+export const publishSql = {
+  addressed: `
+    select no, id, app, filter from subscription
+    where id = any($1::text[]) and state <> 'ended'`,
+  // Waits for another node that is handling an entry, and then finds it gone.
+  leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
+  // All payloads as one value: as array elements each would be sent as text of twice its length.
+  events: `
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    select id, app, name, slice, $8::bigint, deliveries,
+      substring($9::bytea from 1 + start for bytes), trace
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::text[], $7::int[],
+      $10::int[]) as x (id, app, name, slice, deliveries, trace, start, bytes)
+    where ${isAsKnown}`,
+  fanOuts: `
+    insert into fanout (event, app, contract, version, names)
+    select x.event, app.no, x.contract, app.version, x.names
+    from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as x (event, app, contract, names)
+    join app on app.no = x.app where ${isAsKnown}`,
+} as const;
+
+export type Publish = EditInput<'publish'>;
+export type Published = EditOutput<'publish'>;
+
+export interface PublishContext {
+  nowMs: number;
+  births: Births;
+  slices: Slices;
+  /** The cache of listeners, if the transaction does nothing but publish. */
+  heard: HeardBefore | undefined;
+  facts: Fact[];
+  /** Counts pending deliveries and new fan-outs, of which other nodes should be notified. */
+  left: { waiting: number; fanOuts: number };
+}
+
+export interface PublishedAll {
+  replies: Published[];
+  /**
+   * Resolves when the last statements were answered. They do not change the replies; if it rejects,
+   * there are none.
+   */
+  answered: Promise<unknown>;
+}
+
+export async function publishAll(
+  tx: Tx,
+  calls: readonly Publish[],
+  context: PublishContext,
+): Promise<PublishedAll> {
+  const { listeners, sure } = await findListeners(tx, calls, context.heard);
+  // Keys are stored and inbox entries removed without the `isAsKnown` condition, so they wait.
+  if (!calls.every(isPlain)) await sure;
+  const taken = await takenElsewhere(tx, calls);
+  const drafts = calls.map((call, index) => draft(call, listeners[index]));
+  const keyed = calls.flatMap(({ appNo, idempotency }, index): Keyed[] => {
+    if (idempotency === undefined || taken.has(index)) return [];
+    const events = drafts[index];
+    const result = events === undefined ? undefined : printResult(accepted(events));
+    return [{ index, appNo, idempotency, result }];
+  });
+  const earlier = await keepKeys(tx, keyed, context.nowMs);
+  const replies = calls.map((_call, index): Published => {
+    if (taken.has(index)) return { kind: 'taken' };
+    // The key comes first: a repeated call gets the same answer, even after the subscription has
+    // ended.
+    const before = earlier.get(index);
+    if (before?.kind === 'same') return { kind: 'repeated', events: readResult(before.result) };
+    if (before?.kind === 'other') return { kind: 'mismatch' };
+    const events = drafts[index];
+    if (events === undefined) return { kind: 'not_found' };
+    return { kind: 'accepted', events: accepted(events) };
+  });
+  const made = drafts.flatMap((events, index) =>
+    events === undefined || replies[index]?.kind !== 'accepted' ? [] : events,
+  );
+  const { answered } = await write(tx, made, context);
+  return { replies, answered: Promise.all([sure, answered]) };
+}
+
+function isPlain({ idempotency, inbox, notice }: Publish): boolean {
+  return idempotency === undefined && inbox === undefined && notice === undefined;
+}
+
+/** An event that is about to be inserted. */
+interface Draft {
+  id: string;
+  appNo: number;
+  contract: string;
+  name: string;
+  payload: Uint8Array;
+  trace: string | undefined;
+  listeners: Fitting;
+}
+
+/** The listeners of an event; undefined: too many, so that a fan-out makes the deliveries. */
+type Fitting = readonly Listener[] | undefined;
+
+function draft(call: Publish, found: Fitting[] | undefined): Draft[] | undefined {
+  const { appNo, contract, events, trace } = call;
+  if (found === undefined) return undefined;
+  return events.map((event, i) => ({ ...event, appNo, contract, trace, listeners: found[i] }));
+}
+
+function accepted(events: readonly Draft[]): Accepted[] {
+  return events.map(({ id, listeners }) => ({ id, deliveries: listeners?.length }));
+}
+
+interface Listening {
+  /**
+   * For each call, for each of its events; undefined if the addressed subscription does not exist.
+   */
+  listeners: (Fitting[] | undefined)[];
+  sure: Met['sure'];
+}
+
+async function findListeners(
+  tx: Tx,
+  calls: readonly Publish[],
+  before: HeardBefore | undefined,
+): Promise<Listening> {
+  const lanes: LanesMet = new Map();
+  const addressed = await findAddressed(tx, calls);
+  const names = new Map<string, { at: number; heard: Heard }>();
+  for (const { appNo, contract, events, audience } of calls) {
+    if (audience.kind !== 'everyone') continue;
+    for (const { name } of events) {
+      const heard = { appNo, contract, name };
+      const key = nameKey(heard);
+      if (!names.has(key)) names.set(key, { at: names.size, heard });
+    }
+  }
+  const everyone = [...names.values()].map(({ heard }) => heard);
+  const { found, sure } = await matchEveryone(tx, everyone, { lanes, before });
+  // Counted before filtering, because evaluating that many filters is work for a fan-out, too.
+  const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
+  const matched = await withRules(
+    tx,
+    found.map((list, i) => (isMany[i] === true ? [] : list)),
+  );
+  const numbers = new Set([...addressed.values()].map(({ no }) => no));
+  const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
+  const listeners = calls.map((call, index): Fitting[] | undefined => {
+    const { appNo, contract, events, audience } = call;
+    if (audience.kind === 'everyone') {
+      return events.map(({ name, payload }) => {
+        const at = names.get(nameKey({ appNo, contract, name }))?.at ?? -1;
+        return isMany[at] === true ? undefined : fitting(matched[at] ?? [], payload);
+      });
+    }
+    const addressee = addressed.get(index);
+    if (addressee === undefined) return undefined;
+    const all = ofOne.get(addressee.no) ?? [];
+    if (audience.kind === 'all_callbacks') return events.map(() => all);
+    return events.map((event) => heardBy(all, event, addressee));
+  });
+  return { listeners, sure };
+}
+
+function heardBy(
+  all: readonly Hearing[],
+  { name, payload }: Publish['events'][number],
+  { rules }: Addressee,
+): Listener[] {
+  if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
+  const hearing = patternsHearing(name);
+  return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
+}
+
+interface Addressee {
+  no: number;
+  rules: Rules | undefined;
+}
+
+/** The addressed subscriptions, by the index of the call. */
+async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, Addressee>> {
+  const ids = calls.flatMap(({ audience }) => (audience.kind === 'everyone' ? [] : audience.id));
+  if (ids.length === 0) return new Map();
+  const rows = await tx.query(publishSql.addressed, [ids]);
+  const known = new Map(rows.map((row) => [`${integer(row, 'app')} ${text(row, 'id')}`, row]));
+  return new Map(
+    calls.flatMap(({ appNo, audience }, index) => {
+      if (audience.kind === 'everyone') return [];
+      const row = known.get(`${appNo} ${audience.id}`);
+      if (row === undefined) return [];
+      return [[index, { no: integer(row, 'no'), rules: rulesIn(row) }] as const];
+    }),
+  );
+}
+
+/** Indexes of the calls whose inbox entry or notice has been handled elsewhere. */
+async function takenElsewhere(tx: Tx, calls: readonly Publish[]): Promise<Set<number>> {
+  const entries = calls.flatMap(({ inbox }) => inbox ?? []).toSorted((a, b) => a - b);
+  const left = entries.length === 0 ? [] : await tx.query(publishSql.leaveInbox, [entries]);
+  const ours = new Set(left.map((row) => integer(row, 'no')));
+  const notices = await leaveNotices(
+    tx,
+    calls.flatMap(({ notice }) => notice ?? []),
+  );
+  // The second call for the same entry in a batch finds it taken as well.
+  const isTaken = ({ inbox, notice }: Publish): boolean =>
+    (inbox !== undefined && !ours.delete(inbox)) ||
+    (notice !== undefined && !notices.delete(notice));
+  return new Set(calls.flatMap((call, index) => (isTaken(call) ? [index] : [])));
+}
+
+/** Resolves when the statements are sent. */
+async function write(
+  tx: Tx,
+  events: readonly Draft[],
+  context: PublishContext,
+): Promise<Pick<PublishedAll, 'answered'>> {
+  if (events.length === 0) return { answered: Promise.resolve() };
+  const { nowMs, births, slices, left, facts } = context;
+  for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
+  const slice: number[] = [];
+  for (const event of events) {
+    const taken = slices.take(tx, 1 + (event.listeners?.length ?? 0), nowMs);
+    slice.push(taken instanceof Promise ? await taken : taken);
+  }
+  const sliced = events.map(({ id }, index) => ({ event: id, slice: slice[index] ?? 0 }));
+  const covered = slices.cover(tx, sliced, nowMs);
+  const payloads = events.map(({ payload }) => payload);
+  const inserted = tx.query(publishSql.events, [
+    events.map(({ id }) => id),
+    events.map(({ appNo }) => appNo),
+    events.map(({ name }) => name),
+    slice,
+    events.map(({ listeners }) => listeners?.length ?? null),
+    events.map(({ trace }) => trace ?? null),
+    starts(payloads),
+    nowMs,
+    Buffer.concat(payloads),
+    payloads.map(({ byteLength }) => byteLength),
+  ]);
+  const many = events.filter(({ listeners }) => listeners === undefined);
+  const begun =
+    many.length === 0
+      ? []
+      : tx.query(publishSql.fanOuts, [
+          many.map(({ id }) => id),
+          many.map(({ appNo }) => appNo),
+          many.map(({ contract }) => contract),
+          many.map(({ name }) => JSON.stringify(patternsHearing(name))),
+        ]);
+  const deliveries = events.flatMap(({ id, appNo, listeners = [] }, index): NewDelivery[] =>
+    listeners.map(({ callback, lane }, n) => {
+      return { event: id, n, appNo, slice: slice[index] ?? 0, callback, lane };
+    }),
+  );
+  const asked = Promise.all([covered, inserted, begun]);
+  asked.catch(() => undefined); // Taking positions in ordered lanes may fail first.
+  const made = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
+  left.waiting += made.waiting;
+  left.fanOuts += many.length;
+  return { answered: Promise.all([asked, made.answered]) };
+}
+
+/** The offset of each payload in their concatenation. */
+function starts(payloads: readonly Uint8Array[]): number[] {
+  let end = 0;
+  return payloads.map(({ byteLength }) => (end += byteLength) - byteLength);
+}

@@ -1,0 +1,75 @@
+// Deletes idempotency keys, patterns and feed rows past their retention, a bounded number at a
+// time. Rows that another transaction has locked are left for the next time. The rows are chosen in
+// a materialized CTE: as a subquery of `in (…)`, some plans evaluate it again for every row, and
+// delete more.
+import type { EditInput, EditOutput } from '../../port/store.ts';
+import { diedBefore } from '../../verbs/forget.ts';
+import type { Tx } from '../connection/tx.ts';
+
+export const forgetSql = {
+  idempotency: `
+    with old as materialized (
+      select app, key from idem where created_ms < $1::bigint
+      order by created_ms limit $2 for update skip locked)
+    delete from idem using old
+    where idem.app = old.app
+        and idem.key = old.key
+    returning idem.app`,
+  patterns: `
+    with old as materialized (
+      select app, contract, pattern, callback, born from pattern where died_ms < $1::bigint
+      order by died_ms limit $2 for update skip locked)
+    delete from pattern using old
+    where pattern.app = old.app
+        and pattern.contract = old.contract
+        and pattern.pattern = old.pattern
+        and pattern.callback = old.callback
+        and pattern.born = old.born
+    returning pattern.app`,
+  firstFanOut: 'select event from fanout order by event limit 1',
+  feed: `
+    with old as materialized (
+      select app, node, seq from change_feed where at_ms < $1::bigint
+      order by at_ms limit $2 for update skip locked)
+    delete from change_feed using old
+    where change_feed.app = old.app
+        and change_feed.node = old.node
+        and change_feed.seq = old.seq
+    returning change_feed.seq`,
+  watch: `
+    with old as materialized (
+      select app, node from watch where until_ms < $1::bigint
+      order by until_ms limit $2 for update skip locked)
+    delete from watch using old
+    where watch.app = old.app
+        and watch.node = old.node
+    returning watch.app`,
+} as const;
+
+export async function forget(
+  tx: Tx,
+  { idempotencyBeforeMs, limit }: EditInput<'forget'>,
+): Promise<EditOutput<'forget'>> {
+  const gone = await tx.query(forgetSql.idempotency, [idempotencyBeforeMs, limit]);
+  return { deleted: gone.length };
+}
+
+export async function forgetPatterns(
+  tx: Tx,
+  { beforeMs, limit }: EditInput<'forgetPatterns'>,
+): Promise<EditOutput<'forgetPatterns'>> {
+  const [row] = await tx.query(forgetSql.firstFanOut, []);
+  const gone = await tx.query(forgetSql.patterns, [diedBefore(row, beforeMs), limit]);
+  return { deleted: gone.length };
+}
+
+export async function forgetFeed(
+  tx: Tx,
+  { beforeMs, limit }: EditInput<'forgetFeed'>,
+): Promise<EditOutput<'forgetFeed'>> {
+  const [gone, over] = await Promise.all([
+    tx.query(forgetSql.feed, [beforeMs, limit]),
+    tx.query(forgetSql.watch, [beforeMs, limit]),
+  ]);
+  return { deleted: Math.max(gone.length, over.length) };
+}

@@ -1,0 +1,78 @@
+// The filters of subscriptions as a publish needs them: read from their own column, without the
+// other settings of a subscription, which may be large.
+import { decodeFilter } from '../../core/domain/controls.ts';
+import type { Rules } from '../../core/domain/filter.ts';
+import { rulesOf } from '../../core/domain/filter.ts';
+import type { Lane } from '../../core/domain/lane.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Listener } from '../port/listener.ts';
+import type { Row } from '../sql/row.ts';
+import { integer, maybe, text } from '../sql/row.ts';
+
+/** A matching callback: it is known whether it has a filter, but the filter is not read yet. */
+export interface Found extends Omit<Listener, 'rules'> {
+  /** The subscription, if it has a filter. */
+  filteredBy: number | undefined;
+}
+
+export function toFound(row: Row, lane: Lane): Found {
+  const isFiltered = integer(row, 'filtered') === 1;
+  const filteredBy = isFiltered ? integer(row, 'subscription') : undefined;
+  return { callback: integer(row, 'callback'), lane, filteredBy };
+}
+
+/**
+ * By the store's number of the subscription. Undefined: it was read, and no longer has a filter.
+ */
+export type KnownRules = Map<number, Rules | undefined>;
+
+/** Adds rows with `no` and `filter`. */
+export function learnRules(known: KnownRules, rows: readonly Row[]): void {
+  for (const row of rows) known.set(integer(row, 'no'), rulesIn(row));
+}
+
+export function toListener({ callback, lane, filteredBy }: Found, known: KnownRules): Listener {
+  return { callback, lane, rules: filteredBy === undefined ? undefined : known.get(filteredBy) };
+}
+
+/** The rules in the column `filter`; undefined: the row has none. */
+export function rulesIn(row: Row): Rules | undefined {
+  const filter = maybe(text, row, 'filter');
+  if (filter === undefined) return undefined;
+  const known = remembered.get(filter);
+  if (known !== undefined) return known;
+  const rules = readRules(filter);
+  if (rules !== undefined) remember(filter, rules);
+  return rules;
+}
+
+/**
+ * An unreadable filter matches everything: the delivery is created, and stays pending until the row
+ * is repaired, because its sender cannot read the filter either. Anything else would silently drop
+ * events, or refuse them for all other subscribers.
+ */
+function readRules(filter: string): Rules | undefined {
+  try {
+    return rulesOf(decodeFilter(filter));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * A cache keyed by the whole text, so that it never needs invalidation, whether a transaction fails
+ * or another node writes. The oldest entry is dropped first: an app with a thousand filters of its
+ * own makes others parse again one by one, not all at once.
+ */
+const remembered = new Map<string, Rules>();
+let rememberedChars = 0;
+
+function remember(filter: string, rules: Rules): void {
+  remembered.set(filter, rules);
+  rememberedChars += filter.length;
+  for (const oldest of remembered.keys()) {
+    if (rememberedChars <= limits.filtersRememberedCharsMax) return;
+    remembered.delete(oldest);
+    rememberedChars -= oldest.length;
+  }
+}

@@ -1,0 +1,103 @@
+// Copies the database as of one moment, while a service goes on writing. It takes no lock that the
+// service needs, and gives the copy its name only once it is complete, checked and on the disk.
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { connect } from '../connection/connect.ts';
+import { healthSql } from '../../verbs/statistics/health.ts';
+import { integer, one } from '../../sql/row.ts';
+
+export interface Backup {
+  bytes: number;
+  /** The last migration of the copy. */
+  schema: number;
+}
+
+/** Why there is no backup, in words for the user who asked for it. */
+export class CannotBackUp extends Error {
+  override readonly name = 'CannotBackUp';
+}
+
+/** `path`: the database. `file`: the copy, which must not exist yet. */
+export function backUp({ path, file }: { path: string; file: string }): Backup {
+  if (existsSync(file))
+    throw new CannotBackUp(`Cannot back up to "${file}": the file already exists`);
+  const part = partOf(file);
+  try {
+    createPart(part);
+  } catch (error) {
+    throw new CannotBackUp(`Cannot back up to "${file}": ${reasonOf(error)}`, { cause: error });
+  }
+  try {
+    copy(path, part);
+    sync(part);
+    const backup = { schema: check(part), bytes: statSync(part).size };
+    renameSync(part, file);
+    sync(dirname(part));
+    return backup;
+  } catch (error) {
+    for (const left of [part, `${part}-journal`]) rmSync(left, { force: true });
+    const message = `Cannot back up "${path}" to "${file}": ${reasonOf(error)}`;
+    throw new CannotBackUp(message, { cause: error });
+  }
+}
+
+/** The name of the copy until it is complete. */
+export function partOf(file: string): string {
+  return `${resolve(file)}.part`;
+}
+
+/** Only its owner may read it. Fails when another backup to the same place is running. */
+function createPart(part: string): void {
+  try {
+    closeSync(openSync(part, 'wx', 0o600));
+  } catch (error) {
+    const exists = error instanceof Error && 'code' in error && error.code === 'EEXIST';
+    if (!exists) throw error;
+    const reason = `"${part}" exists: a backup is running, or one was interrupted`;
+    throw new Error(`${reason}; wait for it to finish, or delete that file`, { cause: error });
+  }
+}
+
+/**
+ * Reads one snapshot in one statement: writers continue, and only their WAL grows meanwhile.
+ * node:sqlite's backup() is no better: in one piece it delays writers as much, and in small pieces
+ * it starts over at every write and never ends. This one also leaves out free pages.
+ */
+function copy(path: string, part: string): void {
+  const db = connect({ path, access: 'read' });
+  try {
+    db.prepare('vacuum into ?').run(part);
+  } finally {
+    db.close();
+  }
+}
+
+/** SQLite does not sync the copy. The folder must be synced too, to keep the file's name. */
+function sync(path: string): void {
+  const file = openSync(path, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Reads every page; returns the last migration. */
+function check(part: string): number {
+  const url = pathToFileURL(part);
+  url.searchParams.set('immutable', '1'); // No other process has it open, so SQLite need not create a file beside it.
+  const db = new DatabaseSync(url, { readOnly: true });
+  try {
+    const found = db.prepare('pragma quick_check(1)').get()?.['quick_check'];
+    if (found !== 'ok') throw new Error(`the copy is damaged: ${String(found)}`);
+    return integer(one(db.prepare(healthSql.schema).get()), 'schema');
+  } finally {
+    db.close();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

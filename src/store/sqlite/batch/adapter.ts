@@ -1,0 +1,120 @@
+// The SQLite store, synchronous: it has no clock, no thread and no promises. Time comes with the
+// batch. A thread, a test or a simulation wraps it.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Batch, BatchReply, Foretell, StoreFailure, WorkReply } from '../../port/call.ts';
+import { minuteOf } from '../../../core/telemetry/stats-span.ts';
+import type { Work } from '../../port/delivery-verbs.ts';
+import { createGathered } from '../../statistics/gathered.ts';
+import { createAside, withNews } from '../../rules/aside.ts';
+import { applyMigrations } from '../connection/apply-migrations.ts';
+import { connect } from '../connection/connect.ts';
+import { createPrivate } from '../connection/create-private.ts';
+import { alwaysInPlace, watchPlace, type InPlace } from '../connection/in-place.ts';
+import type { Lock } from '../connection/lock.ts';
+import { takeLock } from '../connection/lock.ts';
+import { refuseMissing } from '../connection/missing-database.ts';
+import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
+import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
+import { prepareOutcomes } from '../deliver/settle.ts';
+import type { Written } from '../transaction/transaction.ts';
+import { writeTogether } from '../transaction/transaction.ts';
+import { asBatch, asWorkReply } from './work.ts';
+import { prepareWrite, type Left } from './write.ts';
+
+export interface Sqlite extends SqliteReader {
+  run: (batch: Batch, foretell?: Foretell) => BatchReply;
+  work: (work: Work) => WorkReply;
+}
+
+export interface SqliteOptions {
+  /** The database file, or ':memory:'. */
+  path: string;
+  migrationsDir: string;
+  /** The time that is recorded for applied migrations. */
+  nowMs: number;
+  /** Called after each migration, on the same thread. */
+  onMigrated?: () => void;
+}
+
+/**
+ * Opens for writing, exclusively: takes the lock, then migrates the schema. Throws CannotOpenStore.
+ */
+export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
+  return explained(path, () => {
+    const lock = path === ':memory:' ? noLock : takeLock(path);
+    try {
+      if (path !== ':memory:') {
+        refuseMissing(path);
+        createPrivate(path);
+      }
+      const db = connect({ path, access: 'write' });
+      return closing(db, () => {
+        applyMigrations(db, { database: path, ...options });
+        const inPlace = path === ':memory:' ? alwaysInPlace : watchPlace(path);
+        return adapterOn(db, { lock, inPlace, rebase: prepareRebase(db) });
+      });
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+  });
+}
+
+export interface AdapterMeans {
+  lock: Lock;
+  inPlace: InPlace;
+  rebase: Rebase;
+}
+
+/** The adapter on a connection whose schema is up to date. */
+export function adapterOn(
+  db: DatabaseSync,
+  { lock = noLock, inPlace = alwaysInPlace, rebase = neverRebase }: Partial<AdapterMeans> = {},
+): Sqlite {
+  const gathered = createGathered();
+  const aside = createAside();
+  const means = { gathered, aside, rebase, planOutcomes: prepareOutcomes(db) };
+  const planWrite = prepareWrite(db, means);
+  const reader = readerOn(db);
+  let broken: StoreFailure | undefined;
+  const write = (batch: Batch, foretell: Foretell): Written<Left> => {
+    const elsewhere = broken ?? inPlace();
+    if (elsewhere !== undefined) return elsewhere;
+    const beforeCommit = ({ born }: Left): void => foretell(born);
+    const written = committed(writeTogether(db, planWrite(batch), beforeCommit), inPlace);
+    if (written.kind === 'fatal') broken = written;
+    if (written.kind === 'written') {
+      gathered.done();
+      rebase.done(batch.nowMs);
+      gathered.add(written.last.facts, minuteOf(batch.nowMs));
+    } else {
+      gathered.undo();
+    }
+    return written;
+  };
+  const run: Sqlite['run'] = (batch, foretell = () => undefined) => {
+    const written = write(batch, foretell);
+    if (written.kind !== 'written') return written;
+    const { settled, edits, last } = written;
+    const { born, outlook, worked } = last;
+    const told = worked && { ...worked, fannedOut: withNews(worked.fannedOut, aside) };
+    return { kind: 'written', settled, edits, born, outlook, worked: told };
+  };
+  return {
+    run,
+    work: (work) => asWorkReply(run(asBatch(work))),
+    ...reader,
+    close: () => {
+      reader.close();
+      lock.release();
+    },
+  };
+}
+
+/** A commit to a file that the next start will not find counts as failed. */
+function committed<R>(written: Written<R>, inPlace: InPlace): Written<R> {
+  const elsewhere = written.kind === 'written' ? inPlace() : undefined;
+  return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };
+}
+
+const noLock: Lock = { release: () => {} };

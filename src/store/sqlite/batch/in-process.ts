@@ -1,0 +1,20 @@
+// The adapter without a thread, for tests and simulation: it runs on the caller's thread.
+import type { BatchReply, Transport, WorkReply } from '../../port/call.ts';
+import { rebuild } from '../../batch/rebuild.ts';
+import type { Sqlite } from './adapter.ts';
+
+export function inProcess(
+  sqlite: Sqlite,
+  { onFatal }: { onFatal: (error: Error) => void },
+): Transport {
+  const heard = <R extends BatchReply | WorkReply>(reply: R): R => {
+    if (reply.kind === 'fatal') onFatal(rebuild(reply));
+    return reply;
+  };
+  return {
+    send: async (batch, foretell) => heard(sqlite.run(batch, foretell)),
+    work: async (work) => heard(sqlite.work(work)),
+    read: async (call) => sqlite.read(call),
+    close: async () => sqlite.close(),
+  };
+}

@@ -1,0 +1,119 @@
+// Settle: records an attempt, and ends its delivery or makes it pending again. The lease is the
+// fencing token: with a stale one, nothing is written.
+import type { DatabaseSync } from 'node:sqlite';
+import { settled, type Lane } from '../../../core/domain/lane.ts';
+import type { Fact } from '../../statistics/counting.ts';
+import { noteSettled, unlessUndone } from '../../statistics/counting.ts';
+import type { Settled, Settlement } from '../../port/delivery-verbs.ts';
+import { integer } from '../../sql/row.ts';
+import type { Changes } from '../../rules/settling.ts';
+import {
+  dueAgainMs,
+  endStateOf,
+  errorOf,
+  isLast,
+  laneOutcome,
+  settledIn,
+} from '../../rules/settling.ts';
+import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
+import { prepareEndDelivery } from './end-delivery.ts';
+import { prepareLanes } from '../publish/lanes.ts';
+import { prepareNoticeDead } from '../publish/notices.ts';
+import { prepareRecordAttempt } from './record-attempt.ts';
+import { prepareScripts } from '../transaction/run-script.ts';
+import type { Item, Way } from '../transaction/transaction.ts';
+
+export const settleSql = {
+  find: `
+    select app, lane, callback, slice, due_ms, tries, attempts from delivery_live
+    where event = ? and n = ? and lease = ?`,
+  /** For an outcome that always ends the delivery: finds and deletes its row in one statement. */
+  take: `
+    delete from delivery_live where event = ? and n = ? and lease = ?
+    returning app, lane, callback, slice, attempts`,
+  back: `
+    update delivery_live set lease = null, due_ms = ?, tries = ?, attempts = ?
+    where event = ? and n = ?`,
+} as const;
+
+interface SettleContext {
+  nowMs: number;
+  /** Receives the facts of the settlement. */
+  facts: Fact[];
+  /** Lanes that earlier settlements have read, with their changes. */
+  met: Map<number, Lane>;
+  /** Receives the changes of lanes, if the caller needs them. */
+  changes?: Changes;
+}
+
+type Settle = (settlement: Settlement, context: SettleContext) => Settled;
+
+export interface OutcomesContext extends Omit<SettleContext, 'met'> {
+  way: Way;
+}
+
+export type PlanOutcomes = (
+  settlements: readonly Settlement[],
+  context: OutcomesContext,
+) => Item<Settled>[];
+
+export function prepareOutcomes(db: DatabaseSync): PlanOutcomes {
+  const settle = prepareSettle(db);
+  return (settlements, { way, ...rest }) => {
+    const context: SettleContext = { ...rest, met: new Map() };
+    return settlements.map((settlement) => ({
+      verb: 'settle',
+      apply: () => {
+        if (way === 'alone') context.met.clear(); // The previous item may have been rolled back.
+        return unlessUndone(context.facts, () => settle(settlement, context));
+      },
+    }));
+  };
+}
+
+function prepareSettle(db: DatabaseSync): Settle {
+  const find = db.prepare(settleSql.find);
+  const take = db.prepare(settleSql.take);
+  const back = db.prepare(settleSql.back);
+  const lanes = prepareLanes(db);
+  const record = prepareRecordAttempt(db);
+  const end = prepareEndDelivery(db);
+  const notice = prepareNoticeDead(db);
+  const runScript = prepareScripts(db);
+
+  return (settlement, { nowMs, facts, met, changes }) => {
+    const { event, n, lease, outcome, attempt } = settlement;
+    const isTaken = outcome.kind === 'delivered';
+    const row = (isTaken ? take : find).get(event, n, lease);
+    if (row === undefined) return { kind: 'stale' };
+    const laneNo = integer(row, 'lane');
+    const lane = met.get(laneNo) ?? lanes.get(laneNo);
+    met.set(laneNo, lane);
+    const count = attempt === undefined ? 0 : 1;
+    const attempts = integer(row, 'attempts') + count;
+    if (attempt !== undefined) record({ event, n }, attempts, attempt);
+
+    const state = endStateOf(outcome, lane);
+    if (state === undefined) {
+      const dueMs = dueAgainMs(outcome, lane) ?? integer(row, 'due_ms');
+      back.run(dueMs, integer(row, 'tries') + count, attempts, event, n);
+    } else {
+      const error = errorOf(settlement);
+      const taken = isTaken ? row : undefined;
+      end({ event, n, row: taken, state, attempts, status: attempt?.status, error, nowMs });
+    }
+    const owner = { appNo: integer(row, 'app'), lane: lane.no };
+    noteSettled(facts, owner, { settlement, state });
+    if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
+    const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
+    const isOverdue = isLast(lane, times, nowMs);
+    if (times !== undefined) lanes.write(lane, times);
+    Object.assign(lane, times);
+    if (outcome.kind === 'gone') {
+      met.clear(); // All lanes of the subscription end as well.
+      return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
+    }
+    if (times !== undefined) changes?.set(laneNo, times);
+    return isOverdue ? { kind: 'overdue', ...owner } : settledIn(lane);
+  };
+}

@@ -1,0 +1,97 @@
+// Finds the callbacks that match an event. It runs inside the publish transaction, so the result is
+// exact: it misses no subscription that was acknowledged before, and finds none that has ended.
+import type { DatabaseSync } from 'node:sqlite';
+import type { Lane } from '../../../core/domain/lane.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Found } from '../../rules/kept-filter.ts';
+import { toFound } from '../../rules/kept-filter.ts';
+import type { Listener } from '../../port/listener.ts';
+import { patternsHearing } from '../../rules/patterns-hearing.ts';
+import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
+import type { LanesMet } from '../transaction/known.ts';
+import type { Row } from '../../sql/row.ts';
+import { integer, text } from '../../sql/row.ts';
+
+export const matchSql = {
+  listeners: `
+    select pattern.callback, filtered, lane.subscription, ${laneColumns}
+    from pattern indexed by pattern_alive join lane on lane.no = pattern.lane
+    where pattern.app = ? and pattern.contract = ? and pattern.pattern = ? and died is null
+    order by pattern.callback limit ? + 0`,
+  // An inactive callback has no lane.
+  ofSubscription: `
+    select callback.no as callback, callback.event as patterns, ${laneColumns}
+    from callback join lane on lane.no = callback.lane
+    where callback.subscription = ? order by callback.position`,
+} as const;
+
+export interface Match {
+  /**
+   * If there are more than `targetsAtOnceMax`, that is too many to insert at once, and not all are
+   * returned.
+   */
+  everyone(input: Heard, lanes: LanesMet): Found[];
+  /** Callbacks of one subscription that match the name, or all of them. */
+  ofSubscription(subscription: number, name: string | undefined, lanes: LanesMet): Listener[];
+}
+
+export interface Heard {
+  appNo: number;
+  contract: string;
+  name: string;
+}
+
+/**
+ * The lanes that a call has read, each as one object, so that changes made for one event are
+ * visible to the next.
+ */
+
+/**
+ * Does not apply filters: the code that inserts the deliveries does, at once or in the steps of a
+ * fan-out.
+ *
+ * Alternative: match in memory, check the app's version in the transaction, and retry when it is
+ * stale. Matching here takes about a tenth of a publish with its delivery
+ * (bench/parts/store-deliveries.ts). That does not justify a cache, a version check and a second
+ * try.
+ */
+export function prepareMatch(db: DatabaseSync): Match {
+  const listeners = db.prepare(matchSql.listeners);
+  const ofSubscription = db.prepare(matchSql.ofSubscription);
+  return {
+    everyone: ({ appNo, contract, name }, lanes) => {
+      const found = new Map<number, Found>();
+      for (const pattern of patternsHearing(name)) {
+        if (found.size > limits.targetsAtOnceMax) break;
+        // No smaller limit for what was found before: it may be the same callbacks.
+        for (const row of listeners.all(appNo, contract, pattern, limits.targetsAtOnceMax + 1)) {
+          const listener = toFound(row, meet(row, lanes));
+          if (!found.has(listener.callback)) found.set(listener.callback, listener);
+        }
+      }
+      return [...found.values()];
+    },
+    ofSubscription: (subscription, name, lanes) => {
+      const rows = ofSubscription.all(subscription);
+      const hearing = name === undefined ? undefined : patternsHearing(name);
+      return rows
+        .filter((row) => hearing === undefined || hears(row, hearing))
+        .map((row) => {
+          return { callback: integer(row, 'callback'), lane: meet(row, lanes), rules: undefined };
+        });
+    },
+  };
+}
+
+function hears(row: Row, hearing: readonly string[]): boolean {
+  return text(row, 'patterns')
+    .split(' ')
+    .some((pattern) => hearing.includes(pattern));
+}
+
+function meet(row: Row, lanes: LanesMet): Lane {
+  const no = integer(row, 'lane');
+  const lane = lanes.get(no) ?? toLane(row);
+  lanes.set(no, lane);
+  return lane;
+}

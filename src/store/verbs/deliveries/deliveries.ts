@@ -1,0 +1,169 @@
+// Lists of deliveries, newest first, from the queue and the history together. Each filter uses the
+// index that serves it best; other conditions are checked row by row, for a bounded number of rows.
+import { deliveryKey } from '../../../core/domain/delivery.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Position } from '../../sql/cursor.ts';
+import { belowPosition, cursorAtPosition } from '../../sql/cursor.ts';
+import type { DeliveryFilter } from '../../port/delivery-verbs.ts';
+import { integer } from '../../sql/row.ts';
+import type { Script } from '../../sql/statement.ts';
+import { all, first, only } from '../../sql/statement.ts';
+import { deliveriesNamed } from '../shared/delivery.ts';
+import type { Walk } from '../lists/fill-page.ts';
+import { fillPage, nextStep } from '../lists/fill-page.ts';
+import type { Places } from '../lists/pieces.ts';
+import { placesFor } from '../lists/pieces.ts';
+import type { Sought } from '../lists/sought.ts';
+import { isAnyName, liveStates, rangeOf, soughtBy } from '../lists/sought.ts';
+import type { Range } from '../lists/spans.ts';
+import { aboveAll, walkSpans } from '../lists/spans.ts';
+import type { Read } from '../shared/verb.ts';
+import type { Step, Stretch } from '../lists/walk.ts';
+import { walkStretches } from '../lists/walk.ts';
+import { walkEvents } from '../lists/walk-events.ts';
+
+export const deliveriesSql = {
+  subscription: 'select no from subscription where id = ?1 and app = ?2',
+  lanes: 'select no from lane where subscription = ?1',
+  failed: `
+    select count(*) as count from (
+      select 1 from delivery_done indexed by delivery_failed
+      where app = ?1 and state <> 1 and event >= ?2 and event <= ?3 limit ?4 + 0) as few`,
+  retried: `
+    select count(*) as count from (
+      select 1 from delivery_live indexed by delivery_retried
+      where app = ?1 and attempts > 0 and event >= ?2 and event <= ?3 limit ?4 + 0) as few`,
+  // ?2: number of the subscription, or 0 for any.
+  running: `
+    select distinct slice from delivery_live indexed by delivery_running
+    where lease is not null and app + 0 = ?1 and (cast(?2 as bigint) = 0
+      or (select subscription from lane where lane.no = delivery_live.lane) = ?2)`,
+} as const;
+
+export const deliveries: Read<'deliveries'> = function* ({ appNo, page, filter }) {
+  const range = rangeOf(belowPosition(page.after), filter);
+  return yield* fillPage({
+    walk: walk({ appNo, filter, range }),
+    limit: page.limit,
+    toCursor: cursorAtPosition,
+    toItems: function* (steps) {
+      const found = yield* deliveriesNamed(appNo, steps);
+      return steps.map((step) => found.get(deliveryKey(step)));
+    },
+  });
+};
+
+interface Search {
+  appNo: number;
+  filter: DeliveryFilter;
+  range: Range;
+}
+
+/** All walks yield names in the same order, so each page may choose its own. */
+function* walk({ appNo, filter, range }: Search): Walk<Step> {
+  const owner = filter.subscription;
+  const found = owner === undefined ? 0 : yield* numberOf(appNo, owner);
+  if (found === undefined) return;
+  const sought = soughtBy(filter, found);
+  const lanes = found === 0 ? [] : yield* all(deliveriesSql.lanes, found);
+  const places = placesFor({ appNo, sought, lanes: lanes.map((row) => integer(row, 'no')) });
+  const { event } = filter;
+  const isName = !isAnyName(sought.names);
+  const ofNames = { of: 'events', appNo, names: sought.names } as const;
+  const isNarrow = isName || found > 0;
+  if (event !== undefined) {
+    yield* walkStretches(walkEvent(event, range), places.byKey);
+  } else if (isOfFailures(sought) && (!isNarrow || (yield* areFew(appNo, range)))) {
+    yield* walkStretches(walkWhole(range), places.failures);
+  } else if (filter.state === 'running') {
+    yield* walkStretches(walkWhole(range), places.running);
+  } else if (found > 0) {
+    const spans = walkSpans(range, isName ? ofNames : undefined);
+    yield* walkStretches(spans, places.ofLanes(yield* slicesRunning(appNo, sought)));
+  } else if (filter.state === 'due' || filter.state === 'pending') {
+    const running = yield* slicesRunning(appNo, sought);
+    yield* walkStretches(walkSpans(range, { of: 'live', appNo, running }), places.byKey);
+  } else if (isOneCode(sought)) {
+    yield* walkStretches(walkSpans(range, ofNames), places.byKey);
+  } else {
+    yield* walkByEvents({ appNo, range, sought, places });
+  }
+}
+
+function* numberOf(appNo: number, id: string): Script<number | undefined> {
+  const row = yield* first(deliveriesSql.subscription, id, appNo);
+  return row === undefined ? undefined : integer(row, 'no');
+}
+
+/** Leased deliveries are few: those in flight on the nodes. */
+function* slicesRunning(
+  appNo: number,
+  { states: [, most], subscription }: Sought,
+): Script<ReadonlySet<number>> {
+  if (most < liveStates.running) return new Set();
+  const rows = yield* all(deliveriesSql.running, appNo, subscription);
+  return new Set(rows.map((row) => integer(row, 'slice')));
+}
+
+/** Whether every match is dead, cancelled, or pending after a failed attempt. */
+function isOfFailures({ states: [least, most], attemptsMin, codes, error }: Sought): boolean {
+  const isEndOfFailure = least > 1 && most <= 3;
+  const isAnswerOfFailure = codes[0] >= 300 || (codes[0] > 0 && codes[1] < 200);
+  return isEndOfFailure || attemptsMin > 0 || isAnswerOfFailure || error !== '';
+}
+
+function isOneCode({ codes: [least, most] }: Sought): boolean {
+  return least === most;
+}
+
+/** During an outage there are many failures, and searching by name or subscription is better. */
+function* areFew(appNo: number, { below, from }: Range): Script<boolean> {
+  let count = 0;
+  for (const sql of [deliveriesSql.failed, deliveriesSql.retried]) {
+    const row = yield* only(sql, appNo, from, below.event, limits.failuresFewMax - count);
+    count += integer(row, 'count');
+    if (count === limits.failuresFewMax) return false;
+  }
+  return true;
+}
+
+function* walkWhole({ below, from }: Range): Walk<Stretch> {
+  yield { below, from, slices: [] };
+}
+
+function* walkEvent(event: string, { below, from }: Range): Walk<Stretch> {
+  if (event >= from && event < aboveAll(below)) yield stretchOf(event, below);
+}
+
+interface ByEvents {
+  appNo: number;
+  range: Range;
+  sought: Sought;
+  places: Places;
+}
+
+/** Most events have few deliveries, and most of those match. */
+function walkByEvents({ appNo, range, sought: { names }, places }: ByEvents): Walk<Step> {
+  const upTo = { event: aboveAll(range.below), n: 0 };
+  const events = walkEvents({ appNo, names, range: { ...range, below: upTo } });
+  return walkStretches(stretchesOf(events, range.below), places.byKey, { looks: eventsAtFirst });
+}
+
+const eventsAtFirst = 8;
+
+function* stretchesOf(events: Walk<Step>, below: Position): Walk<Stretch | Step> {
+  for (;;) {
+    const step = yield* nextStep(events);
+    if (step === undefined) return;
+    yield step.fits ? stretchOf(step.event, below) : step;
+  }
+}
+
+/** All deliveries of an event, or the rest of them where the previous page ended. */
+function stretchOf(event: string, below: Position): Stretch {
+  const isRest = event === below.event;
+  return { below: isRest ? below : { event, n: newestN }, from: event, slices: [] };
+}
+
+/** Above every number of a delivery. */
+const newestN = 1_000_000_000;

@@ -1,0 +1,91 @@
+// The conditions of a search as plain parameters. An absent condition has a value that every row
+// matches, so one statement serves all combinations.
+import { firstIdAt } from '../../../core/base/id.ts';
+import type { Position } from '../../sql/cursor.ts';
+import type { DeliveryFilter, EventFilter } from '../../port/delivery-verbs.ts';
+import type { Value } from '../../sql/statement.ts';
+import type { Bounds } from '../../sql/bounds.ts';
+import { endStates } from '../../sql/end-states.ts';
+import type { Range } from './spans.ts';
+
+/** Extend the codes of `delivery_done`; used in filters only. */
+export const liveStates = { due: 4, running: 5 } as const;
+
+export interface Sought {
+  states: Bounds<number>;
+  attemptsMin: number;
+  /** Names of the event. */
+  names: Bounds<string>;
+  codes: Bounds<number>;
+  error: string;
+  /** The number in the store, or 0. */
+  subscription: number;
+}
+
+const any = { names: ['', '~'], codes: [0, 999], states: [1, 5] } as const;
+
+export function soughtBy(filter: DeliveryFilter, subscription: number): Sought {
+  const { status, error = '' } = filter;
+  return {
+    states: statesOf(filter.state),
+    attemptsMin: filter.state === 'retrying' ? 1 : 0,
+    names: namesOf(filter),
+    codes: status === undefined ? any.codes : codesOf(status),
+    error,
+    subscription,
+  };
+}
+
+function statesOf(state: DeliveryFilter['state']): Bounds<number> {
+  switch (state) {
+    case undefined:
+      return any.states;
+    case 'pending':
+    case 'retrying':
+      return [liveStates.due, liveStates.running];
+    case 'ended':
+      return [endStates.delivered, endStates.cancelled];
+    case 'due':
+    case 'running':
+      return [liveStates[state], liveStates[state]];
+    case 'delivered':
+    case 'dead':
+    case 'cancelled':
+      return [endStates[state], endStates[state]];
+  }
+}
+
+/** Names that begin with `order.` lie between `order.` and `order.~`: no name contains a `~`. */
+export function namesOf({ name }: EventFilter): Bounds<string> {
+  if (name === undefined || name === '*') return any.names;
+  if (!name.endsWith('.*')) return [name, name];
+  const prefix = name.slice(0, -1);
+  return [prefix, `${prefix}~`];
+}
+
+/** `4xx` means 400 to 499, `404` only itself. */
+function codesOf(status: string): Bounds<number> {
+  const isClass = status.endsWith('xx');
+  const least = isClass ? Number(status.charAt(0)) * 100 : Number(status);
+  return [least, isClass ? least + 99 : least];
+}
+
+export function isAnyName([least]: Bounds<string>): boolean {
+  return least === '';
+}
+
+/**
+ * Begins where the previous page ended, or at `untilMs` if that is lower. Ends at an id, never at
+ * nothing, because the end of a walk becomes a cursor.
+ */
+export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Range {
+  const until = untilMs === undefined ? '~' : firstIdAt(untilMs);
+  const below = until < after.event ? { event: until, n: 0 } : after;
+  return { below, from: firstIdAt(fromMs ?? 0) };
+}
+
+/** In the order in which the conditions of `pieceSql` use them, from ?9 on. */
+export function valuesOf(sought: Sought): Value[] {
+  const { subscription, names, codes, error, states } = sought;
+  return [subscription, ...names, ...codes, error, ...states];
+}

@@ -1,0 +1,87 @@
+// Reads one delivery, from the queue or from the history.
+import type { DeliveryName } from '../../../core/domain/delivery.ts';
+import { deliveryKey } from '../../../core/domain/delivery.ts';
+import type { Delivery } from '../../port/delivery-verbs.ts';
+import type { Row } from '../../sql/row.ts';
+import { integer, maybe, text } from '../../sql/row.ts';
+import type { Script, Value } from '../../sql/statement.ts';
+import { forEach } from '../../sql/statement.ts';
+import { toEndState } from '../../sql/end-states.ts';
+import type { Read } from './verb.ts';
+
+const around = `
+    join event on event.id = delivery.event
+    join callback on callback.no = delivery.callback
+    join subscription on subscription.no = callback.subscription`;
+const shared = `delivery.event, delivery.n, delivery.attempts, event.name, event.created_ms,
+      subscription.id as subscription, position, label, method, url`;
+
+export const deliverySql = {
+  live: `
+    select ${shared}, due_ms, case when lease is null then 0 else 1 end as is_running, attempt.code, attempt.error
+    from delivery_live as delivery ${around}
+    left join attempt on attempt.event = delivery.event and attempt.n = delivery.n
+      and attempt.k = delivery.attempts
+    where delivery.event = ?1 and delivery.n = ?2 and delivery.app = ?3`,
+  done: `
+    select ${shared}, delivery.state, delivery.ended_ms, delivery.code, delivery.error
+    from delivery_done as delivery ${around}
+    where delivery.event = ?1 and delivery.n = ?2 and delivery.app = ?3`,
+} as const;
+
+export const delivery: Read<'delivery'> = function* ({ appNo, event, n }) {
+  const found = yield* deliveriesNamed(appNo, [{ event, n }]);
+  return found.get(deliveryKey({ event, n }));
+};
+
+/** Those of the named deliveries that exist in the app, by key. */
+export function* deliveriesNamed(
+  appNo: number,
+  names: readonly DeliveryName[],
+): Script<Map<string, Delivery>> {
+  const found = new Map<string, Delivery>();
+  const keep = (one: Delivery): unknown => found.set(deliveryKey(one), one);
+  const missing = (): readonly (readonly Value[])[] =>
+    names.filter((name) => !found.has(deliveryKey(name))).map(({ event, n }) => [event, n, appNo]);
+  (yield* forEach(deliverySql.live, missing())).map(toPending).forEach(keep);
+  (yield* forEach(deliverySql.done, missing())).map(toEnded).forEach(keep);
+  return found;
+}
+
+function toPending(row: Row): Delivery {
+  const isRunning = integer(row, 'is_running') === 1;
+  return {
+    ...toShared(row),
+    state: isRunning ? 'running' : 'due',
+    dueMs: isRunning ? undefined : integer(row, 'due_ms'),
+    endedMs: undefined,
+  };
+}
+
+function toEnded(row: Row): Delivery {
+  return {
+    ...toShared(row),
+    state: toEndState(integer(row, 'state')),
+    dueMs: undefined,
+    endedMs: integer(row, 'ended_ms'),
+  };
+}
+
+function toShared(row: Row): Omit<Delivery, 'state' | 'dueMs' | 'endedMs'> {
+  return {
+    event: text(row, 'event'),
+    n: integer(row, 'n'),
+    eventName: text(row, 'name'),
+    subscription: text(row, 'subscription'),
+    callback: {
+      position: integer(row, 'position'),
+      label: text(row, 'label'),
+      method: text(row, 'method'),
+      url: text(row, 'url'),
+    },
+    attempts: integer(row, 'attempts'),
+    status: maybe(integer, row, 'code'),
+    error: maybe(text, row, 'error'),
+    createdMs: integer(row, 'created_ms'),
+  };
+}

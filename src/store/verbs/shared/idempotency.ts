@@ -1,0 +1,42 @@
+// The request of an idempotency key, and its result. Written in the same transaction as the
+// operation itself, so a repeated request finds both or neither.
+import { limits } from '../../../core/limits/limits.ts';
+import { bytes, text } from '../../sql/row.ts';
+import type { Script } from '../../sql/statement.ts';
+import { all, first, only } from '../../sql/statement.ts';
+import type { Idempotency } from '../../port/store.ts';
+
+export const idempotencySql = {
+  expire: 'delete from idem where app = ?1 and key = ?2 and created_ms < ?3',
+  // On PostgreSQL the insert waits for another node that is inserting the same key.
+  keep: `
+    insert into idem (app, key, print, result, created_ms) values (?1, ?2, ?3, ?4, ?5)
+    on conflict (app, key) do nothing returning app`,
+  drop: 'delete from idem where app = ?1 and key = ?2',
+  find: 'select print, result from idem where app = ?1 and key = ?2',
+} as const;
+
+export type Earlier = { kind: 'none' } | { kind: 'same'; result: string } | { kind: 'other' };
+
+export interface KeptResult {
+  appNo: number;
+  idempotency: Idempotency;
+  nowMs: number;
+  result: string;
+}
+
+/** Keeps the key with its result, unless it exists already. An expired one counts as absent. */
+export function* keepOnce({ appNo, idempotency, nowMs, result }: KeptResult): Script<Earlier> {
+  const { key, print } = idempotency;
+  yield* all(idempotencySql.expire, appNo, key, nowMs - limits.idempotencyKeepMs);
+  const kept = yield* first(idempotencySql.keep, appNo, key, print, result, nowMs);
+  if (kept !== undefined) return { kind: 'none' };
+  const row = yield* only(idempotencySql.find, appNo, key);
+  const isSame = Buffer.compare(bytes(row, 'print'), print) === 0;
+  return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
+}
+
+/** Deletes a key whose operation did not happen. */
+export function* dropKey(appNo: number, { key }: Idempotency): Script<void> {
+  yield* all(idempotencySql.drop, appNo, key);
+}

@@ -1,0 +1,112 @@
+// Disables the subscription of a receiver that has failed for days; new deliveries stay pending
+// until it is enabled again. The node that settled the failure calls this right after it, in
+// another transaction: the settlement has lanes locked, and a subscription is changed under the
+// lock of its app, which must be taken first. If no call comes, the next failure makes one.
+import { isOverdue } from '../../../core/domain/lane.ts';
+import { disabledNotice } from '../../../core/domain/notice.ts';
+import { coarseMinutes, minuteOf } from '../../../core/telemetry/stats-span.ts';
+import type { Row } from '../../sql/row.ts';
+import { integer, maybe, one, text } from '../../sql/row.ts';
+import type { Script } from '../../sql/statement.ts';
+import { all, first, only } from '../../sql/statement.ts';
+import { raiseVersion } from '../shared/app-version.ts';
+import { editSubscriptionSql } from './edit-subscription.ts';
+import { isHeard, writeNotice } from '../shared/notices.ts';
+import type { Edit } from '../shared/verb.ts';
+
+export const disableFailingSql = {
+  owner: `
+    select subscription.no, subscription.id, subscription.state, lane.failures, lane.failing_ms,
+      lane.state as lane_state
+    from lane join subscription on subscription.no = lane.subscription
+    where lane.no = ?1 and lane.app = ?2`,
+  // Only these lanes can have had a success since. Without them the figures are not read, which
+  // would contain the lane's own successes from shortly before.
+  besides: `
+    select no from lane
+    where subscription = ?1 and no <> ?2 and state < 2
+      and (failing_ms is null or failing_ms > ?3)
+    limit 1`,
+  // Lanes do not record the time of a success, which would cost a write per settlement. The figures
+  // do, some seconds late, and in half hours after a while.
+  delivered: `
+    select minute from stat_subscription
+    where (subscription, minute) >= (?1, ?2) and (subscription, minute) < (?1 + 1, 0) and delivered > 0
+    limit 1`,
+  // Held, so that no attempt can succeed any more and the result is final.
+  hold: `
+    update lane set state = 1, ready_ms = 9007199254740991, quiet_ms = null, quiet_xid = null
+    where subscription = ?1 and state = 0 returning no, failures, failing_ms`,
+  disable: "update subscription set state = 'disabled', version = ?2 where no = ?1",
+  url: 'select url from callback where lane = ?1 order by position limit 1',
+  anyUrl: `
+    select url from callback where subscription = ?1 and inactive is null
+    order by position limit 1`,
+  // A subscription to nothing but own events is disabled without a notice: own events must not
+  // cause more of them.
+  others: `
+    select pattern.callback from callback join pattern on pattern.callback = callback.no
+    where callback.subscription = ?1 and contract <> '' and coalesce(died, 0) = 0 limit 1`,
+} as const;
+
+export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }, nowMs) {
+  const seen = yield* first(disableFailingSql.owner, lane, appNo);
+  if (seen === undefined || !mustEnd(seen, nowMs)) return { kind: 'kept' };
+  const no = integer(seen, 'no');
+  const failingMs = integer(seen, 'failing_ms');
+  if (
+    (yield* first(disableFailingSql.besides, no, lane, failingMs)) !== undefined &&
+    (yield* hasDelivered(no, failingMs))
+  ) {
+    return { kind: 'kept' };
+  }
+  const version = yield* raiseVersion(appNo);
+  // Read again, now under the lock: from here on no other node can change the subscription.
+  const found = one(yield* first(disableFailingSql.owner, lane, appNo));
+  if (!mustEnd(found, nowMs)) return { kind: 'kept' };
+  const held = (yield* all(disableFailingSql.hold, no)).find((row) => integer(row, 'no') === lane);
+  if (held === undefined || !isFailing(held, nowMs)) {
+    yield* all(editSubscriptionSql.resume, no, nowMs);
+    return { kind: 'kept' };
+  }
+  yield* all(disableFailingSql.disable, no, version);
+  yield* all(editSubscriptionSql.renew, no, version);
+  const subscription = text(found, 'id');
+  if (
+    (yield* isHeard(appNo, 'ringback.subscription.disabled')) &&
+    (yield* first(disableFailingSql.others, no)) !== undefined
+  ) {
+    // Its callback may have another lane by now.
+    const ofLane = yield* first(disableFailingSql.url, lane);
+    const url = text(ofLane ?? (yield* only(disableFailingSql.anyUrl, no)), 'url');
+    const failures = integer(held, 'failures');
+    const notice = disabledNotice({ subscription, url, failures, failingMs, atMs: nowMs });
+    yield* writeNotice({ appNo, ...notice }, nowMs);
+  }
+  return { kind: 'disabled', subscription };
+};
+
+function mustEnd(row: Row, nowMs: number): boolean {
+  const isOpen = text(row, 'state') === 'active' && integer(row, 'lane_state') === 0;
+  return isOpen && isFailing(row, nowMs);
+}
+
+function isFailing(row: Row, nowMs: number): boolean {
+  const failures = integer(row, 'failures');
+  return isOverdue(
+    { state: 'open', failures, failingMs: maybe(integer, row, 'failing_ms') },
+    nowMs,
+  );
+}
+
+/**
+ * By now the figures of the half hour in which the failures began may be merged into its first
+ * minute. A success among them may have come earlier, or from the lane itself. In doubt the
+ * subscription is kept, until these figures expire.
+ */
+function* hasDelivered(subscription: number, sinceMs: number): Script<boolean> {
+  const minute = minuteOf(sinceMs);
+  const from = minute - (minute % coarseMinutes);
+  const row = yield* first(disableFailingSql.delivered, subscription, from);
+  return row !== undefined;
+}

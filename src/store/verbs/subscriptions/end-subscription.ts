@@ -1,0 +1,68 @@
+// Ends a subscription: after this transaction no publish finds its callbacks and no claim its
+// lanes. Pending deliveries in the lanes, perhaps a million, are swept later in small steps.
+import type { DeliveryName } from '../../../core/domain/delivery.ts';
+import type { Settled } from '../../port/delivery-verbs.ts';
+import { integer, text } from '../../sql/row.ts';
+import type { Script } from '../../sql/statement.ts';
+import { all, only } from '../../sql/statement.ts';
+import { leaveSubscription, raiseVersion } from '../shared/app-version.ts';
+import { noticeGone } from '../shared/notices.ts';
+
+export const endSubscriptionSql = {
+  end: `
+    update subscription set state = 'ended', ended_ms = ?2, version = ?3
+    where no = ?1 and state <> 'ended' returning no`,
+  // `died is null` would let the planner use the index of all patterns of an app.
+  endPatterns: `
+    update pattern set died = ?2
+    where callback in (select no from callback where subscription = ?1) and coalesce(died, 0) = 0`,
+  // Every lane is swept at least once: on PostgreSQL another transaction may be adding to it now.
+  endLanes: `
+    update lane set state = 2, ready_ms = 9007199254740991, swept = 0, version = ?2,
+      quiet_ms = null, quiet_xid = null
+    where subscription = ?1`,
+  owner: `
+    select subscription.no, subscription.id, subscription.app, subscription.state
+    from callback join subscription on subscription.no = callback.subscription
+    where callback.no = ?1`,
+  lanes: 'select no from lane where subscription = ?1 order by no',
+} as const;
+
+export interface EndingSubscription {
+  no: number;
+  appNo: number;
+  nowMs: number;
+}
+
+/** Ending it again changes nothing. */
+export function* endSubscription({ no, appNo, nowMs }: EndingSubscription): Script<void> {
+  const version = yield* raiseVersion(appNo);
+  const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version);
+  if (ended === undefined) return; // Another node has ended it.
+  yield* leaveSubscription(appNo);
+  yield* all(endSubscriptionSql.endPatterns, no, version);
+  yield* all(endSubscriptionSql.endLanes, no, version);
+}
+
+/**
+ * The receiver of a delivery wants no more: ends the subscription of the callback, as an
+ * unsubscribe would, and writes a notice if any callback is subscribed to it.
+ */
+export function* endOwner(
+  { callback, event, n }: DeliveryName & { callback: number },
+  nowMs: number,
+): Script<Settled> {
+  const row = yield* only(endSubscriptionSql.owner, callback);
+  const no = integer(row, 'no');
+  const appNo = integer(row, 'app');
+  if (text(row, 'state') !== 'ended') {
+    yield* endSubscription({ no, appNo, nowMs });
+    yield* noticeGone({ appNo, event, n }, nowMs);
+  }
+  const lanes = yield* all(endSubscriptionSql.lanes, no);
+  return {
+    kind: 'gone',
+    subscription: text(row, 'id'),
+    lanes: lanes.map((lane) => integer(lane, 'no')),
+  };
+}

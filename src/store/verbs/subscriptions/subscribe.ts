@@ -1,0 +1,100 @@
+// Subscribe: inserts the subscription, callbacks, lanes, patterns and the idempotency key; all or
+// nothing.
+import { strict as assert } from 'node:assert';
+import { noControls } from '../../../core/domain/controls.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
+import { integer } from '../../sql/row.ts';
+import type { Script } from '../../sql/statement.ts';
+import { all, only } from '../../sql/statement.ts';
+import type { NewSubscription } from '../../port/store.ts';
+import { enterSubscription } from '../shared/app-version.ts';
+import { keepControls, spreadControls } from './apply-controls.ts';
+import { dropKey, keepOnce } from '../shared/idempotency.ts';
+import { arrangeLanes } from './arrange-lanes.ts';
+import { addPatterns } from './listen.ts';
+import { findSubscription } from './subscriptions.ts';
+import type { Edit } from '../shared/verb.ts';
+
+export const subscribeSql = {
+  subscription: `
+    insert into subscription (id, app, contract, operation, secrets, version, created_ms)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7) returning no`,
+  callback: `
+    insert into callback
+      (app, subscription, position, label, event, definition, method, url, inactive, lane)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) returning no`,
+} as const;
+
+export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
+  const { subscription, idempotency, subscriptionsMax } = input;
+  const { appNo, id, controls } = subscription;
+  if (idempotency !== undefined) {
+    const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
+    if (earlier.kind === 'other') return { kind: 'mismatch' };
+    if (earlier.kind === 'same') {
+      return { kind: 'repeated', subscription: yield* found(appNo, earlier.result) };
+    }
+  }
+  if (nowMs >= (controls?.expiresMs ?? Infinity)) {
+    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    return { kind: 'expired' };
+  }
+  const entry = yield* enterSubscription(appNo, subscriptionsMax);
+  if (entry.kind === 'full') {
+    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    return entry;
+  }
+  yield* create(subscription, { version: entry.version, nowMs });
+  return { kind: 'created', subscription: yield* found(appNo, id) };
+};
+
+function* found(appNo: number, id: string): Script<Subscription> {
+  const result = yield* findSubscription({ appNo, id });
+  assert(result !== undefined, `Cannot answer with subscription "${id}": there is none`);
+  return result.subscription;
+}
+
+function* create(
+  input: NewSubscription,
+  { version, nowMs }: { version: number; nowMs: number },
+): Script<void> {
+  const { id, appNo, contract, operation, secrets, callbacks, controls, headers } = input;
+  assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
+  const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
+  const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
+  const owner = { appNo, subscription, version };
+  const active = callbacks.filter(({ inactive }) => inactive === undefined);
+  const arranging = { ...owner, state: 'open', controls: controls ?? noControls } as const;
+  const present = active.map(() => undefined);
+  const lanes = yield* arrangeLanes(arranging, present, nowMs);
+  for (const callback of callbacks) {
+    const lane = lanes[active.indexOf(callback)];
+    yield* addCallback(callback, { ...owner, contract, lane });
+  }
+  if (controls === undefined) return;
+  yield* keepControls(subscription, { controls, headers });
+  yield* spreadControls(subscription, controls);
+}
+
+interface Owner {
+  appNo: number;
+  contract: string;
+  subscription: number;
+  version: number;
+  /** Undefined for an inactive callback. */
+  lane: number | undefined;
+}
+
+function* addCallback(callback: Callback, owner: Owner): Script<void> {
+  const { appNo, contract, subscription, version, lane } = owner;
+  const { position, label, events, definition, method, url, inactive } = callback;
+  const heard = events.join(' ');
+  const values = [appNo, subscription, position, label, heard, definition, method, url] as const;
+  if (lane === undefined) {
+    yield* all(subscribeSql.callback, ...values, inactive ?? null, null);
+    return;
+  }
+  const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
+  yield* addPatterns({ appNo, contract, events, callback: no, lane, born: version });
+}

@@ -1,0 +1,133 @@
+// Reads subscriptions, single ones and lists, always within one app.
+import { encodeFilter } from '../../../core/domain/controls.ts';
+import { ownPrefix } from '../../../core/domain/event.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Subscription } from '../../../core/domain/subscription.ts';
+import { belowCursor, cursorAt } from '../../sql/cursor.ts';
+import type { Row } from '../../sql/row.ts';
+import { integer, toSubscription } from '../../sql/row.ts';
+import type { Script } from '../../sql/statement.ts';
+import { all, first, forEach } from '../../sql/statement.ts';
+import type { ReadInput } from '../../port/store.ts';
+import type { Stepped, Walk } from '../lists/fill-page.ts';
+import { fillPage } from '../lists/fill-page.ts';
+import type { Read } from '../shared/verb.ts';
+
+/** Read by `toSubscription`, with the number. */
+export const subscriptionColumns = `no, id, app, contract, operation, state, secrets, version,
+      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers`;
+export const callbackColumns =
+  'subscription, position, label, event, definition, method, url, inactive';
+
+export const subscriptionsSql = {
+  one: `
+    select ${subscriptionColumns}
+    from subscription where id = ?1 and app = ?2`,
+  callbacks: `
+    select ${callbackColumns}
+    from callback where subscription = ?1 order by position`,
+  byNo: `
+    select ${subscriptionColumns}
+    from subscription where no = ?1`,
+  // The last row has the number of examined rows. Counts instead of `exists`, which PostgreSQL
+  // might answer by scanning all callbacks. A callback's patterns are one text, separated by
+  // spaces.
+  sought: `
+    with recursive seen as (
+      select no, state from subscription
+      where app = ?1 and no < ?2 order by no desc limit ?3 + 0),
+    place (i) as (select 1 union all select i + 1 from place where i < length(?5)),
+    hearing (pattern) as (
+      select ?5 union all select '*' where ?6 = 0
+      union all select substr(?5, 1, i) || '*' from place where substr(?5, i, 1) = '.')
+    select no, 0 as examined from seen
+    where (?4 = '' or state = ?4)
+      and (?5 = '' or 0 < (
+        select count(*) from callback cross join hearing where subscription = seen.no
+          and replace(' ' || event || ' ', ' ' || pattern || ' ', '') <> ' ' || event || ' '))
+      and (?7 = '' or 0 < (
+        select count(*) from callback where subscription = seen.no
+          and replace(lower(url), ?7, '') <> lower(url)))
+    union all
+    select no, (select count(*) from seen) from (select no from seen order by no limit 1) as edge`,
+} as const;
+
+/** A subscription with its number in the store. */
+export interface Found {
+  no: number;
+  subscription: Subscription;
+}
+
+export function* findSubscription(input: { appNo: number; id: string }): Script<Found | undefined> {
+  const row = yield* first(subscriptionsSql.one, input.id, input.appNo);
+  return row === undefined ? undefined : yield* withCallbacks(row);
+}
+
+export const subscription: Read<'subscription'> = function* (input) {
+  return (yield* findSubscription(input))?.subscription;
+};
+
+export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ...filter }) {
+  return yield* fillPage({
+    walk: walkRows(appNo, belowCursor(page.after), filter),
+    limit: page.limit,
+    toCursor: ({ no }) => cursorAt(no),
+    toItems: function* (steps) {
+      const numbers = steps.map(({ no }) => [no]);
+      const rows = yield* forEach(subscriptionsSql.byNo, numbers);
+      const callbacks = Map.groupBy(yield* forEach(subscriptionsSql.callbacks, numbers), (row) =>
+        integer(row, 'subscription'),
+      );
+      const found = new Map(rows.map((row) => [integer(row, 'no'), row]));
+      return steps.map(({ no }) => {
+        const row = found.get(no);
+        return row && toSubscription(row, callbacks.get(no) ?? []);
+      });
+    },
+    atOnce: limits.subscriptionsReadAtOnce,
+    weigh,
+  });
+};
+
+/** Size of the parts that a caller can make large; the rest of a subscription is small. */
+function weigh({ controls, callbacks }: Subscription): number {
+  const { description = '', metadata = {}, filter } = controls;
+  const filtered = filter === undefined ? '' : encodeFilter(filter);
+  const called = callbacks.flatMap(({ url, events }) => [url, ...events]);
+  const texts = [description, filtered, ...Object.entries(metadata).flat(), ...called];
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+interface Step extends Stepped {
+  no: number;
+}
+
+type Filter = Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>;
+
+function* walkRows(appNo: number, below: number, filter: Filter): Walk<Step> {
+  const { state = '', event = '', url = '' } = filter;
+  const isOwn = event.startsWith(ownPrefix) ? 1 : 0;
+  const sought = [state, event, isOwn, url.toLowerCase()];
+  let from = below;
+  for (let most: number = limits.pieceRowsMin; ; most = Math.min(most * 4, subscriptionsAtOnce)) {
+    const rows = yield* forEach(subscriptionsSql.sought, [[appNo, from, most, ...sought]]);
+    const steps = rows.map((row): Step & { examined: number } => {
+      const examined = integer(row, 'examined');
+      const cost = examined * limits.lookRows; // Its callbacks are examined, too.
+      return { no: integer(row, 'no'), fits: examined === 0, cost, examined };
+    });
+    const edge = steps.find(({ fits }) => !fits);
+    if (edge === undefined) return;
+    yield* steps.filter(({ fits }) => fits).sort((a, b) => b.no - a.no);
+    yield edge;
+    from = edge.no;
+    if (edge.examined < most) return;
+  }
+}
+
+const subscriptionsAtOnce = 1_024;
+
+function* withCallbacks(row: Row): Script<Found> {
+  const no = integer(row, 'no');
+  return { no, subscription: toSubscription(row, yield* all(subscriptionsSql.callbacks, no)) };
+}

@@ -1,4 +1,4 @@
-// Puts the admission of engine/admission.ts in front of the server. A refused request must cost as
+// Puts the admission of engine/admission/admission.ts in front of the server. A refused request must cost as
 // little as possible: no route, no key lookup, no body, no log line of its own. docs/operations.md,
 // "Limits", has the figures.
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -10,8 +10,8 @@ import { withPrefix } from '../core/base/id.ts';
 import { limits } from '../core/limits/limits.ts';
 import { Problem } from '../core/errors/problem.ts';
 import type { World } from '../core/base/world.ts';
-import type { Admission, LoadKind, Ticket } from '../engine/admission.ts';
-import type { Answered } from '../engine/meter.ts';
+import type { Admission, LoadKind, Ticket } from '../engine/admission/admission.ts';
+import type { Answered } from '../engine/telemetry/meter.ts';
 import { problemBody, problemMediaType, type ProblemReply } from './problem.ts';
 import { hasKey } from './request-log.ts';
 import { routeOf } from './route.ts';

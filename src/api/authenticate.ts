@@ -6,8 +6,8 @@ import type { Key, Scope } from '../core/domain/key.ts';
 import { limits } from '../core/limits/limits.ts';
 import { Problem } from '../core/errors/problem.ts';
 import { followed, together, type Soon } from '../core/base/soon.ts';
-import type { Identifier } from '../engine/identify.ts';
-import type { OpenSession } from '../engine/sessions.ts';
+import type { Identifier } from '../engine/access/identify.ts';
+import type { OpenSession } from '../engine/access/sessions.ts';
 import { crossOriginFault } from './origin.ts';
 import type { RawHead } from './raw-request.ts';
 

@@ -5,8 +5,8 @@ import type { Message } from '../contract/expression/exchange.ts';
 import type { App } from '../core/domain/app.ts';
 import type { Key } from '../core/domain/key.ts';
 import type { TraceContext } from '../core/telemetry/trace.ts';
-import type { OpenSession } from '../engine/sessions.ts';
-import type { Begun } from '../engine/trace.ts';
+import type { OpenSession } from '../engine/access/sessions.ts';
+import type { Begun } from '../engine/publish/trace.ts';
 import type { Facts } from './request-log.ts';
 
 export interface Call {

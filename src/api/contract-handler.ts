@@ -4,8 +4,8 @@ import { withPrefix } from '../core/base/id.ts';
 import type { Contract, Operation, Parameter } from '../contract/model/contract.ts';
 import type { Message } from '../contract/expression/exchange.ts';
 import type { Context } from '../engine/context.ts';
-import { subscribe } from '../engine/subscribe.ts';
-import { unsubscribe } from '../engine/subscriptions.ts';
+import { subscribe } from '../engine/subscribe/subscribe.ts';
+import { unsubscribe } from '../engine/subscribe/subscriptions.ts';
 import type { Handler } from './call.ts';
 import { withoutCredentials } from './credentials.ts';
 

@@ -2,9 +2,9 @@
 import type { Family } from '../core/telemetry/metric.ts';
 import type { Contracts } from '../contract/compile/contracts.ts';
 import type { Context } from '../engine/context.ts';
-import type { Identifier } from '../engine/identify.ts';
-import type { Liveness } from '../engine/liveness.ts';
-import type { StreamHub } from '../engine/stream.ts';
+import type { Identifier } from '../engine/access/identify.ts';
+import type { Liveness } from '../engine/cluster/liveness.ts';
+import type { StreamHub } from '../engine/live/stream.ts';
 import type { Handlers } from './call.ts';
 import type { ConsoleFiles } from './console/files.ts';
 import { appHandlers } from './handlers/apps.ts';

@@ -6,7 +6,7 @@ import type { Operation } from '../contract/model/contract.ts';
 import { servedOf, type Contracts } from '../contract/compile/contracts.ts';
 import { Problem } from '../core/errors/problem.ts';
 import type { Context } from '../engine/context.ts';
-import type { Identifier } from '../engine/identify.ts';
+import type { Identifier } from '../engine/access/identify.ts';
 import type { NodeRole } from '../store/port/node-verbs.ts';
 import { bodyBytesMaxOf } from './authenticate.ts';
 import type { Handler, Handlers, Reply } from './call.ts';

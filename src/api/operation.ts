@@ -6,7 +6,7 @@ import type { Key } from '../core/domain/key.ts';
 import { redact } from '../core/secrets/redact.ts';
 import { followed, type Soon } from '../core/base/soon.ts';
 import type { Context } from '../engine/context.ts';
-import type { Identifier } from '../engine/identify.ts';
+import type { Identifier } from '../engine/access/identify.ts';
 import { appIdCheck } from './app-id.ts';
 import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
 import type { Call, Handler, Reply } from './call.ts';

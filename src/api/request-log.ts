@@ -8,8 +8,8 @@ import type { ProblemCode } from '../core/errors/problem.ts';
 import { redact } from '../core/secrets/redact.ts';
 import type { Tracer } from '../core/telemetry/trace.ts';
 import type { World } from '../core/base/world.ts';
-import type { Answered } from '../engine/meter.ts';
-import type { Begun } from '../engine/trace.ts';
+import type { Answered } from '../engine/telemetry/meter.ts';
+import type { Begun } from '../engine/publish/trace.ts';
 
 /** Facts about a request. */
 export interface Facts {

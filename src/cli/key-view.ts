@@ -1,6 +1,6 @@
 // Shows keys to people and programs. A secret is shown only by the call that created it.
 import { isLive, type Key } from '../core/domain/key.ts';
-import type { FreshKey } from '../engine/keys.ts';
+import type { FreshKey } from '../engine/access/keys.ts';
 import type { Terminal } from './terminal.ts';
 import { paintState, viewOf } from './view.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { defaultAppName, type App } from '../core/domain/app.ts';
 import { limits } from '../core/limits/limits.ts';
 import { scopes as allScopes, type Key, type Scope } from '../core/domain/key.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from '../engine/keys.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../engine/access/keys.ts';
 import { Problem } from '../core/errors/problem.ts';
 import { CannotOpenStore } from '../store/port/cannot-open-store.ts';
 import { openStore } from '../store/open/open.ts';

@@ -6,8 +6,8 @@ import type { Tracer } from '../core/telemetry/trace.ts';
 import type { World } from '../core/base/world.ts';
 import type { Guard } from '../egress/guard/guard.ts';
 import type { Store } from '../store/port/store.ts';
-import type { Changes } from './changes.ts';
-import type { AppQuotas } from './quotas.ts';
+import type { Changes } from './live/changes.ts';
+import type { AppQuotas } from './admission/quotas.ts';
 
 export interface Context {
   world: World;

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { idMaker } from '../../src/core/base/id.ts';
 import { makeKey, scopes as allScopes } from '../../src/core/domain/key.ts';
-import { ensureDefaultApp } from '../../src/engine/apps.ts';
+import { ensureDefaultApp } from '../../src/engine/access/apps.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Running } from './harness.ts';

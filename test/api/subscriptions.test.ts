@@ -14,7 +14,7 @@ import {
   getSecrets,
   getSubscription,
   rotateSecret,
-} from '../../src/engine/subscriptions.ts';
+} from '../../src/engine/subscribe/subscriptions.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { start, type Answer, type Call, type Running } from './harness.ts';
 import { mountContract, type Mounted } from './mount-contract.ts';

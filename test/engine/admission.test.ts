@@ -8,7 +8,7 @@ import {
   type Admission,
   type LoadKind,
   type Ticket,
-} from '../../src/engine/admission.ts';
+} from '../../src/engine/admission/admission.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 
 interface Stage {

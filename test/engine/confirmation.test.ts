@@ -6,10 +6,10 @@ import { noControls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { Dispatcher, type Start } from '../../src/engine/dispatcher.ts';
-import { changeSubscription, unsubscribe } from '../../src/engine/subscriptions.ts';
+import { Dispatcher, type Start } from '../../src/engine/deliver/dispatcher.ts';
+import { changeSubscription, unsubscribe } from '../../src/engine/subscribe/subscriptions.ts';
 import { noChoice } from '../../src/core/domain/read-controls.ts';
-import { createTargetCache } from '../../src/engine/target-cache.ts';
+import { createTargetCache } from '../../src/engine/targets/target-cache.ts';
 import type { Delivery, Target, Worker } from '../../src/store/port/delivery-verbs.ts';
 import {
   apiContext,

@@ -2,7 +2,7 @@
 // the timer is restarted must not wait for the next poll.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Dispatcher } from '../../src/engine/dispatcher.ts';
+import { Dispatcher } from '../../src/engine/deliver/dispatcher.ts';
 import type { Worker } from '../../src/store/port/delivery-verbs.ts';
 import { sleepyWorld } from './sleepy-world.ts';
 

@@ -8,14 +8,14 @@ import type { Leased } from '../../src/core/domain/delivery.ts';
 import { withPrefix } from '../../src/core/base/id.ts';
 import { never } from '../../src/core/domain/lane.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { Dispatcher } from '../../src/engine/dispatcher.ts';
-import { createGate } from '../../src/engine/gate.ts';
-import { sealSecrets } from '../../src/engine/secrets.ts';
+import { Dispatcher } from '../../src/engine/deliver/dispatcher.ts';
+import { createGate } from '../../src/engine/deliver/gate.ts';
+import { sealSecrets } from '../../src/engine/targets/secrets.ts';
 import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
-import { changeSubscription } from '../../src/engine/subscriptions.ts';
-import { createTargetCache } from '../../src/engine/target-cache.ts';
+import { changeSubscription } from '../../src/engine/subscribe/subscriptions.ts';
+import { createTargetCache } from '../../src/engine/targets/target-cache.ts';
 import { noChoice } from '../../src/core/domain/read-controls.ts';
-import { createWindow, type Result, type Window } from '../../src/engine/window.ts';
+import { createWindow, type Result, type Window } from '../../src/engine/deliver/window.ts';
 import type {
   Delivery,
   Offer,

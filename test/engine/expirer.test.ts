@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { Expirer } from '../../src/engine/expirer.ts';
+import { Expirer } from '../../src/engine/upkeep/expirer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { newApp, newSubscription } from '../store/subject.ts';

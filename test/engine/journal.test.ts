@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyDigest, noCounts } from '../../src/core/domain/digest.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createJournal, type Journal } from '../../src/engine/journal.ts';
+import { createJournal, type Journal } from '../../src/engine/live/journal.ts';
 
 const event = 'e'.repeat(26);
 const id = (n: number): string => `dlv_${event}_${n}`;

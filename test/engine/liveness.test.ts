@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { Liveness, type LivenessMeans } from '../../src/engine/liveness.ts';
+import { Liveness, type LivenessMeans } from '../../src/engine/cluster/liveness.ts';
 import type { Delivery } from '../../src/store/port/delivery-verbs.ts';
 import type { EditVerb } from '../../src/store/port/store.ts';
 import { clusterPollMs, openDatabase, startEngine, type Engine, type Sqlite } from './harness.ts';

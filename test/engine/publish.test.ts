@@ -4,7 +4,7 @@ import { compileContract } from '../../src/contract/compile/compile.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import type { Context } from '../../src/engine/context.ts';
-import { publish, type NewEvent } from '../../src/engine/publish.ts';
+import { publish, type NewEvent } from '../../src/engine/publish/publish.ts';
 
 const schema = { type: 'object', required: ['message'] };
 const contract = compileContract({

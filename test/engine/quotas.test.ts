@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { Problem } from '../../src/core/errors/problem.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
-import { createQuotas, type AppQuotas } from '../../src/engine/quotas.ts';
+import { createQuotas, type AppQuotas } from '../../src/engine/admission/quotas.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase, startEngine, type FakeSend } from './harness.ts';
 import { virtualWorld } from './virtual-world.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createReadiness, type Readiness } from '../../src/engine/readiness.ts';
+import { createReadiness, type Readiness } from '../../src/engine/cluster/readiness.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 import { openMemory } from '../store/open-memory.ts';
 

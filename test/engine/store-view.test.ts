@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { Deadlines } from '../../src/egress/http/deadlines.ts';
-import { createStoreWatch, type StoreWatch } from '../../src/engine/store-view.ts';
+import { createStoreWatch, type StoreWatch } from '../../src/engine/telemetry/store-view.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { openMemory } from '../store/open-memory.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';

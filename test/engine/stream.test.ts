@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyDigest, noCounts, writeDigest } from '../../src/core/domain/digest.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { Frame } from '../../src/engine/frame.ts';
-import { StreamHub, type Seat, type Watcher } from '../../src/engine/stream.ts';
-import { unsubscribe } from '../../src/engine/subscriptions.ts';
+import type { Frame } from '../../src/engine/live/frame.ts';
+import { StreamHub, type Seat, type Watcher } from '../../src/engine/live/stream.ts';
+import { unsubscribe } from '../../src/engine/subscribe/subscriptions.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import {
   openDatabase,

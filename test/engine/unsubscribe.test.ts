@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { inspect } from 'node:util';
-import { unsubscribe } from '../../src/engine/subscriptions.ts';
+import { unsubscribe } from '../../src/engine/subscribe/subscriptions.ts';
 import { openDatabase, startEngine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

@@ -6,7 +6,7 @@ import { Client } from 'pg';
 import { firstIdAt, withoutPrefix } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { isEventName } from '../../src/core/domain/pattern.ts';
-import { idempotencyOf } from '../../src/engine/idempotency.ts';
+import { idempotencyOf } from '../../src/engine/publish/idempotency.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 

@@ -6,7 +6,7 @@
 import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { withPrefix } from '../../core/base/id.ts';
-import type { Ticket } from '../../engine/admission.ts';
+import type { Ticket } from '../../engine/admission/admission.ts';
 import type { Door } from '../admission.ts';
 import { bodyBytesMaxOf } from '../authenticate.ts';
 import type { Reply } from '../call.ts';

@@ -1,7 +1,7 @@
 // Handlers for apps; they need the operator scope.
 import type { App } from '../../core/domain/app.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import { createApp, editApp, getApp, listApps } from '../../engine/apps.ts';
+import { createApp, editApp, getApp, listApps } from '../../engine/access/apps.ts';
 import type { Context } from '../../engine/context.ts';
 import type { QuotaEdits } from '../../store/port/store.ts';
 import type { Handlers } from '../call.ts';

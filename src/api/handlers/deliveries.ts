@@ -9,7 +9,7 @@ import {
 } from '../../core/domain/delivery.ts';
 import { timeOf, withPrefix } from '../../core/base/id.ts';
 import type { Context } from '../../engine/context.ts';
-import { getDelivery, listDeliveries, retryDelivery } from '../../engine/deliveries.ts';
+import { getDelivery, listDeliveries, retryDelivery } from '../../engine/read/deliveries.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';
 import type { Handlers } from '../call.ts';
 import * as fields from '../fields.ts';

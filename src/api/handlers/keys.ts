@@ -2,8 +2,8 @@
 import { isLive, scopes as allScopes, scopesBeyond, type Key } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Context } from '../../engine/context.ts';
-import type { Identifier } from '../../engine/identify.ts';
-import { createKey, getKey, listKeys, revokeKey, rotateKey } from '../../engine/keys.ts';
+import type { Identifier } from '../../engine/access/identify.ts';
+import { createKey, getKey, listKeys, revokeKey, rotateKey } from '../../engine/access/keys.ts';
 import type { Call, Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 

@@ -1,7 +1,7 @@
 // The handler of nodes; it needs the operator scope.
 import type { Context } from '../../engine/context.ts';
-import type { Liveness } from '../../engine/liveness.ts';
-import { listNodes } from '../../engine/nodes.ts';
+import type { Liveness } from '../../engine/cluster/liveness.ts';
+import { listNodes } from '../../engine/cluster/nodes.ts';
 import type { Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 

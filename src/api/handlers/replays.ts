@@ -11,7 +11,7 @@ import {
   getReplay,
   listReplays,
   type ReplayWish,
-} from '../../engine/replays.ts';
+} from '../../engine/read/replays.ts';
 import type { Call, Handlers } from '../call.ts';
 import * as fields from '../fields.ts';
 

@@ -3,10 +3,15 @@
 import { withPrefix } from '../../core/base/id.ts';
 import { admitsUntilMs, type Key } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { getApp } from '../../engine/apps.ts';
+import { getApp } from '../../engine/access/apps.ts';
 import type { Context } from '../../engine/context.ts';
-import type { Identifier } from '../../engine/identify.ts';
-import { signIn, signOut, type Credential, type OpenSession } from '../../engine/sessions.ts';
+import type { Identifier } from '../../engine/access/identify.ts';
+import {
+  signIn,
+  signOut,
+  type Credential,
+  type OpenSession,
+} from '../../engine/access/sessions.ts';
 import type { Call, Handlers, Reply } from '../call.ts';
 import * as fields from '../fields.ts';
 

@@ -1,8 +1,8 @@
 // The handler of the live view: changes in the caller's app as server-sent events.
 import { limits } from '../../core/limits/limits.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import type { Frame } from '../../engine/frame.ts';
-import type { StreamHub } from '../../engine/stream.ts';
+import type { Frame } from '../../engine/live/frame.ts';
+import type { StreamHub } from '../../engine/live/stream.ts';
 import type { Call, Handlers, Reply } from '../call.ts';
 import { commentBytes, createEventStream, eventBytes } from '../event-stream.ts';
 import * as fields from '../fields.ts';

@@ -18,7 +18,7 @@ import {
   rotateSecret,
   unsubscribe,
   type SubscriptionChange,
-} from '../../engine/subscriptions.ts';
+} from '../../engine/subscribe/subscriptions.ts';
 import type { Call, Handlers, Reply } from '../call.ts';
 import * as fields from '../fields.ts';
 

@@ -2,7 +2,7 @@
 // key fits. Read only; a running service does not notice.
 import { existsSync } from 'node:fs';
 import type { KeyRing } from '../../core/secrets/seal.ts';
-import { isProof, proofName } from '../../engine/unlock.ts';
+import { isProof, proofName } from '../../engine/access/unlock.ts';
 import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
 import { keyFileIn, readKeyFile } from '../../store/open/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open/open.ts';

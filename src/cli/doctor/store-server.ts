@@ -2,7 +2,7 @@
 // migration, and whether encryption key and clock fit. Read only.
 import type { KeyRing } from '../../core/secrets/seal.ts';
 import type { World } from '../../core/base/world.ts';
-import { proofName } from '../../engine/unlock.ts';
+import { proofName } from '../../engine/access/unlock.ts';
 import { migratorOf } from '../../store/open/bring-up.ts';
 import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
 import {

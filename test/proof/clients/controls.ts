@@ -137,7 +137,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-deaf-ones-fill-the-room',
     changes: [
       {
-        file: 'src/engine/unread.ts',
+        file: 'src/engine/admission/unread.ts',
         find: '      const room = answer.isPublic ? strangers : known;',
         replace: '      const room = answer.isPublic ? known : strangers;',
       },
@@ -221,7 +221,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-key-by-id-only',
     changes: [
       {
-        file: 'src/engine/keys.ts',
+        file: 'src/engine/access/keys.ts',
         find: 'if (key === undefined || key.appNo !== app.no) throw notFound(id);',
         replace: 'if (key === undefined || app.no < 0) throw notFound(id);',
       },
@@ -354,7 +354,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-unknown-key-is-quick',
     changes: [
       {
-        file: 'src/engine/identify.ts',
+        file: 'src/engine/access/identify.ts',
         find: '      return followed(keys.find(id), (key = nobody) => {',
         replace:
           '      return followed(keys.find(id), (key = nobody) => {\n' +

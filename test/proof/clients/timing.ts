@@ -11,8 +11,8 @@ import { crc32 } from 'node:zlib';
 import { base62 } from '../../../src/core/base/base62.ts';
 import { makeKey } from '../../../src/core/domain/key.ts';
 import { realWorld } from '../../../src/core/base/world.ts';
-import { createIdentifier, type Identifier } from '../../../src/engine/identify.ts';
-import { revokeKey } from '../../../src/engine/keys.ts';
+import { createIdentifier, type Identifier } from '../../../src/engine/access/identify.ts';
+import { revokeKey } from '../../../src/engine/access/keys.ts';
 import { mountContract } from '../../api/mount-contract.ts';
 import type { Finding } from '../finding.ts';
 

@@ -9,7 +9,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'ready-on-a-full-disk',
     changes: [
       {
-        file: 'src/engine/readiness.ts',
+        file: 'src/engine/cluster/readiness.ts',
         find: "    await store.edit('heartbeat', { node: self.no() });\n",
         replace: '',
       },
@@ -116,7 +116,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'deliver-again-after-a-stop',
     changes: [
       {
-        file: 'src/engine/start-delivering.ts',
+        file: 'src/engine/deliver/start-delivering.ts',
         find: '      await dispatcher.stop(graceMs);',
         replace: '      await dispatcher.stop(() => 0 * graceMs());',
       },
@@ -140,7 +140,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'sleep-until-a-retry-is-due',
     changes: [
       {
-        file: 'src/engine/dispatcher.ts',
+        file: 'src/engine/deliver/dispatcher.ts',
         find: 'dueInMs > 0 ? Math.min(dueInMs, store.pollMs) : store.pollMs',
         replace: 'dueInMs > 0 && dueInMs < Infinity ? dueInMs : store.pollMs',
       },

@@ -12,7 +12,7 @@ interface Break extends SourceChange {
 const breaks: readonly Break[] = [
   {
     name: 'ack-before-commit',
-    file: 'src/engine/publish.ts',
+    file: 'src/engine/publish/publish.ts',
     find: "    const result = await store.edit('publish', input);",
     replace:
       "    if (input.audience.kind === 'everyone') {\n" +
@@ -25,7 +25,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ack-then-send',
-    file: 'src/engine/deliver.ts',
+    file: 'src/engine/deliver/deliver.ts',
     find: '  const outcome: Outcome = isLeft ?',
     replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isLeft ?",
     breaks: ['I3'],
@@ -56,21 +56,21 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'no-rescue',
-    file: 'src/engine/liveness.ts',
+    file: 'src/engine/cluster/liveness.ts',
     find: '      if (rescues && this.#isSteady()) {',
     replace: '      if (rescues && this.#isSteady() && onRescued === onError) {',
     breaks: ['I18', 'liveness', 'I1'],
   },
   {
     name: 'ignore-unsubscribe',
-    file: 'src/engine/deliver.ts',
+    file: 'src/engine/deliver/deliver.ts',
     find: "  if (state !== 'open') return state;",
     replace: "  if (state === 'held') return state;",
     breaks: ['I8'],
   },
   {
     name: 'no-confirmation',
-    file: 'src/engine/start-delivering.ts',
+    file: 'src/engine/deliver/start-delivering.ts',
     find: 'store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;',
     replace: 'store.isShared ? noConfirmer : noConfirmer;',
     breaks: ['I8'],
@@ -119,14 +119,14 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'draft-of-long-ago',
-    file: 'src/engine/draft.ts',
+    file: 'src/engine/deliver/draft.ts',
     find: 'nowMs >= draft.fromMs && nowMs < draft.untilMs;',
     replace: 'nowMs + draft.fromMs + draft.untilMs > 0;',
     breaks: ['I6'],
   },
   {
     name: 're-serialise-payload',
-    file: 'src/engine/publish.ts',
+    file: 'src/engine/publish/publish.ts',
     find: 'events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),',
     replace:
       'events.map(({ name, value }) => ({ id: context.newId(), name,' +
@@ -135,7 +135,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'forget-the-key',
-    file: 'src/engine/publish.ts',
+    file: 'src/engine/publish/publish.ts',
     find: '    idempotency: call.idempotency && idempotencyOf(call.idempotency),',
     replace: '    idempotency: undefined,',
     breaks: ['I13'],
@@ -149,7 +149,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'retry-what-was-delivered',
-    file: 'src/engine/deliver.ts',
+    file: 'src/engine/deliver/deliver.ts',
     find: '  const isLeft = classified.kind ===',
     replace: "  const isLeft = classified.kind === 'delivered' || classified.kind ===",
     breaks: ['I5'],

@@ -1,10 +1,10 @@
 // What clients ask of an engine, as the HTTP API would hand it on.
 import { withPrefix } from '../../../src/core/base/id.ts';
 import { noChoice } from '../../../src/core/domain/read-controls.ts';
-import { publish } from '../../../src/engine/publish.ts';
-import { createReplay } from '../../../src/engine/replays.ts';
-import { subscribe } from '../../../src/engine/subscribe.ts';
-import { changeSubscription } from '../../../src/engine/subscriptions.ts';
+import { publish } from '../../../src/engine/publish/publish.ts';
+import { createReplay } from '../../../src/engine/read/replays.ts';
+import { subscribe } from '../../../src/engine/subscribe/subscribe.ts';
+import { changeSubscription } from '../../../src/engine/subscribe/subscriptions.ts';
 import { contract, type Engine } from './engine.ts';
 import type { Publishing, Replaying } from './records.ts';
 

@@ -10,16 +10,16 @@ import { Deadlines } from '../../../src/egress/http/deadlines.ts';
 import { createGuard } from '../../../src/egress/guard/guard.ts';
 import { parseAllowTargets } from '../../../src/egress/guard/policy.ts';
 import type { Sender } from '../../../src/egress/http/send.ts';
-import { ensureDefaultApp } from '../../../src/engine/apps.ts';
+import { ensureDefaultApp } from '../../../src/engine/access/apps.ts';
 import type { Context } from '../../../src/engine/context.ts';
-import { Feed } from '../../../src/engine/feed.ts';
-import { FigureWriter } from '../../../src/engine/figure-writer.ts';
+import { Feed } from '../../../src/engine/live/feed.ts';
+import { FigureWriter } from '../../../src/engine/upkeep/figure-writer.ts';
 import { inTime } from '../../../src/engine/in-time.ts';
-import { createJournal } from '../../../src/engine/journal.ts';
-import { startLiveness, type Liveness } from '../../../src/engine/liveness.ts';
-import { createQuotas } from '../../../src/engine/quotas.ts';
-import { createReach, startDelivering } from '../../../src/engine/start-delivering.ts';
-import { startTending } from '../../../src/engine/start-tending.ts';
+import { createJournal } from '../../../src/engine/live/journal.ts';
+import { startLiveness, type Liveness } from '../../../src/engine/cluster/liveness.ts';
+import { createQuotas } from '../../../src/engine/admission/quotas.ts';
+import { createReach, startDelivering } from '../../../src/engine/deliver/start-delivering.ts';
+import { startTending } from '../../../src/engine/upkeep/start-tending.ts';
 import type { Store } from '../../../src/store/port/store.ts';
 
 export const contract = await loadContract(

@@ -1,6 +1,6 @@
 // Those who have ended deliveries sent again: one by hand, or many by a replay.
-import { cancelReplay } from '../../../src/engine/replays.ts';
-import { retryDelivery } from '../../../src/engine/deliveries.ts';
+import { cancelReplay } from '../../../src/engine/read/replays.ts';
+import { retryDelivery } from '../../../src/engine/read/deliveries.ts';
 import { replayIn } from './engine-calls.ts';
 import type { Simulation } from './node.ts';
 import { triesMax, type Outside } from './outside.ts';

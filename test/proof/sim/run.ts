@@ -1,7 +1,7 @@
 // One seed: nodes start, things go wrong, all is healed, everything must end; then the history is judged.
 // The same seed goes the same way, step by step.
 import { limits } from '../../../src/core/limits/limits.ts';
-import { openSecrets } from '../../../src/engine/secrets.ts';
+import { openSecrets } from '../../../src/engine/targets/secrets.ts';
 import { adapterOn } from '../../../src/store/sqlite/batch/adapter.ts';
 import { prepareRebase } from '../../../src/store/sqlite/upkeep/rebase-times.ts';
 import type { Flaw, History } from '../invariants/history.ts';

@@ -1,5 +1,5 @@
 // Subscribers: they come, go and change their minds, and write down what they were told.
-import { rotateSecret, unsubscribe } from '../../../src/engine/subscriptions.ts';
+import { rotateSecret, unsubscribe } from '../../../src/engine/subscribe/subscriptions.ts';
 import { obeyMs } from '../invariants/attempts.ts';
 import type { Subscribed } from '../invariants/history.ts';
 import { change, subscribeIn } from './engine-calls.ts';

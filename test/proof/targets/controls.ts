@@ -200,7 +200,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'patch-unguarded',
     changes: [
       {
-        file: 'src/engine/subscriptions.ts',
+        file: 'src/engine/subscribe/subscriptions.ts',
         find: '    const verdict = await accept(url, guard);',
         replace:
           '    const judged = await accept(url, guard);\n' +
@@ -214,7 +214,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'follow-redirects',
     changes: [
       {
-        file: 'src/engine/deliver.ts',
+        file: 'src/engine/deliver/deliver.ts',
         find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
           '    result = await sender.send(request, { signal: it.signal, onStart });\n' +
@@ -234,7 +234,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'follow-alternative-services',
     changes: [
       {
-        file: 'src/engine/deliver.ts',
+        file: 'src/engine/deliver/deliver.ts',
         find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
           '    result = await sender.send(request, { signal: it.signal, onStart });\n' +

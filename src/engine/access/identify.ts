@@ -1,0 +1,166 @@
+// Identifies callers: looks up an API key, or the session of a user who signed in with one, caches
+// the answer briefly, and records the last use. Text that cannot be a key or a token is refused
+// without asking the store.
+import { admits, readKey, type Key, type PresentedKey } from '../../core/domain/key.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { NewestMap } from '../../core/base/newest-map.ts';
+import { noQuotas } from '../../core/load/quotas.ts';
+import { hashToken, type Session } from '../../core/domain/session.ts';
+import { followed, type Soon } from '../../core/base/soon.ts';
+import type { Context } from '../context.ts';
+
+export interface Identifier {
+  /**
+   * The key, if it is valid now. Unknown, revoked, expired and wrong keys are indistinguishable.
+   * `read` is the parsed key if the caller has it already. Synchronous if the key is cached.
+   */
+  identify(presented: string, read?: PresentedKey): Soon<Key | undefined>;
+  /** The session with this token and its key, if both are still valid. */
+  identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
+  /**
+   * The same for a client that only stays connected: this does not count as use and does not extend
+   * the session.
+   */
+  lookAtSession(token: string): Promise<{ key: Key; session: Session } | undefined>;
+  /** Forgets a cached key that was just changed on this node. */
+  forget(keyId: string): void;
+  /** Forgets a cached session that was just ended on this node. */
+  forgetSession(session: Pick<Session, 'hash'>): void;
+}
+
+type Means = Pick<Context, 'world' | 'store'> & {
+  /** Called when recording the last use failed; the request goes on. */
+  onTouchError: (error: unknown) => void;
+};
+
+export function createIdentifier(means: Means): Identifier {
+  const { world, store } = means;
+  const keys = createMemory(world, async (id) => store.read('key', { id }));
+  const sessions = createMemory(world, async (id) =>
+    store.read('session', { hash: Buffer.from(id, 'hex') }),
+  );
+  const touched = new NewestMap<string, number>(limits.keyCacheEntriesMax);
+  const prolonged = new NewestMap<string, number>(limits.keyCacheEntriesMax);
+
+  const touch = (key: Key, nowMs: number): void => {
+    const lastMs = Math.max(touched.get(key.id) ?? 0, key.usedMs ?? 0);
+    if (nowMs - lastMs < limits.keyTouchMs) return;
+    remember(touched, key.id, nowMs);
+    store.edit('touchKeys', { ids: [key.id] }).catch(means.onTouchError);
+  };
+
+  /** A session is extended while it is in use. */
+  const prolong = (session: Session, nowMs: number): Session => {
+    const { hash, createdMs } = session;
+    const expiresMs = Math.min(nowMs + limits.sessionMs, createdMs + limits.sessionLongestMs);
+    if (expiresMs - session.expiresMs < limits.sessionProlongMs) return session;
+    const id = idOf(session);
+    remember(prolonged, id, expiresMs);
+    store.edit('prolongSession', { hash, expiresMs }).catch((error: unknown) => {
+      prolonged.delete(id);
+      means.onTouchError(error);
+    });
+    return { ...session, expiresMs };
+  };
+
+  /** With the expiry time from the store, or a later one that this node has just written. */
+  const findSession = async (hash: Uint8Array): Promise<Session | undefined> => {
+    const id = idOf({ hash });
+    const session = await sessions.find(id);
+    if (session === undefined) return undefined;
+    return { ...session, expiresMs: Math.max(session.expiresMs, prolonged.get(id) ?? 0) };
+  };
+
+  const lookAtSession: Identifier['lookAtSession'] = async (token) => {
+    const hash = hashToken(token);
+    if (hash === undefined) return undefined;
+    const session = await findSession(hash);
+    if (session === undefined || session.expiresMs <= store.nowMs()) return undefined;
+    const key = await keys.find(session.keyId);
+    if (key === undefined || !admits(key, session.keyHash, world.nowMs())) return undefined;
+    return { key, session };
+  };
+
+  return {
+    identify: (presented, read = readKey(presented)) => {
+      const { id, hash } = read;
+      if (id === undefined) return undefined;
+      return followed(keys.find(id), (key = nobody) => {
+        const nowMs = world.nowMs();
+        if (!admits(key, hash, nowMs)) return undefined;
+        touch(key, nowMs);
+        return key;
+      });
+    },
+    identifySession: async (token) => {
+      const found = await lookAtSession(token);
+      if (found === undefined) return undefined;
+      touch(found.key, world.nowMs());
+      return { key: found.key, session: prolong(found.session, store.nowMs()) };
+    },
+    lookAtSession,
+    forget: (keyId) => keys.forget(keyId),
+    forgetSession: (session) => sessions.forget(idOf(session)),
+  };
+}
+
+function idOf({ hash }: Pick<Session, 'hash'>): string {
+  return Buffer.from(hash).toString('hex');
+}
+
+interface Memory<V> {
+  find: (id: string) => Soon<V | undefined>;
+  forget: (id: string) => void;
+}
+
+interface Remembered<V> {
+  value: Soon<V | undefined>;
+  untilMs: number;
+}
+
+/** Caches answers of the store for a short time, including that an id does not exist. */
+function createMemory<V>(
+  world: Means['world'],
+  read: (id: string) => Promise<V | undefined>,
+): Memory<V> {
+  const remembered = new NewestMap<string, Remembered<V>>(limits.keyCacheEntriesMax);
+  return {
+    find: (id) => {
+      const nowMs = world.elapsedMs();
+      const known = remembered.get(id);
+      if (known !== undefined && nowMs < known.untilMs) return known.value;
+      const asked = read(id);
+      const entry: Remembered<V> = { value: asked, untilMs: nowMs + limits.keyCacheMs };
+      asked.then(
+        (value) => (entry.value = value),
+        () => remembered.delete(id), // A failure is not remembered.
+      );
+      remember(remembered, id, entry);
+      return asked;
+    },
+    forget: (id) => remembered.delete(id),
+  };
+}
+
+/** Inserts as the newest entry. */
+function remember<V>(map: NewestMap<string, V>, id: string, value: V): void {
+  map.delete(id);
+  map.set(id, value);
+}
+
+/** An unknown key is compared like a known one, so that the answer takes the same time. */
+const nobody: Key = {
+  id: '',
+  appNo: 0,
+  appId: '',
+  appQuotas: noQuotas,
+  name: '',
+  scopes: [],
+  hash: new Uint8Array(32),
+  oldHash: undefined,
+  oldUntilMs: undefined,
+  createdMs: 0,
+  expiresMs: 0,
+  revokedMs: 0,
+  usedMs: undefined,
+};

@@ -1,0 +1,103 @@
+// API keys of an app: create, list, rotate with an overlap, revoke. A secret is shown only once.
+import { defaultAppName, type App } from '../../core/domain/app.ts';
+import { hashKey, makeKey, type Key, type Scope } from '../../core/domain/key.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import type { NewKey, Page, PageInput } from '../../store/port/store.ts';
+import type { Context } from '../context.ts';
+
+/** A key that was just created, with its secret, which is not stored. */
+export interface FreshKey {
+  key: Key;
+  secret: string;
+}
+
+export interface KeyWish {
+  name: string;
+  scopes: readonly Scope[];
+  expiresMs: number | undefined;
+}
+
+type Owner = Pick<App, 'no'>;
+type Means = Pick<Context, 'world' | 'store' | 'defaultApp'>;
+
+/** Key ids have 47 bits: a collision is rare, and another id is drawn. */
+export const drawsMax = 3;
+
+export async function createKey(context: Means, app: Owner, wish: KeyWish): Promise<FreshKey> {
+  if (wish.scopes.includes('operator') && app.no !== context.defaultApp.no) {
+    const message = `expected none: only keys of the app "${defaultAppName}" can hold "operator"`;
+    throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
+  }
+  if (wish.expiresMs !== undefined && wish.expiresMs <= context.world.nowMs()) {
+    const message = 'Cannot create a key that has already expired: expected a time in the future';
+    const faults = [{ field: 'body#/expiresAt', message: 'must be in the future' }];
+    throw new Problem('invalid_request', message, { faults });
+  }
+  for (let draws = 0; draws < drawsMax; draws += 1) {
+    const { fresh, secret } = drawKey(context, wish);
+    const result = await context.store.edit('createKey', { appNo: app.no, key: fresh });
+    if (result.kind === 'created') return { key: result.key, secret };
+  }
+  throw new Problem('internal', 'Cannot generate an unused key id');
+}
+
+export async function listKeys({ store }: Means, app: Owner, page: PageInput): Promise<Page<Key>> {
+  return store.read('keys', { appNo: app.no, page });
+}
+
+export async function getKey({ store }: Means, app: Owner, id: string): Promise<Key> {
+  const bare = bareId(id);
+  const key = bare === undefined ? undefined : await store.read('key', { id: bare });
+  if (key === undefined || key.appNo !== app.no) throw notFound(id);
+  return key;
+}
+
+export async function rotateKey(
+  context: Means,
+  app: Owner,
+  { id, overlapMs }: { id: string; overlapMs: number },
+): Promise<FreshKey> {
+  const bare = bareId(id);
+  if (bare === undefined) throw notFound(id);
+  const { key: secret } = makeKey(context.world, bare);
+  const oldUntilMs = context.world.nowMs() + overlapMs;
+  const result = await context.store.edit('rotateKey', {
+    appNo: app.no,
+    id: bare,
+    hash: hashKey(secret),
+    oldUntilMs,
+  });
+  if (result.kind === 'not_found') throw notFound(id);
+  if (result.kind === 'revoked') {
+    throw new Problem(
+      'conflict',
+      `Cannot rotate key ${id}: it was revoked, create a new one instead`,
+    );
+  }
+  return { key: result.key, secret };
+}
+
+export async function revokeKey({ store }: Means, app: Owner, id: string): Promise<Key> {
+  const bare = bareId(id);
+  if (bare === undefined) throw notFound(id);
+  const result = await store.edit('revokeKey', { appNo: app.no, id: bare });
+  if (result.kind === 'not_found') throw notFound(id);
+  return result.key;
+}
+
+export function drawKey(
+  { world }: Pick<Context, 'world'>,
+  { name, scopes, expiresMs }: KeyWish,
+): { fresh: NewKey; secret: string } {
+  const { id, key: secret } = makeKey(world);
+  return { fresh: { id, hash: hashKey(secret), name, scopes, expiresMs }, secret };
+}
+
+/** The public id of a key is `rbk_` and eight characters. */
+function bareId(id: string): string | undefined {
+  return /^rbk_([0-9A-Za-z]{8})$/.exec(id)?.[1];
+}
+
+function notFound(id: string): Problem {
+  return new Problem('not_found', `There is no key ${JSON.stringify(id.slice(0, 12))}`);
+}

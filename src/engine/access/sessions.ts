@@ -1,0 +1,95 @@
+// Signing in to and out of the console: with a key, or once with the ticket of the link that a
+// start prints. A session has the scopes of its key, and ends with it or with the secret that it
+// was opened with.
+import type { App } from '../../core/domain/app.ts';
+import { admits, hashKey, type Key } from '../../core/domain/key.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import { hashToken, makeToken, type Session } from '../../core/domain/session.ts';
+import type { Context } from '../context.ts';
+import type { Identifier } from './identify.ts';
+
+/** A session with its token. Never store or log it. */
+export interface OpenSession extends Session {
+  token: string;
+}
+
+export type Credential = { key: string } | { ticket: string };
+
+type Means = Pick<Context, 'world' | 'store'>;
+
+/**
+ * Ends the session of `earlierToken`: the browser is about to forget that token, and then no one
+ * could end it.
+ */
+export async function signIn(
+  context: Means,
+  identifier: Identifier,
+  credential: Credential,
+  earlierToken?: string,
+): Promise<{ key: Key; session: OpenSession }> {
+  const found =
+    'key' in credential
+      ? await keyOfSecret(identifier, credential.key)
+      : await keyOfTicket(context, credential.ticket);
+  // The error does not reveal what was wrong.
+  if (found === undefined) throw new Problem('unauthorized', refusal);
+  const { key, keyHash } = found;
+  const earlier = earlierToken === undefined ? undefined : hashToken(earlierToken);
+  if (earlier !== undefined) await signOut(context, identifier, { hash: earlier });
+  const { token, hash } = makeToken(context.world);
+  const createdMs = context.store.nowMs();
+  const expiresMs = createdMs + limits.sessionMs;
+  const session = { hash, keyId: key.id, keyHash, createdMs, expiresMs };
+  await context.store.edit('createSession', { ...session, kind: 'session' });
+  return { key, session: { ...session, token } };
+}
+
+const refusal =
+  'Cannot sign in: expected a valid key, or a sign-in link that is less than an hour ' +
+  'old and has not been used';
+
+export async function signOut(
+  { store }: Means,
+  identifier: Identifier,
+  session: Pick<Session, 'hash'>,
+): Promise<void> {
+  await store.edit('endSession', { hash: session.hash });
+  identifier.forgetSession(session);
+}
+
+/**
+ * A ticket signs in once, with the app's oldest key that has the admin scope; undefined if there is
+ * none.
+ */
+export async function makeTicket(
+  { world, store }: Means,
+  app: Pick<App, 'no'>,
+): Promise<string | undefined> {
+  const found = await store.read('adminKey', { appNo: app.no, nowMs: world.nowMs() });
+  if (found === undefined) return undefined;
+  const { token, hash } = makeToken(world);
+  const expiresMs = store.nowMs() + limits.ticketMs;
+  await store.edit('createSession', { ...found, hash, kind: 'ticket', expiresMs });
+  return token;
+}
+
+interface Found {
+  key: Key;
+  keyHash: Uint8Array;
+}
+
+async function keyOfSecret(identifier: Identifier, secret: string): Promise<Found | undefined> {
+  const key = await identifier.identify(secret);
+  return key && { key, keyHash: hashKey(secret) };
+}
+
+async function keyOfTicket({ world, store }: Means, ticket: string): Promise<Found | undefined> {
+  const hash = hashToken(ticket);
+  if (hash === undefined) return undefined;
+  const taken = await store.edit('takeTicket', { hash });
+  if (taken.kind === 'not_found') return undefined;
+  const { keyId, keyHash } = taken;
+  const key = await store.read('key', { id: keyId });
+  return key && admits(key, keyHash, world.nowMs()) ? { key, keyHash } : undefined;
+}

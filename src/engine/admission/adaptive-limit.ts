@@ -1,0 +1,46 @@
+// How many requests of a kind may be in progress: what was seen of them, and what core/load/admission.ts makes of it.
+import { nextLimit, type LimitRange } from '../../core/load/admission.ts';
+import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
+
+/** A request from its beginning on. */
+export interface Measured extends Link<Measured> {
+  readonly sinceMs: number;
+}
+
+export interface AdaptiveLimit {
+  limit(): number;
+  took(tookMs: number): void;
+  /** Of each one whose time is taken here. */
+  began(one: Measured): void;
+  ended(one: Measured, nowMs: number): void;
+  turnedAway(): void;
+  /** From what was seen since the last time. */
+  decide(nowMs: number, passedMs: number): void;
+}
+
+export function createLimit(start: number, range: LimitRange): AdaptiveLimit {
+  // In the order in which they began.
+  const working = new LinkedList<Measured>();
+  let limit = start;
+  let seen = { longestMs: 0, refused: 0 };
+  const took = (tookMs: number): void => {
+    seen.longestMs = Math.max(seen.longestMs, tookMs);
+  };
+  return {
+    limit: () => limit,
+    took,
+    began: (one) => working.add(one),
+    ended: (one, nowMs) => {
+      if (working.remove(one)) took(nowMs - one.sinceMs);
+    },
+    turnedAway: () => {
+      seen.refused += 1;
+    },
+    decide: (nowMs, passedMs) => {
+      const { first: oldest } = working;
+      if (oldest !== undefined) took(nowMs - oldest.sinceMs);
+      limit = nextLimit(limit, { ...seen, passedMs }, range);
+      seen = { longestMs: 0, refused: 0 };
+    },
+  };
+}

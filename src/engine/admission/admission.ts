@@ -1,0 +1,310 @@
+// Who is let in while there is more to do than can be done: decided on the head of a request, before its
+// key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
+// that a flood of one kind leaves the others answerable. No app may have so much of one kind that none is left for the
+// next one: the same rule as for the dispatch window (core/load/app-share.ts).
+import { changeRange, publishRange } from '../../core/load/admission.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
+import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
+import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
+import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
+
+/** `end`: an unsubscribe or delete. Admitted up to a higher limit, because it reduces the load. */
+export type LoadKind = 'publish' | 'change' | 'end' | 'read';
+
+export interface Ticket {
+  /**
+   * The key was checked. False: the app already has its share of requests of this kind in progress.
+   */
+  ownedBy(appNo: number): boolean;
+  /** A body of this size is about to be read. False: there is no room for it. */
+  expect(bytes: number): boolean;
+  /**
+   * The request has been read and its work begins. False: it arrived late, and its place is taken.
+   */
+  begin(): boolean;
+  /** The work is done, and the answer waits for the client to read it. */
+  answer(answer: LargeAnswer): void;
+  /** Answered and read, or aborted. Idempotent. */
+  finish(): void;
+}
+
+export interface AdmissionFigures {
+  /** How many publishes, and how many other changes, may be in progress at present. */
+  publishLimit: number;
+  changeLimit: number;
+  underWay: Readonly<Record<Room, number>>;
+  /** Large bodies in progress or being received, and those that arrive slowly. */
+  bytes: number;
+  lateBytes: number;
+  /** Large answers that clients have not read yet. */
+  unreadBytes: number;
+  /** Since the start. */
+  refused: Readonly<Record<LoadKind, number>>;
+}
+
+export interface Admission {
+  /** Undefined: no room. `appNo`: the app of earlier requests on this connection, if any. */
+  enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
+  /** The store took so long for a change, or was given up after that. */
+  changed(tookMs: number): void;
+  figures(): AdmissionFigures;
+}
+
+type Room = 'publish' | 'change' | 'read';
+
+interface Entered extends Link<Entered> {
+  kind: LoadKind;
+  appNo: number | undefined;
+  /** Of its body, if it is large and being read. */
+  bytes: number;
+  /** Late: the body arrives so slowly that the request no longer counts as work in progress. */
+  state: 'arriving' | 'late' | 'working' | 'over';
+  sinceMs: number;
+  /** Releases the bytes of the unread answer. */
+  taken: () => void;
+}
+
+interface House {
+  world: Pick<World, 'monotonicMs'>;
+  underWay: Record<Room, number>;
+  /** Per app, counted once the key was checked. */
+  ofApps: Record<Room, Map<number, number>>;
+  refused: Record<LoadKind, number>;
+  /** Oldest first. */
+  arriving: LinkedList<Entered>;
+  publishes: AdaptiveLimit;
+  changes: AdaptiveLimit;
+  unread: Unread;
+  bytes: number;
+  lateBytes: number;
+  lookedMs: number;
+}
+
+export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
+  const house: House = {
+    world,
+    underWay: { publish: 0, change: 0, read: 0 },
+    ofApps: { publish: new Map(), change: new Map(), read: new Map() },
+    refused: { publish: 0, change: 0, end: 0, read: 0 },
+    arriving: new LinkedList(),
+    publishes: createLimit(limits.publishesUnderWayStart, publishRange),
+    changes: createLimit(limits.changesUnderWayStart, changeRange),
+    unread: createUnread(world),
+    bytes: 0,
+    lateBytes: 0,
+    lookedMs: world.monotonicMs(),
+  };
+  return {
+    enter: (kind, bytes, appNo) =>
+      enter(house, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
+    changed: (tookMs) => house.changes.took(tookMs),
+    figures: () => {
+      // `look` otherwise runs only when a request enters, and none may have entered lately.
+      look(house, world.monotonicMs());
+      return {
+        publishLimit: house.publishes.limit(),
+        changeLimit: house.changes.limit(),
+        underWay: { ...house.underWay },
+        bytes: house.bytes,
+        lateBytes: house.lateBytes,
+        unreadBytes: house.unread.bytes(),
+        refused: { ...house.refused },
+      };
+    },
+  };
+}
+
+function enter(
+  house: House,
+  asking: Pick<Entered, 'kind' | 'appNo'>,
+  bytes: number,
+): Ticket | undefined {
+  const { kind } = asking;
+  const nowMs = house.world.monotonicMs();
+  look(house, nowMs);
+  const isUnread = kind === 'read' && !house.unread.hasRoom();
+  if (isUnread || !hasRoom(house, asking) || !hasBytes(house, largeOf(bytes))) {
+    house.refused[kind] += 1;
+    return undefined;
+  }
+  const one: Entered = {
+    ...asking,
+    bytes: 0,
+    state: 'arriving',
+    sinceMs: nowMs,
+    taken: nothingWaits,
+    before: undefined,
+    after: undefined,
+  };
+  count(house, one, 1);
+  house.arriving.add(one);
+  return {
+    ownedBy: (appNo) => ownedBy(house, one, appNo),
+    expect: (body) => expect(house, one, largeOf(body)),
+    begin: () => begin(house, one),
+    answer: (answer) => {
+      // The client has disconnected.
+      if (one.state === 'over') return;
+      finish(house, one);
+      if (largeOf(answer.bytes) > 0) one.taken = house.unread.add(answer);
+    },
+    finish: () => {
+      finish(house, one);
+      one.taken();
+    },
+  };
+}
+
+function nothingWaits(): void {}
+
+/** Counts the request for its app from now on. False if the app has no room for it. */
+function ownedBy(house: House, one: Entered, appNo: number): boolean {
+  if (appNo === one.appNo || one.state === 'over') return true;
+  const isCounted = one.state !== 'late';
+  if (isCounted) count(house, one, -1);
+  one.appNo = appNo;
+  if (!isCounted) return true;
+  const isLetIn = hasRoom(house, one);
+  count(house, one, 1);
+  if (!isLetIn) house.refused[one.kind] += 1;
+  return isLetIn;
+}
+
+function count({ underWay, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1): void {
+  const room = roomOf(kind);
+  underWay[room] += by;
+  if (appNo === undefined) return;
+  const now = (ofApps[room].get(appNo) ?? 0) + by;
+  if (now === 0) ofApps[room].delete(appNo);
+  else ofApps[room].set(appNo, now);
+}
+
+/**
+ * The bytes are counted only here: before, neither the sender nor whether the body will be read is
+ * known.
+ */
+function expect(house: House, one: Entered, bytes: number): boolean {
+  if (one.state !== 'arriving' && one.state !== 'late') return true;
+  const isLate = one.state === 'late';
+  if (isLate ? !hasLateBytes(house, bytes) : !hasBytes(house, bytes)) {
+    house.refused[one.kind] += 1;
+    return false;
+  }
+  one.bytes = bytes;
+  if (isLate) house.lateBytes += bytes;
+  else house.bytes += bytes;
+  return true;
+}
+
+function begin(house: House, one: Entered): boolean {
+  if (one.state === 'late' && !comeBack(house, one)) return false;
+  if (one.state !== 'arriving') return true;
+  house.arriving.remove(one);
+  one.state = 'working';
+  one.sinceMs = house.world.monotonicMs();
+  if (one.kind === 'publish') house.publishes.began(one);
+  return true;
+}
+
+/**
+ * The place of a late request was given away. Without this check, many clients that each hold back
+ * one byte could all enter at once.
+ */
+function comeBack(house: House, one: Entered): boolean {
+  if (!hasRoom(house, one) || !hasBytes(house, one.bytes)) {
+    house.refused[one.kind] += 1;
+    return false;
+  }
+  house.lateBytes -= one.bytes;
+  house.bytes += one.bytes;
+  count(house, one, 1);
+  one.state = 'arriving';
+  return true;
+}
+
+function finish(house: House, one: Entered): void {
+  if (one.state === 'over') return;
+  if (one.state === 'late') {
+    house.lateBytes -= one.bytes;
+  } else {
+    house.bytes -= one.bytes;
+    count(house, one, -1);
+  }
+  if (one.state === 'working') house.publishes.ended(one, house.world.monotonicMs());
+  house.arriving.remove(one);
+  one.state = 'over';
+}
+
+function look(house: House, nowMs: number): void {
+  const passedMs = nowMs - house.lookedMs;
+  if (passedMs < limits.admissionLookMs) return;
+  house.lookedMs = nowMs;
+  house.publishes.decide(nowMs, passedMs);
+  house.changes.decide(nowMs, passedMs);
+  let next = house.arriving.first;
+  while (next !== undefined && nowMs - next.sinceMs >= limits.arrivalMs) {
+    const one = next;
+    next = one.after;
+    // The bytes received so far stay in memory, so late requests have a limit of bytes of their
+    // own.
+    if (!hasLateBytes(house, one.bytes)) continue;
+    house.arriving.remove(one);
+    one.state = 'late';
+    count(house, one, -1);
+    house.bytes -= one.bytes;
+    house.lateBytes += one.bytes;
+  }
+}
+
+function roomOf(kind: LoadKind): Room {
+  return kind === 'end' ? 'change' : kind;
+}
+
+/**
+ * An app may have as many requests in progress as a multiple of the free places. A single busy app
+ * gets most of them, every further busy app shrinks the shares, and an idle app always finds a
+ * place.
+ */
+function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
+  const { underWay, ofApps } = house;
+  const room = roomOf(kind);
+  const free = mostOf(house, kind) - underWay[room];
+  const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
+  const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
+  if (isLetIn) return true;
+  if (room === 'publish') house.publishes.turnedAway();
+  if (room === 'change') house.changes.turnedAway();
+  return false;
+}
+
+function largeOf(bytes: number): number {
+  return bytes > limits.smallBodyBytes ? bytes : 0;
+}
+
+function hasBytes(house: House, bytes: number): boolean {
+  return bytes === 0 || house.bytes + bytes <= limits.bytesUnderWayMax;
+}
+
+function hasLateBytes(house: House, bytes: number): boolean {
+  return bytes === 0 || house.lateBytes + bytes <= limits.lateBytesMax;
+}
+
+function mostOf({ publishes, changes }: House, kind: LoadKind): number {
+  switch (kind) {
+    case 'publish':
+      return publishes.limit();
+    case 'change':
+      return changes.limit();
+    case 'end':
+      return Math.ceil(changes.limit() * limits.endsRoomTimes);
+    case 'read':
+      return limits.readsUnderWayMax;
+  }
+}
+
+const shareTimesOf = {
+  publish: limits.appShareTimes,
+  change: limits.appShareTimes,
+  read: 1, // A read can take long: no app gets more than half.
+} as const;

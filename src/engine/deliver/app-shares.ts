@@ -1,0 +1,202 @@
+// The attempts that each app has in flight, and how many more it may start. An attempt that takes
+// too long counts as hanging, and so as one at risk. A lane is proven while its last attempt was
+// answered in time.
+import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../../core/load/app-share.ts';
+import type { AppLoad, AppSlots } from '../../core/load/app-share.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { NewestMap } from '../../core/base/newest-map.ts';
+import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
+import type { AppRoom } from '../../store/port/delivery-verbs.ts';
+
+/** An attempt that holds a slot of the window. */
+export interface InFlight extends Link<InFlight> {
+  readonly lane: number;
+  readonly share: Share;
+  readonly sinceMs: number;
+  isAtRisk: boolean;
+  isHanging: boolean;
+}
+
+export interface Share extends AppLoad {
+  readonly appNo: number;
+  readonly proven: NewestMap<number, true>;
+  /** What is left of the last offer, by the store's count, and the number of that offer. */
+  told: AppRoom;
+  toldIn: number;
+  /**
+   * The store found no room for the app, so deliveries of it may still be pending: in any lane, or
+   * in unproven ones.
+   */
+  isOut: { room: boolean; unproven: boolean };
+}
+
+export interface Entering {
+  appNo: number;
+  lane: number;
+  nowMs: number;
+  /** As of the last offer. */
+  wasProven: boolean;
+}
+
+export class AppShares {
+  /**
+   * Apps named in offers: those with attempts in flight, and the latest idle ones that have credit.
+   */
+  readonly #active = new Map<number, Share>();
+  readonly #resting = new Set<Share>();
+  readonly #idle = new NewestMap<number, Share>(limits.appsIdleMax);
+  /** Apps that are out of room. */
+  readonly #pressed = new Set<Share>();
+  /** Oldest first; attempts that hang are removed. */
+  readonly #young = new LinkedList<InFlight>();
+  #size = 0;
+  #offers = 0;
+  #appRoom: AppRoom = { room: limits.windowMax, unproven: limits.windowMax, laneRoom: 1 };
+
+  /** Attempts in flight, of all apps. */
+  size(): number {
+    return this.#size;
+  }
+
+  active(): Iterable<Share> {
+    return this.#active.values();
+  }
+
+  /** What each app may take. Apps that are not listed get `appRoom`. */
+  offer(to: 'fresh' | 'claimed'): { apps: Map<number, AppRoom>; appRoom: AppRoom } {
+    const free = this.#free();
+    const roomOf = (load: AppLoad): AppRoom => {
+      const fresh = freshSlots(load, free);
+      const slots = to === 'fresh' ? fresh : claimSlots(load, free);
+      return { ...slots, laneRoom: newLaneSlots(fresh) };
+    };
+    this.#offers += 1;
+    this.#appRoom = roomOf(idleLoad);
+    const apps = new Map<number, AppRoom>();
+    for (const share of this.#active.values()) {
+      const room = roomOf(share);
+      apps.set(share.appNo, room);
+      share.told = { ...room };
+      share.toldIn = this.#offers;
+      this.#press(share, claimSlots(share, free));
+    }
+    return { apps, appRoom: this.#appRoom };
+  }
+
+  enter({ appNo, lane, nowMs, wasProven }: Entering): InFlight {
+    const share = this.#shareOf(appNo);
+    const isAtRisk = !share.proven.has(lane);
+    const attempt: InFlight = { ...inNoList, lane, share, sinceMs: nowMs, isAtRisk };
+    share.inFlight += 1;
+    if (isAtRisk) share.atRisk += 1;
+    share.told.room -= 1;
+    if (!wasProven) share.told.unproven -= 1;
+    this.#press(share, share.told);
+    this.#size += 1;
+    this.#young.add(attempt);
+    return attempt;
+  }
+
+  /**
+   * `isRelieved`: an app has room again for which the store had found none, so its pending
+   * deliveries should be claimed.
+   */
+  leave(attempt: InFlight, result: 'success' | 'failure' | 'neither'): { isRelieved: boolean } {
+    const { share, lane, isAtRisk, isHanging } = attempt;
+    this.#young.remove(attempt);
+    this.#size -= 1;
+    share.inFlight -= 1;
+    if (isAtRisk) share.atRisk -= 1;
+    if (result === 'failure') share.proven.delete(lane);
+    if (result === 'success' && !isHanging) {
+      share.proven.set(lane, true);
+      if (isAtRisk) share.credit = earned(share.credit);
+    }
+    const isRelieved = this.isRelieved();
+    if (share.inFlight === 0) this.#rest(share);
+    return { isRelieved };
+  }
+
+  /**
+   * The same after taking the deliveries of the last offer: slots may have been freed in the
+   * meantime.
+   */
+  isRelieved(): boolean {
+    let hasRoom = false;
+    for (const share of this.#pressed) {
+      const { isOut } = share;
+      const { room, unproven } = claimSlots(share, this.#free()); // Pending deliveries are claimed, so claim slots count.
+      if ((isOut.room && room > 0) || (isOut.unproven && unproven > 0)) hasRoom = true;
+      if (room > 0) isOut.room = false;
+      if (unproven > 0) isOut.unproven = false;
+      if (!isOut.room && !isOut.unproven) this.#pressed.delete(share);
+    }
+    return hasRoom;
+  }
+
+  /** Marks attempts that have been in flight for too long as hanging; returns their lanes. */
+  findHanging(nowMs: number): number[] {
+    const lanes: number[] = [];
+    for (let one = this.#young.first; one !== undefined; one = this.#young.first) {
+      if (nowMs - one.sinceMs < limits.attemptHangsMs) break;
+      this.#young.remove(one);
+      const { share, lane } = one;
+      if (!one.isAtRisk) share.atRisk += 1;
+      one.isAtRisk = true;
+      one.isHanging = true;
+      share.credit = lost(share.credit);
+      share.proven.delete(lane);
+      lanes.push(lane);
+    }
+    return lanes;
+  }
+
+  #free(): number {
+    return limits.windowMax - this.#size;
+  }
+
+  #press(share: Share, { room, unproven }: AppSlots): void {
+    if (room > 0 && unproven > 0) return;
+    if (room <= 0) share.isOut.room = true;
+    if (unproven <= 0) share.isOut.unproven = true;
+    this.#pressed.add(share);
+  }
+
+  #shareOf(appNo: number): Share {
+    const share = this.#active.get(appNo) ?? this.#idle.get(appNo) ?? newShare(appNo);
+    if (share.toldIn !== this.#offers) share.told = { ...this.#appRoom };
+    share.toldIn = this.#offers;
+    if (share.inFlight > 0) return share;
+    this.#resting.delete(share);
+    this.#idle.delete(appNo);
+    this.#active.set(appNo, share);
+    return share;
+  }
+
+  /** An idle app that has credit stays in the offers for a while. */
+  #rest(share: Share): void {
+    this.#resting.add(share);
+    if (share.credit === 0) this.#retire(share);
+    const [longest] = this.#resting;
+    const isTooMany = this.#resting.size > limits.appsIdleNamedMax;
+    if (isTooMany && longest !== undefined) this.#retire(longest);
+  }
+
+  #retire(share: Share): void {
+    this.#resting.delete(share);
+    this.#pressed.delete(share);
+    share.isOut = { room: false, unproven: false };
+    this.#active.delete(share.appNo);
+    this.#idle.set(share.appNo, share);
+  }
+}
+
+const inNoList = { before: undefined, after: undefined, isHanging: false };
+const idleLoad: AppLoad = { inFlight: 0, atRisk: 0, credit: 0 };
+
+function newShare(appNo: number): Share {
+  const told = { room: 0, unproven: 0, laneRoom: 1 };
+  const isOut = { room: false, unproven: false };
+  const proven = new NewestMap<number, true>(limits.lanesProvenMax);
+  return { appNo, ...idleLoad, toldIn: -1, proven, told, isOut };
+}

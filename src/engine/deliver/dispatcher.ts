@@ -1,0 +1,309 @@
+// The dispatcher keeps deliveries moving: it takes fresh ones from the publish that made them,
+// claims pending ones while it has room, and settles each after its attempt. The backlog stays in
+// the store; memory holds a bounded window.
+import type { Leased } from '../../core/domain/delivery.ts';
+import { leaseOf } from '../../core/domain/lease.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { never } from '../../core/domain/lane.ts';
+import { NewestMap } from '../../core/base/newest-map.ts';
+import type { World } from '../../core/base/world.ts';
+import type { Offer, Outlook, Settled, Settlement } from '../../store/port/delivery-verbs.ts';
+import type { Worked, Worker } from '../../store/port/delivery-verbs.ts';
+import type { Store } from '../../store/port/store.ts';
+import type { InFlight } from './app-shares.ts';
+import { handIn } from './hand-in.ts';
+import { waitOut } from './longest.ts';
+import { createWindow, resultOf, type Window } from './window.ts';
+
+export interface DispatcherMeans {
+  world: World;
+  store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut' | 'isShared'>;
+  /** This node: its current number, and whether it may work. */
+  self: { no(): number; mayWork(): boolean };
+  deliver: (leased: Leased, start: Start) => Promise<Settlement>;
+  foresee?: Worker['foresee'];
+  /** The subscription ended because its receiver answered that it wants no more callbacks. */
+  onGone: (subscription: string, leased: Leased) => void;
+  /** The receiver of a lane has failed long enough to disable the subscription. Never rejects. */
+  onOverdue: (overdue: Overdue) => Promise<void>;
+  /** An attempt begins, or its outcome was committed. */
+  onMoved: (leased: Leased, settlement: Settlement | undefined) => void;
+  onError: (error: unknown, leased?: Leased) => void;
+}
+
+export type Overdue = Extract<Settled, { kind: 'overdue' }>;
+
+/** What an attempt starts with. */
+export interface Start {
+  /** Aborts the attempt. */
+  signal: AbortSignal;
+  /**
+   * When the store was asked, not when it answered, whether the lane is open: a process that was
+   * frozen in between would otherwise take an old answer for a new one.
+   */
+  confirmedMs: number;
+}
+
+export class Dispatcher implements Worker {
+  readonly foresee: Worker['foresee'];
+  readonly #means: DispatcherMeans;
+  #window: Window;
+  #underWay = 0;
+  /** Resolved when nothing is in flight. */
+  #drained: PromiseWithResolvers<void> | undefined;
+  readonly #stopClaiming = new AbortController();
+  readonly #abortAttempts = new AbortController();
+  readonly #clock: Promise<void>;
+  #leases = 0;
+  /** When each offer was made, by its lease. */
+  readonly #offeredMs = new NewestMap<number, number>(limits.offersRememberedMax);
+  #readyMs = 0; // The earliest time at which a claim could find something.
+  /** The same, but only from notifications since the last claim was sent. */
+  #heardMs = never;
+  #isFanningOut = true;
+  #stepsPutOff = 0; // Consecutive.
+  #publishesMs: readonly [number, number] = [-Infinity, -Infinity]; // Monotonic times of the last two publishes.
+  #isAskingAgain = false; // The store has failed and is retried after a pause.
+  /** When the poll timer fires next, and how to restart it. */
+  #ringsMs = 0;
+  #recount = new AbortController();
+
+  constructor(means: DispatcherMeans) {
+    this.#means = means;
+    this.foresee = means.foresee;
+    this.#window = this.#newWindow();
+    means.store.attach(this);
+    this.#ask();
+    this.#clock = this.#tick();
+  }
+
+  /** Stops claiming, gives attempts time to finish, then aborts and releases the rest. */
+  async stop(graceMs: () => number): Promise<void> {
+    this.#stopClaiming.abort();
+    const ended = this.#untilDrained();
+    const patience = new AbortController();
+    const grace = waitOut(this.#means.world, graceMs, patience.signal);
+    await Promise.race([ended, grace]);
+    patience.abort();
+    this.#abortAttempts.abort();
+    await ended;
+    await this.#clock;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop(() => limits.stopTimeoutMs);
+  }
+
+  /** Deliveries that this node holds. */
+  underWay(): number {
+    return this.#underWay;
+  }
+
+  offer(): Offer | undefined {
+    this.#publishesMs = [this.#publishesMs[1], this.#means.world.monotonicMs()];
+    return this.#mayTake() ? this.#offer('offer') : undefined;
+  }
+
+  take(deliveries: readonly Leased[], { readyMs, isFanningOut }: Outlook): void {
+    if (isFanningOut) this.#isFanningOut = true;
+    this.#start(deliveries);
+    this.#hear(readyMs ?? never);
+  }
+
+  claim(): Offer | undefined {
+    if (!this.#mayClaim()) return undefined;
+    this.#heardMs = never;
+    return this.#offer('claimOffer');
+  }
+
+  /**
+   * Leaves room for fresh events, as a claim does; the store counts what a claim in the same work
+   * took. A step makes as many deliveries as there is room for, since others would have to be
+   * claimed. Publishes wait for it, so steps are short while others publish (a single recent
+   * publish is that of the fan-out): see docs/performance.md.
+   */
+  fanOut(): Offer | undefined {
+    if (!this.#isFanningOut || !this.#mayTake()) return undefined;
+    const isFull = this.#window.size() > 0 && this.#window.claimRoom() < limits.fanOutStepMin;
+    // The next attempt that ends asks again. Claims may take all the room, so a step is put off
+    // only a few times.
+    const isPutOff = isFull && this.#stepsPutOff < limits.fanOutPutOffMax;
+    this.#stepsPutOff = isPutOff ? this.#stepsPutOff + 1 : 0;
+    if (isPutOff) return undefined;
+    const { world, store } = this.#means;
+    const areOthers = world.monotonicMs() - this.#publishesMs[0] < limits.fanOutSharedMs;
+    const stepMax = store.isShared ? limits.fanOutStepMin : limits.fanOutJoinedStepMax;
+    return { ...this.#offer('claimOffer'), ...(areOthers ? { stepMax } : {}) };
+  }
+
+  wake(): void {
+    this.#isFanningOut = true;
+    this.#hear(this.#means.world.nowMs());
+  }
+
+  /**
+   * This node's number is void: its deliveries belong to other nodes. Attempts in flight finish or
+   * stop before the wire, and leave the window that they entered; the store ignores their outcomes.
+   */
+  lost(): void {
+    this.#window = this.#newWindow();
+  }
+
+  refused(): void {
+    // One retry for all refusals; otherwise a long outage would accumulate more with every attempt.
+    if (this.#isAskingAgain) return;
+    this.#isAskingAgain = true;
+    const { world } = this.#means;
+    const again = world.sleep(limits.settleAgainMs, this.#stopClaiming.signal);
+    again.then(
+      () => {
+        this.#isAskingAgain = false;
+        this.#ask();
+      },
+      () => undefined, // Stopped in the meantime.
+    );
+  }
+
+  worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void {
+    const readyMs = worked.readyMs ?? never;
+    // A claim has seen everything that was ready when it was made; later notifications still count.
+    this.#readyMs = Math.min(readyMs, asked.claim ? this.#heardMs : this.#readyMs);
+    if (asked.fanOut) this.#isFanningOut = worked.fannedOut.isMore;
+    const { failure, deliveries } = worked.fannedOut;
+    if (failure !== undefined) this.#means.onError(new Error(failure));
+    this.#start([...worked.claimed, ...deliveries]);
+    this.#ask();
+  }
+
+  /**
+   * Waits also for deliveries that a claim in flight still brings, so that their requests are not
+   * cut off.
+   */
+  async #untilDrained(): Promise<void> {
+    if (this.#underWay > 0) await (this.#drained ??= Promise.withResolvers()).promise;
+  }
+
+  #newWindow(): Window {
+    return createWindow(() => leaseOf(this.#means.self.no(), (this.#leases += 1)));
+  }
+
+  #offer(what: 'offer' | 'claimOffer'): Offer {
+    const { world } = this.#means;
+    const offer = this.#window[what](world.monotonicMs());
+    this.#offeredMs.set(offer.lease, world.elapsedMs());
+    return offer;
+  }
+
+  #mayTake(): boolean {
+    if (this.#stopClaiming.signal.aborted || !this.#means.self.mayWork()) return false;
+    return this.#underWay < limits.unwrittenMax;
+  }
+
+  #mayClaim(): boolean {
+    if (this.#readyMs === never || !this.#mayTake()) return false;
+    return this.#readyMs <= this.#means.world.nowMs() && this.#window.claimRoom() > 0;
+  }
+
+  #start(deliveries: readonly Leased[]): void {
+    const { world, store } = this.#means;
+    const [window, nowMs] = [this.#window, world.monotonicMs()];
+    const entered = deliveries.map((one) => [one, window.enter(one, nowMs)] as const);
+    this.#underWay += deliveries.length;
+    store.handOut(() => {
+      for (const [leased, held] of entered) void this.#run(leased, window, held);
+    });
+    if (window.hasUntoldRoom(deliveries.map(({ lane }) => lane))) this.#hear(world.nowMs());
+  }
+
+  async #run(leased: Leased, window: Window, held: InFlight): Promise<void> {
+    try {
+      this.#means.onMoved(leased, undefined);
+      const settlement = await this.#attempt(leased);
+      // The slot is free now and can be offered in the batch that writes the outcome.
+      const { wasFull } = window.leave(held, resultOf(settlement));
+      if (wasFull) this.#expect(this.#means.world.nowMs());
+      const handing = handIn(this.#means, settlement, this.#abortAttempts.signal);
+      this.#ask();
+      const settled = await handing;
+      if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
+      this.#ended(leased, window, { settlement, settled });
+    } finally {
+      this.#underWay -= 1;
+      if (this.#underWay === 0) this.#drained?.resolve();
+    }
+  }
+
+  #attempt(leased: Leased): Promise<Settlement> {
+    const { deliver, onError, world } = this.#means;
+    const confirmedMs = this.#offeredMs.get(leased.lease) ?? -Infinity;
+    const start = { signal: this.#abortAttempts.signal, confirmedMs };
+    return deliver(leased, start).catch((error: unknown) => {
+      onError(error, leased);
+      const { event, n, lease } = leased;
+      const dueMs = world.nowMs() + limits.ownFailureWaitMs;
+      return { event, n, lease, outcome: { kind: 'released', dueMs }, attempt: undefined };
+    });
+  }
+
+  #ended(
+    leased: Leased,
+    window: Window,
+    { settlement, settled }: { settlement: Settlement; settled: Settled | undefined },
+  ): void {
+    if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
+    const isWritten = settled !== undefined && settled.kind !== 'stale';
+    if (isWritten) this.#means.onMoved(leased, settlement);
+    const isCapped =
+      settled?.kind === 'settled' && window.limit(leased.lane, settled.concurrency).mayBeFull;
+    // Without an answer about the lane, the store may still count it as full.
+    const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
+    if (isCapped || isUntold) this.#hear(this.#means.world.nowMs());
+    else this.#hear('dueMs' in settlement.outcome ? settlement.outcome.dueMs : never);
+  }
+
+  /** Something becomes due then. */
+  #hear(readyMs: number): void {
+    this.#expect(readyMs);
+    this.#ask();
+  }
+
+  #expect(readyMs: number): void {
+    this.#readyMs = Math.min(this.#readyMs, readyMs);
+    this.#heardMs = Math.min(this.#heardMs, readyMs);
+  }
+
+  /**
+   * Asks the store for work if there is any, or else restarts the timer if something is due
+   * earlier.
+   */
+  #ask(): void {
+    if (this.#mayClaim() || this.#isFanningOut) this.#means.store.work();
+    else if (this.#readyMs < this.#ringsMs) this.#recount.abort();
+  }
+
+  /**
+   * Asks for work when something becomes due. Overdue deliveries wait for room, and an ending
+   * attempt asks for them. The timer also fires every `pollMs`, because another node may have made
+   * deliveries ready or begun a fan-out, and its notification may be lost.
+   */
+  async #tick(): Promise<void> {
+    const { world, store } = this.#means;
+    const { signal } = this.#stopClaiming;
+    let isOver = true;
+    while (!signal.aborted) {
+      this.#recount = new AbortController();
+      const either = AbortSignal.any([signal, this.#recount.signal]);
+      const dueInMs = this.#readyMs - world.nowMs();
+      const waitMs = dueInMs > 0 ? Math.min(dueInMs, store.pollMs) : store.pollMs;
+      this.#ringsMs = world.nowMs() + waitMs;
+      // The timer was restarted for something that may be due by now, and nothing else would ask
+      // for it.
+      if (!isOver && this.#mayClaim()) this.#means.store.work();
+      isOver = await world.sleep(waitMs, either).then(
+        () => true,
+        () => false,
+      );
+      if (isOver) this.wake();
+    }
+  }
+}

@@ -1,0 +1,230 @@
+// The window: the attempts that this node has in flight, and how many more it may start in all, per
+// app (app-shares.ts) and per lane. The cap of a lane adapts to its receiver: it grows by one with
+// each success and is halved by a failure. A new lane gets less the fewer slots its app has left,
+// so that many dead receivers cannot fill them at once; one that has shown its throughput gets up
+// to twice as much. A subscription may set a lower cap. Times are arguments, never read from a
+// clock.
+import { claimableOf } from '../../core/load/app-share.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
+import type { AppRoom, Offer, Settlement } from '../../store/port/delivery-verbs.ts';
+import { AppShares, type InFlight } from './app-shares.ts';
+
+export interface Window {
+  /** Room for fresh deliveries: all that is left of the window. */
+  offer(nowMs: number): Offer;
+  /**
+   * Room for claimed deliveries: a part of the window stays free, so that fresh ones never wait.
+   */
+  claimOffer(nowMs: number): Offer;
+  claimRoom(): number;
+  /** `concurrency` is the cap of the subscription; undefined: only the adaptive one. */
+  enter(leased: Pick<Leased, 'lane' | 'appNo' | 'concurrency'>, nowMs: number): InFlight;
+  /**
+   * Sets a cap that was learned later. `mayBeFull`: the store may count the lane as full since the
+   * last offer.
+   */
+  limit(lane: number, concurrency: number | undefined): { mayBeFull: boolean };
+  /** `wasFull`: its lane or an app was full and has room now, so more of it may be pending. */
+  leave(attempt: InFlight, result: Result): { wasFull: boolean };
+  /**
+   * Whether one of these lanes, or an app, has room although the last offer is used up: a slot
+   * became free while the store was working, so the store counts it as full, and more may be
+   * pending.
+   */
+  hasUntoldRoom(lanes: readonly number[]): boolean;
+  size(): number;
+}
+
+/** What an attempt says about its receiver. */
+export type Result = 'success' | 'failure' | 'neither';
+
+export function resultOf({ outcome }: Settlement): Result {
+  switch (outcome.kind) {
+    case 'delivered':
+      return 'success';
+    case 'retry':
+    case 'dead':
+      return 'failure';
+    case 'gone':
+    case 'cancelled':
+    case 'released':
+      return 'neither';
+  }
+}
+
+interface Slots {
+  inFlight: number;
+  cap: number;
+  /** The upper limit of `cap`. */
+  most: number;
+  /** The last delivery of the lane failed. */
+  isFailing: boolean;
+  /** The last attempt was answered in time, by the app's share. */
+  isProven: boolean;
+}
+
+export function createWindow(nextLease: () => number): Window {
+  const lanes = new Map<number, Slots>();
+  const resting = createResting(lanes);
+  const shares = new AppShares();
+  /** What is left of the last offer by lane, and what it granted to unlisted apps' new lanes. */
+  let told = new Map<number, Told>();
+  let last: ReturnType<AppShares['offer']> = { apps: new Map(), appRoom: atFirst };
+
+  const freeRoom = (): number => limits.windowMax - shares.size();
+  const claimRoom = (): number => claimableOf(0, freeRoom());
+
+  const offer = (nowMs: number, to: 'fresh' | 'claimed'): Offer => {
+    for (const lane of shares.findHanging(nowMs)) unprove(lanes.get(lane));
+    last = shares.offer(to);
+    told = tellLanes(lanes, freeRoom() >> 4);
+    tellProven(shares, told);
+    const room = to === 'fresh' ? freeRoom() : claimRoom();
+    const { apps, appRoom } = last;
+    const { laneRoom } = appRoom;
+    return { lease: nextLease(), room, ...lanesOf(told), apps, appRoom, laneRoom };
+  };
+
+  return {
+    offer: (nowMs) => offer(nowMs, 'fresh'),
+    claimOffer: (nowMs) => offer(nowMs, 'claimed'),
+    claimRoom,
+    enter: ({ lane, appNo, concurrency }, nowMs) => {
+      const { laneRoom } = last.apps.get(appNo) ?? last.appRoom;
+      const known = told.get(lane) ?? { free: laneRoom, inFlight: 0, isProven: false };
+      const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
+      const slots = lanes.get(lane) ?? newSlots(known.free);
+      setMost(slots, concurrency);
+      // An idle lane's grant becomes its cap, so that many failing lanes cannot use up the rest.
+      if (known.inFlight === 0) slots.cap = Math.min(slots.cap, Math.max(known.free, 1));
+      slots.inFlight += 1;
+      slots.isProven = !attempt.isAtRisk;
+      told.set(lane, { ...known, free: known.free - 1, inFlight: known.inFlight + 1 });
+      lanes.set(lane, slots);
+      resting.rise(lane);
+      return attempt;
+    },
+    limit: (lane, concurrency) => {
+      const slots = lanes.get(lane);
+      if (slots !== undefined) setMost(slots, concurrency);
+      return { mayBeFull: (told.get(lane)?.inFlight ?? 0) >= (concurrency ?? Infinity) };
+    },
+    leave: (attempt, result) => {
+      const { lane, share } = attempt;
+      const slots = lanes.get(lane);
+      if (slots === undefined) throw new Error(`Cannot leave lane ${lane}: nothing is in flight`);
+      const { isRelieved } = shares.leave(attempt, result);
+      const wasFull = slots.inFlight >= slots.cap;
+      slots.inFlight -= 1;
+      if (result === 'success') slots.cap = Math.min(slots.cap + 1, slots.most);
+      if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
+      if (result !== 'neither') slots.isFailing = result === 'failure';
+      slots.isProven = share.proven.has(lane);
+      if (slots.inFlight === 0) resting.rest(lane, slots);
+      return { wasFull: wasFull || isRelieved };
+    },
+    hasUntoldRoom: (some) =>
+      shares.isRelieved() || some.some((lane) => isUntold(lanes.get(lane), told.get(lane))),
+    size: () => shares.size(),
+  };
+}
+
+const atFirst: AppRoom = { room: 0, unproven: 0, laneRoom: limits.laneCapStart };
+
+/** A lane as the store counts it since the last offer. */
+interface Told {
+  free: number;
+  inFlight: number;
+  isProven: boolean;
+}
+
+function isUntold(slots: Slots | undefined, last: Told | undefined): boolean {
+  if (slots === undefined || last === undefined) return false;
+  const isUsedUp = last.free <= 0 || last.inFlight >= slots.most;
+  return isUsedUp && slots.inFlight < slots.cap;
+}
+
+function unprove(slots: Slots | undefined): void {
+  if (slots !== undefined) slots.isProven = false;
+}
+
+/** For known lanes. `share`: an idle lane may take twice this part of the free slots. */
+function tellLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number, Told> {
+  const told = new Map<number, Told>();
+  for (const [lane, { inFlight, cap, isProven }] of lanes) {
+    const idleRoom = inFlight === 0 ? Math.max(2 * share, 1) : Infinity;
+    told.set(lane, { free: Math.max(Math.min(cap - inFlight, idleRoom), 0), inFlight, isProven });
+  }
+  return told;
+}
+
+/**
+ * Offers do not list idle lanes, so the store takes them as unproven. If an app has no room for
+ * unproven lanes, its proven ones are listed: an app with many dead receivers still delivers to
+ * those that answer.
+ */
+function tellProven(shares: AppShares, told: Map<number, Told>): void {
+  for (const { proven, told: room } of shares.active()) {
+    if (room.unproven > 0) continue;
+    const free = Math.max(Math.min(limits.laneCapStart, room.room >> 4), 1);
+    for (const lane of proven.keys()) {
+      if (!told.has(lane)) told.set(lane, { free, inFlight: 0, isProven: true });
+    }
+  }
+}
+
+function lanesOf(told: ReadonlyMap<number, Told>): Pick<Offer, 'free' | 'underWay' | 'unproven'> {
+  const free = new Map<number, number>();
+  const underWay = new Map<number, number>();
+  const unproven = new Set<number>();
+  for (const [lane, one] of told) {
+    free.set(lane, one.free);
+    if (one.inFlight > 0) underWay.set(lane, one.inFlight);
+    if (!one.isProven) unproven.add(lane);
+  }
+  return { free, underWay, unproven };
+}
+
+function newSlots(cap: number): Slots {
+  return { inFlight: 0, cap, most: limits.laneCapMax, isFailing: false, isProven: false };
+}
+
+function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
+  slots.most = Math.min(concurrency, limits.laneCapMax);
+  slots.cap = Math.min(slots.cap, slots.most);
+}
+
+/**
+ * An idle lane is forgotten and counts as new again, except for a while two kinds: one that failed
+ * keeps its small cap, and one that has shown a large throughput keeps its large one. Without the
+ * latter, most events to a few busy receivers would have to be claimed (docs/performance.md).
+ */
+function createResting(lanes: Map<number, Slots>): {
+  rest(lane: number, slots: Slots): void;
+  rise(lane: number): void;
+} {
+  /** Lanes that did well, longest idle first. */
+  const trusted = new Set<number>();
+  const drop = (lane: number): void => {
+    lanes.delete(lane);
+    trusted.delete(lane);
+  };
+  return {
+    rest: (lane, slots) => {
+      drop(lane);
+      if (!slots.isFailing && slots.cap < limits.laneCapTrusted) return;
+      lanes.set(lane, slots);
+      if (!slots.isFailing) {
+        slots.cap = Math.min(slots.cap, limits.laneCapKept);
+        trusted.add(lane);
+        const [longest] = trusted;
+        if (trusted.size > limits.lanesTrustedMax && longest !== undefined) drop(longest);
+      }
+      if (lanes.size <= limits.lanesRememberedMax) return;
+      const idle = lanes.entries().find(([, { inFlight }]) => inFlight === 0);
+      if (idle !== undefined) drop(idle[0]);
+    },
+    rise: (lane) => void trusted.delete(lane),
+  };
+}

@@ -1,0 +1,243 @@
+// A channel reads the changes of one app from the feed once and hands them to all clients that
+// watch the app. Nothing is queued: a slow client is skipped and gets the frames that it missed
+// merged into one.
+import { parseDeliveryId } from '../../core/domain/delivery.ts';
+import { emptyDigest, mergeDigests, readDigest, type Digest } from '../../core/domain/digest.ts';
+import { pendingOf } from '../../core/telemetry/figures.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
+import type { Delivery } from '../../store/port/delivery-verbs.ts';
+import type { FeedRow } from '../../store/port/feed-verbs.ts';
+import type { Store } from '../../store/port/store.ts';
+import { moveOn, readCursor, writeCursor, type FeedCursor } from './feed-cursor.ts';
+import { frameOf, mergeFrames, type Found, type Frame } from './frame.ts';
+
+export interface ChannelMeans {
+  appNo: number;
+  world: World;
+  store: Pick<Store, 'read' | 'nowMs' | 'isShared'>;
+  onError: (error: unknown) => void;
+}
+
+/** A client, as seen by the channel. */
+export interface Listener {
+  /** Whether it has read its last frame, so that it can take another one. */
+  isReady(): boolean;
+  take(frame: Frame): void;
+}
+
+export interface Client {
+  listener: Listener;
+  /** Where it wants to resume; `unknown`: at a cursor that cannot be read. */
+  resume: FeedCursor | 'unknown' | undefined;
+  missed: Frame | undefined;
+  /** Monotonic time of its last frame. */
+  sentMs: number;
+}
+
+/** `lastEventId`: the id of the last frame that the client received. */
+export function clientOf(listener: Listener, lastEventId: string | undefined): Client {
+  const resume = lastEventId === undefined ? undefined : (readCursor(lastEventId) ?? 'unknown');
+  return { listener, resume, missed: undefined, sentMs: -Infinity };
+}
+
+/** 100 open streams do not measurably slow deliveries down (docs/performance.md). */
+export class Channel {
+  readonly #means: ChannelMeans;
+  readonly #stop = new AbortController();
+  readonly #clients = new Set<Client>();
+  readonly #joining = new Set<Client>();
+  #wake = new AbortController();
+  /** The last row of each node that the clients have seen, and when it was read. */
+  #at: FeedCursor = { atMs: 0, heads: new Map() };
+  /** The feed may have new rows, or a client is ready for the frame that it missed. */
+  #isAsked = false;
+  #nextMs = -Infinity;
+  #running: Promise<void> | undefined;
+
+  constructor(means: ChannelMeans) {
+    this.#means = means;
+  }
+
+  /** Starts at the present end of the feed. */
+  async start(): Promise<void> {
+    const { store, appNo } = this.#means;
+    const atMs = store.nowMs();
+    const { heads } = await store.read('feed', { appNo, after: undefined, limit: 1 });
+    this.#at = { atMs, heads: moveOn(new Map(), heads) };
+    this.#running = this.#run();
+  }
+
+  join(client: Client): void {
+    this.#joining.add(client);
+    this.#wake.abort();
+  }
+
+  leave(client: Client): void {
+    this.#joining.delete(client);
+    this.#clients.delete(client);
+  }
+
+  /**
+   * Call when rows were written to the feed, or when a client that missed a frame is ready again.
+   */
+  ask(): void {
+    this.#isAsked = true;
+    this.#wake.abort();
+  }
+
+  /** The cursor of a client that has missed nothing. */
+  cursor(): string {
+    const { store } = this.#means;
+    // If no other node writes, there is nothing to read until `ask` is called.
+    const isNow = !store.isShared && !this.#isAsked;
+    return writeCursor(isNow ? { ...this.#at, atMs: store.nowMs() } : this.#at);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { world, onError } = this.#means;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      try {
+        if (this.#joining.size > 0) await this.#admit();
+        if (this.#isDue()) await this.#advance();
+      } catch (error) {
+        onError(error);
+        this.#isAsked = true; // The rows are still to be read.
+        await world.sleep(limits.streamAgainMs, signal).catch(() => undefined); // Stopped.
+        continue;
+      }
+      const either = AbortSignal.any([signal, this.#wake.signal]);
+      await world.sleep(this.#restMs(), either).catch(() => undefined); // Stopped or woken.
+    }
+  }
+
+  /**
+   * Other nodes do not announce their rows, so with several nodes the feed is polled every turn.
+   */
+  #isDue(): boolean {
+    const isTime = this.#means.world.monotonicMs() >= this.#nextMs;
+    return isTime && (this.#isAsked || this.#means.store.isShared);
+  }
+
+  #restMs(): number {
+    const { world, store } = this.#means;
+    const untilTurnMs = Math.max(this.#nextMs - world.monotonicMs(), 0);
+    if (this.#isAsked || store.isShared) return Math.ceil(untilTurnMs);
+    return limits.watchLeaseMs;
+  }
+
+  /** Sends new clients their first frame at once. */
+  async #admit(): Promise<void> {
+    const joining = [...this.#joining];
+    const pending = await this.#pending();
+    const moment = { cursor: this.cursor(), atMs: this.#means.store.nowMs(), pending };
+    for (const client of joining) {
+      const digest = await this.#missedSince(client.resume);
+      this.#welcome(client, frameOf(moment, digest, await this.#found(digest)));
+    }
+  }
+
+  #welcome(client: Client, frame: Frame): void {
+    if (!this.#joining.delete(client)) return; // It left in the meantime.
+    this.#clients.add(client);
+    client.sentMs = this.#means.world.monotonicMs();
+    client.listener.take(frame);
+  }
+
+  /** The changes between the cursor of a returning client and the position of all other clients. */
+  async #missedSince(resume: Client['resume']): Promise<Digest> {
+    const { store, appNo } = this.#means;
+    const unknown = { ...emptyDigest, isReset: true };
+    if (resume === undefined) return emptyDigest;
+    if (resume === 'unknown') return unknown;
+    const ageMs = store.nowMs() - resume.atMs;
+    if (ageMs >= limits.feedKeepMs) return unknown;
+    const limit = limits.feedRowsMax;
+    const { rows } = await store.read('feed', { appNo, after: resume.heads, limit });
+    if (isCut(rows)) return unknown;
+    const { heads } = this.#at;
+    return merged(rows.filter(({ node, seq }) => seq <= (heads.get(node) ?? 0)));
+  }
+
+  /** Reads new rows and sends them to all clients. */
+  async #advance(): Promise<void> {
+    const { store, appNo, world } = this.#means;
+    this.#isAsked = false;
+    const atMs = store.nowMs();
+    const input = { appNo, after: this.#at.heads, limit: limits.feedRowsMax };
+    const { heads, rows } = await store.read('feed', input);
+    const digest = merged(rows);
+    const frame = rows.length === 0 ? undefined : await this.#frame({ atMs, heads }, digest);
+    // Moves on only after success, so that rows whose frame failed are read again.
+    this.#at = { atMs, heads: moveOn(this.#at.heads, heads) };
+    this.#handOut(frame);
+    this.#nextMs = world.monotonicMs() + limits.frameEveryMs;
+  }
+
+  async #frame({ atMs, heads }: FeedCursor, digest: Digest): Promise<Frame> {
+    const [found, pending] = await Promise.all([this.#found(digest), this.#pending()]);
+    const cursor = writeCursor({ atMs, heads: moveOn(this.#at.heads, heads) });
+    return frameOf({ cursor, atMs, pending }, digest, found);
+  }
+
+  #handOut(frame: Frame | undefined): void {
+    const nowMs = this.#means.world.monotonicMs();
+    for (const client of this.#clients) {
+      const { missed, sentMs, listener } = client;
+      const due =
+        frame !== undefined && missed !== undefined
+          ? mergeFrames(missed, frame)
+          : (frame ?? missed);
+      if (due === undefined) continue;
+      const isEarly = nowMs - sentMs < limits.frameEveryMs;
+      // A client that just had its first frame gets the next one at the next turn.
+      if (isEarly) this.#isAsked = true;
+      if (isEarly || !listener.isReady()) {
+        client.missed = due;
+        continue;
+      }
+      client.missed = undefined;
+      client.sentMs = nowMs;
+      listener.take(due);
+    }
+  }
+
+  async #found(digest: Digest): Promise<Found> {
+    const { store, appNo } = this.#means;
+    const [deliveries, ...replays] = await Promise.all([
+      this.#deliveries(digest),
+      ...digest.replays.map(async (id) => store.read('replay', { appNo, id })),
+    ]);
+    return { deliveries, replays: replays.filter((replay) => replay !== undefined) };
+  }
+
+  async #deliveries({ deliveries }: Digest): Promise<readonly Delivery[]> {
+    const { store, appNo } = this.#means;
+    const names = deliveries.flatMap((id) => parseDeliveryId(id) ?? []);
+    return names.length === 0 ? [] : store.read('deliveriesNamed', { appNo, names });
+  }
+
+  async #pending(): Promise<number> {
+    const { store, appNo } = this.#means;
+    return pendingOf(await store.read('counts', { appNo }));
+  }
+}
+
+function merged(rows: readonly FeedRow[]): Digest {
+  const digests = rows.map(({ digest }) => readDigest(digest));
+  const digest = digests.reduce(mergeDigests, emptyDigest);
+  return isCut(rows) ? { ...digest, isReset: true } : digest;
+}
+
+/** Whether a node has more rows than were read. */
+function isCut(rows: readonly FeedRow[]): boolean {
+  const nodes = Map.groupBy(rows, ({ node }) => node).values();
+  return nodes.some((some) => some.length === limits.feedRowsMax);
+}

@@ -1,0 +1,32 @@
+// Idempotency keys: the fingerprint that identifies a repeated request, and the error for a key
+// that is used for two different requests.
+import { createHash } from 'node:crypto';
+import { Problem } from '../../core/errors/problem.ts';
+import type { Idempotency } from '../../store/port/store.ts';
+
+export interface KeyedRequest {
+  key: string;
+  operation: string;
+  /** Everything that distinguishes the request from another one. */
+  parts: readonly (string | Uint8Array)[];
+}
+
+/** The key is bound to the operation, so that another operation may use the same one. */
+export function idempotencyOf({ key, operation, parts }: KeyedRequest): Idempotency {
+  return { key: digest([operation, key]).subarray(0, 16), print: digest(parts) };
+}
+
+export function idempotencyMismatch(): Problem {
+  const detail =
+    'The Idempotency-Key was used for another request within the last 24 hours: expected ' +
+    'the same request, or a new key';
+  const faults = [{ field: 'header.Idempotency-Key', message: 'was used for another request' }];
+  return new Problem('idempotency_mismatch', detail, { faults });
+}
+
+/** Hashes the digests of the parts, so that `ab`, `c` and `a`, `bc` differ. */
+function digest(parts: readonly (string | Uint8Array)[]): Uint8Array {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(createHash('sha256').update(part).digest());
+  return hash.digest();
+}

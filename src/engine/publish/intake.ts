@@ -1,0 +1,137 @@
+// The intake of events that were published by SQL, inside the publisher's own transaction. No API
+// has checked them, so the intake applies the rules of every publish: a valid event is published in
+// the transaction that removes it from the inbox, and an invalid one is kept with the reason.
+import { readOpaqueJson } from '../../core/base/json.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
+import type { InboxEntry } from '../../store/port/inbox-verbs.ts';
+import type { Store } from '../../store/port/store.ts';
+import type { Changes } from '../live/changes.ts';
+import type { AppQuotas } from '../admission/quotas.ts';
+import { judge, largeFault, type PublishRules } from './publish.ts';
+
+export interface IntakeMeans {
+  world: Pick<World, 'sleep'>;
+  store: Pick<Store, 'edit' | 'pollMs'>;
+  quotas: Pick<AppQuotas, 'of'>;
+  rules: PublishRules;
+  changes: Pick<Changes, 'published'>;
+  onError: (error: unknown) => void;
+}
+
+export class Intake {
+  readonly #means: IntakeMeans;
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(means: IntakeMeans) {
+    this.#means = means;
+    this.#done = this.#takeOn();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+  }
+
+  async #takeOn(): Promise<void> {
+    const { world, store, onError } = this.#means;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const taken = await this.#round().catch((error: unknown) => {
+        onError(error);
+        return 0;
+      });
+      if (taken > 0) continue;
+      await world.sleep(store.pollMs, signal).catch(() => undefined); // Stopped.
+    }
+  }
+
+  /**
+   * Returns how many entries it has handled. Entries whose edit failed stay in the inbox and are
+   * taken again when their hold expires. Many failures are likely to have one cause, so only the
+   * first is reported.
+   */
+  async #round(): Promise<number> {
+    const { store, onError } = this.#means;
+    const hold = { limit: limits.inboxEntriesMax, forMs: limits.inboxHoldMs };
+    const { entries } = await store.edit('takeInbox', hold);
+    let dealt = 0;
+    for (const group of groupsOf(entries)) {
+      if (this.#stop.signal.aborted) break;
+      const results = await Promise.allSettled(group.map(async (entry) => this.#deal(entry)));
+      const failure = results.find((result) => result.status === 'rejected');
+      if (failure !== undefined) onError(failure.reason);
+      dealt += results.filter(({ status }) => status === 'fulfilled').length;
+    }
+    return dealt;
+  }
+
+  /** `taken`, from either edit: another node has handled it, which is fine. */
+  async #deal(entry: InboxEntry): Promise<void> {
+    const { store, quotas, rules, changes } = this.#means;
+    const { no, id, appNo, name, payload } = entry;
+    const verdict = judgeEntry(rules, entry, quotas.of(entry).payloadBytes);
+    if (verdict.kind === 'rejected') {
+      await store.edit('rejectInbox', { no, reason: verdict.reason });
+      return;
+    }
+    const result = await store.edit('publish', {
+      appNo,
+      contract: verdict.contract,
+      events: [{ id, name, payload }],
+      audience: { kind: 'everyone' },
+      idempotency: undefined,
+      inbox: no,
+    });
+    if (result.kind === 'accepted') changes.published(appNo, result.events);
+    else if (result.kind !== 'taken') {
+      throw new Error(
+        `Cannot take event "${id}" from the inbox: the store returned "${result.kind}"`,
+      );
+    }
+  }
+}
+
+export type EntryVerdict =
+  /** The title of its contract. */
+  { kind: 'fit'; contract: string } | { kind: 'rejected'; reason: string };
+
+/** The reason is worded as a publisher over HTTP would get it. */
+export function judgeEntry(
+  rules: PublishRules,
+  { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
+  bytesMax?: number,
+): EntryVerdict {
+  if (payload.byteLength > limits.bodyBytesMax) {
+    const most = `expected at most ${limits.bodyBytesMax}`;
+    return { kind: 'rejected', reason: `The payload has ${payload.byteLength} bytes, ${most}` };
+  }
+  if (payload.byteLength > (bytesMax ?? Infinity)) {
+    return { kind: 'rejected', reason: `The payload ${largeFault(payload, bytesMax)}` };
+  }
+  const reading = readOpaqueJson(payload);
+  if (reading.kind === 'malformed') {
+    return { kind: 'rejected', reason: `Cannot read the payload: it ${reading.message}` };
+  }
+  const event = { name, value: reading.value, payload, at: 'body#' };
+  const verdict = judge(rules, [event], undefined);
+  return verdict.kind === 'fit'
+    ? { kind: 'fit', contract: verdict.contract.title }
+    : { kind: 'rejected', reason: verdict.problem.message };
+}
+
+/** Groups entries so that those written together fit into one batch. */
+export function groupsOf(entries: readonly InboxEntry[]): InboxEntry[][] {
+  const groups: InboxEntry[][] = [];
+  let bytes = Infinity;
+  for (const entry of entries) {
+    bytes += entry.payload.byteLength;
+    if (bytes > limits.batchPayloadBytesMax) {
+      groups.push([]);
+      bytes = entry.payload.byteLength;
+    }
+    groups.at(-1)?.push(entry);
+  }
+  return groups;
+}

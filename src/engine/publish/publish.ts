@@ -1,0 +1,287 @@
+// Publish: checks events against the contract and writes them with their deliveries in one
+// transaction. A 2xx means that they are on disk. The payload's bytes are never changed.
+import type { App } from '../../core/domain/app.ts';
+import { ownPrefix, pingEvent } from '../../core/domain/event.ts';
+import { refuseLoop, withHops } from '../../core/domain/hops.ts';
+import { withoutPrefix, withPrefix } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { endOfTurn } from '../../core/load/pace.ts';
+import { isEventName } from '../../core/domain/pattern.ts';
+import { Problem, type Fault } from '../../core/errors/problem.ts';
+import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
+import { bounds } from '../../contract/document/bounds.ts';
+import { chooseContract } from '../../contract/request/choose.ts';
+import type { Contract } from '../../contract/model/contract.ts';
+import { checkPayload } from '../../contract/request/payload.ts';
+import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
+import type { EditInput, EditOutput } from '../../store/port/store.ts';
+import type { Context } from '../context.ts';
+import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
+import { StoreSilent } from '../in-time.ts';
+import type { RateHeaders } from '../admission/quotas.ts';
+
+export interface NewEvent {
+  name: string;
+  /** Parsed, for the check. */
+  value: unknown;
+  /** As published; stored and sent unchanged. */
+  payload: Uint8Array;
+  /** Its location in the request, for messages: `body#` or `body#/events/3`. */
+  at: string;
+}
+
+export interface PublishCall {
+  app: Pick<App, 'no' | 'id' | 'quotas'>;
+  /** The title, if the publisher names a contract. */
+  contract: string | undefined;
+  events: readonly NewEvent[];
+  /** Addresses a single subscription, by its external id. */
+  subscriberId: string | undefined;
+  idempotency: KeyedRequest | undefined;
+  /** The publisher's position in a trace. */
+  trace?: TraceContext | undefined;
+  /** The length of the chain of callbacks that led to this publish. */
+  hops: number;
+}
+
+/** The rules that events must satisfy. */
+export interface PublishRules {
+  contracts: readonly Contract[];
+  /** Payloads that break the contract are accepted with a warning. */
+  isLenient: boolean;
+}
+
+export interface Published {
+  events: readonly Accepted[];
+  /** Faults of accepted payloads, in lenient mode. */
+  warnings: readonly Fault[];
+  /** The state of the app's rate limit. */
+  rate: RateHeaders;
+}
+
+export async function publish(
+  context: Context,
+  rules: PublishRules,
+  call: PublishCall,
+): Promise<Published> {
+  const { app, events, subscriberId, hops } = call;
+  refuseLoop(hops);
+  refuseLarge(events, context.quotas.of(app).payloadBytes);
+  const isLarge = events.length > limits.eventsCheckedAtOnce;
+  const verdict = isLarge
+    ? await judgeByTurns(rules, events, call.contract)
+    : judge(rules, events, call.contract);
+  if (verdict.kind === 'refused') throw verdict.problem;
+  const audience = audienceOf(subscriberId);
+  const { accepted, rate } = await writeWithin(context, app, {
+    appNo: app.no,
+    contract: verdict.contract.title,
+    events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
+    audience,
+    trace: withHops(hops, call.trace && printTrace(call.trace)),
+    idempotency: call.idempotency && idempotencyOf(call.idempotency),
+  });
+  return { events: accepted, warnings: verdict.warnings, rate };
+}
+
+function refuseLarge(events: readonly NewEvent[], bytesMax: number | undefined): void {
+  const large = events.find(({ payload }) => payload.byteLength > (bytesMax ?? Infinity));
+  if (large === undefined) return;
+  const fault = largeFault(large.payload, bytesMax);
+  throw new Problem(
+    'body_too_large',
+    `Cannot publish event "${large.name}": its payload ${fault}`,
+    {
+      faults: [{ field: `${large.at}/payload`, message: fault }],
+    },
+  );
+}
+
+/** Describes a payload that exceeds the quota of its app. */
+export function largeFault({ byteLength }: Uint8Array, bytesMax: number | undefined): string {
+  return `has ${byteLength} bytes, the app's quota is ${bytesMax}`;
+}
+
+/** Sends a test message to every callback of a subscription, whatever events it matches. */
+export async function ping(
+  context: Context,
+  app: Pick<App, 'no' | 'quotas'>,
+  { id, contract, hops }: { id: string; contract: string; hops: number },
+): Promise<Accepted | undefined> {
+  refuseLoop(hops);
+  const bare = withoutPrefix('sub', id);
+  if (bare === undefined) throw notFound(id);
+  const payload = Buffer.from(JSON.stringify({ message: 'This is a test message from Ringback.' }));
+  const { accepted } = await writeWithin(context, app, {
+    appNo: app.no,
+    contract,
+    events: [{ id: context.newId(), name: pingEvent, payload }],
+    audience: { kind: 'all_callbacks', id: bare },
+    trace: withHops(hops, undefined),
+    idempotency: undefined,
+  });
+  return accepted[0];
+}
+
+/**
+ * Publishes within the app's quota. A failed publish uses nothing of it, so that a retry is
+ * admitted.
+ */
+async function writeWithin(
+  { quotas, store, changes }: Context,
+  app: Pick<App, 'no' | 'quotas'>,
+  input: EditInput<'publish'>,
+): Promise<{ accepted: readonly Accepted[]; rate: RateHeaders }> {
+  const spent = quotas.spend(app, input.events.length);
+  const rate = spent instanceof Promise ? await spent : spent;
+  try {
+    const result = await store.edit('publish', input);
+    const accepted = acceptedBy(result, input);
+    if (result.kind === 'accepted') changes.published(input.appNo, accepted);
+    return { accepted, rate };
+  } catch (error) {
+    quotas.giveBack(app, input.events.length);
+    const mayHappen = error instanceof StoreSilent && error.mayHappen;
+    throw mayHappen && input.idempotency === undefined ? inDoubt(error) : error;
+  }
+}
+
+function acceptedBy(
+  result: EditOutput<'publish'>,
+  { audience }: EditInput<'publish'>,
+): readonly Accepted[] {
+  switch (result.kind) {
+    case 'accepted':
+    case 'repeated':
+      return result.events;
+    case 'mismatch':
+      throw idempotencyMismatch();
+    case 'taken':
+      throw new Error('Cannot publish: an event that is not of the inbox was taken from there');
+    case 'not_found':
+      throw notFound(audience.kind === 'everyone' ? '' : withPrefix('sub', audience.id));
+  }
+}
+
+export type Verdict =
+  | { kind: 'fit'; contract: Contract; warnings: readonly Fault[] }
+  | { kind: 'refused'; problem: Problem };
+
+/** Whether events can be published; if not, the problem as a publisher gets it. */
+export function judge(
+  rules: PublishRules,
+  events: readonly NewEvent[],
+  title: string | undefined,
+): Verdict {
+  const chosen = contractOf(rules.contracts, events, title);
+  if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
+  return verdictOf(rules, chosen, faultsIn(events, chosen));
+}
+
+/** The same for a large batch, yielding to other requests while it checks the payloads. */
+async function judgeByTurns(
+  rules: PublishRules,
+  events: readonly NewEvent[],
+  title: string | undefined,
+): Promise<Verdict> {
+  const chosen = contractOf(rules.contracts, events, title);
+  if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
+  const faults: Fault[] = [];
+  for (let at = 0; at < events.length; at += limits.eventsCheckedAtOnce) {
+    if (at > 0) await endOfTurn();
+    faults.push(...faultsIn(events.slice(at, at + limits.eventsCheckedAtOnce), chosen));
+    if (faults.length >= bounds.faultsMax) break;
+  }
+  return verdictOf(rules, chosen, faults.slice(0, bounds.faultsMax));
+}
+
+function verdictOf(
+  { isLenient }: PublishRules,
+  contract: Contract,
+  faults: readonly Fault[],
+): Verdict {
+  const [first] = faults;
+  if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults };
+  const detail = `The payload violates the contract: ${first.field} ${first.message}`;
+  return { kind: 'refused', problem: new Problem('payload_refused', detail, { faults }) };
+}
+
+/** Stops at the maximum of reported faults, since finding each one costs time. */
+function faultsIn(events: readonly NewEvent[], contract: Contract): Fault[] {
+  const faults: Fault[] = [];
+  for (const { name, value, at } of events) {
+    for (const { field, message, callback } of checkPayload(contract, name, value)) {
+      const where = `${at}/payload${field}`;
+      faults.push({ field: where, message: `${message} (callback "${callback}")` });
+    }
+    if (faults.length >= bounds.faultsMax) return faults.slice(0, bounds.faultsMax);
+  }
+  return faults;
+}
+
+/** The single contract that all the events belong to. */
+function contractOf(
+  contracts: readonly Contract[],
+  events: readonly NewEvent[],
+  title: string | undefined,
+): Contract | Problem {
+  let found: Contract | undefined;
+  for (const { name, at } of events) {
+    const fault = faultOfName(name);
+    if (fault !== undefined) return refusedEvent(name, `it ${fault}`, { at, fault });
+    const choice = chooseContract(contracts, { event: name, title });
+    if (choice.kind === 'none') {
+      return refusedEvent(name, choice.reason, { at, fault: choice.reason });
+    }
+    if (found !== undefined && found !== choice.contract) {
+      const reason =
+        `it belongs to contract "${choice.contract.title}", earlier events of the batch to ` +
+        `"${found.title}"`;
+      const expected = `${reason}; publish them in batches of their own`;
+      return refusedEvent(name, expected, { at, fault: expected });
+    }
+    found = choice.contract;
+  }
+  return found ?? refusedEvent('', 'there is no such event', { at: 'body#', fault: 'is missing' });
+}
+
+function refusedEvent(
+  name: string,
+  reason: string,
+  { at, fault }: { at: string; fault: string },
+): Problem {
+  return new Problem('invalid_request', `Cannot publish event "${name}": ${reason}`, {
+    faults: [{ field: `${at}/event`, message: fault }],
+  });
+}
+
+function faultOfName(name: string): string | undefined {
+  if (!isEventName(name)) {
+    return 'is not an event name, expected segments of letters, digits, _ and -, joined by dots';
+  }
+  if (!name.startsWith(ownPrefix)) return undefined;
+  return `starts with "${ownPrefix}", which is reserved for Ringback’s own events`;
+}
+
+function audienceOf(subscriberId: string | undefined): Audience {
+  if (subscriberId === undefined) return { kind: 'everyone' };
+  const id = withoutPrefix('sub', subscriberId);
+  if (id === undefined) throw notFound(subscriberId);
+  return { kind: 'subscription', id };
+}
+
+/** Without an idempotency key, a repetition looks like a second event. */
+function inDoubt(cause: StoreSilent): Problem {
+  const detail =
+    'The store did not respond in time. The event may have been accepted: without an ' +
+    'Idempotency-Key, publishing it again may deliver it twice. With one, repeating is ' +
+    'safe';
+  return new Problem('store_unavailable', detail, { cause });
+}
+
+function notFound(id: string): Problem {
+  const message = `There is no active subscription ${JSON.stringify(id)}`;
+  return new Problem('not_found', message, {
+    faults: [{ field: 'body#/subscriberId', message: 'names no active subscription' }],
+  });
+}

@@ -1,0 +1,129 @@
+// Statistics: the activity of an app or of its subscriptions, step by step, and what needs
+// attention.
+import type { App } from '../../core/domain/app.ts';
+import type { Figures } from '../../core/telemetry/figures.ts';
+import { addFigures, noFigures, pendingOf } from '../../core/telemetry/figures.ts';
+import { timeOf, withoutPrefix } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import type { Range, Span } from '../../core/telemetry/stats-span.ts';
+import { calendarLastMs, spanBetween, spanOf, stepsOf } from '../../core/telemetry/stats-span.ts';
+import type { Attention, StepFigures } from '../../store/port/figure-verbs.ts';
+import type { Context } from '../context.ts';
+
+type Owner = Pick<App, 'no'>;
+
+/** A range that ends now, or an explicit start and end. */
+export type TimeAsked = { range: Range } | { fromMs: number; untilMs: number };
+
+export interface Charted {
+  span: Span;
+  /** Every step, oldest first. */
+  steps: readonly Figures[];
+  totals: Figures;
+}
+
+export interface Stats extends Charted {
+  pending: number;
+  isPendingCapped: boolean;
+  /** When the event of the oldest pending delivery was published. */
+  oldestPendingMs: number | undefined;
+  attention: readonly Attention[];
+}
+
+export async function getStats(
+  { store }: Pick<Context, 'store'>,
+  app: Owner,
+  asked: TimeAsked & { subscriberId: string | undefined },
+): Promise<Stats> {
+  const span = spanFor(asked, store.nowMs());
+  const { subscriberId } = asked;
+  if (subscriberId !== undefined) return statsOfOne({ store }, app, { subscriberId, span });
+  const found = await store.read('appFigures', { appNo: app.no, span });
+  return {
+    ...chart(span, found.steps),
+    pending: pendingOf(found.counts),
+    isPendingCapped: false,
+    oldestPendingMs: timeOfEvent(found.oldestPending),
+    attention: found.attention,
+  };
+}
+
+export interface SubscriptionStats extends Charted {
+  id: string;
+  pending: number;
+  isPendingCapped: boolean;
+}
+
+/** Ordered by id; unknown ones are left out. */
+export async function getSubscriptionStats(
+  { store }: Pick<Context, 'store'>,
+  app: Owner,
+  asked: TimeAsked & { subscriberIds: readonly string[] },
+): Promise<{ span: Span; items: readonly SubscriptionStats[] }> {
+  const span = spanFor(asked, store.nowMs());
+  const ids = asked.subscriberIds.flatMap((id) => withoutPrefix('sub', id) ?? []);
+  const pendingMax = limits.pendingCountedEachMax;
+  const input = { appNo: app.no, ids: [...new Set(ids)], span, pendingMax };
+  const found = await store.read('subscriptionFigures', input);
+  const items = found.map(({ id, steps, pending, isCapped }) => ({
+    ...chart(span, steps.map(ofSubscription)),
+    id,
+    pending,
+    isPendingCapped: isCapped,
+  }));
+  return { span, items };
+}
+
+async function statsOfOne(
+  { store }: Pick<Context, 'store'>,
+  app: Owner,
+  { subscriberId, span }: { subscriberId: string; span: Span },
+): Promise<Stats> {
+  const id = withoutPrefix('sub', subscriberId);
+  const ids = id === undefined ? [] : [id];
+  const input = { appNo: app.no, ids, span, pendingMax: limits.pendingCountedMax };
+  const [found] = await store.read('subscriptionFigures', input);
+  if (found === undefined) {
+    throw new Problem('not_found', `There is no subscription ${JSON.stringify(subscriberId)}`);
+  }
+  const { pending, isCapped, oldestPending } = found;
+  return {
+    ...chart(span, found.steps.map(ofSubscription)),
+    pending,
+    isPendingCapped: isCapped,
+    oldestPendingMs: timeOfEvent(oldestPending),
+    attention: [],
+  };
+}
+
+/**
+ * Events are not published to single subscriptions, so the deliveries made for it count as
+ * published.
+ */
+function ofSubscription({ step, figures }: StepFigures): StepFigures {
+  const { counts, took } = figures;
+  return { step, figures: { counts: { ...counts, published: counts.made }, took } };
+}
+
+function spanFor(asked: TimeAsked, nowMs: number): Span {
+  if ('range' in asked) return spanOf(asked.range, nowMs);
+  const { fromMs, untilMs } = asked;
+  if (fromMs < Math.min(untilMs, calendarLastMs)) return spanBetween(fromMs, untilMs);
+  const message = 'is not after from, expected a later time';
+  throw new Problem('invalid_request', `query.until ${message}`, {
+    faults: [{ field: 'query.until', message }],
+  });
+}
+
+function chart(span: Span, found: readonly StepFigures[]): Charted {
+  const known = new Map(found.map(({ step, figures }) => [step, figures]));
+  const totals = noFigures();
+  for (const { figures } of found) addFigures(totals, figures);
+  const steps = Array.from({ length: stepsOf(span) }, (_, i) => known.get(i) ?? noFigures());
+  return { span, steps, totals };
+}
+
+function timeOfEvent(id: string | undefined): number | undefined {
+  return id === undefined ? undefined : timeOf(id);
+}

@@ -1,0 +1,115 @@
+// The settings that a subscription overrides: read from a subscribe call, and merged with those it
+// had.
+import { controlsProperty } from '../../contract/compile/compile.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import type { Message } from '../../contract/expression/exchange.ts';
+import type { App } from '../../core/domain/app.ts';
+import { noControls, type Controls } from '../../core/domain/controls.ts';
+import { invalidRequest, type Fault, type Problem } from '../../core/errors/problem.ts';
+import {
+  noChoice,
+  readChoice,
+  readPatterns,
+  type Choice,
+} from '../../core/domain/read-controls.ts';
+import type { Callback, Subscription } from '../../core/domain/subscription.ts';
+import type { Context } from '../context.ts';
+import { sealHeaders } from '../targets/secrets.ts';
+
+export interface SubscribeChoice extends Choice {
+  /** Event patterns for callbacks that would otherwise match every event. */
+  events: readonly string[] | undefined;
+}
+
+const place = `body#/${controlsProperty}`;
+
+/** From the body of a subscribe call, if its operation takes overrides. */
+export function chosenAtSubscribe({ role }: Operation, { body }: Message): SubscribeChoice {
+  const given = role.kind === 'subscribe' && role.takesControls ? memberOf(body) : undefined;
+  // Null counts as absent.
+  if ((given ?? undefined) === undefined) return { ...noChoice, events: undefined };
+  if (!isObject(given)) {
+    const message = 'is not an object, expected settings of the subscription';
+    throw invalidRequest([{ field: place, message }]);
+  }
+  const { events, ...rest } = given;
+  const faults: Fault[] = [];
+  const choice = readChoice(rest, place);
+  if (choice.kind === 'faulty') faults.push(...choice.faults);
+  const patterns = (events ?? undefined) === undefined ? undefined : readPatterns(events, inEvents);
+  if (patterns?.kind === 'faulty') faults.push(...patterns.faults);
+  if (choice.kind === 'faulty' || patterns?.kind === 'faulty') throw invalidRequest(faults);
+  return { ...choice.choice, events: patterns?.patterns };
+}
+
+const inEvents = `${place}/events`;
+
+/**
+ * Callbacks that match every event get these patterns instead; the others keep those of the
+ * contract.
+ */
+export function narrow(
+  callbacks: readonly Callback[],
+  events: readonly string[] | undefined,
+): readonly Callback[] {
+  if (events === undefined) return callbacks;
+  if (!callbacks.some(hearsAll)) {
+    const heard = callbacks.flatMap((one) => one.events).join(', ');
+    const message =
+      `cannot restrict the events of this callback: it matches ${heard}, expected callbacks ` +
+      'that match *';
+    throw invalidRequest([{ field: inEvents, message }]);
+  }
+  return callbacks.map((one) => (hearsAll(one) ? { ...one, events } : one));
+}
+
+function hearsAll({ events }: Callback): boolean {
+  return events.includes('*');
+}
+
+export interface Chosen {
+  controls: Controls;
+  headers: Uint8Array | undefined;
+}
+
+interface Choosing {
+  app: Pick<App, 'id'>;
+  subscriptionId: string;
+  choice: Choice;
+  /** The previous settings. */
+  before?: Chosen;
+}
+
+/** The complete settings after the change; undefined if nothing changes. */
+export function choose(
+  context: Pick<Context, 'ring' | 'world'>,
+  { app, subscriptionId, choice, before }: Choosing,
+): Chosen | undefined {
+  const { controls, headers } = choice;
+  if (headers === undefined && Object.keys(controls).length === 0) return undefined;
+  const owner = { appId: app.id, subscriptionId };
+  return {
+    controls: { ...(before?.controls ?? noControls), ...controls },
+    headers: headers === undefined ? before?.headers : sealHeaders(context, owner, headers),
+  };
+}
+
+/** Lets the expirer know of the new expiry time. */
+export function tellExpiry({ expires }: Context, { controls }: Subscription): void {
+  if (controls.expiresMs !== undefined) expires(controls.expiresMs);
+}
+
+/** The requested expiry time is in the past. */
+export function expired(where: 'patch' | 'subscribe'): Problem {
+  const field = `${where === 'patch' ? 'body#' : place}/expiresAt`;
+  return invalidRequest([{ field, message: 'is in the past, expected a future time' }]);
+}
+
+function memberOf(body: unknown): unknown {
+  if (!isObject(body) || !Object.hasOwn(body, controlsProperty)) return undefined;
+  return body[controlsProperty];
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,112 @@
+// Subscribe: composes the answer, builds the targets from request and answer, commits, then
+// answers. A refused request registers nothing.
+import type { App } from '../../core/domain/app.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import { verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
+import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
+import type { Operation, Variant } from '../../contract/model/contract.ts';
+import type { Exchange, Message } from '../../contract/expression/exchange.ts';
+import type { Idempotency } from '../../store/port/store.ts';
+import type { Context } from '../context.ts';
+import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
+import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
+import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
+import { makeCallbacks } from './targets.ts';
+
+export interface SubscribeCall {
+  app: Pick<App, 'no' | 'id'>;
+  contract: string;
+  operation: Operation;
+  variant: Variant;
+  request: Message;
+  /** Absolute, without credentials. */
+  url: string;
+  idempotency: { key: string; body: Uint8Array } | undefined;
+}
+
+export interface Subscribed {
+  id: string;
+  answer: Answer;
+}
+
+export async function subscribe(context: Context, call: SubscribeCall): Promise<Subscribed> {
+  const { world, store, guard, ring } = context;
+  const { app, contract, operation, variant } = call;
+  const id = context.newId();
+  const choice = chosenAtSubscribe(operation, call.request);
+  const secret = newSecret(world, choice.controls.signing);
+  const answer = answerFor(call, { id, secret });
+  const made = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), guard);
+  const callbacks = narrow(made, choice.events);
+  const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
+  const result = await store.edit('subscribe', {
+    subscription: {
+      id,
+      appNo: app.no,
+      contract,
+      operation: operation.operationId,
+      callbacks,
+      secrets,
+      ...choose(context, { app, subscriptionId: id, choice }),
+    },
+    idempotency: call.idempotency && keyed(call, call.idempotency),
+    subscriptionsMax: context.quotas.fallback.subscriptions,
+  });
+  switch (result.kind) {
+    case 'created':
+      context.changes.subscription(app.no, id);
+      tellExpiry(context, result.subscription);
+      return { id, answer };
+    case 'repeated': {
+      const { id: known, secrets: sealed } = result.subscription;
+      const owner = { appId: app.id, subscriptionId: known };
+      const [before] = openSecrets(ring, owner, sealed);
+      return { id: known, answer: answerFor(call, { id: known, secret: before }) };
+    }
+    case 'mismatch':
+      throw idempotencyMismatch();
+    case 'expired':
+      throw expired('subscribe');
+    case 'full':
+      throw quotaExceeded(result.quota);
+  }
+}
+
+function quotaExceeded(quota: number): Problem {
+  const detail = `Cannot subscribe: the app already has ${quota} subscriptions, its quota`;
+  return new Problem('quota_exceeded', detail, {
+    headers: {
+      'ratelimit-policy': `"subscriptions";q=${quota}`,
+      ratelimit: '"subscriptions";r=0',
+      'retry-after': String(limits.quotaAgainMs / 1_000),
+    },
+  });
+}
+
+function answerFor(
+  { variant, request }: SubscribeCall,
+  { id, secret }: { id: string; secret: SigningSecret | undefined },
+): Answer {
+  return composeAnswer(variant.answer, {
+    request,
+    id: withPrefix('sub', id),
+    secret: secret === undefined ? '' : verifierOf(secret),
+  });
+}
+
+function exchangeOf(call: SubscribeCall, answer: Answer): Omit<Exchange, 'method'> {
+  const { url, request } = call;
+  return { url, statusCode: answer.status, request, response: messageOf(answer, url) };
+}
+
+/** Without the origin, so that a node with another origin recognizes the repeated request. */
+function keyed(
+  { operation, url }: SubscribeCall,
+  { key, body }: NonNullable<SubscribeCall['idempotency']>,
+): Idempotency {
+  const { pathname, search } = new URL(url);
+  const parts = [operation.method, pathname + search, body];
+  return idempotencyOf({ key, operation: operation.operationId, parts });
+}

@@ -1,0 +1,192 @@
+// Operations on an existing subscription: end, pause, change, replace its secret. A subscription of
+// another app is reported as not found, exactly like an unknown one.
+import type { App } from '../../core/domain/app.ts';
+import type { Controls } from '../../core/domain/controls.ts';
+import type { Health } from '../../core/domain/health.ts';
+import { withoutPrefix } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem, type Fault } from '../../core/errors/problem.ts';
+import type { Choice } from '../../core/domain/read-controls.ts';
+import { validSecrets, type SigningSecret } from '../../core/secrets/signing-secret.ts';
+import type { Subscription } from '../../core/domain/subscription.ts';
+import type { EditInput, Page, ReadInput } from '../../store/port/store.ts';
+import type { Context } from '../context.ts';
+import { choose, expired, tellExpiry } from './controls.ts';
+import { openSecrets, renewSecrets } from '../targets/secrets.ts';
+import { accept } from './targets.ts';
+
+type Owner = Pick<App, 'no' | 'id'>;
+
+export async function unsubscribe(context: Context, app: Owner, id: string): Promise<Subscription> {
+  const bare = withoutPrefix('sub', id);
+  if (bare === undefined) throw notFound(id);
+  const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
+  if (result.kind === 'not_found') throw notFound(id);
+  context.changed(bare, 'ended');
+  context.changes.subscription(app.no, bare);
+  return result.subscription;
+}
+
+export async function getSubscription(
+  { store }: Context,
+  app: Owner,
+  id: string,
+): Promise<Subscription> {
+  const bare = withoutPrefix('sub', id);
+  const found =
+    bare === undefined ? undefined : await store.read('subscription', { appNo: app.no, id: bare });
+  if (found === undefined) throw notFound(id);
+  return found;
+}
+
+/** The health of the receivers of a subscription, by its bare id. */
+export async function getHealth({ store }: Context, app: Owner, id: string): Promise<Health> {
+  return store.read('subscriptionHealth', { appNo: app.no, id });
+}
+
+export async function listSubscriptions(
+  { store }: Context,
+  app: Owner,
+  query: Omit<ReadInput<'subscriptions'>, 'appNo'>,
+): Promise<Page<Subscription>> {
+  return store.read('subscriptions', { appNo: app.no, ...query });
+}
+
+export interface SubscriptionChange {
+  state: 'active' | 'paused' | undefined;
+  callbacks: readonly CallbackChange[];
+  choice: Choice;
+}
+
+export interface CallbackChange {
+  position: number;
+  url: string | undefined;
+  events: readonly string[] | undefined;
+}
+
+export async function changeSubscription(
+  context: Context,
+  app: Owner,
+  { id, change }: { id: string; change: SubscriptionChange },
+): Promise<Subscription> {
+  return edit(context, app, id, async (subscription) => {
+    const { state, callbacks, choice } = change;
+    const urls = await acceptUrls(context, subscription, callbacks);
+    const events = callbacks.flatMap(({ position, events: heard }) =>
+      heard === undefined ? [] : [{ position, events: heard }],
+    );
+    const { id: subscriptionId } = subscription;
+    const chosen = choose(context, { app, subscriptionId, choice, before: subscription });
+    const secrets = chosen && secretsFor(context, { app, subscription, controls: chosen.controls });
+    return { result: undefined, edits: { state, urls, events, secrets, chosen } };
+  }).then(({ subscription }) => subscription);
+}
+
+/** Another signing method means rotating to a secret of that kind. Undefined: no change. */
+function secretsFor(
+  context: Context,
+  { app, subscription, controls }: { app: Owner; subscription: Subscription; controls: Controls },
+): Uint8Array | undefined {
+  if (controls.signing === subscription.controls.signing) return undefined;
+  const owner = { appId: app.id, subscriptionId: subscription.id };
+  const { signing = 'hmac' } = controls;
+  const { secrets: sealed } = subscription;
+  return renewSecrets(context, { owner, sealed, signing, overlapMs: limits.rotationOverlapMs })
+    .sealed;
+}
+
+/** The secrets that sign now, newest first. */
+export async function getSecrets(
+  context: Context,
+  app: Owner,
+  id: string,
+): Promise<SigningSecret[]> {
+  const subscription = await getSubscription(context, app, id);
+  const owner = { appId: app.id, subscriptionId: subscription.id };
+  const secrets = openSecrets(context.ring, owner, subscription.secrets);
+  return validSecrets(secrets, context.world.nowMs());
+}
+
+export async function rotateSecret(
+  context: Context,
+  app: Owner,
+  { id, overlapMs }: { id: string; overlapMs: number },
+): Promise<SigningSecret[]> {
+  const { result } = await edit(context, app, id, async ({ id: subscriptionId, secrets }) => {
+    const owner = { appId: app.id, subscriptionId };
+    const wish = { owner, sealed: secrets, signing: undefined, overlapMs };
+    const renewed = renewSecrets(context, wish);
+    const edits = { state: undefined, urls: [], secrets: renewed.sealed };
+    return { result: renewed.secrets, edits };
+  });
+  return result;
+}
+
+type Edits = Omit<EditInput<'editSubscription'>, 'appNo' | 'id' | 'version'>;
+const editTriesMax = 5;
+
+/** Optimistic concurrency: reads, decides and writes, and tries again after a concurrent change. */
+async function edit<T>(
+  context: Context,
+  app: Owner,
+  id: string,
+  decide: (subscription: Subscription) => Promise<{ result: T; edits: Edits }>,
+): Promise<{ subscription: Subscription; result: T }> {
+  for (let tries = 0; tries < editTriesMax; tries += 1) {
+    const seen = await getSubscription(context, app, id);
+    if (seen.state === 'ended') throw ended(id);
+    const { result, edits } = await decide(seen);
+    const key = { appNo: app.no, id: seen.id, version: seen.version };
+    const written = await context.store.edit('editSubscription', { ...key, ...edits });
+    if (written.kind === 'edited') {
+      context.changed(seen.id, written.subscription.state);
+      context.changes.subscription(app.no, seen.id);
+      tellExpiry(context, written.subscription);
+      return { subscription: written.subscription, result };
+    }
+    if (written.kind === 'expired') throw expired('patch');
+    if (written.kind === 'ended') throw ended(id);
+    if (written.kind === 'not_found') throw notFound(id);
+  }
+  throw new Problem(
+    'conflict',
+    `Cannot change ${id}: it is being changed by other requests at the same time`,
+  );
+}
+
+async function acceptUrls(
+  { guard }: Context,
+  { callbacks }: Subscription,
+  changes: readonly CallbackChange[],
+): Promise<{ position: number; url: string }[]> {
+  const faults: Fault[] = [];
+  const seen = new Set<number>();
+  const accepted: { position: number; url: string }[] = [];
+  for (const [index, { position, url }] of changes.entries()) {
+    const at = `body#/callbacks/${index}`;
+    if (position >= callbacks.length || seen.has(position)) {
+      const message = seen.has(position)
+        ? `Callback ${position} is changed twice: expected each position once`
+        : `There is no callback ${position}: expected a position from 0 to ` +
+          `${callbacks.length - 1}`;
+      throw new Problem('invalid_request', message, {
+        faults: [{ field: `${at}/position`, message }],
+      });
+    }
+    seen.add(position);
+    if (url === undefined) continue;
+    const verdict = await accept(url, guard);
+    if (verdict.kind === 'refused') faults.push({ field: `${at}/url`, message: verdict.message });
+    else accepted.push({ position, url: verdict.url });
+  }
+  if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
+  return accepted;
+}
+
+function notFound(id: string): Problem {
+  return new Problem('not_found', `There is no subscription ${JSON.stringify(id)}`);
+}
+
+function ended(id: string): Problem {
+  return new Problem('conflict', `Cannot change ${id}: it has ended. Subscribe again instead`);
+}

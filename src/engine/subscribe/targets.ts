@@ -1,0 +1,149 @@
+// Callback targets of a subscribe call: from the contract's expressions and the request to URLs
+// that the guard accepts. All faults are collected, so that a caller sees them at once.
+import { evaluate } from '../../contract/expression/evaluate.ts';
+import type { Expression } from '../../contract/expression/expression.ts';
+import { buildTargets, fillEvent, type Target } from '../../contract/expression/target.ts';
+import { expressionsOf, type Template } from '../../contract/expression/template.ts';
+import { fieldOf } from '../../contract/model/variants.ts';
+import type { CallbackDefinition } from '../../contract/model/contract.ts';
+import type { Exchange } from '../../contract/expression/exchange.ts';
+import { isEventPattern } from '../../core/domain/pattern.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem, type Fault } from '../../core/errors/problem.ts';
+import type { Callback } from '../../core/domain/subscription.ts';
+import { showUrl } from '../../core/secrets/redact.ts';
+import type { Guard } from '../../egress/guard/guard.ts';
+
+/** The callbacks to register, inactive ones included. Throws if none can be active. */
+export async function makeCallbacks(
+  definitions: readonly CallbackDefinition[],
+  exchange: Omit<Exchange, 'method'>,
+  guard: Guard,
+): Promise<Callback[]> {
+  const drafts = definitions.flatMap((definition) => draft(definition, exchange));
+  if (drafts.length > limits.callbacksPerSubscriptionMax) {
+    const most = limits.callbacksPerSubscriptionMax;
+    throw new Problem(
+      'no_callback',
+      `The request creates ${drafts.length} callbacks, expected at most ${most}`,
+    );
+  }
+  const faults: Fault[] = [];
+  const callbacks = await Promise.all(
+    drafts.map(async (it, position) => settle(it, { position, guard, faults })),
+  );
+  if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
+  if (callbacks.every(({ inactive }) => inactive !== undefined)) {
+    const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
+    throw new Problem(
+      'no_callback',
+      `No callback target can be made: ${reasons || 'none declared'}`,
+    );
+  }
+  return callbacks;
+}
+
+interface Draft {
+  definition: CallbackDefinition;
+  event: string;
+  target: Target;
+  field: string;
+}
+
+/** One draft, or one per URL if the key is a list. */
+function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'>): Draft[] {
+  const seen: Exchange = { ...exchange, method: definition.method };
+  const event = eventOf(definition.event, seen);
+  if (definition.target === undefined) {
+    const reason = definition.inactive ?? 'its key is not a runtime expression';
+    return [{ definition, event, target: { kind: 'unresolved', reason }, field: '' }];
+  }
+  const [first] = expressionsOf(definition.target);
+  const field = first === undefined ? '' : fieldOf(first);
+  return buildTargets(definition.target, seen).map((target) => ({
+    definition,
+    event,
+    target,
+    field,
+  }));
+}
+
+/** The event pattern of a callback: literal text, or text built from the request. */
+function eventOf(template: Template, exchange: Exchange): string {
+  let event = '';
+  for (const part of template) {
+    if (part.kind === 'text') {
+      event += part.text;
+      continue;
+    }
+    const value = evaluate(part.expression, exchange);
+    if (value.kind !== 'value') {
+      const reason = value.kind === 'unresolved' ? value.reason : 'it is not a single string';
+      throw eventProblem(part.expression, `Cannot determine the event of the callback: ${reason}`);
+    }
+    event += value.text;
+  }
+  if (isEventPattern(event)) return event;
+  const expected = 'expected segments of letters, digits, _ and -, joined by dots';
+  throw eventProblem(
+    expressionsOf(template)[0],
+    `Cannot subscribe to event ${JSON.stringify(event)}: it is not an event name, ${expected}`,
+  );
+}
+
+function eventProblem(expression: Expression | undefined, message: string): Problem {
+  const faults = expression === undefined ? [] : [{ field: fieldOf(expression), message }];
+  return new Problem('invalid_request', message, { faults });
+}
+
+interface Settling {
+  position: number;
+  guard: Guard;
+  faults: Fault[];
+}
+
+async function settle(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
+  const { definition, event, target, field } = it;
+  const { id, label, method } = definition;
+  const callback = { position, label, events: [event], definition: id, method };
+  if (target.kind === 'unresolved') return { ...callback, url: '', inactive: target.reason };
+  const accepted =
+    target.kind === 'refused'
+      ? { kind: target.kind, message: target.reason }
+      : await accept(target.url, guard);
+  if (accepted.kind === 'refused') {
+    faults.push({ field, message: accepted.message });
+    return { ...callback, url: '', inactive: accepted.message };
+  }
+  return { ...callback, url: accepted.url, inactive: undefined };
+}
+
+type Accepted = { kind: 'accepted'; url: string } | { kind: 'refused'; message: string };
+
+/** Stands in for the event name while a URL with such a placeholder is checked. */
+const standIn = 'ringback-event-type';
+
+/**
+ * Checks a target URL and returns its canonical form. A host name that cannot be resolved right now
+ * is accepted, because every attempt checks it again; one that does not exist is refused.
+ */
+export async function accept(url: string, guard: Guard): Promise<Accepted> {
+  const reading = guard.read(fillEvent(url, standIn));
+  if (reading.kind === 'refused') return { kind: 'refused', message: reading.message };
+  const { host, href } = reading.url;
+  if ('name' in host && host.name.includes(standIn)) {
+    const reason = 'host contains the event name, expected it after the host';
+    return { kind: 'refused', message: `Cannot accept callback URL "${showUrl(url)}": ${reason}` };
+  }
+  const verdict = await guard.vet(reading.url);
+  if (
+    verdict.kind === 'refused' ||
+    (verdict.kind === 'unresolved' && verdict.reason === 'missing')
+  ) {
+    return { kind: 'refused', message: verdict.message };
+  }
+  return {
+    kind: 'accepted',
+    url: url.includes('{') ? href.replaceAll(standIn, '{eventType}') : href,
+  };
+}

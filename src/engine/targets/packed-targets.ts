@@ -1,0 +1,112 @@
+// A cache of very many targets, each packed into one short text: as objects they take 1 KB each,
+// and every garbage collection visits them. With it, the second event to 100,000 subscriptions
+// reads no targets and unseals no secrets. The texts are kept outside of the V8 heap, which would
+// otherwise grow (docs/performance.md).
+import { isWithoutControls, noControls } from '../../core/domain/controls.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { NewestMap } from '../../core/base/newest-map.ts';
+import type { SigningSecret } from '../../core/secrets/signing-secret.ts';
+import type { Found } from './target-reads.ts';
+
+export class PackedTargets {
+  /** By callback: the place of its text. */
+  #places = this.#noPlaces();
+  #free: number[] = [];
+  #used = 0;
+  readonly #pieces: Buffer[] = [];
+  /**
+   * Subscriptions that have changed. Their packed targets are invalid; searching for them would
+   * take too long.
+   */
+  readonly #changed = new Set<string>();
+
+  /** Skips a target that is packed already: it is the same, or a new read has deleted it. */
+  add(found: Found): void {
+    const { callback, subscription } = found.target;
+    if (this.#places.has(callback) || this.#changed.has(subscription)) return;
+    const text = pack(found);
+    if (text === undefined) return;
+    const place = this.#free.pop() ?? this.#used++;
+    const { piece, at } = this.#pieceOf(place);
+    piece.writeUInt16LE(piece.write(text, at + lengthBytes), at);
+    this.#places.set(callback, place);
+  }
+
+  get(callback: number): Found | undefined {
+    const place = this.#places.get(callback);
+    if (place === undefined) return undefined;
+    const { piece, at } = this.#pieceOf(place);
+    const from = at + lengthBytes;
+    const found = unpack(callback, piece.toString('utf8', from, from + piece.readUInt16LE(at)));
+    if (!this.#changed.has(found.target.subscription)) return found;
+    this.delete(callback);
+    return undefined;
+  }
+
+  delete(callback: number): void {
+    const place = this.#places.get(callback);
+    if (place !== undefined) this.#free.push(place);
+    this.#places.delete(callback);
+  }
+
+  forget(subscription: string): void {
+    if (this.#places.size === 0) return;
+    this.#changed.add(subscription);
+    if (this.#changed.size <= limits.targetsChangedMax) return;
+    this.#places = this.#noPlaces();
+    this.#free = [];
+    this.#used = 0;
+    this.#changed.clear();
+  }
+
+  #noPlaces(): NewestMap<number, number> {
+    return new NewestMap(
+      limits.targetsPackedMax,
+      (_callback, place) => void this.#free.push(place),
+    );
+  }
+
+  #pieceOf(place: number): { piece: Buffer; at: number } {
+    const index = Math.floor(place / placesInPiece);
+    const piece = (this.#pieces[index] ??= Buffer.allocUnsafeSlow(placesInPiece * placeBytes));
+    return { piece, at: (place % placesInPiece) * placeBytes };
+  }
+}
+
+const placesInPiece = 1_024;
+const lengthBytes = 2;
+const placeBytes = lengthBytes + limits.targetPackedBytesMax;
+
+/** Undefined if the target has settings of its own, sealed secrets, or too long a text. */
+function pack({ target, readMs }: Found): string | undefined {
+  const { secrets, isActive, headers, controls } = target;
+  const isPlain = isActive && headers === undefined && isWithoutControls(controls);
+  if (!isPlain || secrets instanceof Uint8Array) return undefined;
+  const { lane, version, subscription, appNo, appId } = target;
+  const { contract, operation, definition, method, url } = target;
+  const keys = secrets.map((one) => [one.secret, one.createdMs, one.expiresMs]);
+  const own = [readMs, lane, version, subscription, appNo, appId];
+  const text = JSON.stringify([...own, contract, operation, definition, method, url, keys]);
+  return Buffer.byteLength(text) > limits.targetPackedBytesMax ? undefined : text;
+}
+
+type Packed = [
+  ...[readMs: number, lane: number, version: number, subscription: string],
+  ...[appNo: number, appId: string, contract: string, operation: string, definition: string],
+  ...[method: string, url: string, keys: [string, number, number | null][]],
+];
+
+function unpack(callback: number, text: string): Found {
+  const packed: Packed = JSON.parse(text);
+  const [readMs, lane, version, subscription, appNo, appId, ...rest] = packed;
+  const [contract, operation, definition, method, url, keys] = rest;
+  const secrets = keys.map(([secret, createdMs, expiresMs]): SigningSecret => ({
+    secret,
+    createdMs,
+    expiresMs: expiresMs ?? undefined,
+  }));
+  const owner = { subscription, appNo, appId };
+  const call = { contract, operation, definition, method, url };
+  const plain = { isActive: true, secrets, controls: noControls, headers: undefined };
+  return { target: { callback, lane, version, ...owner, ...call, ...plain }, readMs };
+}

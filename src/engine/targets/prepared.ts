@@ -1,0 +1,79 @@
+// What every attempt at a target needs and only the target determines: its callback definition, its
+// unsealed secrets and its headers. Computed once per cached target; unsealed secrets are packed
+// with it.
+import type { CallbackDefinition, Contract } from '../../contract/model/contract.ts';
+import type { Header } from '../../core/domain/attempt.ts';
+import type { KeyRing } from '../../core/secrets/seal.ts';
+import type { SigningSecret } from '../../core/secrets/signing-secret.ts';
+import type { Target } from '../../store/port/delivery-verbs.ts';
+import { openHeaders, openSecrets } from './secrets.ts';
+
+export interface Prepared {
+  /**
+   * The callback of the contract that the subscription was made by, if the contract still has it.
+   */
+  definition: CallbackDefinition | undefined;
+  /** Including those that are no longer valid. */
+  secrets: readonly SigningSecret[];
+  headers: readonly Header[];
+}
+
+/** Throws whenever secrets or headers cannot be unsealed; the failure is not cached. */
+export type Prepare = (target: KnownTarget) => Prepared;
+
+/**
+ * Stored on the target itself, which every read creates and no code copies: a copy with other
+ * secrets would keep the old ones here. A WeakMap with an entry per target of a large event makes
+ * garbage collections pause for long (docs/performance.md).
+ */
+const prepared = Symbol('prepared');
+
+/** A target with what else is known about it beside the row in the store. */
+export interface KnownTarget extends Omit<Target, 'secrets'> {
+  /** Sealed, or unsealed once it was prepared. */
+  secrets: Uint8Array | readonly SigningSecret[];
+  [prepared]?: Prepared;
+}
+
+export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Prepare {
+  const definitionOf = createDefinitionOf(contracts);
+  return (target) => {
+    const found = target[prepared];
+    if (found !== undefined) return found;
+    const owner = { appId: target.appId, subscriptionId: target.subscription };
+    const { secrets, headers } = target;
+    const made = {
+      definition: definitionOf(target),
+      secrets: secrets instanceof Uint8Array ? openSecrets(ring, owner, secrets) : secrets,
+      headers: openHeaders(ring, owner, headers),
+    };
+    target[prepared] = made;
+    target.secrets = made.secrets;
+    return made;
+  };
+}
+
+/**
+ * Indexed by contract, operation and definition, because every delivery of a large fan-out looks
+ * one up.
+ */
+function createDefinitionOf(
+  contracts: readonly Contract[],
+): (target: KnownTarget) => CallbackDefinition | undefined {
+  const all = new Map(contracts.map(({ title, operations }) => [title, definitionsOf(operations)]));
+  return ({ contract, operation, definition }) =>
+    all.get(contract)?.get(operation)?.get(definition);
+}
+
+function definitionsOf(
+  operations: Contract['operations'],
+): Map<string, Map<string, CallbackDefinition>> {
+  return new Map(
+    operations.map(({ operationId, role }) => {
+      const variants = role.kind === 'subscribe' ? role.variants : [];
+      // Several variants may share a callback id: the first one wins.
+      const callbacks = variants.flatMap((variant) => variant.callbacks).toReversed();
+      return [operationId, new Map(callbacks.map((callback) => [callback.id, callback]))];
+    }),
+  );
+}

@@ -1,0 +1,108 @@
+// A cache of targets: where callbacks go and how they are signed. An entry is valid until a lease
+// names a later version or the subscription changes on this node.
+//
+// A fan-out to very many subscriptions asks for each target once. In a plain LRU it would evict the
+// targets in regular use, and its own would grow old, so that V8 had to collect them from the old
+// generation. So targets seen once go into a small queue; one that was evicted from it and is asked
+// for again while its name is still known joins the main cache (the "2Q" algorithm of databases).
+// Evicted targets without settings of their own are packed.
+import { limits } from '../../core/limits/limits.ts';
+import { NewestMap } from '../../core/base/newest-map.ts';
+import { PackedTargets } from './packed-targets.ts';
+import type { KnownTarget } from './prepared.ts';
+import { TargetReads, type Found, type Look, type TargetReadsMeans } from './target-reads.ts';
+
+export interface TargetCache {
+  /** The cached target of this version or a later one. */
+  known(callback: number, version: number): KnownTarget | undefined;
+  /** The same, read from the store if necessary; undefined: it does not exist. */
+  find(callback: number, version: number): Promise<KnownTarget | undefined>;
+  /**
+   * The result of a read that began at `sinceMs` (by `elapsedMs`) or later; Infinity: of one that
+   * begins now.
+   */
+  look(callback: number, sinceMs: number): Promise<Look>;
+  /** Whether the target is known to be current. False if it was evicted. */
+  isCurrent(target: KnownTarget): boolean;
+  /** The app of a callback, if its target was found recently. */
+  appOf(callback: number): number | undefined;
+  /** The subscription has changed. */
+  forget(subscription: string): void;
+}
+
+export type TargetCacheMeans = Omit<TargetReadsMeans, 'onFound'>;
+
+export function createTargetCache(means: TargetCacheMeans): TargetCache {
+  /** The apps of evicted callbacks. */
+  const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
+  const packed = new PackedTargets();
+  const dropped = (callback: number, found: Found): void => {
+    owners.set(callback, found.target.appNo);
+    packed.add(found);
+  };
+  const staying = new NewestMap<number, Found>(limits.targetCacheEntriesMax, dropped);
+  const passing = new NewestMap<number, Found>(limits.targetsSeenOnceMax, dropped);
+  const keep = (found: Found): Found => {
+    const { callback } = found.target;
+    const stays = staying.has(callback) || (!passing.has(callback) && owners.delete(callback));
+    (stays ? staying : passing).set(callback, found);
+    return found;
+  };
+  const here = (callback: number): Found | undefined =>
+    staying.get(callback) ?? passing.get(callback);
+  const known = (callback: number): Found | undefined => here(callback) ?? unpacked(callback);
+  const unpacked = (callback: number): Found | undefined => {
+    const found = packed.get(callback);
+    return found && keep(found);
+  };
+  const onFound = (found: Found): void => {
+    const { callback, version } = found.target;
+    // Of two reads, the one that began first may end last.
+    if ((known(callback)?.target.version ?? 0) > version) return;
+    packed.delete(callback);
+    keep(found);
+  };
+  const reads = new TargetReads({ ...means, onFound });
+  const knownAs = (callback: number, version: number): KnownTarget | undefined =>
+    upTo(known(callback)?.target, version);
+
+  return {
+    known: knownAs,
+    find: async (callback, version) => {
+      const seen = knownAs(callback, version);
+      if (seen !== undefined) return seen;
+      const first = await reads.look(callback, reads.underWay(callback) ?? reads.begin(callback));
+      if (first.target === undefined || upTo(first.target, version)) return first.target;
+      // That read may have begun before the lease was written.
+      const { target } = await reads.look(callback, reads.begin(callback));
+      if (target === undefined || upTo(target, version)) return target;
+      const found = `the store reads version ${target.version}, the lease is of ${version}`;
+      throw new Error(`Cannot use callback ${callback}: ${found}`);
+    },
+    look: async (callback, sinceMs) => {
+      const seen = known(callback);
+      if (seen !== undefined && seen.readMs >= sinceMs) return seen;
+      const underWay = reads.underWay(callback);
+      const isLateEnough = underWay !== undefined && underWay.beganMs >= sinceMs;
+      return reads.look(callback, isLateEnough ? underWay : reads.begin(callback));
+    },
+    isCurrent: ({ callback, version }) => known(callback)?.target.version === version,
+    appOf: (callback) =>
+      here(callback)?.target.appNo ?? owners.get(callback) ?? unpacked(callback)?.target.appNo,
+    forget: (subscription) => {
+      reads.changed(subscription);
+      packed.forget(subscription);
+      for (const some of [staying, passing]) {
+        for (const [callback, found] of some) {
+          if (found.target.subscription !== subscription) continue;
+          some.delete(callback);
+          owners.set(callback, found.target.appNo);
+        }
+      }
+    },
+  };
+}
+
+function upTo(target: KnownTarget | undefined, version: number): KnownTarget | undefined {
+  return target !== undefined && target.version >= version ? target : undefined;
+}

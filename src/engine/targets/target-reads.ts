@@ -1,0 +1,120 @@
+// Batches reads of targets: those requested in one turn of the event loop are read together,
+// because a fan-out to 100,000 requests each once, and each would be a message to the store and
+// back. A read that was overtaken by a change of its subscription is repeated, so that no caller
+// gets an outdated answer.
+import type { World } from '../../core/base/world.ts';
+import { StoreUnavailable, type Store } from '../../store/port/store.ts';
+import type { KnownTarget } from './prepared.ts';
+
+export interface Look {
+  target: KnownTarget | undefined;
+  /** By `elapsedMs`: the read began no earlier. */
+  readMs: number;
+}
+
+export type Found = Look & { target: KnownTarget };
+
+/** Callbacks that are read together. */
+export interface Reading {
+  /** By `elapsedMs`: the read began no earlier. */
+  readonly beganMs: number;
+  readonly callbacks: Set<number>;
+  /** The results; a callback is missing if its subscription changed during the read. */
+  readonly looks: Promise<ReadonlyMap<number, Look>>;
+}
+
+export interface TargetReadsMeans {
+  store: Pick<Store, 'read'>;
+  world: Pick<World, 'elapsedMs'>;
+  /** Called in the turn in which a target was read and found unchanged. */
+  onFound: (found: Found) => void;
+}
+
+export class TargetReads {
+  readonly #means: TargetReadsMeans;
+  /** By callback: the latest read in flight. */
+  readonly #underWay = new Map<number, Reading>();
+  /** For each read in flight: the subscriptions that changed since it began. */
+  readonly #watches = new Set<Set<string>>();
+  /** Requests of this turn join it. */
+  #next: Reading | undefined;
+
+  constructor(means: TargetReadsMeans) {
+    this.#means = means;
+  }
+
+  underWay(callback: number): Reading | undefined {
+    return this.#underWay.get(callback);
+  }
+
+  begin(callback: number): Reading {
+    this.#next ??= this.#reading(new Set());
+    this.#next.callbacks.add(callback);
+    this.#underWay.set(callback, this.#next);
+    return this.#next;
+  }
+
+  /**
+   * The result of a read for one of its callbacks; if the subscription changed meanwhile, of a
+   * later read.
+   */
+  async look(callback: number, first: Reading): Promise<Look> {
+    let reading = first;
+    for (;;) {
+      try {
+        const look = (await reading.looks).get(callback);
+        if (look !== undefined) return look;
+        reading = this.begin(callback);
+      } catch (error) {
+        if (reading.callbacks.size === 1 || error instanceof StoreUnavailable) throw error;
+        // One of the targets cannot be read, which must not affect the others.
+        reading = this.#underWay.get(callback) ?? this.#beginAlone(callback);
+      }
+    }
+  }
+
+  /** Reads of the subscription in flight may return its old state. */
+  changed(subscription: string): void {
+    for (const changed of this.#watches) changed.add(subscription);
+  }
+
+  #beginAlone(callback: number): Reading {
+    const reading = this.#reading(new Set([callback]));
+    this.#underWay.set(callback, reading);
+    return reading;
+  }
+
+  #reading(callbacks: Set<number>): Reading {
+    const beganMs = this.#means.world.elapsedMs();
+    return { beganMs, callbacks, looks: this.#read(callbacks, beganMs) };
+  }
+
+  async #read(callbacks: ReadonlySet<number>, readMs: number): Promise<Map<number, Look>> {
+    const changed = new Set<string>();
+    this.#watches.add(changed);
+    try {
+      await Promise.resolve(); // Until all requests of this turn have joined.
+      if (this.#next?.callbacks === callbacks) this.#next = undefined;
+      const targets = await this.#means.store.read('targets', { callbacks: [...callbacks] });
+      const nothing = { target: undefined, readMs };
+      const looks = new Map<number, Look>();
+      for (const callback of callbacks) looks.set(callback, nothing);
+      for (const target of targets) {
+        if (changed.has(target.subscription)) {
+          looks.delete(target.callback);
+          continue;
+        }
+        const found = { target, readMs };
+        looks.set(target.callback, found);
+        this.#means.onFound(found);
+      }
+      return looks;
+    } finally {
+      this.#watches.delete(changed);
+      for (const callback of callbacks) {
+        const isLast = this.#underWay.get(callback)?.callbacks === callbacks;
+        if (isLast) this.#underWay.delete(callback);
+      }
+    }
+  }
+}

@@ -1,0 +1,91 @@
+// What a scrape needs from the store: read at most once a second for all scrapers, and given up
+// after a deadline. At most one read is in flight.
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
+import type { Deadlines } from '../../egress/http/deadlines.ts';
+import type { Gauges } from '../../store/port/gauge-verbs.ts';
+import type { Node } from '../../store/port/node-verbs.ts';
+import type { Database } from '../../store/open/open.ts';
+import type { Store } from '../../store/port/store.ts';
+import { createCensor, type Census } from '../upkeep/census.ts';
+import { diskOf, type Disk } from './disk.ts';
+
+export interface StoreView {
+  gauges: Gauges;
+  nodes: readonly Node[];
+  /** Undefined until the first census is complete, which takes a while with very many lanes. */
+  census: Census | undefined;
+  disk: Disk | undefined;
+  /** When it was read, by the store's clock. */
+  nowMs: number;
+}
+
+export interface StoreWatch {
+  /** Undefined: the store does not answer. Never rejects, and is bounded in time. */
+  look(): Promise<StoreView | undefined>;
+}
+
+export interface WatchMeans {
+  world: Pick<World, 'monotonicMs'>;
+  store: Pick<Store, 'read' | 'nowMs'>;
+  deadlines: Deadlines;
+  database: Database;
+  onError: (error: unknown) => void;
+}
+
+export function createStoreWatch(means: WatchMeans): StoreWatch {
+  const { world, store, deadlines, database, onError } = means;
+  const censor = createCensor(means);
+  let seen: { view: StoreView; untilMs: number } | undefined;
+  let underWay: Promise<StoreView | undefined> | undefined;
+
+  const census = async (): Promise<Census | undefined> => {
+    const taken = censor.take();
+    const last = censor.last();
+    if (last === undefined) return taken;
+    return soon(deadlines, limits.censusAnswerMs, taken).then((now) => now ?? last);
+  };
+  const ask = async (): Promise<StoreView | undefined> => {
+    try {
+      const nowMs = store.nowMs();
+      const [gauges, nodes, disk] = await Promise.all([
+        store.read('gauges', {}),
+        store.read('nodes', {}),
+        diskOf(database),
+      ]);
+      const counted = await soon(deadlines, limits.scrapeAnswerMs / 2, census());
+      const view = { gauges, nodes, disk, census: counted, nowMs };
+      seen = { view, untilMs: world.monotonicMs() + limits.scrapeKeepMs };
+      return view;
+    } catch (error) {
+      onError(error);
+      return undefined;
+    } finally {
+      underWay = undefined;
+    }
+  };
+
+  return {
+    look: async () => {
+      if (seen !== undefined && world.monotonicMs() < seen.untilMs) return seen.view;
+      underWay ??= ask();
+      return soon(deadlines, limits.scrapeAnswerMs, underWay);
+    },
+  };
+}
+
+/** The result, if it arrives in time; undefined otherwise. */
+async function soon<T>(
+  deadlines: Deadlines,
+  ms: number,
+  promised: Promise<T>,
+): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const deadline = deadlines.set(ms, { expire: () => late.resolve(undefined) });
+  promised.catch(() => undefined); // Handled below, or too late to matter.
+  try {
+    return await Promise.race([promised, late.promise]);
+  } finally {
+    deadlines.clear(deadline);
+  }
+}

@@ -1,0 +1,50 @@
+// Writes the figures of subscriptions that the store accumulates in memory: every few seconds, so
+// that a crash loses little, and at the end, so that a stop loses none.
+import { limits } from '../../core/limits/limits.ts';
+import type { Context } from '../context.ts';
+
+type Means = Pick<Context, 'store' | 'world'> & { onError: (error: unknown) => void };
+
+export class FigureWriter {
+  readonly #means: Means;
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+
+  constructor(means: Means) {
+    this.#means = means;
+    this.#done = this.#writeOn();
+  }
+
+  /** Everything that makes or settles deliveries must have stopped. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { world } = this.#means;
+    this.#stop.abort();
+    // A store that does not answer must not delay the stop.
+    const patience = new AbortController();
+    const enough = world.sleep(limits.storeAnswerMs, patience.signal).catch(() => undefined);
+    await Promise.race([this.#done, enough]);
+    patience.abort();
+  }
+
+  async #writeOn(): Promise<void> {
+    const { world } = this.#means;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await world.sleep(limits.figuresEveryMs, signal).catch(() => undefined); // Stopped.
+      await this.#writeAll();
+    }
+  }
+
+  async #writeAll(): Promise<void> {
+    const { store, onError } = this.#means;
+    try {
+      // Each step writes the oldest rows. The loop is bounded by what memory can hold.
+      for (let rows = 0; rows <= limits.figuresGatheredMax; rows += limits.figuresRowsMax) {
+        const { isMore } = await store.edit('keepFigures', { limit: limits.figuresRowsMax });
+        if (!isMore) return;
+      }
+    } catch (error) {
+      onError(error);
+    }
+  }
+}

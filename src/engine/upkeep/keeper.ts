@@ -1,0 +1,153 @@
+// The keeper deletes and ends what is past its retention, in small steps. It never takes more than
+// half of the store's time.
+import { limits } from '../../core/limits/limits.ts';
+import type { EditInput } from '../../store/port/store.ts';
+import type { Context } from '../context.ts';
+
+type Means = Pick<Context, 'store' | 'world'> & {
+  /** How long events and their history are kept. */
+  retentionMs: number;
+  onError: (error: unknown) => void;
+  /** Rows were past their retention: called once for all steps of a round, or every minute. */
+  onRetained: (retained: Retained) => void;
+  /** Deliveries have ended whose names are unknown: called once for all steps of a round. */
+  onEnded: () => void;
+};
+
+export interface Retained {
+  /** Deliveries that were still pending, and are dead now. */
+  expired: number;
+  /** Rows of any kind. */
+  deleted: number;
+}
+
+export class Keeper {
+  readonly #means: Means;
+  readonly #stop = new AbortController();
+  readonly #done: Promise<void>;
+  #wake = new AbortController();
+  #retained: Retained = { expired: 0, deleted: 0 };
+  #cancelled = 0;
+
+  constructor(means: Means) {
+    this.#means = means;
+    this.#done = this.#keepOn();
+  }
+
+  /** Call when a subscription has ended, whose pending deliveries must be cancelled. */
+  wake(): void {
+    this.#wake.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await this.#done;
+  }
+
+  async #keepOn(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#wake = new AbortController();
+      const either = AbortSignal.any([signal, this.#wake.signal]);
+      const isTidy = await this.#round();
+      this.#tell();
+      if (isTidy) await this.#pause(either);
+    }
+  }
+
+  /** Runs steps until nothing is left or a minute is over; true if nothing is left. */
+  async #round(): Promise<boolean> {
+    const { world } = this.#means;
+    const { signal } = this.#stop;
+    const untilMs = world.monotonicMs() + limits.keeperEveryMs;
+    for (;;) {
+      const beganMs = world.monotonicMs();
+      const isMore = await this.#tidy();
+      if (!isMore) return true;
+      const endedMs = world.monotonicMs();
+      // A step queues behind other writes, so under load it takes longer and the rest after it is
+      // longer: see docs/performance.md.
+      await this.#rest(endedMs - beganMs, signal);
+      if (signal.aborted || endedMs >= untilMs) return false;
+    }
+  }
+
+  /**
+   * Waits for the next round. With several nodes a subscription may have ended on one that has no
+   * keeper or died, so nothing wakes this keeper: it sweeps for deliveries to cancel in between.
+   */
+  async #pause(signal: AbortSignal): Promise<void> {
+    const { store, onError } = this.#means;
+    const restMs = store.isShared ? limits.sweepEveryMs : limits.keeperEveryMs;
+    for (let restedMs = restMs; ; restedMs += restMs) {
+      await this.#rest(restMs, signal);
+      if (signal.aborted || restedMs >= limits.keeperEveryMs) return;
+      const swept = await store.edit('sweep', { limit: limits.keeperRowsMax }).catch(onError);
+      this.#cancelled += swept?.cancelled ?? 0;
+      this.#tell();
+      if (swept?.isMore === true) return;
+    }
+  }
+
+  /** One step; true if there may be more to do. */
+  async #tidy(): Promise<boolean> {
+    const { store, onError } = this.#means;
+    const limit = limits.keeperRowsMax;
+    const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
+    try {
+      // Together, so that they share a transaction and queue once.
+      const [swept, keys, patterns, sessions, figures, feed, isMore] = await Promise.all([
+        store.edit('sweep', { limit }),
+        store.edit('forget', { idempotencyBeforeMs, limit }),
+        store.edit('forgetPatterns', { beforeMs: store.nowMs() - limits.patternKeepMs, limit }),
+        store.edit('forgetSessions', { beforeMs: store.nowMs(), limit }),
+        store.edit('tidyFigures', { ...this.#figuresKeptMs(), limit }),
+        store.edit('forgetFeed', { beforeMs: store.nowMs() - limits.feedKeepMs, limit }),
+        this.#retain(limit),
+      ]);
+      this.#cancelled += swept.cancelled;
+      const isFull = [keys, patterns, sessions, feed].some(({ deleted }) => deleted === limit);
+      return swept.isMore || figures.isMore || isMore || isFull;
+    } catch (error) {
+      onError(error);
+      return false;
+    }
+  }
+
+  async #retain(limit: number): Promise<boolean> {
+    const { store, retentionMs } = this.#means;
+    // Never by this machine's clock: a wrong one would delete what others keep.
+    const beforeMs = store.nowMs() - retentionMs;
+    const [history, replays] = await Promise.all([
+      store.edit('retain', { beforeMs, limit }),
+      store.edit('forgetReplays', { endedBeforeMs: beforeMs, limit }),
+    ]);
+    this.#retained.expired += history.expired;
+    this.#retained.deleted += history.deleted + replays.deleted;
+    return history.isMore || replays.deleted === limit;
+  }
+
+  /**
+   * Minute figures are kept as long as the events, but at least as long as every chart needs, and
+   * bounded.
+   */
+  #figuresKeptMs(): Omit<EditInput<'tidyFigures'>, 'limit'> {
+    const { figuresFineMs, figuresKeepMs, figuresKeepMaxMs } = limits;
+    const appKeepMs = Math.min(Math.max(this.#means.retentionMs, figuresKeepMs), figuresKeepMaxMs);
+    return { appKeepMs, subscriptionFineMs: figuresFineMs, subscriptionKeepMs: figuresKeepMs };
+  }
+
+  #tell(): void {
+    const { expired, deleted } = this.#retained;
+    if (this.#cancelled + expired > 0) this.#means.onEnded();
+    this.#cancelled = 0;
+    if (expired === 0 && deleted === 0) return;
+    this.#retained = { expired: 0, deleted: 0 };
+    this.#means.onRetained({ expired, deleted });
+  }
+
+  /** Ends early when woken or stopped. */
+  async #rest(ms: number, signal: AbortSignal): Promise<void> {
+    if (ms > 0) await this.#means.world.sleep(ms, signal).catch(() => undefined);
+  }
+}

@@ -2,13 +2,13 @@
 // stopped in reverse order when a start fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardServer, type Door } from './api/admission.ts';
+import { guardServer, type Door } from './api/server/admission.ts';
 import { serveDirectly } from './api/direct/serve.ts';
 import { readConsole } from './api/console/files.ts';
-import { managementHandlers } from './api/handlers.ts';
-import { closeServer, localUrl } from './api/listening.ts';
-import { mount } from './api/mount.ts';
-import { createServer, type Server } from './api/server.ts';
+import { managementHandlers } from './api/handlers/handlers.ts';
+import { closeServer, localUrl } from './api/server/listening.ts';
+import { mount } from './api/server/mount.ts';
+import { createServer, type Server } from './api/server/server.ts';
 import type { Config } from './config.ts';
 import { createPages } from './api/pages/pages.ts';
 import { loadContracts, type Contracts } from './contract/compile/contracts.ts';

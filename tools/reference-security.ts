@@ -1,5 +1,5 @@
 // Describes who may call an operation, for the reference.
-import { scopeOf } from '../src/api/authenticate.ts';
+import { scopeOf } from '../src/api/operations/authenticate.ts';
 import type { Alternative, Operation } from '../src/contract/model/contract.ts';
 
 export function securityWords(operation: Operation): string {

@@ -2,7 +2,7 @@
 // what somebody is told whose body is wrong.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Handlers } from '../../src/api/call.ts';
+import type { Handlers } from '../../src/api/request/call.ts';
 import { mountContract, type Mounted } from './mount-contract.ts';
 import { rawClient, type RawAnswer, type RawClient } from './raw-client.ts';
 

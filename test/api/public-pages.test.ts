@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { Call } from '../../src/api/call.ts';
+import type { Call } from '../../src/api/request/call.ts';
 import { serviceHandlers, type ServiceMeans } from '../../src/api/handlers/service.ts';
 import { docsPage } from '../../src/api/docs/page.ts';
 import { listEventTypes } from '../../src/api/pages/event-types.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { managementHandlers } from '../../src/api/handlers.ts';
+import { managementHandlers } from '../../src/api/handlers/handlers.ts';
 import { loadContract } from '../../src/contract/compile/load.ts';
 import { problems } from '../../src/core/errors/problem.ts';
 import {
@@ -54,7 +54,7 @@ describe('consoleImportsTooMuch', () => {
     assert.deepEqual(found("import { x } from '../../src/core/pure.ts'; import 'preact';"), []);
     assert.equal(found("import { x } from '../../src/core/through.ts';").length, 1);
     assert.equal(found("import { x } from '../../src/core/unknown.ts';").length, 1);
-    assert.equal(found("import type { x } from '../../src/api/call.ts';").length, 1);
+    assert.equal(found("import type { x } from '../../src/api/request/call.ts';").length, 1);
     assert.equal(found("import type { x } from '../../src/client/page.ts';").length, 1);
     const contract = "from '../../src/client/contract/key.ts';";
     assert.deepEqual(found(`import type { Key } ${contract}`), []);

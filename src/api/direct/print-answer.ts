@@ -3,8 +3,8 @@ import { strict as assert } from 'node:assert';
 import { STATUS_CODES } from 'node:http';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
-import type { Reply } from '../call.ts';
-import { answerHeaders } from '../server.ts';
+import type { Reply } from '../request/call.ts';
+import { answerHeaders } from '../server/server.ts';
 
 export interface Printed {
   text: string;

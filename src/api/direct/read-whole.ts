@@ -2,7 +2,7 @@
 // doubtful must not be parsed here: it goes to Node's HTTP server, which knows everything that HTTP
 // allows and how to refuse the rest.
 import { limits } from '../../core/limits/limits.ts';
-import type { RawHead } from '../raw-request.ts';
+import type { RawHead } from '../request/raw-request.ts';
 
 export interface WholeRequest {
   head: Head;

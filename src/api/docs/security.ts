@@ -1,7 +1,7 @@
 // Describes the authentication of an operation, and the section on all schemes.
 import type { Alternative, Carrier, Operation, Scheme } from '../../contract/model/contract.ts';
 import { isAppIdScheme, isSessionScheme } from '../../contract/model/security.ts';
-import { scopeOf } from '../authenticate.ts';
+import { scopeOf } from '../operations/authenticate.ts';
 import { html, join } from './html.ts';
 import type { Fragment, Html } from './html.ts';
 import { prose } from './prose.ts';

@@ -4,8 +4,8 @@ import { withPrefix } from '../../core/base/id.ts';
 import { createApp, editApp, getApp, listApps } from '../../engine/access/apps.ts';
 import type { Context } from '../../engine/context.ts';
 import type { QuotaEdits } from '../../store/port/store.ts';
-import type { Handlers } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Handlers } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 
 export function appHandlers(context: Context): Handlers {
   return {

@@ -2,9 +2,9 @@
 // from the API, with the user's own credentials.
 import type { Message } from '../../contract/expression/exchange.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import type { Handlers, Reply } from '../call.ts';
+import type { Handlers, Reply } from '../request/call.ts';
 import type { ConsoleFile, ConsoleFiles } from '../console/files.ts';
-import * as fields from '../fields.ts';
+import * as fields from '../request/fields.ts';
 
 /** `files` is undefined if the console was not built. */
 export function consoleHandlers(files: ConsoleFiles | undefined): Handlers {

@@ -11,8 +11,8 @@ import { timeOf, withPrefix } from '../../core/base/id.ts';
 import type { Context } from '../../engine/context.ts';
 import { getDelivery, listDeliveries, retryDelivery } from '../../engine/read/deliveries.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';
-import type { Handlers } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Handlers } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 
 export function deliveryHandlers(context: Context): Handlers {
   return {

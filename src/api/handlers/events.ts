@@ -14,8 +14,8 @@ import { ping, publish, type NewEvent, type PublishRules } from '../../engine/pu
 import { getSubscription } from '../../engine/subscribe/subscriptions.ts';
 import { beginTrace } from '../../engine/publish/trace.ts';
 import type { Accepted } from '../../store/port/delivery-verbs.ts';
-import type { Call, Handlers } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Call, Handlers } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 import type { Pages } from '../pages/pages.ts';
 
 export function eventHandlers(

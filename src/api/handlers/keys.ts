@@ -4,8 +4,8 @@ import { Problem } from '../../core/errors/problem.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
 import { createKey, getKey, listKeys, revokeKey, rotateKey } from '../../engine/access/keys.ts';
-import type { Call, Handlers } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Call, Handlers } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 
 export function keyHandlers(context: Context, identifier: Identifier): Handlers {
   const show = (key: Key): Record<string, unknown> => showKey(key, context.world.nowMs());

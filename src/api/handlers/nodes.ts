@@ -2,8 +2,8 @@
 import type { Context } from '../../engine/context.ts';
 import type { Liveness } from '../../engine/cluster/liveness.ts';
 import { listNodes } from '../../engine/cluster/nodes.ts';
-import type { Handlers } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Handlers } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 
 export function nodeHandlers(context: Context, self: Pick<Liveness, 'no'>): Handlers {
   return {

@@ -12,8 +12,8 @@ import {
   listReplays,
   type ReplayWish,
 } from '../../engine/read/replays.ts';
-import type { Call, Handlers } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Call, Handlers } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 
 export function replayHandlers(context: Context): Handlers {
   return {

@@ -8,8 +8,8 @@ import { once } from '../../core/base/once.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Liveness } from '../../engine/cluster/liveness.ts';
 import { createReadiness, type ReadinessMeans } from '../../engine/cluster/readiness.ts';
-import type { Handlers, Reply } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Handlers, Reply } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 import type { Pages } from '../pages/pages.ts';
 
 export interface ServiceMeans extends ReadinessMeans {

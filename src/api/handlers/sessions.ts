@@ -12,8 +12,8 @@ import {
   type Credential,
   type OpenSession,
 } from '../../engine/access/sessions.ts';
-import type { Call, Handlers, Reply } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Call, Handlers, Reply } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 
 export interface SessionMeans {
   context: Context;

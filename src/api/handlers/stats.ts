@@ -8,9 +8,9 @@ import type { Context } from '../../engine/context.ts';
 import type { SubscriptionStats, TimeAsked } from '../../engine/read/stats.ts';
 import { getStats, getSubscriptionStats } from '../../engine/read/stats.ts';
 import type { Attention } from '../../store/port/figure-verbs.ts';
-import type { Handlers } from '../call.ts';
-import type { Fields } from '../fields.ts';
-import * as fields from '../fields.ts';
+import type { Handlers } from '../request/call.ts';
+import type { Fields } from '../request/fields.ts';
+import * as fields from '../request/fields.ts';
 
 export function statsHandlers(context: Context): Handlers {
   return {

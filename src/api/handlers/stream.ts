@@ -3,9 +3,9 @@ import { limits } from '../../core/limits/limits.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import type { Frame } from '../../engine/live/frame.ts';
 import type { StreamHub } from '../../engine/live/stream.ts';
-import type { Call, Handlers, Reply } from '../call.ts';
-import { commentBytes, createEventStream, eventBytes } from '../event-stream.ts';
-import * as fields from '../fields.ts';
+import type { Call, Handlers, Reply } from '../request/call.ts';
+import { commentBytes, createEventStream, eventBytes } from '../request/event-stream.ts';
+import * as fields from '../request/fields.ts';
 import { showDelivery } from './deliveries.ts';
 import { showReplay } from './replays.ts';
 

@@ -19,8 +19,8 @@ import {
   unsubscribe,
   type SubscriptionChange,
 } from '../../engine/subscribe/subscriptions.ts';
-import type { Call, Handlers, Reply } from '../call.ts';
-import * as fields from '../fields.ts';
+import type { Call, Handlers, Reply } from '../request/call.ts';
+import * as fields from '../request/fields.ts';
 
 export function subscriptionHandlers(context: Context): Handlers {
   return {

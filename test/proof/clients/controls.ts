@@ -84,7 +84,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-slow-heads-stay',
     changes: [
       {
-        file: 'src/api/server.ts',
+        file: 'src/api/server/server.ts',
         find: 'connectionsCheckingInterval: limits.connectionsLookMs,',
         replace: '',
       },
@@ -96,12 +96,12 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-no-time-limit',
     changes: [
       {
-        file: 'src/api/server.ts',
+        file: 'src/api/server/server.ts',
         find: 'requestTimeout: limits.requestTimeoutMs,',
         replace: 'requestTimeout: 0,',
       },
       {
-        file: 'src/api/server.ts',
+        file: 'src/api/server/server.ts',
         find: 'headersTimeout: limits.headersTimeoutMs,',
         replace: 'headersTimeout: 0,',
       },
@@ -113,7 +113,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-half-closed-is-enough',
     changes: [
       {
-        file: 'src/api/server.ts',
+        file: 'src/api/server/server.ts',
         find: "if (problem.code === 'request_timeout') socket.destroySoon();",
         replace: "if (problem.code === 'malformed_request') socket.end();",
       },
@@ -125,7 +125,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-idle-ones-stay',
     changes: [
       {
-        file: 'src/api/connections.ts',
+        file: 'src/api/server/connections.ts',
         find: '  if (line === undefined) return false;',
         replace: '  if (line === undefined || line.asked >= 0) return false;',
       },
@@ -149,7 +149,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-refusal-overtakes',
     changes: [
       {
-        file: 'src/api/connections.ts',
+        file: 'src/api/server/connections.ts',
         find: '  if (!isTurn) return;',
         replace: '  if (!isTurn && line.asked < 0) return;',
       },
@@ -161,7 +161,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-lenient-parser',
     changes: [
       {
-        file: 'src/api/server.ts',
+        file: 'src/api/server/server.ts',
         find: '    requireHostHeader: false,',
         replace: '    insecureHTTPParser: true,\n    requireHostHeader: false,',
       },
@@ -173,7 +173,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-no-body-limit',
     changes: [
       {
-        file: 'src/api/mount.ts',
+        file: 'src/api/server/mount.ts',
         find: '    bodyLimit: bodyBytesMaxOf(operation),',
         replace: '    bodyLimit: 2 ** 40 + 0 * bodyBytesMaxOf(operation),',
       },
@@ -197,7 +197,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-no-origin-check',
     changes: [
       {
-        file: 'src/api/authenticate.ts',
+        file: 'src/api/operations/authenticate.ts',
         find: 'const fault = best.usesCookie ?',
         replace: "const fault = best.usesCookie && method === 'NONE' ?",
       },
@@ -209,7 +209,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-any-media-type',
     changes: [
       {
-        file: 'src/api/origin.ts',
+        file: 'src/api/request/origin.ts',
         find: '  return bodyFault(head);',
         replace: "  return method === 'NONE' ? bodyFault(head) : undefined;",
       },
@@ -269,7 +269,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-app-id-is-ignored',
     changes: [
       {
-        file: 'src/api/operation.ts',
+        file: 'src/api/operations/operation.ts',
         find: 'if (appId !== undefined) checkAppId(head, appId);',
         replace: "if (appId === '') checkAppId(head, appId);",
       },
@@ -293,7 +293,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-one-of-two-will-do',
     changes: [
       {
-        file: 'src/api/authenticate.ts',
+        file: 'src/api/operations/authenticate.ts',
         find: 'return all.length === 1 ? all[0] : undefined;',
         replace: 'return all[0];',
       },
@@ -305,7 +305,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-and-as-or',
     changes: [
       {
-        file: 'src/api/authenticate.ts',
+        file: 'src/api/operations/authenticate.ts',
         find: 'if (!appIds.every((scheme)',
         replace: 'if (appIds.length === 0 && !appIds.every((scheme)',
       },
@@ -317,7 +317,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-raw-url-in-log',
     changes: [
       {
-        file: 'src/api/request-log.ts',
+        file: 'src/api/request/request-log.ts',
         find: '    method: request.method,\n    status,',
         replace: '    method: request.method,\n    url: request.url,\n    status,',
       },

@@ -52,7 +52,7 @@ const broken: readonly Broken[] = [
   {
     name: 'fuzz-throws-at-an-edge',
     change: {
-      file: 'src/api/fields.ts',
+      file: 'src/api/request/fields.ts',
       find: '  const after = optionalText(fields, ',
       replace: "  assert(fields['limit'] !== 500);\n  const after = optionalText(fields, ",
     },
@@ -72,7 +72,7 @@ const broken: readonly Broken[] = [
   {
     name: 'fuzz-scope-not-asked-for',
     change: {
-      file: 'src/api/authenticate.ts',
+      file: 'src/api/operations/authenticate.ts',
       find: 'if (scope !== undefined && !best.key.scopes.includes(scope)) {',
       replace: 'if (scope !== undefined && best.key.scopes.length === 0) {',
     },
@@ -82,7 +82,7 @@ const broken: readonly Broken[] = [
   {
     name: 'fuzz-url-in-the-log',
     change: {
-      file: 'src/api/request-log.ts',
+      file: 'src/api/request/request-log.ts',
       find: '    method: request.method,\n    status,\n    tookMs',
       replace: '    method: request.method,\n    url: request.url,\n    status,\n    tookMs',
     },

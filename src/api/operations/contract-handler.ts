@@ -1,13 +1,13 @@
 // Handlers of operations that a contract itself defines: subscribe and unsubscribe.
 import assert from 'node:assert/strict';
-import { withPrefix } from '../core/base/id.ts';
-import type { Contract, Operation, Parameter } from '../contract/model/contract.ts';
-import type { Message } from '../contract/expression/exchange.ts';
-import type { Context } from '../engine/context.ts';
-import { subscribe } from '../engine/subscribe/subscribe.ts';
-import { unsubscribe } from '../engine/subscribe/subscriptions.ts';
-import type { Handler } from './call.ts';
-import { withoutCredentials } from './credentials.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import type { Contract, Operation, Parameter } from '../../contract/model/contract.ts';
+import type { Message } from '../../contract/expression/exchange.ts';
+import type { Context } from '../../engine/context.ts';
+import { subscribe } from '../../engine/subscribe/subscribe.ts';
+import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
+import type { Handler } from '../request/call.ts';
+import { withoutCredentials } from '../request/credentials.ts';
 
 export interface ContractHandlerMeans {
   context: Context;

@@ -1,9 +1,9 @@
 // Parses a body by its media type. Strict wherever lenience would let two programs read two
 // different values.
-import { bounds } from '../contract/document/bounds.ts';
-import { isJson } from '../contract/model/media.ts';
-import { readJson } from '../core/base/json.ts';
-import { Problem } from '../core/errors/problem.ts';
+import { bounds } from '../../contract/document/bounds.ts';
+import { isJson } from '../../contract/model/media.ts';
+import { readJson } from '../../core/base/json.ts';
+import { Problem } from '../../core/errors/problem.ts';
 import { decoded, readMediaType, type RawHead } from './raw-request.ts';
 
 export interface Body {

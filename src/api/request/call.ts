@@ -1,12 +1,12 @@
 // A call as handlers see it: parsed and checked against the contract, with its authenticated
 // caller.
-import type { Variant } from '../contract/model/contract.ts';
-import type { Message } from '../contract/expression/exchange.ts';
-import type { App } from '../core/domain/app.ts';
-import type { Key } from '../core/domain/key.ts';
-import type { TraceContext } from '../core/telemetry/trace.ts';
-import type { OpenSession } from '../engine/access/sessions.ts';
-import type { Begun } from '../engine/publish/trace.ts';
+import type { Variant } from '../../contract/model/contract.ts';
+import type { Message } from '../../contract/expression/exchange.ts';
+import type { App } from '../../core/domain/app.ts';
+import type { Key } from '../../core/domain/key.ts';
+import type { TraceContext } from '../../core/telemetry/trace.ts';
+import type { OpenSession } from '../../engine/access/sessions.ts';
+import type { Begun } from '../../engine/publish/trace.ts';
 import type { Facts } from './request-log.ts';
 
 export interface Call {

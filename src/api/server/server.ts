@@ -4,13 +4,13 @@ import { strict as assert } from 'node:assert';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { withPrefix } from '../core/base/id.ts';
-import { limits } from '../core/limits/limits.ts';
-import { Problem } from '../core/errors/problem.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem } from '../../core/errors/problem.ts';
 import { tendConnections, type Connections } from './connections.ts';
-import type { ProblemReply } from './problem.ts';
-import { problemBody, problemMediaType, problemReply, toProblem } from './problem.ts';
-import { logRequest, logRequests, type RequestLog } from './request-log.ts';
+import type { ProblemReply } from '../request/problem.ts';
+import { problemBody, problemMediaType, problemReply, toProblem } from '../request/problem.ts';
+import { logRequest, logRequests, type RequestLog } from '../request/request-log.ts';
 
 export interface ServerOptions extends RequestLog {
   newId: () => string;

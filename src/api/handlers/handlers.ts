@@ -1,26 +1,26 @@
 // The table of all management handlers, by operationId of our own contract.
-import type { Family } from '../core/telemetry/metric.ts';
-import type { Contracts } from '../contract/compile/contracts.ts';
-import type { Context } from '../engine/context.ts';
-import type { Identifier } from '../engine/access/identify.ts';
-import type { Liveness } from '../engine/cluster/liveness.ts';
-import type { StreamHub } from '../engine/live/stream.ts';
-import type { Handlers } from './call.ts';
-import type { ConsoleFiles } from './console/files.ts';
-import { appHandlers } from './handlers/apps.ts';
-import type { Pages } from './pages/pages.ts';
-import { consoleHandlers } from './handlers/console.ts';
-import { deliveryHandlers } from './handlers/deliveries.ts';
-import { eventHandlers } from './handlers/events.ts';
-import { keyHandlers } from './handlers/keys.ts';
-import { metricsHandlers } from './handlers/metrics.ts';
-import { nodeHandlers } from './handlers/nodes.ts';
-import { replayHandlers } from './handlers/replays.ts';
-import { sessionHandlers } from './handlers/sessions.ts';
-import { serviceHandlers, type ServiceMeans } from './handlers/service.ts';
-import { statsHandlers } from './handlers/stats.ts';
-import { streamHandlers } from './handlers/stream.ts';
-import { subscriptionHandlers } from './handlers/subscriptions.ts';
+import type { Family } from '../../core/telemetry/metric.ts';
+import type { Contracts } from '../../contract/compile/contracts.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Identifier } from '../../engine/access/identify.ts';
+import type { Liveness } from '../../engine/cluster/liveness.ts';
+import type { StreamHub } from '../../engine/live/stream.ts';
+import type { Handlers } from '../request/call.ts';
+import type { ConsoleFiles } from '../console/files.ts';
+import { appHandlers } from './apps.ts';
+import type { Pages } from '../pages/pages.ts';
+import { consoleHandlers } from './console.ts';
+import { deliveryHandlers } from './deliveries.ts';
+import { eventHandlers } from './events.ts';
+import { keyHandlers } from './keys.ts';
+import { metricsHandlers } from './metrics.ts';
+import { nodeHandlers } from './nodes.ts';
+import { replayHandlers } from './replays.ts';
+import { sessionHandlers } from './sessions.ts';
+import { serviceHandlers, type ServiceMeans } from './service.ts';
+import { statsHandlers } from './stats.ts';
+import { streamHandlers } from './stream.ts';
+import { subscriptionHandlers } from './subscriptions.ts';
 
 export interface HandlerMeans {
   context: Context;

@@ -1,15 +1,15 @@
 // Authentication: executes the security requirements of an operation. One alternative suffices, all
 // schemes of an alternative must hold, and every failure looks the same from outside.
-import type { Alternative, Carrier, Operation, Scheme } from '../contract/model/contract.ts';
-import { withPrefix } from '../core/base/id.ts';
-import type { Key, Scope } from '../core/domain/key.ts';
-import { limits } from '../core/limits/limits.ts';
-import { Problem } from '../core/errors/problem.ts';
-import { followed, together, type Soon } from '../core/base/soon.ts';
-import type { Identifier } from '../engine/access/identify.ts';
-import type { OpenSession } from '../engine/access/sessions.ts';
-import { crossOriginFault } from './origin.ts';
-import type { RawHead } from './raw-request.ts';
+import type { Alternative, Carrier, Operation, Scheme } from '../../contract/model/contract.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import type { Key, Scope } from '../../core/domain/key.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import { followed, together, type Soon } from '../../core/base/soon.ts';
+import type { Identifier } from '../../engine/access/identify.ts';
+import type { OpenSession } from '../../engine/access/sessions.ts';
+import { crossOriginFault } from '../request/origin.ts';
+import type { RawHead } from '../request/raw-request.ts';
 
 /** Undefined: anonymous, where the contract allows it. */
 export type Caller = Known | undefined;

@@ -1,8 +1,8 @@
 // Identifies scrapers. Metrics matter most when the store is down, but then no key can be looked
 // up. So a key that was valid here recently stays valid for a while, for metrics only.
-import { hashKey, type Key } from '../core/domain/key.ts';
-import { limits } from '../core/limits/limits.ts';
-import type { World } from '../core/base/world.ts';
+import { hashKey, type Key } from '../../core/domain/key.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Means } from './authenticate.ts';
 
 type Identifier = Means['identifier'];

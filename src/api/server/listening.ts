@@ -1,7 +1,7 @@
 // Where a server listens, and how it stops.
 import type { FastifyInstance } from 'fastify';
-import { limits } from '../core/limits/limits.ts';
-import type { World } from '../core/base/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import type { Server } from './server.ts';
 
 /** Current requests are finished, but only for a bounded time. */

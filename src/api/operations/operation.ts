@@ -1,20 +1,20 @@
 // An operation as a request meets it, on either path: authenticate, read the call, answer or
 // refuse.
-import type { Operation } from '../contract/model/contract.ts';
-import { withPrefix } from '../core/base/id.ts';
-import type { Key } from '../core/domain/key.ts';
-import { redact } from '../core/secrets/redact.ts';
-import { followed, type Soon } from '../core/base/soon.ts';
-import type { Context } from '../engine/context.ts';
-import type { Identifier } from '../engine/access/identify.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import type { Key } from '../../core/domain/key.ts';
+import { redact } from '../../core/secrets/redact.ts';
+import { followed, type Soon } from '../../core/base/soon.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Identifier } from '../../engine/access/identify.ts';
 import { appIdCheck } from './app-id.ts';
 import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
-import type { Call, Handler, Reply } from './call.ts';
-import { problemReply, toProblem, type ProblemReply } from './problem.ts';
-import type { RawHead } from './raw-request.ts';
+import type { Call, Handler, Reply } from '../request/call.ts';
+import { problemReply, toProblem, type ProblemReply } from '../request/problem.ts';
+import type { RawHead } from '../request/raw-request.ts';
 import { readCall, type Arrived, type Place } from './read-call.ts';
-import { deedOf, note, subjectOf, type Noted } from './request-log.ts';
-import { routeOf } from './route.ts';
+import { deedOf, note, subjectOf, type Noted } from '../request/request-log.ts';
+import { routeOf } from '../request/route.ts';
 import { createScrapeIdentifier } from './scrape-identifier.ts';
 
 export interface Served {

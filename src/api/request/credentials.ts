@@ -1,5 +1,5 @@
 // Removes credentials from URLs before they reach a target, a log or the store.
-import type { Contract } from '../contract/model/contract.ts';
+import type { Contract } from '../../contract/model/contract.ts';
 
 /** Path and query of a request, without the query parameters that carry keys in this contract. */
 export function withoutCredentials(target: string, { operations }: Contract): string {

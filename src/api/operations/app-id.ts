@@ -1,10 +1,10 @@
 // Refuses a request that names one app and carries the key of another. Otherwise an operation that
 // takes no app id would ignore it and act on the wrong app.
-import type { Operation } from '../contract/model/contract.ts';
-import { withoutPrefix, withPrefix } from '../core/base/id.ts';
-import { Problem } from '../core/errors/problem.ts';
-import { redact } from '../core/secrets/redact.ts';
-import type { RawHead } from './raw-request.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import { withoutPrefix, withPrefix } from '../../core/base/id.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import { redact } from '../../core/secrets/redact.ts';
+import type { RawHead } from '../request/raw-request.ts';
 
 /** `appId`: the app on whose behalf the request runs, without its prefix. */
 export type CheckAppId = (head: RawHead, appId: string) => void;

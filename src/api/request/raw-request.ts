@@ -1,7 +1,7 @@
 // The contents of a request as plain values. Repeated query parameters, headers and cookies stay
 // visible, so that no later code has to guess which of two values was meant.
 import type { IncomingMessage } from 'node:http';
-import { readKey, type PresentedKey } from '../core/domain/key.ts';
+import { readKey, type PresentedKey } from '../../core/domain/key.ts';
 
 export interface RawHead {
   /** Decoded, in order, including repetitions. */

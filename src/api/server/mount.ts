@@ -2,18 +2,18 @@
 // the body is read; the contract interprets the request.
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Operation } from '../contract/model/contract.ts';
-import { servedOf, type Contracts } from '../contract/compile/contracts.ts';
-import { Problem } from '../core/errors/problem.ts';
-import type { Context } from '../engine/context.ts';
-import type { Identifier } from '../engine/access/identify.ts';
-import type { NodeRole } from '../store/port/node-verbs.ts';
-import { bodyBytesMaxOf } from './authenticate.ts';
-import type { Handler, Handlers, Reply } from './call.ts';
-import { contractHandler } from './contract-handler.ts';
-import { served, type Served } from './operation.ts';
-import { readHead } from './raw-request.ts';
-import { routeOf } from './route.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import { servedOf, type Contracts } from '../../contract/compile/contracts.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Identifier } from '../../engine/access/identify.ts';
+import type { NodeRole } from '../../store/port/node-verbs.ts';
+import { bodyBytesMaxOf } from '../operations/authenticate.ts';
+import type { Handler, Handlers, Reply } from '../request/call.ts';
+import { contractHandler } from '../operations/contract-handler.ts';
+import { served, type Served } from '../operations/operation.ts';
+import { readHead } from '../request/raw-request.ts';
+import { routeOf } from '../request/route.ts';
 import { sendProblem, sendRefusal } from './server.ts';
 
 export interface MountMeans {

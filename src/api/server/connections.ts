@@ -3,8 +3,8 @@
 // whom.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { limits } from '../core/limits/limits.ts';
-import type { World } from '../core/base/world.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 
 export interface Connections {
   /**

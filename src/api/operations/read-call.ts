@@ -2,19 +2,19 @@
 // refused if it does not fit. Authentication has happened before (mount.ts); nothing here may admit
 // a caller.
 import assert from 'node:assert/strict';
-import type { Operation } from '../contract/model/contract.ts';
-import { readRequest, type Reading } from '../contract/request/request.ts';
-import type { Key } from '../core/domain/key.ts';
-import { invalidRequest, Problem } from '../core/errors/problem.ts';
-import type { Soon } from '../core/base/soon.ts';
-import { readTrace } from '../core/telemetry/trace.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import { readRequest, type Reading } from '../../contract/request/request.ts';
+import type { Key } from '../../core/domain/key.ts';
+import { invalidRequest, Problem } from '../../core/errors/problem.ts';
+import type { Soon } from '../../core/base/soon.ts';
+import { readTrace } from '../../core/telemetry/trace.ts';
 import type { Caller } from './authenticate.ts';
-import { readBody, unsupported } from './body.ts';
-import type { Call } from './call.ts';
-import { crossOriginFault } from './origin.ts';
-import { pathAndQuery, unreadableParameter, type RawHead } from './raw-request.ts';
-import { note, noteSpan, type Noted } from './request-log.ts';
-import type { Route } from './route.ts';
+import { readBody, unsupported } from '../request/body.ts';
+import type { Call } from '../request/call.ts';
+import { crossOriginFault } from '../request/origin.ts';
+import { pathAndQuery, unreadableParameter, type RawHead } from '../request/raw-request.ts';
+import { note, noteSpan, type Noted } from '../request/request-log.ts';
+import type { Route } from '../request/route.ts';
 
 /** What all requests of an operation share. */
 export interface Place {

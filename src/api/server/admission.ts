@@ -5,16 +5,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
-import type { Contracts } from '../contract/compile/contracts.ts';
-import { withPrefix } from '../core/base/id.ts';
-import { limits } from '../core/limits/limits.ts';
-import { Problem } from '../core/errors/problem.ts';
-import type { World } from '../core/base/world.ts';
-import type { Admission, LoadKind, Ticket } from '../engine/admission/admission.ts';
-import type { Answered } from '../engine/telemetry/meter.ts';
-import { problemBody, problemMediaType, type ProblemReply } from './problem.ts';
-import { hasKey } from './request-log.ts';
-import { routeOf } from './route.ts';
+import type { Contracts } from '../../contract/compile/contracts.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import type { World } from '../../core/base/world.ts';
+import type { Admission, LoadKind, Ticket } from '../../engine/admission/admission.ts';
+import type { Answered } from '../../engine/telemetry/meter.ts';
+import { problemBody, problemMediaType, type ProblemReply } from '../request/problem.ts';
+import { hasKey } from '../request/request-log.ts';
+import { routeOf } from '../request/route.ts';
 import { answerHeaders, readRequestId } from './server.ts';
 
 export interface DoorMeans {

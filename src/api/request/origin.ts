@@ -1,7 +1,7 @@
 // Cross-site request forgery: browsers send cookies on their own, so a foreign page could use a key
 // in one. For requests that change something, the browser must state that they come from our own
 // origin.
-import { isJson } from '../contract/model/media.ts';
+import { isJson } from '../../contract/model/media.ts';
 import { readMediaType, type RawHead } from './raw-request.ts';
 
 /**

@@ -2,14 +2,14 @@
 // a URL, a header or a body, and text of a caller only in redacted form.
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import type { Operation } from '../contract/model/contract.ts';
-import type { LogFact } from '../core/telemetry/log-fact.ts';
-import type { ProblemCode } from '../core/errors/problem.ts';
-import { redact } from '../core/secrets/redact.ts';
-import type { Tracer } from '../core/telemetry/trace.ts';
-import type { World } from '../core/base/world.ts';
-import type { Answered } from '../engine/telemetry/meter.ts';
-import type { Begun } from '../engine/publish/trace.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import type { LogFact } from '../../core/telemetry/log-fact.ts';
+import type { ProblemCode } from '../../core/errors/problem.ts';
+import { redact } from '../../core/secrets/redact.ts';
+import type { Tracer } from '../../core/telemetry/trace.ts';
+import type { World } from '../../core/base/world.ts';
+import type { Answered } from '../../engine/telemetry/meter.ts';
+import type { Begun } from '../../engine/publish/trace.ts';
 
 /** Facts about a request. */
 export interface Facts {

@@ -23,4 +23,4 @@ const { directory } = enableCompileCache(folder);
 // Threads inherit it from here. A value set by the user wins.
 if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= directory;
 
-await import('./cli/program.ts');
+await import('./cli/program/program.ts');

@@ -1,7 +1,7 @@
 // Generates docs/cli.md from the commands in src/cli/commands.
-import { groups, type Command } from '../src/cli/command.ts';
-import { commands } from '../src/cli/commands.ts';
-import { flagRows, shownSettings } from '../src/cli/help.ts';
+import { groups, type Command } from '../src/cli/declare/command.ts';
+import { commands } from '../src/cli/program/commands.ts';
+import { flagRows, shownSettings } from '../src/cli/program/help.ts';
 
 export function cliPage(): string {
   const overview = Object.entries(groups).flatMap(([group, title]) =>

@@ -1,10 +1,10 @@
 // What holds for every command: it explains itself, its flags and its --json, with examples of it.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Command } from '../../src/cli/command.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { settingFlags } from '../../src/cli/flags.ts';
-import { readCall } from '../../src/cli/read-call.ts';
+import type { Command } from '../../src/cli/declare/command.ts';
+import { commands } from '../../src/cli/program/commands.ts';
+import { settingFlags } from '../../src/cli/declare/flags.ts';
+import { readCall } from '../../src/cli/program/read-call.ts';
 import { runHere } from './in-process.ts';
 
 const wanted =

@@ -1,5 +1,5 @@
 // A process that says more than any pipe holds, and ends: with its log, as the service does.
-import { openLog } from '../../src/cli/log.ts';
+import { openLog } from '../../src/cli/serve/log.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 
 process.stderr.on('error', () => undefined); // As the program does, which makes the pipe one that never blocks.

@@ -1,9 +1,9 @@
 // The command line without a process of its own: the same words, the same exit code, in a tenth of the
 // time. What only a process has (signals, a real terminal) is looked at in child.ts and pty.ts.
 import { Readable } from 'node:stream';
-import { commands } from '../../src/cli/commands.ts';
-import { runCommandLine } from '../../src/cli/run.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { commands } from '../../src/cli/program/commands.ts';
+import { runCommandLine } from '../../src/cli/program/run.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import type { Env } from './child.ts';
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../src/cli/program/commands.ts';
 import { runChild } from './child.ts';
 import { runHere } from './in-process.ts';
 import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
@@ -77,7 +77,7 @@ describe('ringback', () => {
   }
 
   it('knows a flag for every setting, and reports mistakes in all of them at once', async () => {
-    const { settingFlags } = await import('../../src/cli/flags.ts');
+    const { settingFlags } = await import('../../src/cli/declare/flags.ts');
     const args = settingFlags.flatMap(({ flag }) => [`--${flag}`, '\u0001 no such value']);
     const { code, err } = await runHere(['serve', ...args]);
     assert.equal(code, 2);

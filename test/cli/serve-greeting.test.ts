@@ -1,8 +1,8 @@
 // How `ringback serve` greets a person at a terminal, and a program.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { commands } from '../../src/cli/commands.ts';
-import { runCommandLine } from '../../src/cli/run.ts';
+import { commands } from '../../src/cli/program/commands.ts';
+import { runCommandLine } from '../../src/cli/program/run.ts';
 import { version } from '../../src/core/base/version.ts';
 import { data, newFolder, startChild, status, type Env } from './child.ts';
 import { terminalOf } from './in-process.ts';

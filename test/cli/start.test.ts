@@ -72,7 +72,7 @@ describe('a start on SQLite', () => {
     const commands = globSync('*.ts', { cwd: join(root, 'src', 'cli', 'commands') });
     const work = commands.flatMap((command) => (command === 'serve.ts' ? [] : workOf(command)));
     assert(work.length > 10, 'the work of the commands is found');
-    assert(main.own.includes('src/cli/serve.ts'));
+    assert(main.own.includes('src/cli/serve/serve.ts'));
     assert.deepEqual(
       main.own.filter((path) => work.includes(path)),
       [],

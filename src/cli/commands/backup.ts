@@ -1,5 +1,5 @@
 // Declares `ringback backup`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
+import type { Command } from '../declare/command.ts';
 
 export const backup: Command = {
   name: 'backup',
@@ -22,5 +22,5 @@ export const backup: Command = {
       says: 'Back up another data folder',
     },
   ],
-  run: async (call, terminal) => (await import('../backup.ts')).backup(call, terminal),
+  run: async (call, terminal) => (await import('../database/backup.ts')).backup(call, terminal),
 };

@@ -1,5 +1,5 @@
 // Declares `ringback check`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
+import type { Command } from '../declare/command.ts';
 
 export const check: Command = {
   name: 'check',
@@ -40,5 +40,5 @@ export const check: Command = {
       'A document does not load, an operation’s callbacks can never resolve, or an ' +
       'operation cannot be called',
   },
-  run: async (call, terminal) => (await import('../check.ts')).check(call, terminal),
+  run: async (call, terminal) => (await import('../check/check.ts')).check(call, terminal),
 };

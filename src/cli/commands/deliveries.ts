@@ -1,7 +1,7 @@
 // Declares `ringback deliveries`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
-import { deliveryFlags, deliveryStates, listFlags } from './filter-flags.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
+import { deliveryFlags, deliveryStates, listFlags } from '../service/filter-flags.ts';
 
 export const deliveries: Command = {
   name: 'deliveries',
@@ -48,5 +48,6 @@ export const deliveries: Command = {
       says: 'Follow deliveries of order events',
     },
   ],
-  run: async (call, terminal) => (await import('../deliveries.ts')).deliveries(call, terminal),
+  run: async (call, terminal) =>
+    (await import('../deliveries/deliveries.ts')).deliveries(call, terminal),
 };

@@ -1,5 +1,5 @@
 // Declares `ringback doctor`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
+import type { Command } from '../declare/command.ts';
 
 export const doctor: Command = {
   name: 'doctor',
@@ -37,5 +37,5 @@ export const doctor: Command = {
     0: 'No check failed; there may be warnings',
     1: 'A check failed: the service would not start, or could not keep its guarantees',
   },
-  run: async (call, terminal) => (await import('../doctor.ts')).doctor(call, terminal),
+  run: async (call, terminal) => (await import('../doctor/doctor.ts')).doctor(call, terminal),
 };

@@ -1,7 +1,7 @@
 // Declares `ringback events`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
-import { listFlags, timeFlags } from './filter-flags.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
+import { listFlags, timeFlags } from '../service/filter-flags.ts';
 
 export const events: Command = {
   name: 'events',
@@ -29,5 +29,5 @@ export const events: Command = {
     },
     { line: 'ringback events evt_01jc4t6v8m3q5r7w9x1y2z3a4b', says: 'Show one event' },
   ],
-  run: async (call, terminal) => (await import('../events.ts')).events(call, terminal),
+  run: async (call, terminal) => (await import('../deliveries/events.ts')).events(call, terminal),
 };

@@ -1,6 +1,6 @@
 // Declares `ringback key`; its implementation is loaded when it runs.
 import { scopes } from '../../core/domain/key.ts';
-import type { Command } from '../command.ts';
+import type { Command } from '../declare/command.ts';
 
 export const key: Command = {
   name: 'key',
@@ -43,5 +43,5 @@ export const key: Command = {
     },
     { line: 'ringback key revoke rbk_Ab12Cd34', says: 'Revoke a key at once' },
   ],
-  run: async (call, terminal) => (await import('../key.ts')).key(call, terminal),
+  run: async (call, terminal) => (await import('../keys/key.ts')).key(call, terminal),
 };

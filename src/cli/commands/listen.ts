@@ -1,6 +1,6 @@
 // Declares `ringback listen`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
 
 export const listen: Command = {
   name: 'listen',
@@ -44,5 +44,6 @@ export const listen: Command = {
       says: 'Print only the event names',
     },
   ],
-  run: async (call, terminal) => (await import('../listen.ts')).listen(call, terminal),
+  run: async (call, terminal) =>
+    (await import('../subscriptions/listen.ts')).listen(call, terminal),
 };

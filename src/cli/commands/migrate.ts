@@ -1,5 +1,5 @@
 // Declares `ringback migrate`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
+import type { Command } from '../declare/command.ts';
 
 export const migrate: Command = {
   name: 'migrate',
@@ -22,5 +22,5 @@ export const migrate: Command = {
     0: 'The database is up to date',
     1: 'The database is not up to date; with --check, migrations are pending',
   },
-  run: async (call, terminal) => (await import('../migrate.ts')).migrate(call, terminal),
+  run: async (call, terminal) => (await import('../database/migrate.ts')).migrate(call, terminal),
 };

@@ -1,6 +1,6 @@
 // Declares `ringback publish`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
 
 export const publish: Command = {
   name: 'publish',
@@ -71,5 +71,5 @@ export const publish: Command = {
     { line: 'ringback publish --batch orders.ndjson', says: 'Publish many events; safe to repeat' },
   ],
   exitCodes: { 130: 'Interrupted with Ctrl+C while waiting; deliveries continue' },
-  run: async (call, terminal) => (await import('../publish.ts')).publish(call, terminal),
+  run: async (call, terminal) => (await import('../publish/publish.ts')).publish(call, terminal),
 };

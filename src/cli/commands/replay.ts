@@ -1,7 +1,7 @@
 // Declares `ringback replay`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
-import { deliveryFlags, endedStates, listFlags } from './filter-flags.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
+import { deliveryFlags, endedStates, listFlags } from '../service/filter-flags.ts';
 
 export const replay: Command = {
   name: 'replay',
@@ -59,5 +59,5 @@ export const replay: Command = {
     },
   ],
   exitCodes: { 130: 'Interrupted with Ctrl+C while waiting; the replay continues' },
-  run: async (call, terminal) => (await import('../replay.ts')).replay(call, terminal),
+  run: async (call, terminal) => (await import('../deliveries/replay.ts')).replay(call, terminal),
 };

@@ -1,6 +1,6 @@
 // Declares `ringback retry`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
 
 export const retry: Command = {
   name: 'retry',
@@ -23,5 +23,5 @@ export const retry: Command = {
       says: 'Resend the deliveries of a list',
     },
   ],
-  run: async (call, terminal) => (await import('../retry.ts')).retry(call, terminal),
+  run: async (call, terminal) => (await import('../deliveries/retry.ts')).retry(call, terminal),
 };

@@ -1,5 +1,5 @@
 // Declares `ringback serve`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
+import type { Command } from '../declare/command.ts';
 
 export const serve: Command = {
   name: 'serve',
@@ -30,5 +30,5 @@ export const serve: Command = {
       says: 'Run as a node of a PostgreSQL cluster',
     },
   ],
-  run: async (call, terminal) => (await import('../serve.ts')).serve(call, terminal),
+  run: async (call, terminal) => (await import('../serve/serve.ts')).serve(call, terminal),
 };

@@ -1,6 +1,6 @@
 // Declares `ringback subscribe`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
 
 export const subscribe: Command = {
   name: 'subscribe',
@@ -105,5 +105,6 @@ export const subscribe: Command = {
       says: 'Send each outcome to its own URL',
     },
   ],
-  run: async (call, terminal) => (await import('../subscribe.ts')).subscribe(call, terminal),
+  run: async (call, terminal) =>
+    (await import('../subscriptions/subscribe.ts')).subscribe(call, terminal),
 };

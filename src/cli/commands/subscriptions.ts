@@ -1,7 +1,7 @@
 // Declares `ringback subscriptions`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
-import { listFlags, subscriptionStates } from './filter-flags.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
+import { listFlags, subscriptionStates } from '../service/filter-flags.ts';
 
 export const subscriptions: Command = {
   name: 'subscriptions',
@@ -55,5 +55,5 @@ export const subscriptions: Command = {
     },
   ],
   run: async (call, terminal) =>
-    (await import('../subscriptions.ts')).subscriptions(call, terminal),
+    (await import('../subscriptions/subscriptions.ts')).subscriptions(call, terminal),
 };

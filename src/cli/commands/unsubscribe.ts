@@ -1,6 +1,6 @@
 // Declares `ringback unsubscribe`; its implementation is loaded when it runs.
-import type { Command } from '../command.ts';
-import { connectFlags } from '../connect.ts';
+import type { Command } from '../declare/command.ts';
+import { connectFlags } from '../service/connect.ts';
 
 export const unsubscribe: Command = {
   name: 'unsubscribe',
@@ -17,5 +17,6 @@ export const unsubscribe: Command = {
   examples: [
     { line: 'ringback unsubscribe sub_01jc4t6v8m3q5r7w9x1y2z3a4b', says: 'End a subscription' },
   ],
-  run: async (call, terminal) => (await import('../unsubscribe.ts')).unsubscribe(call, terminal),
+  run: async (call, terminal) =>
+    (await import('../subscriptions/unsubscribe.ts')).unsubscribe(call, terminal),
 };

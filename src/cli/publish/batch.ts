@@ -4,7 +4,7 @@
 import { createHash } from 'node:crypto';
 import { readJson } from '../../core/base/json.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { CliFailure } from '../failure.ts';
+import { CliFailure } from '../terminal/failure.ts';
 
 export interface BatchLine {
   /** From 1, as editors count. */

@@ -3,13 +3,13 @@
 // reported by the lines of the file.
 import { RingbackError, type Client } from '../../client/client.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { Invocation } from '../command.ts';
-import { calledWrongly, CliFailure } from '../failure.ts';
-import { expectId } from '../id-kind.ts';
-import { startProgress } from '../progress.ts';
-import type { Terminal } from '../terminal.ts';
-import { json } from '../view.ts';
-import { explained, withService } from '../with-service.ts';
+import type { Invocation } from '../declare/command.ts';
+import { calledWrongly, CliFailure } from '../terminal/failure.ts';
+import { expectId } from '../service/id-kind.ts';
+import { startProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { json } from '../service/view.ts';
+import { explained, withService } from '../service/with-service.ts';
 import { batchesOf, eventLines, type Batch } from './batch.ts';
 import { sourceOf } from './source.ts';
 

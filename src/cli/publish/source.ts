@@ -1,7 +1,7 @@
 // Reads bytes from a file or, for "-", from standard input.
 import { createReadStream } from 'node:fs';
-import { CliFailure } from '../failure.ts';
-import type { Terminal } from '../terminal.ts';
+import { CliFailure } from '../terminal/failure.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export function sourceOf(
   name: string,

@@ -2,10 +2,10 @@
 // a bounded page, however many receivers there are.
 import type { Accepted, CallOptions, Client } from '../../client/client.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { CliFailure } from '../failure.ts';
-import { askUntil } from '../asking.ts';
-import { startProgress } from '../progress.ts';
-import type { Terminal } from '../terminal.ts';
+import { CliFailure } from '../terminal/failure.ts';
+import { askUntil } from '../service/asking.ts';
+import { startProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export interface Ended {
   delivered: number;

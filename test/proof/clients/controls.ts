@@ -321,7 +321,11 @@ export const clientsControls: readonly LookControl[] = [
         find: '    method: request.method,\n    status,',
         replace: '    method: request.method,\n    url: request.url,\n    status,',
       },
-      { file: 'src/cli/log.ts', find: 'const safe = redact(line);', replace: 'const safe = line;' },
+      {
+        file: 'src/cli/serve/log.ts',
+        find: 'const safe = redact(line);',
+        replace: 'const safe = line;',
+      },
     ],
     breaks: /^I16: the log/,
     look: looking(sendSecrets),
@@ -342,7 +346,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-terminal-obeys',
     changes: [
       {
-        file: 'src/cli/harmless.ts',
+        file: 'src/cli/terminal/harmless.ts',
         find: '  return text.replaceAll(',
         replace: '  if (text.length > 0) return text;\n  return text.replaceAll(',
       },

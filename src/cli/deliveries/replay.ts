@@ -1,0 +1,137 @@
+// `ringback replay`: sends many deliveries again. It counts what matches, asks for confirmation,
+// then shows progress. The service runs the replay, so leaving does not end it.
+import type { Client, NewReplayFilter, Replay } from '../../client/client.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { askUntil } from '../service/asking.ts';
+import type { Invocation } from '../declare/command.ts';
+import { deliveryFlags, endedStates, listFlags } from '../service/filter-flags.ts';
+import { readFilters } from './deliveries.ts';
+import { calledWrongly, CliFailure } from '../terminal/failure.ts';
+import { expectId } from '../service/id-kind.ts';
+import { guess } from '../../core/errors/nearest.ts';
+import { startProgress } from '../terminal/progress.ts';
+import { askYes } from '../service/ask-yes.ts';
+import { refuseBeside } from '../declare/refuse-beside.ts';
+import { filterText, replayColumns, showReplay } from './replay-view.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { json, showList, viewOf } from '../service/view.ts';
+import { withService } from '../service/with-service.ts';
+
+export async function replay(call: Invocation, terminal: Terminal): Promise<void> {
+  const [word = 'create', id, ...more] = call.positionals;
+  const verb = verbs.find((known) => known === word);
+  if (verb === undefined) {
+    throw calledWrongly(`Cannot replay "${word}": ${guess(word, ['list', 'show', 'cancel'])}`);
+  }
+  const wantsId = verb === 'show' || verb === 'cancel';
+  if (more.length > 0 || (id !== undefined && !wantsId)) {
+    throw calledWrongly(
+      `Cannot replay "${[id, ...more].join(' ')}": the command takes options only`,
+    );
+  }
+  if (wantsId && id === undefined)
+    throw calledWrongly(`Cannot ${verb} a replay: no id given, expected rpl_…`);
+  if (id !== undefined) expectId('rpl', id, verb);
+  refuseStrangers(call, verb);
+  const filter = readReplayFilter(call, terminal.world.nowMs());
+  await withService(call, async ({ client }) => {
+    const means = { call, terminal, client };
+    switch (verb) {
+      case 'create':
+        return create(means, filter);
+      case 'list':
+        return showList(call, terminal, {
+          list: (limit) => client.replays.list({ limit }),
+          columns: replayColumns(viewOf(terminal)),
+          none: 'No replays yet. Resend dead-lettered deliveries: ringback replay --since 1h',
+        });
+      case 'show':
+        return show(means, await client.replays.get(id ?? ''));
+      case 'cancel':
+        return show(means, await client.replays.cancel(id ?? ''));
+    }
+  });
+}
+
+const verbs = ['create', 'list', 'show', 'cancel'] as const;
+
+function refuseStrangers(call: Invocation, verb: (typeof verbs)[number]): void {
+  const ofLists = Object.keys(listFlags);
+  const ofNew = [...Object.keys(deliveryFlags), 'state', 'rate', 'dry-run', 'yes', 'no-wait'];
+  if (verb === 'create') refuseBeside(call, 'a new replay', ofLists);
+  else refuseBeside(call, `"${verb}"`, verb === 'list' ? ofNew : [...ofNew, ...ofLists]);
+}
+
+interface Means {
+  call: Invocation;
+  terminal: Terminal;
+  client: Client;
+}
+
+function show({ call, terminal }: Means, one: Replay): void {
+  terminal.out(call.isJson ? json(one) : showReplay(viewOf(terminal), one));
+}
+
+function readReplayFilter(call: Invocation, nowMs: number): NewReplayFilter {
+  const { state: _state, eventId: _eventId, ...filters } = readFilters(call, nowMs);
+  const state = endedStates.find((one) => one === call.text('state')) ?? 'dead';
+  const given = Object.entries({ state, ...filters }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given);
+}
+
+async function create({ call, terminal, client }: Means, filter: NewReplayFilter): Promise<void> {
+  const rate = call.count('rate') ?? rateDefault;
+  const found = await client.replays.count({ filter });
+  const { matched, isCapped } = found;
+  const many = `${isCapped ? 'At least ' : ''}${matched.toLocaleString('en')}`;
+  const fitting = matched === 1 ? 'delivery' : 'deliveries';
+  if (call.isOn('dry-run') && call.isJson) return terminal.out(json(found));
+  if (matched === 0 && !isCapped) {
+    if (call.isJson) return terminal.out(json(null));
+    return terminal.err(`No delivery matches (${filterText(filter)}): nothing to send again.\n`);
+  }
+  const takes = isCapped ? '' : `, in about ${Math.ceil(matched / rate)} s`;
+  const summary =
+    `${many} ${fitting} would be sent again (${filterText(filter)}), at most ${rate} per ` +
+    `second${takes}.\n`;
+  if (call.isOn('dry-run')) return terminal.out(summary);
+  if (!call.isOn('yes')) {
+    const isWanted = await askYes(terminal, { about: summary, question: 'Send them again?' });
+    if (!isWanted) throw new CliFailure('Nothing was sent again.');
+  }
+  const begun = await client.replays.create({ filter, ratePerSecond: rate });
+  const ended = call.isOn('no-wait')
+    ? begun
+    : await follow({ call, terminal, client }, begun, matched).catch((error: unknown) => {
+        if (call.isJson) terminal.out(json(begun));
+        throw error;
+      });
+  if (call.isJson) return terminal.out(json(ended));
+  terminal.out(showReplay(viewOf(terminal), ended));
+}
+
+const rateDefault = 50;
+
+async function follow(
+  { terminal, client }: Means,
+  begun: Replay,
+  expected: number,
+): Promise<Replay> {
+  using progress = startProgress('Sending again', terminal);
+  const { id } = begun;
+  return await askUntil(terminal, {
+    ask: async (signal) => {
+      const now = await client.replays.get(id, { retries: limits.longRetries, signal });
+      if (now.state !== 'running') return now;
+      progress.show({ done: now.matched, total: Math.max(expected, now.matched), note: id });
+      return undefined;
+    },
+    left: () =>
+      new CliFailure(
+        `Stopped watching; ${id} continues.\n` +
+          `  ringback replay show ${id}      shows its progress\n` +
+          `  ringback replay cancel ${id}    cancels it`,
+        { exitCode: 130 },
+      ),
+  });
+}

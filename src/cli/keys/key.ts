@@ -1,0 +1,137 @@
+// `ringback key`: creates, lists, rotates and revokes keys directly in the database, for when no
+// admin key is at hand. While the service runs on SQLite, only the API can do this.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { defaultAppName, type App } from '../../core/domain/app.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { scopes as allScopes, type Key, type Scope } from '../../core/domain/key.ts';
+import { createKey, listKeys, revokeKey, rotateKey } from '../../engine/access/keys.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import { openStore } from '../../store/open/open.ts';
+import type { Store } from '../../store/port/store.ts';
+import type { Invocation } from '../declare/command.ts';
+import { calledWrongly, CliFailure } from '../terminal/failure.ts';
+import { configOf } from '../declare/flags.ts';
+import { forPeople, forPrograms, type Done } from './key-view.ts';
+import { guess } from '../../core/errors/nearest.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { json } from '../service/view.ts';
+
+export async function key(call: Invocation, terminal: Terminal): Promise<void> {
+  const wish = readWish(call);
+  const config = configOf(call, terminal.err);
+  const { world } = terminal;
+  const { database } = config;
+  const place = 'url' in database ? 'the database' : `"${fileIn(database.dataDir)}"`;
+  if ('dataDir' in database && !existsSync(fileIn(database.dataDir))) {
+    throw new CliFailure(
+      `Cannot find ${place}: no database there. Start the service once to create it, or ` +
+        'check --data',
+    );
+  }
+  const onFatal = (error: Error): void => terminal.err(`${error.message}\n`);
+  const store = await openStore({ ...database, world, onFatal }).catch(explain);
+  try {
+    const app = await findApp(store, call.text('app') ?? defaultAppName, place);
+    const defaultApp = await findApp(store, defaultAppName, place);
+    const done = await run(wish, { world, store, defaultApp }, app);
+    terminal.out(call.isJson ? json(forPrograms(done)) : forPeople(done, terminal));
+  } catch (error) {
+    if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
+    throw error;
+  } finally {
+    await store.close();
+  }
+}
+
+function fileIn(dataDir: string): string {
+  return join(dataDir, 'ringback.db');
+}
+
+type Means = Parameters<typeof createKey>[0];
+
+type Wish =
+  | { verb: 'list' }
+  | { verb: 'create'; name: string; scopes: readonly Scope[] }
+  | { verb: 'rotate' | 'revoke'; id: string };
+
+const verbs = ['list', 'create', 'rotate', 'revoke'] as const;
+
+function readWish({ positionals, text }: Invocation): Wish {
+  const [word = '', id = '', ...more] = positionals;
+  const verb = verbs.find((known) => known === word);
+  if (verb === undefined) {
+    const found = word === '' ? 'nothing' : `"${word}"`;
+    throw calledWrongly(`Cannot run ringback key: found ${found}, ${guess(word, verbs)}`);
+  }
+  const isNamed = verb === 'rotate' || verb === 'revoke';
+  const strange = isNamed ? more : positionals.slice(1);
+  if (strange.length > 0) {
+    throw calledWrongly(`Cannot ${verb} "${strange.join(' ')}": expected one argument at a time`);
+  }
+  if (isNamed) {
+    if (id === '') throw calledWrongly(`Cannot ${verb}: no key given, expected its id, rbk_…`);
+    return { verb, id };
+  }
+  if (verb === 'list') return { verb };
+  const name = text('name') ?? '';
+  if (name === '') throw calledWrongly('Cannot create a key: --name is missing');
+  return { verb, name, scopes: readScopes(text('scopes')) };
+}
+
+function readScopes(text: string | undefined): readonly Scope[] {
+  if (text === undefined) throw calledWrongly('Cannot create a key: --scopes is missing');
+  const names = text.split(',').map((name) => name.trim());
+  const stranger = names.find((name) => !allScopes.some((scope) => scope === name));
+  if (stranger !== undefined) {
+    throw calledWrongly(`Cannot grant scope "${stranger}": ${guess(stranger, allScopes)}`);
+  }
+  return allScopes.filter((scope) => names.includes(scope));
+}
+
+async function run(wish: Wish, means: Means, app: App): Promise<Done> {
+  const nowMs = means.world.nowMs();
+  const overlapMs = limits.rotationOverlapMs;
+  switch (wish.verb) {
+    case 'list':
+      return { kind: 'list', keys: await listAll(means, app), nowMs };
+    case 'create': {
+      const fresh = await createKey(means, app, { ...wish, expiresMs: undefined });
+      return { kind: 'fresh', fresh, nowMs };
+    }
+    case 'rotate':
+      return { kind: 'fresh', fresh: await rotateKey(means, app, { ...wish, overlapMs }), nowMs };
+    case 'revoke':
+      return { kind: 'revoked', key: await revokeKey(means, app, wish.id), nowMs };
+  }
+}
+
+async function listAll(means: Means, app: App): Promise<Key[]> {
+  const keys: Key[] = [];
+  let after: string | undefined;
+  do {
+    const page = await listKeys(means, app, { limit: limits.pageItemsMax, after });
+    keys.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return keys;
+}
+
+async function findApp(store: Store, name: string, place: string): Promise<App> {
+  const app = await store.read('app', { name });
+  if (app !== undefined) return app;
+  throw new CliFailure(
+    `Cannot find app "${name}" in ${place}: check --app, or start the service once to ` +
+      'create the default app',
+  );
+}
+
+function explain(error: unknown): never {
+  if (!(error instanceof CannotOpenStore)) throw error;
+  const hint =
+    error.code === 'in_use'
+      ? '\nWhile the service runs, use its API instead: POST /keys (see /docs).'
+      : '';
+  throw new CliFailure(error.message + hint, { cause: error });
+}

@@ -2,7 +2,7 @@
 // against the bare statements in batches; a publish that matches inside its transaction against one
 // with given targets; and one that evaluates 100 filters, of which one lets it pass. Prints
 // medians. Run: node bench/parts/store-deliveries.ts
-import { nothingKnown } from '../../src/store/sqlite/transaction/known.ts';
+import { nothingKnown } from '../../src/store/sqlite/transaction/publish-memo.ts';
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,7 @@ import { prepareLanes } from '../../src/store/sqlite/publish/lanes.ts';
 import { prepareMakeDelivery } from '../../src/store/sqlite/publish/make-delivery.ts';
 import { prepareMatch } from '../../src/store/sqlite/publish/match.ts';
 import { preparePublish, publishSql } from '../../src/store/sqlite/publish/publish.ts';
-import { birthsFor } from '../../src/store/rules/slots.ts';
+import { birthsFor } from '../../src/store/rules/offer-slots.ts';
 import {
   drive,
   fill,

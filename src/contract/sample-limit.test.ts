@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { bounds } from './document/bounds.ts';
 import { compileContract } from './compile/compile.ts';
 import type { Contract } from './model/contract.ts';
-import { at, openSource } from './document/place.ts';
+import { at, openSource } from './document/ref-node.ts';
 import { makeReport } from './report/report.ts';
 import { contractWork, outOfWork, sampleOf } from './sample/sample.ts';
 import { makeValidator } from './schema/schema.ts';

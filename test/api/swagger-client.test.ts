@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { after, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { evaluate } from '../../src/contract/expression/evaluate.ts';
-import type { Message } from '../../src/contract/expression/exchange.ts';
+import type { Message } from '../../src/contract/expression/expression-input.ts';
 import { parseExpression } from '../../src/contract/expression/expression.ts';
 import { start, type Running } from './harness.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { createWindow, type Window } from '../../src/engine/deliver/window.ts';
-import { slotsOf } from '../../src/store/rules/slots.ts';
+import { slotsOf } from '../../src/store/rules/offer-slots.ts';
 
 type Held = ReturnType<Window['enter']>;
 

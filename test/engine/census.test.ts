@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createCensor } from '../../src/engine/upkeep/census.ts';
+import { createCensor } from '../../src/engine/upkeep/lane-scan.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { openMemory, type Opened } from '../store/open-memory.ts';
 

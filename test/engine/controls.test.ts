@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import type { Controls } from '../../src/core/domain/controls.ts';
 import type { SendRequest } from '../../src/egress/http/exchange.ts';
 import { changeSubscription } from '../../src/engine/subscribe/subscriptions.ts';
-import { waitOut } from '../../src/engine/deliver/longest.ts';
+import { waitOut } from '../../src/engine/deliver/longest-timeout.ts';
 import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { makeSigningSecret, type SigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import type { SendRequest } from '../../src/egress/http/exchange.ts';
-import { foresee, requestOf } from '../../src/engine/deliver/draft.ts';
-import { createPrepare, type KnownTarget } from '../../src/engine/targets/prepared.ts';
+import { foresee, requestOf } from '../../src/engine/deliver/attempt-request.ts';
+import { createPrepare, type KnownTarget } from '../../src/engine/targets/prepared-target.ts';
 import { leased, unsigned } from './one-delivery.ts';
 
 const startMs = 1_700_000_000_250;

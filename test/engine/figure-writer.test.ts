@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { FigureWriter } from '../../src/engine/upkeep/figure-writer.ts';
+import { FigureWriter } from '../../src/engine/upkeep/statistics-writer.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { virtualWorld } from './virtual-world.ts';
 

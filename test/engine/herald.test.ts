@@ -7,7 +7,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/access/apps.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { Herald } from '../../src/engine/upkeep/herald.ts';
+import { Herald } from '../../src/engine/upkeep/system-events.ts';
 import type { Accepted } from '../../src/store/port/delivery-verbs.ts';
 import { openCluster } from '../../src/store/open/open.ts';
 import { memoryStore } from '../store/migrated-memory.ts';

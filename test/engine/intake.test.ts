@@ -7,7 +7,7 @@ import { noQuotas } from '../../src/core/load/quotas.ts';
 import { loadContract } from '../../src/contract/compile/load.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { groupsOf, Intake, judgeEntry } from '../../src/engine/publish/intake.ts';
+import { groupsOf, Intake, judgeEntry } from '../../src/engine/publish/sql-inbox.ts';
 import { judge } from '../../src/engine/publish/publish.ts';
 import type { InboxEntry } from '../../src/store/port/inbox-verbs.ts';
 import { apiContext, openDatabase, startEngine } from './harness.ts';

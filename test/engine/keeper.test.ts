@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { World } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/access/apps.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
-import { Keeper, type Retained } from '../../src/engine/upkeep/keeper.ts';
+import { Keeper, type Retained } from '../../src/engine/upkeep/retention.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase, retentionMs, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { sleepyWorld } from './sleepy-world.ts';

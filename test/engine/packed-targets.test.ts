@@ -5,7 +5,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { KeyRing } from '../../src/core/secrets/seal.ts';
 import { makeSigningSecret, rotateSecrets } from '../../src/core/secrets/signing-secret.ts';
 import { PackedTargets } from '../../src/engine/targets/packed-targets.ts';
-import { createPrepare } from '../../src/engine/targets/prepared.ts';
+import { createPrepare } from '../../src/engine/targets/prepared-target.ts';
 import { sealHeaders, sealSecrets } from '../../src/engine/targets/secrets.ts';
 import { createTargetCache, type TargetCache } from '../../src/engine/targets/target-cache.ts';
 import type { Target } from '../../src/store/port/delivery-verbs.ts';

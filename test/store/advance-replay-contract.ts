@@ -1,7 +1,7 @@
 // The contract of the Store port: a replay takes a step, and another one.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { pendingOf } from '../../src/core/telemetry/figures.ts';
+import { pendingOf } from '../../src/core/telemetry/statistics.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { progressOf } from '../../src/core/domain/replay.ts';
 import { callback, newApp, type OpenSubject } from './subject.ts';

@@ -2,7 +2,7 @@
 // command the rows have to agree with it.
 import { strict as assert } from 'node:assert';
 import { deliveryStates } from '../../src/core/domain/delivery.ts';
-import { addFigures, noFigures, pendingOf } from '../../src/core/telemetry/figures.ts';
+import { addFigures, noFigures, pendingOf } from '../../src/core/telemetry/statistics.ts';
 import { spanBetween } from '../../src/core/telemetry/stats-span.ts';
 import { Books } from './model-books.ts';
 import type { Command } from './model-commands.ts';

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { StatementSync } from 'node:sqlite';
 import type { App } from '../../src/core/domain/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
-import { noFigures } from '../../src/core/telemetry/figures.ts';
+import { noFigures } from '../../src/core/telemetry/statistics.ts';
 import { idMaker } from '../../src/core/base/id.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';

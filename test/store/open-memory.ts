@@ -4,7 +4,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { idMaker } from '../../src/core/base/id.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { editCall, editOutput, readCall, readOutput } from '../../src/store/port/call.ts';
+import {
+  editCall,
+  editOutput,
+  readCall,
+  readOutput,
+} from '../../src/store/port/transport-protocol.ts';
 import type {
   Born,
   Offer,

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { World } from '../../src/core/base/world.ts';
 import { Deadlines } from '../../src/egress/http/deadlines.ts';
-import { inTime, StoreSilent } from '../../src/engine/in-time.ts';
+import { inTime, StoreSilent } from '../../src/engine/store-timeout.ts';
 import type { EditOutput, NewSubscription, Store } from '../../src/store/port/store.ts';
 import { startProxy } from '../postgres/proxy.ts';
 import { openStage, world, type Stage, type Step } from './postgres-stage.ts';

@@ -2,17 +2,17 @@
 // PostgreSQL, step by step and by chance.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { createAside } from '../../src/store/rules/aside.ts';
-import type { EditCall } from '../../src/store/port/call.ts';
+import { createAside } from '../../src/store/rules/stalled-fan-outs.ts';
+import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
-import { createGathered } from '../../src/store/statistics/gathered.ts';
+import { createGathered } from '../../src/store/statistics/pending-statistics.ts';
 import { fanOut } from '../../src/store/postgres/deliver/fan-out.ts';
 import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { createSlices } from '../../src/store/postgres/schema/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { writeBatch } from '../../src/store/postgres/batch/write.ts';
-import { birthsFor } from '../../src/store/rules/slots.ts';
+import { birthsFor } from '../../src/store/rules/offer-slots.ts';
 import type { EditInput, Store } from '../../src/store/port/store.ts';
 import { callback, digest, newApp, newSubscription } from './subject.ts';
 import { settlementOf } from './settlement.ts';

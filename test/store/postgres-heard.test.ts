@@ -2,9 +2,9 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createAside } from '../../src/store/rules/aside.ts';
-import { createGathered } from '../../src/store/statistics/gathered.ts';
-import { createHeardBefore } from '../../src/store/postgres/publish/heard-before.ts';
+import { createAside } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createGathered } from '../../src/store/statistics/pending-statistics.ts';
+import { createHeardBefore } from '../../src/store/postgres/publish/listener-cache.ts';
 import { createSlices } from '../../src/store/postgres/schema/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
-import { answerSoon, ask, say } from '../../src/store/postgres/connection/packet.ts';
+import { answerSoon, ask, say } from '../../src/store/postgres/connection/pipeline.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { until } from './postgres-stage.ts';

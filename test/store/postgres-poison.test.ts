@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { timeOf } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { WorkReply } from '../../src/store/port/call.ts';
+import type { WorkReply } from '../../src/store/port/transport-protocol.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';

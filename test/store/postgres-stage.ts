@@ -16,7 +16,7 @@ import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { txOn } from '../../src/store/postgres/connection/tx.ts';
 import type { ClusterOptions } from '../../src/store/open/open.ts';
 import { openCluster } from '../../src/store/open/open.ts';
-import { birthsFor, slotsOf } from '../../src/store/rules/slots.ts';
+import { birthsFor, slotsOf } from '../../src/store/rules/offer-slots.ts';
 import type { EditInput, Store } from '../../src/store/port/store.ts';
 import { StoreUnavailable } from '../../src/store/port/store.ts';
 import type { Database } from '../postgres/database.ts';

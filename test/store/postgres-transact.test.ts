@@ -2,7 +2,7 @@
 // nothing did.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import { Link } from '../../src/store/postgres/connection/link.ts';
+import { Link } from '../../src/store/postgres/connection/reconnecting-client.ts';
 import { statement } from '../../src/store/postgres/connection/named-statement.ts';
 import { OutcomeUnknown, transact } from '../../src/store/postgres/connection/transact.ts';
 import { asksToCommit, hasCommitted, startProxy, type PostgresProxy } from '../postgres/proxy.ts';

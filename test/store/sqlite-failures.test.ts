@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import type { ReadCall, Transport } from '../../src/store/port/call.ts';
+import type { ReadCall, Transport } from '../../src/store/port/transport-protocol.ts';
 import { CannotOpenStore } from '../../src/store/port/cannot-open-store.ts';
 import { storeOver } from '../../src/store/open/open.ts';
 import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';

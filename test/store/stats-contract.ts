@@ -2,7 +2,7 @@
 // subscription did is there once it was kept, and both survive what they count.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noFigures, pendingOf } from '../../src/core/telemetry/figures.ts';
+import { noFigures, pendingOf } from '../../src/core/telemetry/statistics.ts';
 import { timeOf } from '../../src/core/base/id.ts';
 import { bucketOf } from '../../src/core/telemetry/latency.ts';
 import { minuteMs, minuteOf, spanBetween } from '../../src/core/telemetry/stats-span.ts';

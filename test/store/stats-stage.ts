@@ -7,15 +7,15 @@ import {
   type Counts,
   type Figures,
   noFigures,
-} from '../../src/core/telemetry/figures.ts';
+} from '../../src/core/telemetry/statistics.ts';
 import { minuteMs, type Span, spanOf } from '../../src/core/telemetry/stats-span.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
-import type { AppFigures, StepFigures } from '../../src/store/port/figure-verbs.ts';
+import type { AppFigures, StepFigures } from '../../src/store/port/statistics-verbs.ts';
 import type { NewSubscription } from '../../src/store/port/store.ts';
 import { newApp, newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { SubscriptionFigures } from '../../src/store/port/figure-verbs.ts';
+import type { SubscriptionFigures } from '../../src/store/port/statistics-verbs.ts';
 
 export const dayMs = 24 * 60 * minuteMs;
 

@@ -3,8 +3,8 @@
 import type { Controls } from '../../src/core/domain/controls.ts';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { firstIdAt } from '../../src/core/base/id.ts';
-import type { EditCall } from '../../src/store/port/call.ts';
-import { editCall } from '../../src/store/port/call.ts';
+import type { EditCall } from '../../src/store/port/transport-protocol.ts';
+import { editCall } from '../../src/store/port/transport-protocol.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput, NewKey, NewSubscription } from '../../src/store/port/store.ts';
 import { digest } from './subject.ts';

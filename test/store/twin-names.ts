@@ -1,8 +1,8 @@
 // What each database calls in its own way, said in one: PostgreSQL counts rows by other numbers, and looks a
 // little longer at lanes. Rows and replies are told as SQLite would, calls as PostgreSQL wants them.
 import { never } from '../../src/core/domain/lane.ts';
-import type { EditCall } from '../../src/store/port/call.ts';
-import { editCall } from '../../src/store/port/call.ts';
+import type { EditCall } from '../../src/store/port/transport-protocol.ts';
+import { editCall } from '../../src/store/port/transport-protocol.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import type { Cell, Rows, Table } from './twin-tables.ts';
 import { differences, isNumbered, swap } from './twin-tables.ts';

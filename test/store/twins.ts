@@ -6,8 +6,13 @@ import { Client } from 'pg';
 import { brokenAfter } from '../../src/core/domain/lane.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { BatchReply, EditCall, WorkReply } from '../../src/store/port/call.ts';
-import { editCall, editOutput, readCall, readOutput } from '../../src/store/port/call.ts';
+import type { BatchReply, EditCall, WorkReply } from '../../src/store/port/transport-protocol.ts';
+import {
+  editCall,
+  editOutput,
+  readCall,
+  readOutput,
+} from '../../src/store/port/transport-protocol.ts';
 import type { Offer, Settlement, Work } from '../../src/store/port/delivery-verbs.ts';
 import type { PostgresTransport } from '../../src/store/postgres/batch/transport.ts';
 import { openPostgres } from '../../src/store/postgres/batch/transport.ts';

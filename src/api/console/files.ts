@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { limits } from '../../core/limits/limits.ts';
-import { once } from '../../core/base/once.ts';
+import { once } from '../../core/base/lazy.ts';
 
 export interface ConsoleFile {
   mediaType: string;

@@ -1,6 +1,6 @@
 // Serves the console's files. The page is the same for everyone, signed in or not: its data comes
 // from the API, with the user's own credentials.
-import type { Message } from '../../contract/expression/exchange.ts';
+import type { Message } from '../../contract/expression/expression-input.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Handlers, Reply } from '../request/call.ts';
 import type { ConsoleFile, ConsoleFiles } from '../console/files.ts';

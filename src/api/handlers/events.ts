@@ -1,6 +1,6 @@
 // Handlers of events: publish one or many, list, show, and describe the event types.
 import assert from 'node:assert/strict';
-import type { Message } from '../../contract/expression/exchange.ts';
+import type { Message } from '../../contract/expression/expression-input.ts';
 import { hopsHeader } from '../../core/domain/hops.ts';
 import { timeOf, withPrefix } from '../../core/base/id.ts';
 import type { Event } from '../../core/domain/event.ts';

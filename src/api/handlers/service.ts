@@ -4,7 +4,7 @@ import { dump } from 'js-yaml';
 import type { Contract } from '../../contract/model/contract.ts';
 import { servedOf, type Contracts } from '../../contract/compile/contracts.ts';
 import { isObject } from '../../contract/document/document.ts';
-import { once } from '../../core/base/once.ts';
+import { once } from '../../core/base/lazy.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Liveness } from '../../engine/cluster/liveness.ts';
 import { createReadiness, type ReadinessMeans } from '../../engine/cluster/readiness.ts';

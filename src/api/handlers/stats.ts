@@ -1,13 +1,13 @@
 // Handlers of statistics: figures by step for a chart, and totals.
 import { withPrefix } from '../../core/base/id.ts';
-import type { Figures } from '../../core/telemetry/figures.ts';
-import { latencyOf, successRateOf } from '../../core/telemetry/figures.ts';
+import type { Figures } from '../../core/telemetry/statistics.ts';
+import { latencyOf, successRateOf } from '../../core/telemetry/statistics.ts';
 import type { Span } from '../../core/telemetry/stats-span.ts';
 import { minuteMs, ranges } from '../../core/telemetry/stats-span.ts';
 import type { Context } from '../../engine/context.ts';
 import type { SubscriptionStats, TimeAsked } from '../../engine/read/stats.ts';
 import { getStats, getSubscriptionStats } from '../../engine/read/stats.ts';
-import type { Attention } from '../../store/port/figure-verbs.ts';
+import type { Attention } from '../../store/port/statistics-verbs.ts';
 import type { Handlers } from '../request/call.ts';
 import type { Fields } from '../request/fields.ts';
 import * as fields from '../request/fields.ts';

@@ -5,7 +5,7 @@ import { withPrefix } from '../../core/base/id.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { followed, together, type Soon } from '../../core/base/soon.ts';
+import { followed, together, type Soon } from '../../core/base/maybe-promise.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
 import type { OpenSession } from '../../engine/access/sessions.ts';
 import { crossOriginFault } from '../request/origin.ts';

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { withPrefix } from '../../core/base/id.ts';
 import type { Contract, Operation, Parameter } from '../../contract/model/contract.ts';
-import type { Message } from '../../contract/expression/exchange.ts';
+import type { Message } from '../../contract/expression/expression-input.ts';
 import type { Context } from '../../engine/context.ts';
 import { subscribe } from '../../engine/subscribe/subscribe.ts';
 import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';

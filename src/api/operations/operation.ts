@@ -4,7 +4,7 @@ import type { Operation } from '../../contract/model/contract.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import type { Key } from '../../core/domain/key.ts';
 import { redact } from '../../core/secrets/redact.ts';
-import { followed, type Soon } from '../../core/base/soon.ts';
+import { followed, type Soon } from '../../core/base/maybe-promise.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
 import { appIdCheck } from './app-id.ts';

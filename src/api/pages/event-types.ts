@@ -1,7 +1,7 @@
 // What can be published: names, schemas and an example each, as the contract has them.
 import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract } from '../../contract/model/contract.ts';
-import { definitionsOf } from '../../contract/request/hearing.ts';
+import { definitionsOf } from '../../contract/request/matching-callbacks.ts';
 import type { Work } from '../../contract/schema/meter.ts';
 import { contractWork, outOfWork, sampleOf } from '../../contract/sample/sample.ts';
 import type { Validator } from '../../contract/schema/schema.ts';

@@ -1,7 +1,7 @@
 // Typed access to values that the contract has already checked. A value of another type means that
 // contract and handler disagree: a bug, so it fails the request instead of guessing.
 import assert from 'node:assert/strict';
-import type { Message } from '../../contract/expression/exchange.ts';
+import type { Message } from '../../contract/expression/expression-input.ts';
 import { instantExpected, instantMs } from '../../core/base/instant.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';

@@ -1,7 +1,7 @@
 // Problems on the wire: application/problem+json (RFC 9457), including Fastify's own errors.
 import { limits } from '../../core/limits/limits.ts';
 import { Problem, problems, type ProblemCode } from '../../core/errors/problem.ts';
-import { StoreSilent } from '../../engine/in-time.ts';
+import { StoreSilent } from '../../engine/store-timeout.ts';
 import { StoreUnavailable } from '../../store/port/store.ts';
 import { note, type Noted } from './request-log.ts';
 

@@ -2,7 +2,7 @@
 // can be shown again with `ringback subscriptions SUB --secret`.
 import type { Client, Subscribed } from '../../client/client.ts';
 import type { Invocation } from '../declare/command.ts';
-import { readWish, type Wish } from './subscribe-wish.ts';
+import { readWish, type Wish } from './subscribe-input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { json, viewOf } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';

@@ -1,11 +1,11 @@
 // The shape of a subscribe response: status, echoed fields, and where the id goes.
 import type { AnswerShape, Link, Location } from '../model/contract.ts';
-import { indexOf, lastParameter } from '../model/draft.ts';
-import type { Draft } from '../model/draft.ts';
+import { indexOf, lastParameter } from '../model/declared-operations.ts';
+import type { Draft } from '../model/declared-operations.ts';
 import { compileLinks, idOf } from './links.ts';
 import { jsonContent } from '../model/media.ts';
-import { at, child, warn } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { at, child, warn } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 import { successes } from '../model/responses.ts';
 import { compileWriteOnly } from '../schema/write-only.ts';

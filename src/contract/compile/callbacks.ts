@@ -2,11 +2,11 @@
 // unambiguous. One that cannot be used leaves an inactive callback with the reason.
 import { isEventPattern } from '../../core/domain/pattern.ts';
 import type { CallbackDefinition } from '../model/contract.ts';
-import { methodsOf } from '../model/draft.ts';
-import type { Draft } from '../model/draft.ts';
+import { methodsOf } from '../model/declared-operations.ts';
+import type { Draft } from '../model/declared-operations.ts';
 import { jsonContent } from '../model/media.ts';
-import { child, describe, entries, errorAt, rootOf, text, warn } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, describe, entries, errorAt, rootOf, text, warn } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 import { repairKey } from '../expression/repair.ts';
 import { makeValidator } from '../schema/schema.ts';

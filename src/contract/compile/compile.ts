@@ -6,8 +6,8 @@ import { compileCallbacks } from './callbacks.ts';
 import type { Contract, Operation, Role } from '../model/contract.ts';
 import { ContractError, isObject } from '../document/document.ts';
 import type { Document, JsonObject } from '../document/document.ts';
-import { draftOperations } from '../model/draft.ts';
-import type { Draft } from '../model/draft.ts';
+import { draftOperations } from '../model/declared-operations.ts';
+import type { Draft } from '../model/declared-operations.ts';
 import {
   at,
   child,
@@ -19,8 +19,8 @@ import {
   rootOf,
   text,
   warn,
-} from '../document/place.ts';
-import type { Place, SourceOptions } from '../document/place.ts';
+} from '../document/ref-node.ts';
+import type { Place, SourceOptions } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 import type { Validator } from '../schema/schema.ts';
 import { compileScope, compileSecurity, declaredSchemes } from '../model/security.ts';

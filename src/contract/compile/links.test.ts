@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import { compileContract } from './compile.ts';
 import type { Link } from '../model/contract.ts';
-import type { Exchange } from '../expression/exchange.ts';
+import type { Exchange } from '../expression/expression-input.ts';
 import { printExpression } from '../expression/expression.ts';
 import { evaluateLink } from './links.ts';
 

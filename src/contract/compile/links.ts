@@ -1,13 +1,13 @@
 // Links of a response: which operation each leads to, and what it passes on.
 import type { Link } from '../model/contract.ts';
-import { indexOf } from '../model/draft.ts';
-import type { Draft } from '../model/draft.ts';
+import { indexOf } from '../model/declared-operations.ts';
+import type { Draft } from '../model/declared-operations.ts';
 import { resolve } from '../expression/evaluate.ts';
-import type { Exchange } from '../expression/exchange.ts';
+import type { Exchange } from '../expression/expression-input.ts';
 import { parseExpression } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';
-import { child, entries, nameOf, target, text, warn } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries, nameOf, target, text, warn } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { checkVisible } from './visible.ts';
 
 /** The values of the link's parameters; those that do not resolve are left out. */

@@ -4,7 +4,7 @@ import type { Contract } from '../model/contract.ts';
 import { ContractError, fullBudget, isObject, readDocument } from '../document/document.ts';
 import type { Document } from '../document/document.ts';
 import { openOperations } from './open-operations.ts';
-import type { SourceOptions } from '../document/place.ts';
+import type { SourceOptions } from '../document/ref-node.ts';
 import { requireAppId } from './require-app-id.ts';
 
 export interface LoadOptions {

@@ -2,10 +2,10 @@
 // subscribe response passes the subscriber id to, and the DELETE of the path in Location. An
 // operation that reads or changes must never end one.
 import type { Link, Parameter } from '../model/contract.ts';
-import { indexOf, lastParameter } from '../model/draft.ts';
-import type { Draft } from '../model/draft.ts';
+import { indexOf, lastParameter } from '../model/declared-operations.ts';
+import type { Draft } from '../model/declared-operations.ts';
 import { compileLinks, idOf } from './links.ts';
-import { child, errorAt, warn } from '../document/place.ts';
+import { child, errorAt, warn } from '../document/ref-node.ts';
 import { successes } from '../model/responses.ts';
 
 export interface Unsubscribe {

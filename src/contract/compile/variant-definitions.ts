@@ -3,11 +3,11 @@
 import type { CompiledCallback } from './callbacks.ts';
 import type { AnswerShape, Variant } from '../model/contract.ts';
 import { isList, isObject } from '../document/document.ts';
-import type { Draft } from '../model/draft.ts';
+import type { Draft } from '../model/declared-operations.ts';
 import { parseExpression } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';
-import { child, describe, entries, errorAt, items } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, describe, entries, errorAt, items } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { checkVisible } from './visible.ts';
 
 /** `answer` creates the shape for the status that a variant names, or for none. */

@@ -1,11 +1,11 @@
 // Checks at load which expressions a contract uses: credentials are forbidden, and expressions that
 // can never resolve get a warning.
 import type { Parameter } from '../model/contract.ts';
-import type { Draft } from '../model/draft.ts';
+import type { Draft } from '../model/declared-operations.ts';
 import { printExpression } from '../expression/expression.ts';
 import type { Expression, ParameterExpression } from '../expression/expression.ts';
-import { errorAt, warn } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { errorAt, warn } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { credentialTest } from '../model/security.ts';
 
 /**

@@ -3,7 +3,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { CORE_SCHEMA, Type, load } from 'js-yaml';
 import { bounds } from './bounds.ts';
-import { tooMany, valueFlaw, weighJson } from './weigh.ts';
+import { tooMany, valueFlaw, weighJson } from './document-size.ts';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

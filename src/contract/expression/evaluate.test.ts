@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { evaluate, resolve } from './evaluate.ts';
 import type { Evaluated, Resolved } from './evaluate.ts';
-import type { Exchange, Message } from './exchange.ts';
+import type { Exchange, Message } from './expression-input.ts';
 import { parseExpression } from './expression.ts';
 import type { Expression } from './expression.ts';
 

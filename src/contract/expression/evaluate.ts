@@ -1,7 +1,7 @@
 // Evaluates one expression against one exchange. Never throws; a missing value is named in a
 // sentence.
 import { printPointer, valueAt } from '../../core/base/pointer.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './expression-input.ts';
 import { printExpression } from './expression.ts';
 import type { BodyExpression, Expression, ParameterExpression } from './expression.ts';
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import { evaluate, resolve } from './evaluate.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './expression-input.ts';
 import { parseExpression, printExpression } from './expression.ts';
 import { repairKey } from './repair.ts';
 import { buildTargets, fillEvent } from './target.ts';

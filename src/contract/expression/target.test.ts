@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { showUrl } from '../../core/secrets/redact.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './expression-input.ts';
 import { buildTargets, fillEvent, templateFault } from './target.ts';
 import type { Target } from './target.ts';
 import { parseTemplate } from './template.ts';

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { showUrl } from '../../core/secrets/redact.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { evaluate } from './evaluate.ts';
-import type { Exchange } from './exchange.ts';
+import type { Exchange } from './expression-input.ts';
 import { printExpression } from './expression.ts';
 import type { Expression } from './expression.ts';
 import type { Part, Template } from './template.ts';

@@ -3,7 +3,7 @@
 import type { Scope } from '../../core/domain/key.ts';
 import type { Document } from '../document/document.ts';
 import type { Expression } from '../expression/expression.ts';
-import type { SourceFiles } from '../document/place.ts';
+import type { SourceFiles } from '../document/ref-node.ts';
 import type { Validator } from '../schema/schema.ts';
 import type { Template } from '../expression/template.ts';
 import type { Warning } from '../document/warning.ts';

@@ -2,8 +2,8 @@
 // part.
 import type { Encoding } from './contract.ts';
 import { essenceOf } from './media.ts';
-import { child, entries, text, warn } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries, text, warn } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 
 /** By media type, lower case, and property. */
 export function compileEncodings(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileContent, coveringType, essenceOf, isJson, jsonContent } from './media.ts';
-import { openSource } from '../document/place.ts';
+import { openSource } from '../document/ref-node.ts';
 
 describe('essenceOf', () => {
   it('drops parameters, spaces and case', () => {

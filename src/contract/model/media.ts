@@ -1,8 +1,8 @@
 // Media types: which of the declared ones a request body has, and which one carries JSON.
 import { makeValidator } from '../schema/schema.ts';
 import type { Validator } from '../schema/schema.ts';
-import { child, entries, text } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries, text } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 
 /** `Application/JSON; charset=utf-8` → `application/json`. */

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import type { Parameter } from './contract.ts';
 import { compileParameters } from './parameters.ts';
-import { at, openSource } from '../document/place.ts';
+import { at, openSource } from '../document/ref-node.ts';
 
 function compile(yaml: string, path = '/x'): { parameters: Parameter[]; warnings: string[] } {
   const root = openSource({ path: 'api.yaml', root: load(yaml) });

@@ -3,8 +3,8 @@
 import { styles } from './contract.ts';
 import type { Parameter, Style } from './contract.ts';
 import { isJson } from './media.ts';
-import { child, entries, items, text, warn } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries, items, text, warn } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { makeValidator } from '../schema/schema.ts';
 import { credentialTest } from './security.ts';
 

@@ -1,6 +1,6 @@
 // The success responses that an operation declares.
-import { child, entries } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 
 export interface Response {
   /** `2XX` counts as 200. */

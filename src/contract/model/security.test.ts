@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import type { Alternative } from './contract.ts';
 import { parseExpression } from '../expression/expression.ts';
-import { at, openSource } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { at, openSource } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { compileScope, compileSecurity, credentialTest } from './security.ts';
 
 const components = `

@@ -16,8 +16,8 @@ import {
   rootOf,
   text,
   warn,
-} from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+} from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 
 /** The alternatives of an operation: its own list, else that of the document. */
 export function compileSecurity(operation: Place): readonly Alternative[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Variant } from './contract.ts';
-import type { Message } from '../expression/exchange.ts';
+import type { Message } from '../expression/expression-input.ts';
 import { parseExpression } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';
 import { chooseVariant, fieldOf } from './variants.ts';

@@ -4,7 +4,7 @@
 import type { Fault } from '../../core/errors/problem.ts';
 import type { Operation, Variant } from './contract.ts';
 import { resolve } from '../expression/evaluate.ts';
-import type { Message } from '../expression/exchange.ts';
+import type { Message } from '../expression/expression-input.ts';
 import { orList } from '../schema/explain.ts';
 import { printExpression } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';

@@ -2,7 +2,7 @@
 // could hear them.
 import { bounds } from '../document/bounds.ts';
 import type { CallbackDefinition, Contract } from '../model/contract.ts';
-import { definitionsOf, hearing, openEvents } from '../request/hearing.ts';
+import { definitionsOf, hearing, openEvents } from '../request/matching-callbacks.ts';
 import { OutOfWork, pay } from '../schema/meter.ts';
 import type { Work } from '../schema/meter.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';

@@ -4,7 +4,7 @@
 import type { AnswerShape, Location } from '../model/contract.ts';
 import { isObject } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
-import type { Message } from '../expression/exchange.ts';
+import type { Message } from '../expression/expression-input.ts';
 import { withoutWriteOnly } from '../schema/write-only.ts';
 
 export interface Answer {

@@ -3,7 +3,7 @@
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Contract } from '../model/contract.ts';
-import { hearing } from './hearing.ts';
+import { hearing } from './matching-callbacks.ts';
 import type { Validator } from '../schema/schema.ts';
 
 export interface PayloadFault extends Fault {

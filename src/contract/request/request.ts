@@ -6,7 +6,7 @@ import { redact } from '../../core/secrets/redact.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Encoding, Operation, Parameter, Variant } from '../model/contract.ts';
 import { decodeBody } from './decode-body.ts';
-import type { Message } from '../expression/exchange.ts';
+import type { Message } from '../expression/expression-input.ts';
 import type { Expression } from '../expression/expression.ts';
 import { readForm } from './form.ts';
 import type { FormShape } from './form.ts';

@@ -5,7 +5,7 @@ import { composeAnswer, messageOf } from '../request/answer.ts';
 import type { CallbackDefinition, Operation, Parameter, Variant } from '../model/contract.ts';
 import { isList } from '../document/document.ts';
 import { evaluate } from '../expression/evaluate.ts';
-import type { Exchange, Message } from '../expression/exchange.ts';
+import type { Exchange, Message } from '../expression/expression-input.ts';
 import type { Expression } from '../expression/expression.ts';
 import type { Work } from '../schema/meter.ts';
 import { readRequest } from '../request/request.ts';

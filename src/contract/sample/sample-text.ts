@@ -1,6 +1,6 @@
 // Texts and numbers for a schema: texts by format, by pattern or plain, numbers within the bounds. They are tried by
 // the schema's own rules before they are offered, and the work of that is paid for.
-import { remembered } from '../../core/base/once.ts';
+import { remembered } from '../../core/base/lazy.ts';
 import { bounds } from '../document/bounds.ts';
 import { Exhausted, makeMeter, pay, runMetered } from '../schema/meter.ts';
 import type { Work } from '../schema/meter.ts';

@@ -7,7 +7,7 @@ import { load } from 'js-yaml';
 import type { Contract } from '../model/contract.ts';
 import { ContractError } from '../document/document.ts';
 import { loadContract } from '../compile/load.ts';
-import { at, openSource } from '../document/place.ts';
+import { at, openSource } from '../document/ref-node.ts';
 import { contractWork, sampleOf } from './sample.ts';
 import type { Sample, Wish } from './sample.ts';
 import { makeValidator } from '../schema/schema.ts';

@@ -17,8 +17,8 @@ import {
   spend,
   target,
   warn,
-} from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+} from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 import { readRegex } from './regex.ts';
 
 export type Schema = Record<string, unknown> | boolean;

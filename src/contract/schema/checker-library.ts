@@ -4,7 +4,7 @@
 import { createRequire } from 'node:module';
 import type * as ajv from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
-import { once } from '../../core/base/once.ts';
+import { once } from '../../core/base/lazy.ts';
 
 const load = createRequire(import.meta.url);
 

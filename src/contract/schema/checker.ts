@@ -12,7 +12,7 @@ import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
 import { Exhausted, makeMeter, pay, runMetered } from './meter.ts';
 import type { Meter, Work } from './meter.ts';
 import { meteredSchemas, nameIn } from './metered.ts';
-import { remembered } from '../../core/base/once.ts';
+import { remembered } from '../../core/base/lazy.ts';
 import { readRegex } from './regex.ts';
 import { shapeOf } from './shape.ts';
 

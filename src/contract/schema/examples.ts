@@ -1,8 +1,8 @@
 // Finds examples in a document: `example`, a list of `examples`, or a map of them.
 import { isList, isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
-import { child, entries } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 
 /** Schema keywords that help to create a value but do not validate one. */
 export const exampleKeywords: ReadonlySet<string> = new Set([

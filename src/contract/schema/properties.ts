@@ -1,6 +1,6 @@
 // The properties that a schema declares for an object, through references and combinations.
-import { child, entries, items } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries, items } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 
 /** By name; if a name is declared several times, the first place counts. */
 export function propertiesOf(schema: Place | undefined): ReadonlyMap<string, Place> {

@@ -4,7 +4,7 @@ import { fc } from '../../../test/fast-check.ts';
 import { load } from 'js-yaml';
 import { bounds } from '../document/bounds.ts';
 import { keywords } from './keywords.ts';
-import { at, openSource } from '../document/place.ts';
+import { at, openSource } from '../document/ref-node.ts';
 import { makeValidator } from './schema.ts';
 import type { Validator } from './schema.ts';
 

@@ -1,7 +1,7 @@
 // Creates validators from schemas. Nothing is compiled before the first value is checked, and then
 // only what that schema reaches. One schema of a document has one validator, however often it is
 // used.
-import { once } from '../../core/base/once.ts';
+import { once } from '../../core/base/lazy.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { describeSchema, isModern } from './bundle.ts';
@@ -11,8 +11,8 @@ import { isObject } from '../document/document.ts';
 import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
 import { makeMeter, OutOfWork, pay } from './meter.ts';
 import type { Work } from './meter.ts';
-import { nameOf, refOf, target, warn } from '../document/place.ts';
-import type { Place, Source } from '../document/place.ts';
+import { nameOf, refOf, target, warn } from '../document/ref-node.ts';
+import type { Place, Source } from '../document/ref-node.ts';
 import { plainTextCheck } from './plain-text.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';

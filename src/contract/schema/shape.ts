@@ -1,6 +1,6 @@
 // What a schema says about the type of a value: enough to convert text to it. It never validates.
 // If a schema allows several types including string, the text stays text.
-import { once, remembered } from '../../core/base/once.ts';
+import { once, remembered } from '../../core/base/lazy.ts';
 import type { Bundle } from './bundle.ts';
 import { isList, isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';

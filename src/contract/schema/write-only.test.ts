@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { at, openSource } from '../document/place.ts';
+import { at, openSource } from '../document/ref-node.ts';
 import { compileWriteOnly, withoutWriteOnly } from './write-only.ts';
 
 describe('withoutWriteOnly', () => {

@@ -3,8 +3,8 @@
 // is compiled.
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject } from '../document/document.ts';
-import { child, entries, items } from '../document/place.ts';
-import type { Place } from '../document/place.ts';
+import { child, entries, items } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
 
 /**
  * What a schema says about a value and the values inside it. Schemas may refer to themselves, so

@@ -49,7 +49,7 @@ describe('redact', () => {
   it('keeps text that is not secret', () => {
     const texts = [
       'Cannot deliver: connect ECONNREFUSED 127.0.0.1:8080',
-      'at run (file:///srv/ringback/src/engine/deliver/deliver.ts:12:3)',
+      'at run (file:///srv/ringback/src/engine/deliver/attempt.ts:12:3)',
       '{"level":30,"requestId":"req_01jc4t6v8m3q5r7w9x1y2z3a4d","key":"rbk_0a1b2c3d","status":202}',
       '{"delivery":"dlv_01jc4t6v8m3q5r7w9x1y2z3a4d_0","url":"https://example.com/hook"}',
       '{"traceId":"0af7651916cd43dd8448eb211c80319c","did":"secret rotated","operation":"rotateSecret"}',

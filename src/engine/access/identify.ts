@@ -6,7 +6,7 @@ import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { noQuotas } from '../../core/load/quotas.ts';
 import { hashToken, type Session } from '../../core/domain/session.ts';
-import { followed, type Soon } from '../../core/base/soon.ts';
+import { followed, type Soon } from '../../core/base/maybe-promise.ts';
 import type { Context } from '../context.ts';
 
 export interface Identifier {

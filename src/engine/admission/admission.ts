@@ -7,7 +7,7 @@ import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
-import { createUnread, type LargeAnswer, type Unread } from './unread.ts';
+import { createUnread, type LargeAnswer, type Unread } from './response-backlog.ts';
 
 /** `end`: an unsubscribe or delete. Admitted up to a higher limit, because it reduces the load. */
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';

@@ -6,7 +6,7 @@ import { NewestMap } from '../../core/base/newest-map.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { quotasOf, type Quotas } from '../../core/load/quotas.ts';
 import { giveBack, rescale, take, type Debt } from '../../core/load/rate.ts';
-import { followed, type Soon } from '../../core/base/soon.ts';
+import { followed, type Soon } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Store } from '../../store/port/store.ts';
 

@@ -6,7 +6,7 @@ import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { Deadlines, type Deadline, type DeadlineOwner } from '../../egress/http/deadlines.ts';
 import type { Gate } from './gate.ts';
-import type { KnownTarget } from '../targets/prepared.ts';
+import type { KnownTarget } from '../targets/prepared-target.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
 
 export interface Confirmation {

@@ -11,8 +11,8 @@ import type { Offer, Outlook, Settled, Settlement } from '../../store/port/deliv
 import type { Worked, Worker } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { InFlight } from './app-shares.ts';
-import { handIn } from './hand-in.ts';
-import { waitOut } from './longest.ts';
+import { handIn } from './settle.ts';
+import { waitOut } from './longest-timeout.ts';
 import { createWindow, resultOf, type Window } from './window.ts';
 
 export interface DispatcherMeans {

@@ -6,14 +6,14 @@ import type { Sender } from '../../egress/http/send.ts';
 import type { Settlement } from '../../store/port/delivery-verbs.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import type { Context } from '../context.ts';
-import { deliver } from './deliver.ts';
+import { deliver } from './attempt.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { foresee } from './draft.ts';
+import { foresee } from './attempt-request.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from '../cluster/liveness.ts';
-import { createWitness, type FactLog } from './witness.ts';
-import { createLongest } from './longest.ts';
-import { createPrepare } from '../targets/prepared.ts';
+import { createWitness, type FactLog } from './delivery-telemetry.ts';
+import { createLongest } from './longest-timeout.ts';
+import { createPrepare } from '../targets/prepared-target.ts';
 import { createTargetCache, type TargetCache } from '../targets/target-cache.ts';
 
 /** What deliveries in flight know of subscriptions, and how a change reaches them. */

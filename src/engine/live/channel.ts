@@ -3,7 +3,7 @@
 // merged into one.
 import { parseDeliveryId } from '../../core/domain/delivery.ts';
 import { emptyDigest, mergeDigests, readDigest, type Digest } from '../../core/domain/digest.ts';
-import { pendingOf } from '../../core/telemetry/figures.ts';
+import { pendingOf } from '../../core/telemetry/statistics.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';

@@ -10,14 +10,14 @@ import { isEventName } from '../../core/domain/pattern.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
 import { bounds } from '../../contract/document/bounds.ts';
-import { chooseContract } from '../../contract/request/choose.ts';
+import { chooseContract } from '../../contract/request/choose-contract.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import { checkPayload } from '../../contract/request/payload.ts';
 import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
-import { StoreSilent } from '../in-time.ts';
+import { StoreSilent } from '../store-timeout.ts';
 import type { RateHeaders } from '../admission/quotas.ts';
 
 export interface NewEvent {

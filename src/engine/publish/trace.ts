@@ -16,7 +16,7 @@ import {
 } from '../../core/telemetry/trace.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Settlement } from '../../store/port/delivery-verbs.ts';
-import type { KnownTarget } from '../targets/prepared.ts';
+import type { KnownTarget } from '../targets/prepared-target.ts';
 
 /** A span that has not ended. */
 export interface Begun {

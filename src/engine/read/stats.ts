@@ -1,14 +1,14 @@
 // Statistics: the activity of an app or of its subscriptions, step by step, and what needs
 // attention.
 import type { App } from '../../core/domain/app.ts';
-import type { Figures } from '../../core/telemetry/figures.ts';
-import { addFigures, noFigures, pendingOf } from '../../core/telemetry/figures.ts';
+import type { Figures } from '../../core/telemetry/statistics.ts';
+import { addFigures, noFigures, pendingOf } from '../../core/telemetry/statistics.ts';
 import { timeOf, withoutPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Range, Span } from '../../core/telemetry/stats-span.ts';
 import { calendarLastMs, spanBetween, spanOf, stepsOf } from '../../core/telemetry/stats-span.ts';
-import type { Attention, StepFigures } from '../../store/port/figure-verbs.ts';
+import type { Attention, StepFigures } from '../../store/port/statistics-verbs.ts';
 import type { Context } from '../context.ts';
 
 type Owner = Pick<App, 'no'>;

@@ -2,7 +2,7 @@
 // had.
 import { controlsProperty } from '../../contract/compile/compile.ts';
 import type { Operation } from '../../contract/model/contract.ts';
-import type { Message } from '../../contract/expression/exchange.ts';
+import type { Message } from '../../contract/expression/expression-input.ts';
 import type { App } from '../../core/domain/app.ts';
 import { noControls, type Controls } from '../../core/domain/controls.ts';
 import { invalidRequest, type Fault, type Problem } from '../../core/errors/problem.ts';

@@ -6,7 +6,7 @@ import { buildTargets, fillEvent, type Target } from '../../contract/expression/
 import { expressionsOf, type Template } from '../../contract/expression/template.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
-import type { Exchange } from '../../contract/expression/exchange.ts';
+import type { Exchange } from '../../contract/expression/expression-input.ts';
 import { isEventPattern } from '../../core/domain/pattern.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';

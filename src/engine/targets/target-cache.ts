@@ -9,7 +9,7 @@
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { PackedTargets } from './packed-targets.ts';
-import type { KnownTarget } from './prepared.ts';
+import type { KnownTarget } from './prepared-target.ts';
 import { TargetReads, type Found, type Look, type TargetReadsMeans } from './target-reads.ts';
 
 export interface TargetCache {

@@ -4,7 +4,7 @@
 // gets an outdated answer.
 import type { World } from '../../core/base/world.ts';
 import { StoreUnavailable, type Store } from '../../store/port/store.ts';
-import type { KnownTarget } from './prepared.ts';
+import type { KnownTarget } from './prepared-target.ts';
 
 export interface Look {
   target: KnownTarget | undefined;

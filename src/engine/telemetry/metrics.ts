@@ -1,7 +1,7 @@
 // All metrics of a scrape: counters and state of this node, resources of its process, and what the
 // store knows. `ringback_cluster_…` is the same on every node of a database: aggregate it with max,
 // never with sum.
-import { pendingOf } from '../../core/telemetry/figures.ts';
+import { pendingOf } from '../../core/telemetry/statistics.ts';
 import { timeOf } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { counter, counterBy, gauge, gaugeBy } from '../../core/telemetry/metric.ts';
@@ -11,7 +11,7 @@ import type { World } from '../../core/base/world.ts';
 import type { NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AdmissionFigures } from '../admission/admission.ts';
-import type { Census } from '../upkeep/census.ts';
+import type { Census } from '../upkeep/lane-scan.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
 import { titles } from './metric-titles.ts';

@@ -7,7 +7,7 @@ import type { Gauges } from '../../store/port/gauge-verbs.ts';
 import type { Node } from '../../store/port/node-verbs.ts';
 import type { Database } from '../../store/open/open.ts';
 import type { Store } from '../../store/port/store.ts';
-import { createCensor, type Census } from '../upkeep/census.ts';
+import { createCensor, type Census } from '../upkeep/lane-scan.ts';
 import { diskOf, type Disk } from './disk.ts';
 
 export interface StoreView {

@@ -12,7 +12,7 @@ import type {
   Foretell,
   Transport,
   WorkReply,
-} from '../port/call.ts';
+} from '../port/transport-protocol.ts';
 import type { Born, Offer, Outlook, Settlement, Work, Worker } from '../port/delivery-verbs.ts';
 import { StoreUnavailable, VerbFailed, type Withdraw } from '../port/store.ts';
 

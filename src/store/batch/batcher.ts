@@ -5,11 +5,11 @@
 // another edit; publishes and claims take turns, since both would be offered the same room.
 import type { HandOut } from '../../core/load/pace.ts';
 import { type BatcherOptions, Cycle } from './batch-cycle.ts';
-import type { Transport } from '../port/call.ts';
-import { editCall, editOutput } from '../port/call.ts';
+import type { Transport } from '../port/transport-protocol.ts';
+import { editCall, editOutput } from '../port/transport-protocol.ts';
 import type { Settled, Settlement, Worker } from '../port/delivery-verbs.ts';
 import type { WaitingEdit } from './edit-queue.ts';
-import { rebuild } from './rebuild.ts';
+import { rebuild } from './failure-to-error.ts';
 import type { EditInput, EditOutput, EditVerb, Queued, Waiting } from '../port/store.ts';
 
 export type { BatcherOptions };

@@ -2,7 +2,7 @@
 // in order; where not all fit into a batch apps take turns, so that none waits behind the flood of another. Until it is
 // taken an edit can be withdrawn: its caller has given up, and it must not happen later.
 import type { Awaiting } from './answer-all.ts';
-import type { EditCall, EditReply } from '../port/call.ts';
+import type { EditCall, EditReply } from '../port/transport-protocol.ts';
 import { inTurns } from '../rules/fair-order.ts';
 import type { EditVerb } from '../port/store.ts';
 import { StoreUnavailable } from '../port/store.ts';

@@ -1,6 +1,6 @@
 // The reply of the store, or the failure of the transport.
-import type { StoreFailure } from '../port/call.ts';
-import { rebuild, unreachable } from './rebuild.ts';
+import type { StoreFailure } from '../port/transport-protocol.ts';
+import { rebuild, unreachable } from './failure-to-error.ts';
 import { StoreUnavailable } from '../port/store.ts';
 
 interface Unreached {

@@ -1,6 +1,6 @@
 // The part of the Store port for metrics: how much there is of everything, over all apps. No result
 // names an app, and no read costs more when more deliveries are pending.
-import type { Counts } from '../../core/telemetry/figures.ts';
+import type { Counts } from '../../core/telemetry/statistics.ts';
 
 export interface GaugeReads {
   gauges: { input: Record<string, never>; output: Gauges };

@@ -16,7 +16,7 @@ import type {
   Worker,
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
-import type { FigureEdits, FigureReads } from './figure-verbs.ts';
+import type { FigureEdits, FigureReads } from './statistics-verbs.ts';
 import type { GaugeReads } from './gauge-verbs.ts';
 import type { InboxEdits } from './inbox-verbs.ts';
 import type { NoticeEdits, NoticeReads } from './notice-verbs.ts';

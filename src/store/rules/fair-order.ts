@@ -1,7 +1,7 @@
 // Fair order of apps. A claim takes one lane of each app in turn, beginning with the app with the
 // most room, so that no app fills a claim while others are ready. The order of lanes within an app
 // is kept.
-import type { Slots } from './slots.ts';
+import type { Slots } from './offer-slots.ts';
 
 export function fairOrder<L extends { appNo: number }>(
   lanes: readonly L[],

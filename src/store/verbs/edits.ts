@@ -1,6 +1,6 @@
 // The edits that are the same on both databases, by name.
-import type { EditCall } from '../port/call.ts';
-import type { Fact } from '../statistics/counting.ts';
+import type { EditCall } from '../port/transport-protocol.ts';
+import type { Fact } from '../statistics/transaction-facts.ts';
 import type { Script } from '../sql/statement.ts';
 import type { EditOutput, EditVerb } from '../port/store.ts';
 import { advanceReplay } from './replays/advance-replay.ts';

@@ -1,5 +1,5 @@
 // All reads, by name: they are the same on both databases.
-import type { ReadCall } from '../port/call.ts';
+import type { ReadCall } from '../port/transport-protocol.ts';
 import type { Script } from '../sql/statement.ts';
 import type { ReadOutput, ReadVerb } from '../port/store.ts';
 import { app, apps } from './accounts/apps.ts';
@@ -8,7 +8,7 @@ import { deliveries } from './deliveries/deliveries.ts';
 import { delivery } from './shared/delivery.ts';
 import { event, events } from './deliveries/events.ts';
 import { expiring } from './subscriptions/expire-subscription.ts';
-import { appFigures, counts, subscriptionFigures } from './statistics/figures.ts';
+import { appFigures, counts, subscriptionFigures } from './statistics/statistics.ts';
 import { deliveriesNamed, feed, watched } from './feed.ts';
 import { gauges, laneCensus, subscriptionCensus } from './statistics/gauges.ts';
 import { health } from './statistics/health.ts';

@@ -137,7 +137,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-deaf-ones-fill-the-room',
     changes: [
       {
-        file: 'src/engine/admission/unread.ts',
+        file: 'src/engine/admission/response-backlog.ts',
         find: '      const room = answer.isPublic ? strangers : known;',
         replace: '      const room = answer.isPublic ? known : strangers;',
       },

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Operation } from '../../../src/contract/model/contract.ts';
 import { loadContract } from '../../../src/contract/compile/load.ts';
-import { once } from '../../../src/core/base/once.ts';
+import { once } from '../../../src/core/base/lazy.ts';
 import {
   callOf,
   hook,

@@ -2,7 +2,7 @@
 // everything adds up; and whoever opens it next can bring all of it to its end.
 import { existsSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { pendingOf } from '../../../src/core/telemetry/figures.ts';
+import { pendingOf } from '../../../src/core/telemetry/statistics.ts';
 import { keyFileIn, readKeyFile } from '../../../src/store/open/key-file.ts';
 import { databaseIn, migrationsDir, storeOver } from '../../../src/store/open/open.ts';
 import { openSqlite } from '../../../src/store/sqlite/batch/adapter.ts';

@@ -137,7 +137,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: what a failover left with a living node stays there',
     changes: [
       {
-        file: 'src/store/postgres/batch/held.ts',
+        file: 'src/store/postgres/batch/lease-ledger.ts',
         find: 'const isAnother = life !== undefined && life !== now;',
         replace: 'const isAnother = life === null;',
       },
@@ -178,12 +178,12 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: a broken connection is kept',
     changes: [
       {
-        file: 'src/store/postgres/connection/link.ts',
+        file: 'src/store/postgres/connection/reconnecting-client.ts',
         find: '      if (this.#client === opening) this.#client = undefined;\n',
         replace: '',
       },
       {
-        file: 'src/store/postgres/connection/link.ts',
+        file: 'src/store/postgres/connection/reconnecting-client.ts',
         find: '    const client = this.#client;\n    this.#client = undefined;\n    client?.then(\n',
         replace: '    const client = this.#client;\n    client?.then(\n',
       },

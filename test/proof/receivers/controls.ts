@@ -46,7 +46,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'what a publish leases obeys no share',
     changes: [
       {
-        file: 'src/store/rules/slots.ts',
+        file: 'src/store/rules/offer-slots.ts',
         find: 'free: (lane) => Math.min(inLane(lane), roomLeft, inApp(lane)),',
         replace: 'free: (lane) => Math.min(inLane(lane), roomLeft),',
       },

@@ -25,7 +25,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ack-then-send',
-    file: 'src/engine/deliver/deliver.ts',
+    file: 'src/engine/deliver/attempt.ts',
     find: '  const outcome: Outcome = isLeft ?',
     replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isLeft ?",
     breaks: ['I3'],
@@ -63,7 +63,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ignore-unsubscribe',
-    file: 'src/engine/deliver/deliver.ts',
+    file: 'src/engine/deliver/attempt.ts',
     find: "  if (state !== 'open') return state;",
     replace: "  if (state === 'held') return state;",
     breaks: ['I8'],
@@ -119,7 +119,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'draft-of-long-ago',
-    file: 'src/engine/deliver/draft.ts',
+    file: 'src/engine/deliver/attempt-request.ts',
     find: 'nowMs >= draft.fromMs && nowMs < draft.untilMs;',
     replace: 'nowMs + draft.fromMs + draft.untilMs > 0;',
     breaks: ['I6'],
@@ -149,14 +149,14 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'retry-what-was-delivered',
-    file: 'src/engine/deliver/deliver.ts',
+    file: 'src/engine/deliver/attempt.ts',
     find: '  const isLeft = classified.kind ===',
     replace: "  const isLeft = classified.kind === 'delivered' || classified.kind ===",
     breaks: ['I5'],
   },
   {
     name: 'lane-cap-off',
-    file: 'src/store/rules/slots.ts',
+    file: 'src/store/rules/offer-slots.ts',
     find: '    return Math.min(slots, concurrency - running);',
     replace: '    return Math.min(slots, Infinity * concurrency - running);',
     breaks: ['concurrency'],

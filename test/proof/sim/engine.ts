@@ -13,13 +13,13 @@ import type { Sender } from '../../../src/egress/http/send.ts';
 import { ensureDefaultApp } from '../../../src/engine/access/apps.ts';
 import type { Context } from '../../../src/engine/context.ts';
 import { Feed } from '../../../src/engine/live/feed.ts';
-import { FigureWriter } from '../../../src/engine/upkeep/figure-writer.ts';
-import { inTime } from '../../../src/engine/in-time.ts';
+import { FigureWriter } from '../../../src/engine/upkeep/statistics-writer.ts';
+import { inTime } from '../../../src/engine/store-timeout.ts';
 import { createJournal } from '../../../src/engine/live/journal.ts';
 import { startLiveness, type Liveness } from '../../../src/engine/cluster/liveness.ts';
 import { createQuotas } from '../../../src/engine/admission/quotas.ts';
 import { createReach, startDelivering } from '../../../src/engine/deliver/start-delivering.ts';
-import { startTending } from '../../../src/engine/upkeep/start-tending.ts';
+import { startTending } from '../../../src/engine/upkeep/start-upkeep.ts';
 import type { Store } from '../../../src/store/port/store.ts';
 
 export const contract = await loadContract(

@@ -12,7 +12,7 @@ import type {
   StoreFailure,
   Transport,
   WorkReply,
-} from '../../../src/store/port/call.ts';
+} from '../../../src/store/port/transport-protocol.ts';
 import type { Settlement, Work } from '../../../src/store/port/delivery-verbs.ts';
 import type { Sqlite } from '../../../src/store/sqlite/batch/adapter.ts';
 import type { Chance } from './chance.ts';
@@ -211,7 +211,7 @@ class Way implements Transport {
     return !isRead && chance.isLucky(failsAfter) ? 'after' : 'answered';
   }
 
-  /** As src/store/postgres/batch/doubts.ts. */
+  /** As src/store/postgres/batch/in-doubt-commits.ts. */
   #freeDoubted(nowMs: number): void {
     const { shared, clock, node } = this.#means;
     for (const lease of this.#doubts) {

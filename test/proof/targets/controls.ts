@@ -214,7 +214,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'follow-redirects',
     changes: [
       {
-        file: 'src/engine/deliver/deliver.ts',
+        file: 'src/engine/deliver/attempt.ts',
         find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
           '    result = await sender.send(request, { signal: it.signal, onStart });\n' +
@@ -234,7 +234,7 @@ export const targetsControls: readonly LookControl[] = [
     name: 'follow-alternative-services',
     changes: [
       {
-        file: 'src/engine/deliver/deliver.ts',
+        file: 'src/engine/deliver/attempt.ts',
         find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
           '    result = await sender.send(request, { signal: it.signal, onStart });\n' +

@@ -1,19 +1,19 @@
 // Dispatches all edits but publish: those that both databases share run as scripts, the others are
 // PostgreSQL's own.
-import type { EditCall } from '../../port/call.ts';
+import type { EditCall } from '../../port/transport-protocol.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
 import { advanceReplay } from '../upkeep/advance-replay.ts';
 import { forget, forgetFeed, forgetPatterns } from '../upkeep/forget.ts';
-import type { FigureContext } from '../upkeep/write-figures.ts';
-import { keepFigures } from '../upkeep/write-figures.ts';
+import type { FigureContext } from '../upkeep/write-statistics.ts';
+import { keepFigures } from '../upkeep/write-statistics.ts';
 import { rejectInbox, takeInbox } from '../publish/inbox.ts';
 import type { GivenMs } from '../cluster/nodes.ts';
 import { heartbeat, rescue, startNode, stopNode } from '../cluster/nodes.ts';
 import type { PublishContext } from '../publish/publish.ts';
 import { publishAll } from '../publish/publish.ts';
 import type { Sweep } from '../upkeep/sweep.ts';
-import { tidyFigures } from '../upkeep/tidy-figures.ts';
+import { tidyFigures } from '../upkeep/tidy-statistics.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export interface EditContext extends PublishContext, FigureContext {

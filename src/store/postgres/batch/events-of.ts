@@ -1,8 +1,8 @@
 // Which events a batch of edits adds to the history, needed when the partitions of their days are
 // missing.
-import type { EditCall } from '../../port/call.ts';
+import type { EditCall } from '../../port/transport-protocol.ts';
 import { inboxIds } from '../publish/inbox.ts';
-import type { Link } from '../connection/link.ts';
+import type { Link } from '../connection/reconnecting-client.ts';
 
 /** New events, and rejected ones of the inbox, where they may have been for days. */
 export async function eventsOf(link: Link, edits: readonly EditCall[]): Promise<string[]> {

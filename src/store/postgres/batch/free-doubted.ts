@@ -1,8 +1,8 @@
 // Releases deliveries that this node may hold without knowing it, because the outcome of a commit
 // stayed unknown.
-import type { StoreFailure } from '../../port/call.ts';
-import type { Doubts } from './doubts.ts';
-import type { Link } from '../connection/link.ts';
+import type { StoreFailure } from '../../port/transport-protocol.ts';
+import type { Doubts } from './in-doubt-commits.ts';
+import type { Link } from '../connection/reconnecting-client.ts';
 import { isFailure, noEvents, type Persist } from './persist.ts';
 
 export interface DoubtedMeans {

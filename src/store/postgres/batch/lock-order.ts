@@ -1,7 +1,7 @@
 // Locks the rows that the edits of a batch are going to lock: fan-outs first, then apps, then
 // lanes, each in order of its key. All code follows this order, because two nodes with the same
 // edits in another order would deadlock. Rows of events come after lanes.
-import type { EditCall } from '../../port/call.ts';
+import type { EditCall } from '../../port/transport-protocol.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer } from '../../sql/row.ts';
 import { lockLanes } from '../publish/lanes.ts';

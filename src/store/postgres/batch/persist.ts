@@ -1,12 +1,12 @@
 // Runs a transaction until it is committed, or until the reason why it cannot be is known.
 import { timeOf } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { StoreFailure } from '../../port/call.ts';
+import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Offer } from '../../port/delivery-verbs.ts';
-import type { Doubts } from './doubts.ts';
+import type { Doubts } from './in-doubt-commits.ts';
 import { failureKind, unavailable } from '../connection/failure.ts';
-import type { House } from '../upkeep/house.ts';
-import type { Link } from '../connection/link.ts';
+import type { House } from '../upkeep/upkeep.ts';
+import type { Link } from '../connection/reconnecting-client.ts';
 import type { Way } from '../connection/savepoint.ts';
 import type { Done, TransactMeans } from '../connection/transact.ts';
 import { OutcomeUnknown, transact } from '../connection/transact.ts';

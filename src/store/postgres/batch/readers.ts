@@ -1,13 +1,13 @@
 // Runs reads, each on a connection of its own. A read with several statements sees one snapshot.
 import { limits } from '../../../core/limits/limits.ts';
-import { appNoOf, type ReadCall, type ReadReply } from '../../port/call.ts';
+import { appNoOf, type ReadCall, type ReadReply } from '../../port/transport-protocol.ts';
 import { FairQueue, type AppNo } from '../../batch/fair-queue.ts';
 import { hotReads } from '../../port/hot-reads.ts';
 import type { ReadVerb } from '../../port/store.ts';
 import { readScript } from '../../verbs/reads.ts';
 import { storeFailure, verbFailure } from '../connection/failure.ts';
-import type { Link } from '../connection/link.ts';
-import { ask, say } from '../connection/packet.ts';
+import type { Link } from '../connection/reconnecting-client.ts';
+import { ask, say } from '../connection/pipeline.ts';
 import { txOn } from '../connection/tx.ts';
 
 const single: ReadonlySet<ReadVerb> = new Set([

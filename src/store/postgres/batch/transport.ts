@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { limits } from '../../../core/limits/limits.ts';
 import { packageFolder } from '../../../core/base/package-folder.ts';
 import type { World } from '../../../core/base/world.ts';
-import { createAside, withNews } from '../../rules/aside.ts';
+import { createAside, withNews } from '../../rules/stalled-fan-outs.ts';
 import type {
   Batch,
   BatchReply,
@@ -13,28 +13,28 @@ import type {
   StoreFailure,
   Transport,
   WorkReply,
-} from '../../port/call.ts';
+} from '../../port/transport-protocol.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
-import { createGathered } from '../../statistics/gathered.ts';
-import { rebuild } from '../../batch/rebuild.ts';
+import { createGathered } from '../../statistics/pending-statistics.ts';
+import { rebuild } from '../../batch/failure-to-error.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { applyMigrations } from '../schema/apply-migrations.ts';
 import { cannotConnect } from '../connection/cannot-open.ts';
 import type { Clock } from '../connection/clock.ts';
 import { databaseClock, givenClock } from '../connection/clock.ts';
-import { createDoubts } from './doubts.ts';
+import { createDoubts } from './in-doubt-commits.ts';
 import { freeDoubted } from './free-doubted.ts';
-import { Ear } from '../connection/ear.ts';
+import { Ear } from '../connection/notify-listener.ts';
 import { storeFailure, unavailable, verbFailure } from '../connection/failure.ts';
 import { eventsOf } from './events-of.ts';
-import { takeWriter } from '../upkeep/write-figures.ts';
-import { createHeardBefore } from '../publish/heard-before.ts';
-import { createHeld, type Held } from './held.ts';
-import { House } from '../upkeep/house.ts';
-import { Link } from '../connection/link.ts';
+import { takeWriter } from '../upkeep/write-statistics.ts';
+import { createHeardBefore } from '../publish/listener-cache.ts';
+import { createHeld, type Held } from './lease-ledger.ts';
+import { House } from '../upkeep/upkeep.ts';
+import { Link } from '../connection/reconnecting-client.ts';
 import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
-import { counting, createPrecedence, inTurn, type Side } from './side.ts';
+import { counting, createPrecedence, inTurn, type Side } from './writer-connection.ts';
 import { createSlices, type Slices } from '../schema/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
 import type { Tx } from '../connection/tx.ts';

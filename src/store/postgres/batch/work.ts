@@ -2,19 +2,19 @@
 // another.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Aside } from '../../rules/aside.ts';
-import type { SettleReply } from '../../port/call.ts';
-import type { Fact } from '../../statistics/counting.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { SettleReply } from '../../port/transport-protocol.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
 import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
-import type { Changes } from '../../rules/settling.ts';
-import { firstReadyMs } from '../../rules/settling.ts';
-import type { Slots } from '../../rules/slots.ts';
-import { birthsFor, laneOf, noSlots, slotsOf } from '../../rules/slots.ts';
+import type { Changes } from '../../rules/settlement-rules.ts';
+import { firstReadyMs } from '../../rules/settlement-rules.ts';
+import type { Slots } from '../../rules/offer-slots.ts';
+import { birthsFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slots.ts';
 import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
-import type { FigureContext } from '../upkeep/write-figures.ts';
-import { writeFigures } from '../upkeep/write-figures.ts';
+import type { FigureContext } from '../upkeep/write-statistics.ts';
+import { writeFigures } from '../upkeep/write-statistics.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';
 import type { Way } from '../connection/savepoint.ts';
 import { inSavepoint } from '../connection/savepoint.ts';

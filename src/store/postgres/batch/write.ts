@@ -2,15 +2,15 @@
 // unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
 import { limits } from '../../../core/limits/limits.ts';
 import type { World } from '../../../core/base/world.ts';
-import type { Aside } from '../../rules/aside.ts';
-import type { Batch, EditCall, EditReply, Foretell } from '../../port/call.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { Batch, EditCall, EditReply, Foretell } from '../../port/transport-protocol.ts';
 import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { birthsFor } from '../../rules/slots.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { birthsFor } from '../../rules/offer-slots.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 import type { EditContext } from './edits.ts';
 import { applyEdit } from './edits.ts';
-import { writeFigures } from '../upkeep/write-figures.ts';
+import { writeFigures } from '../upkeep/write-statistics.ts';
 import { isInboxEmpty } from '../publish/inbox.ts';
 import { lockFanOuts, lockInOrder } from './lock-order.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';

@@ -1,6 +1,6 @@
 // Classifies errors: one bad item, a store that cannot work now, a transaction that only has to run
 // again, or a day without partitions. Pure.
-import type { StoreFailure, VerbFailure } from '../../port/call.ts';
+import type { StoreFailure, VerbFailure } from '../../port/transport-protocol.ts';
 import { StoreUnavailable } from '../../port/store.ts';
 import { WroteNothing } from './wrote-nothing.ts';
 

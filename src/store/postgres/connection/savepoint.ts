@@ -1,7 +1,7 @@
 // Runs each item of a batch in a savepoint, so that one that breaks a constraint does not fail the
 // others. The first try of a batch runs without: savepoints around every item would cost three
 // round trips each.
-import type { VerbFailure } from '../../port/call.ts';
+import type { VerbFailure } from '../../port/transport-protocol.ts';
 import { failureKind, verbFailure } from './failure.ts';
 import type { Tx } from './tx.ts';
 

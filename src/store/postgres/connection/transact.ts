@@ -7,11 +7,11 @@ import type { World } from '../../../core/base/world.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, one, text } from '../../sql/row.ts';
 import { isConnectionLost } from './failure.ts';
-import { lifeOn, readLife } from './life.ts';
-import type { Link } from './link.ts';
+import { lifeOn, readLife } from './server-epoch.ts';
+import type { Link } from './reconnecting-client.ts';
 import type { Tx } from './tx.ts';
 import { txOn } from './tx.ts';
-import { answerSoon, say } from './packet.ts';
+import { answerSoon, say } from './pipeline.ts';
 import { WroteNothing } from './wrote-nothing.ts';
 
 export const transactSql = {

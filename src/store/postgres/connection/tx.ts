@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import type { Row } from '../../sql/row.ts';
 import type { Script, Statement } from '../../sql/statement.ts';
 import { isAborted } from './failure.ts';
-import { ask } from './packet.ts';
+import { ask } from './pipeline.ts';
 import { repeat } from './repeat.ts';
 import type { Parameter } from './wire.ts';
 

@@ -9,7 +9,7 @@ import { fairOrder } from '../../rules/fair-order.ts';
 import { toLeased } from '../../batch/leased-row.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
-import type { Slots } from '../../rules/slots.ts';
+import type { Slots } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { hasRoom, readyApps, slotsJson } from './has-room.ts';
 import { laneIsOlder } from '../connection/transact.ts';

@@ -1,16 +1,16 @@
 // One step of the oldest large fan-out that no other node is working on. The deliveries and the
 // cursor are written in one transaction, so that a crash neither loses nor duplicates a delivery.
 import type { Leased } from '../../../core/domain/delivery.ts';
-import type { Aside } from '../../rules/aside.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import type { FanningOut, Piece } from '../../rules/fanning-out.ts';
-import { stepFor, toFanningOut } from '../../rules/fanning-out.ts';
-import type { Found } from '../../rules/kept-filter.ts';
-import { toFound } from '../../rules/kept-filter.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import type { FanningOut, Piece } from '../../rules/fan-out-row.ts';
+import { stepFor, toFanningOut } from '../../rules/fan-out-row.ts';
+import type { Found } from '../../rules/filter-cache.ts';
+import { toFound } from '../../rules/filter-cache.ts';
 import { fitting } from '../../port/listener.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
-import type { Births } from '../../rules/slots.ts';
+import type { Births } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { withRules } from '../publish/filters.ts';
 import { makeDeliveries } from '../publish/make-deliveries.ts';

@@ -1,6 +1,6 @@
 // Which lanes a node has room for, in SQL, so that full lanes are neither locked nor read. Must
-// agree with `isFull` of store/rules/slots.ts, which SQLite calls.
-import type { Slots } from '../../rules/slots.ts';
+// agree with `isFull` of store/rules/offer-slots.ts, which SQLite calls.
+import type { Slots } from '../../rules/offer-slots.ts';
 
 /** By lane, as JSON: free slots, and deliveries in flight. */
 export function slotsJson(slots: Slots): string {

@@ -1,10 +1,10 @@
 // The outlook: when the next lane is ready, and whether a large fan-out is running.
 import { limits } from '../../../core/limits/limits.ts';
-import type { Aside } from '../../rules/aside.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
 import type { Outlook } from '../../port/delivery-verbs.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, one } from '../../sql/row.ts';
-import type { Slots } from '../../rules/slots.ts';
+import type { Slots } from '../../rules/offer-slots.ts';
 import { hasRoom, readyApps, slotsJson } from './has-room.ts';
 import type { Done } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';

@@ -2,12 +2,12 @@
 // again, both with their attempts. A row whose lease has changed is left alone.
 import assert from 'node:assert/strict';
 import type { Lane } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { noteSettled } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { noteSettled } from '../../statistics/transaction-facts.ts';
 import type { Settlement } from '../../port/delivery-verbs.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer } from '../../sql/row.ts';
-import { dueAgainMs, endStateOf, errorOf } from '../../rules/settling.ts';
+import { dueAgainMs, endStateOf, errorOf } from '../../rules/settlement-rules.ts';
 import type { EndState } from '../../sql/end-states.ts';
 import { endStates } from '../../sql/end-states.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';

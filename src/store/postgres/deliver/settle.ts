@@ -3,11 +3,11 @@
 import { deliveryKey } from '../../../core/domain/delivery.ts';
 import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
 import { settled as laneSettled } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { noteSettled } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { noteSettled } from '../../statistics/transaction-facts.ts';
 import type { Settled, Settlement } from '../../port/delivery-verbs.ts';
-import type { Changes } from '../../rules/settling.ts';
-import { isLast, laneOutcome, settledIn } from '../../rules/settling.ts';
+import type { Changes } from '../../rules/settlement-rules.ts';
+import { isLast, laneOutcome, settledIn } from '../../rules/settlement-rules.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
 import { lockLanes, writeLanes } from '../publish/lanes.ts';

@@ -1,7 +1,7 @@
 // The filters of subscriptions, for many listeners in one query, each once: a batch of publishes
 // may meet a listener for several of its names. Without filters there is no query.
-import type { Found, KnownRules } from '../../rules/kept-filter.ts';
-import { learnRules, toListener } from '../../rules/kept-filter.ts';
+import type { Found, KnownRules } from '../../rules/filter-cache.ts';
+import { learnRules, toListener } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
 import type { Tx } from '../connection/tx.ts';
 

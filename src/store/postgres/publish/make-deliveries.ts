@@ -2,10 +2,10 @@
 // pending, and then wakes their lanes.
 import type { Lane } from '../../../core/domain/lane.ts';
 import { takesFresh, wake } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { factOf } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { factOf } from '../../statistics/transaction-facts.ts';
 import { integer } from '../../sql/row.ts';
-import type { Births } from '../../rules/slots.ts';
+import type { Births } from '../../rules/offer-slots.ts';
 import { isAsKnown } from './match.ts';
 import type { Tx } from '../connection/tx.ts';
 

@@ -4,14 +4,14 @@
 // and the server writes only if nothing has changed.
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Found } from '../../rules/kept-filter.ts';
-import { toFound } from '../../rules/kept-filter.ts';
+import type { Found } from '../../rules/filter-cache.ts';
+import { toFound } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
-import { patternsHearing } from '../../rules/patterns-hearing.ts';
+import { patternsHearing } from '../../rules/matching-patterns.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import type { HeardBefore, PrintedListener, Steady } from './heard-before.ts';
+import type { HeardBefore, PrintedListener, Steady } from './listener-cache.ts';
 import type { Tx } from '../connection/tx.ts';
 import { WroteNothing } from '../connection/wrote-nothing.ts';
 

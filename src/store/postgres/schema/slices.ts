@@ -2,7 +2,7 @@
 // the next number from the database; a rollback leaves a short slice behind. The span of a slice,
 // which searches rely on, is written together with its events.
 import { limits } from '../../../core/limits/limits.ts';
-import type { Soon } from '../../../core/base/soon.ts';
+import type { Soon } from '../../../core/base/maybe-promise.ts';
 import { integer, one } from '../../sql/row.ts';
 import { reachOf } from '../../sql/slice-reach.ts';
 import type { Tx } from '../connection/tx.ts';

@@ -3,7 +3,7 @@
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import { deliveryKey } from '../../../core/domain/delivery.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
-import { factOf } from '../../statistics/counting.ts';
+import { factOf } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';

@@ -4,8 +4,8 @@
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { headExpired } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { factOf } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { factOf } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 import { endStates, toEndState } from '../../sql/end-states.ts';

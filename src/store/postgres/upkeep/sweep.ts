@@ -3,8 +3,8 @@
 // and a second look: a transaction that saw the lane open may not have committed yet. Its id is
 // older than the mark, because the marking transaction began after the lane had ended.
 import { strict as assert } from 'node:assert';
-import type { Fact } from '../../statistics/counting.ts';
-import { factOf } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { factOf } from '../../statistics/transaction-facts.ts';
 import { integer } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { laneIsOlder } from '../connection/transact.ts';

@@ -1,15 +1,21 @@
 // The SQLite store, synchronous: it has no clock, no thread and no promises. Time comes with the
 // batch. A thread, a test or a simulation wraps it.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch, BatchReply, Foretell, StoreFailure, WorkReply } from '../../port/call.ts';
+import type {
+  Batch,
+  BatchReply,
+  Foretell,
+  StoreFailure,
+  WorkReply,
+} from '../../port/transport-protocol.ts';
 import { minuteOf } from '../../../core/telemetry/stats-span.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
-import { createGathered } from '../../statistics/gathered.ts';
-import { createAside, withNews } from '../../rules/aside.ts';
+import { createGathered } from '../../statistics/pending-statistics.ts';
+import { createAside, withNews } from '../../rules/stalled-fan-outs.ts';
 import { applyMigrations } from '../connection/apply-migrations.ts';
 import { connect } from '../connection/connect.ts';
 import { createPrivate } from '../connection/create-private.ts';
-import { alwaysInPlace, watchPlace, type InPlace } from '../connection/in-place.ts';
+import { alwaysInPlace, watchPlace, type InPlace } from '../connection/file-identity.ts';
 import type { Lock } from '../connection/lock.ts';
 import { takeLock } from '../connection/lock.ts';
 import { refuseMissing } from '../connection/missing-database.ts';

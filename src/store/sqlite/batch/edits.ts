@@ -1,12 +1,12 @@
 // All edits on a connection: those shared by both databases, run as scripts, and SQLite's own.
 import type { DatabaseSync } from 'node:sqlite';
-import type { EditCall } from '../../port/call.ts';
+import type { EditCall } from '../../port/transport-protocol.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
 import type { SharedEdit } from '../../verbs/edits.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
 import type { Edit, EditContext } from '../transaction/edit.ts';
-import type { KeepFigures } from './write-figures.ts';
-import { prepareTidyFigures } from '../upkeep/tidy-figures.ts';
+import type { KeepFigures } from './write-statistics.ts';
+import { prepareTidyFigures } from '../upkeep/tidy-statistics.ts';
 import {
   prepareHeartbeat,
   prepareRescue,
@@ -14,7 +14,7 @@ import {
   prepareStopNode,
 } from '../deliver/nodes.ts';
 import { preparePublish } from '../publish/publish.ts';
-import type { Aside } from '../../rules/aside.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
 import { prepareRetain } from '../upkeep/retain.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 import { prepareSweep } from '../upkeep/sweep.ts';

@@ -1,6 +1,6 @@
 // The adapter without a thread, for tests and simulation: it runs on the caller's thread.
-import type { BatchReply, Transport, WorkReply } from '../../port/call.ts';
-import { rebuild } from '../../batch/rebuild.ts';
+import type { BatchReply, Transport, WorkReply } from '../../port/transport-protocol.ts';
+import { rebuild } from '../../batch/failure-to-error.ts';
 import type { Sqlite } from './adapter.ts';
 
 export function inProcess(

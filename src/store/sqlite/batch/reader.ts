@@ -1,6 +1,6 @@
 // Synchronous reads on a connection, each in one snapshot.
 import type { DatabaseSync } from 'node:sqlite';
-import type { ReadCall, ReadReply } from '../../port/call.ts';
+import type { ReadCall, ReadReply } from '../../port/transport-protocol.ts';
 import { CannotOpenStore } from '../../port/cannot-open-store.ts';
 import { readScript } from '../../verbs/reads.ts';
 import { connect } from '../connection/connect.ts';

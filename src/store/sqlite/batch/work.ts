@@ -1,6 +1,6 @@
 // Treats work as a batch without edits, so that the writer has one code path.
 import { strict as assert } from 'node:assert';
-import type { Batch, BatchReply, WorkReply } from '../../port/call.ts';
+import type { Batch, BatchReply, WorkReply } from '../../port/transport-protocol.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
 
 export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {

@@ -1,22 +1,22 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
 // leaves.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch } from '../../port/call.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { unlessUndone } from '../../statistics/counting.ts';
+import type { Batch } from '../../port/transport-protocol.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { unlessUndone } from '../../statistics/transaction-facts.ts';
 import type { Born, Outlook, Worked } from '../../port/delivery-verbs.ts';
-import type { Gathered } from '../../statistics/gathered.ts';
-import { prepareKeepFigures, prepareWriteFigures } from './write-figures.ts';
-import type { Aside } from '../../rules/aside.ts';
+import type { Gathered } from '../../statistics/pending-statistics.ts';
+import { prepareKeepFigures, prepareWriteFigures } from './write-statistics.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
 import { prepareOutlook } from '../deliver/outlook.ts';
-import { firstReadyMs, type Changes } from '../../rules/settling.ts';
-import { birthsFor } from '../../rules/slots.ts';
+import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
+import { birthsFor } from '../../rules/offer-slots.ts';
 import type { Plan } from '../transaction/transaction.ts';
 import { prepareEdits } from './edits.ts';
-import { nothingKnown } from '../transaction/known.ts';
+import { nothingKnown } from '../transaction/publish-memo.ts';
 import type { Rebase } from '../upkeep/rebase-times.ts';
 import type { PlanOutcomes } from '../deliver/settle.ts';
-import { prepareTakeUp, type TakenUp } from '../deliver/take-up.ts';
+import { prepareTakeUp, type TakenUp } from '../deliver/claim-and-fan-out.ts';
 
 export interface Left {
   born: readonly Born[];

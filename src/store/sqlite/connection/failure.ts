@@ -1,6 +1,6 @@
 // Classifies an error: one bad item, a store that cannot work now, or a disk whose state is
 // unknown. Pure.
-import type { StoreFailure, VerbFailure } from '../../port/call.ts';
+import type { StoreFailure, VerbFailure } from '../../port/transport-protocol.ts';
 
 const busy = 5;
 /** Primary result codes that concern the database itself: its file, disk, memory or locks. */

@@ -11,7 +11,7 @@ import { prepareLanes } from '../publish/lanes.ts';
 import { toLeased } from '../../batch/leased-row.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
 import { integer } from '../../sql/row.ts';
-import type { Slots } from '../../rules/slots.ts';
+import type { Slots } from '../../rules/offer-slots.ts';
 
 // A partial index is used only if its condition appears verbatim in the query.
 export const claimSql = {

@@ -1,7 +1,7 @@
 // Ends a delivery: moves its row from the queue to the history.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import type { Owner } from '../../statistics/counting.ts';
+import type { Owner } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, one } from '../../sql/row.ts';
 import type { EndState } from '../../sql/end-states.ts';

@@ -4,8 +4,8 @@ import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe } from '../../sql/row.ts';
-import type { Slots } from '../../rules/slots.ts';
-import type { Aside } from '../../rules/aside.ts';
+import type { Slots } from '../../rules/offer-slots.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
 
 export const outlookSql = {
   ready: `

@@ -2,11 +2,11 @@
 // fencing token: with a stale one, nothing is written.
 import type { DatabaseSync } from 'node:sqlite';
 import { settled, type Lane } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { noteSettled, unlessUndone } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { noteSettled, unlessUndone } from '../../statistics/transaction-facts.ts';
 import type { Settled, Settlement } from '../../port/delivery-verbs.ts';
 import { integer } from '../../sql/row.ts';
-import type { Changes } from '../../rules/settling.ts';
+import type { Changes } from '../../rules/settlement-rules.ts';
 import {
   dueAgainMs,
   endStateOf,
@@ -14,7 +14,7 @@ import {
   isLast,
   laneOutcome,
   settledIn,
-} from '../../rules/settling.ts';
+} from '../../rules/settlement-rules.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from '../publish/lanes.ts';

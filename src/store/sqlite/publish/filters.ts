@@ -1,8 +1,8 @@
 // Reads the filters of subscriptions: those of all matching callbacks of an event in one query, and
 // each only once per batch. Without filters there is no query.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Found, KnownRules } from '../../rules/kept-filter.ts';
-import { learnRules, toListener } from '../../rules/kept-filter.ts';
+import type { Found, KnownRules } from '../../rules/filter-cache.ts';
+import { learnRules, toListener } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
 
 export const filtersSql = {

@@ -3,12 +3,12 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Found } from '../../rules/kept-filter.ts';
-import { toFound } from '../../rules/kept-filter.ts';
+import type { Found } from '../../rules/filter-cache.ts';
+import { toFound } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
-import { patternsHearing } from '../../rules/patterns-hearing.ts';
+import { patternsHearing } from '../../rules/matching-patterns.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import type { LanesMet } from '../transaction/known.ts';
+import type { LanesMet } from '../transaction/publish-memo.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 

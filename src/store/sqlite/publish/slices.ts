@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../../core/limits/limits.ts';
 import { integer, maybe, one, text } from '../../sql/row.ts';
 import type { EditContext } from '../transaction/edit.ts';
-import type { Known } from '../transaction/known.ts';
+import type { Known } from '../transaction/publish-memo.ts';
 import { reachOf } from '../../sql/slice-reach.ts';
 
 export const slicesSql = {

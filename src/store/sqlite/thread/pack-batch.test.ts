@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import type { Batch, BatchReply } from '../../port/call.ts';
+import type { Batch, BatchReply } from '../../port/transport-protocol.ts';
 import type { Settlement } from '../../port/delivery-verbs.ts';
 import type { EditInput } from '../../port/store.ts';
 import {
@@ -11,7 +11,7 @@ import {
   unpackForetold,
   unpackWritten,
 } from './pack-batch.ts';
-import type { Parcel } from './parcel.ts';
+import type { Parcel } from './flat-codec.ts';
 
 /** Sends a parcel as to a thread. */
 function sent(parcel: Parcel): Parcel {

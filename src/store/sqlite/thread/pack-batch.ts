@@ -1,12 +1,12 @@
 // Packs a batch for the write thread, and its replies for the way back.
 import { strict as assert } from 'node:assert';
-import type { Batch, BatchReply, EditCall, EditReply } from '../../port/call.ts';
-import { editCall } from '../../port/call.ts';
+import type { Batch, BatchReply, EditCall, EditReply } from '../../port/transport-protocol.ts';
+import { editCall } from '../../port/transport-protocol.ts';
 import type { Accepted, Born } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditVerb } from '../../port/store.ts';
 import { packSettled, packSettlements, unpackSettled, unpackSettlements } from './pack-outcomes.ts';
 import { packWorked, unpackWorked } from './pack-work.ts';
-import { Packing, Unpacking, type Parcel } from './parcel.ts';
+import { Packing, Unpacking, type Parcel } from './flat-codec.ts';
 
 export function packBatch({ nowMs, offer, takeUp, settlements, edits }: Batch): Parcel {
   const to = new Packing();

@@ -1,8 +1,8 @@
 // Packs outcomes for the write thread, sent with edits or with a claim, and their results.
 import type { Header } from '../../../core/domain/attempt.ts';
-import type { SettleReply } from '../../port/call.ts';
+import type { SettleReply } from '../../port/transport-protocol.ts';
 import type { AttemptRecord, Settlement } from '../../port/delivery-verbs.ts';
-import type { Packing, Unpacking } from './parcel.ts';
+import type { Packing, Unpacking } from './flat-codec.ts';
 
 export function packSettlements(to: Packing, settlements: readonly Settlement[]): void {
   to.list.push(settlements.length);

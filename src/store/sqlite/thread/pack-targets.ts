@@ -2,7 +2,7 @@
 // another one.
 import { isWithoutControls, noControls } from '../../../core/domain/controls.ts';
 import type { Target } from '../../port/delivery-verbs.ts';
-import { Packing, Unpacking, type Parcel } from './parcel.ts';
+import { Packing, Unpacking, type Parcel } from './flat-codec.ts';
 
 export function packTargets(targets: readonly Target[]): Parcel {
   const to = new Packing();

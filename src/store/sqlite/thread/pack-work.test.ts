@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Leased } from '../../../core/domain/delivery.ts';
-import type { BatchReply } from '../../port/call.ts';
+import type { BatchReply } from '../../port/transport-protocol.ts';
 import type {
   AttemptRecord,
   Settled,
@@ -10,7 +10,7 @@ import type {
   Worked,
 } from '../../port/delivery-verbs.ts';
 import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
-import type { Parcel } from './parcel.ts';
+import type { Parcel } from './flat-codec.ts';
 import { asBatch } from '../batch/work.ts';
 
 /** Sends a parcel as to a thread. */

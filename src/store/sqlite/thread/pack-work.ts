@@ -1,7 +1,7 @@
 // Packs the deliveries that a batch claimed or fanned out, on their way back from the write thread.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import type { Worked } from '../../port/delivery-verbs.ts';
-import type { Packing, Unpacking } from './parcel.ts';
+import type { Packing, Unpacking } from './flat-codec.ts';
 
 export function packWorked(to: Packing, { claimed, fannedOut, readyMs }: Worked): void {
   const { deliveries, ...rest } = fannedOut;

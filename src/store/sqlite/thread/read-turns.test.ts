@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import type { ReadCall, ReadReply } from '../../port/call.ts';
+import type { ReadCall, ReadReply } from '../../port/transport-protocol.ts';
 import type { SqliteReader } from '../batch/reader.ts';
 import { createReadTurns, type ReadTurns } from './read-turns.ts';
 

@@ -3,10 +3,10 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../../core/limits/limits.ts';
-import type { ReadCall, Transport } from '../../port/call.ts';
+import type { ReadCall, Transport } from '../../port/transport-protocol.ts';
 import { CannotOpenStore } from '../../port/cannot-open-store.ts';
 import type { Born } from '../../port/delivery-verbs.ts';
-import { rebuild } from '../../batch/rebuild.ts';
+import { rebuild } from '../../batch/failure-to-error.ts';
 import { StoreUnavailable } from '../../port/store.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { FromThread, ToThread } from './answering.ts';

@@ -1,10 +1,10 @@
 // The entry of the write thread.
-import type { StoreFailure } from '../../port/call.ts';
+import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Born } from '../../port/delivery-verbs.ts';
 import { openSqlite, type SqliteOptions } from '../batch/adapter.ts';
 import { answerParent, type Answering } from './answering.ts';
 import { packForetold, packWritten, unpackBatch } from './pack-batch.ts';
-import type { Parcel } from './parcel.ts';
+import type { Parcel } from './flat-codec.ts';
 
 export type WriteQuestion = Parcel;
 export type WriteAnswer = { kind: 'written'; parcel: Parcel } | StoreFailure;

@@ -1,9 +1,9 @@
 // The type of edits that only this adapter has, because they are hot or differ between databases.
 // Each prepares its statements once, when the database is opened, and returns the function that
 // runs them.
-import type { Fact } from '../../statistics/counting.ts';
-import type { Known } from './known.ts';
-import type { Births } from '../../rules/slots.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import type { Known } from './publish-memo.ts';
+import type { Births } from '../../rules/offer-slots.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 
 export interface BirthContext {

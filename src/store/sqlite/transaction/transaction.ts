@@ -2,7 +2,12 @@
 // every item would be expensive, so the first try has none. Only if an item fails is the batch run
 // again with savepoints, and then that item alone fails.
 import type { DatabaseSync } from 'node:sqlite';
-import type { EditReply, SettleReply, StoreFailure, VerbFailure } from '../../port/call.ts';
+import type {
+  EditReply,
+  SettleReply,
+  StoreFailure,
+  VerbFailure,
+} from '../../port/transport-protocol.ts';
 import type { Settled } from '../../port/delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
 import { fatal, storeFailure, unavailable, verbFailure } from '../connection/failure.ts';

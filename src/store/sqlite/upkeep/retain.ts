@@ -12,7 +12,7 @@ import { maybe, one, text } from '../../sql/row.ts';
 import { endFanOuts } from '../../verbs/deliveries/end-fan-outs.ts';
 import { forgetSpans } from '../../verbs/lists/forget-spans.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
-import type { Aside } from '../../rules/aside.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
 import type { Edit } from '../transaction/edit.ts';
 
 export const retainSql = {

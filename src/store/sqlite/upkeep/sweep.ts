@@ -2,7 +2,7 @@
 // at a time.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
-import { factOf } from '../../statistics/counting.ts';
+import { factOf } from '../../statistics/transaction-facts.ts';
 import { prepareEndDelivery } from '../deliver/end-delivery.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { Edit } from '../transaction/edit.ts';

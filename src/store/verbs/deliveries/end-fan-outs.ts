@@ -1,7 +1,7 @@
 // Ends fan-outs that were skipped until their events were older than the retention. They were not
 // repaired in time, and would block retention forever: their events are deleted, with the
 // deliveries made so far.
-import type { Aside } from '../../rules/aside.ts';
+import type { Aside } from '../../rules/stalled-fan-outs.ts';
 import { text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all } from '../../sql/statement.ts';

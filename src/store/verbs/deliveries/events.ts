@@ -6,7 +6,7 @@ import type { Row } from '../../sql/row.ts';
 import { bytes, integer, maybe, text } from '../../sql/row.ts';
 import { first, forEach } from '../../sql/statement.ts';
 import { fillPage } from '../lists/fill-page.ts';
-import { namesOf, rangeOf } from '../lists/sought.ts';
+import { namesOf, rangeOf } from '../lists/search-filter.ts';
 import type { Read } from '../shared/verb.ts';
 import { walkEvents } from '../lists/walk-events.ts';
 

@@ -2,8 +2,8 @@
 // it is, and the same event is sent to the same callback as a new delivery.
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/counting.ts';
-import { factOf } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { factOf } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';

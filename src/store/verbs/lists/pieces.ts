@@ -2,8 +2,8 @@
 // in the order of names, and returns those that match and the last one it examined. Rows that do
 // not match never leave the database.
 import type { Value } from '../../sql/statement.ts';
-import type { Sought } from './sought.ts';
-import { valuesOf } from './sought.ts';
+import type { Sought } from './search-filter.ts';
+import { valuesOf } from './search-filter.ts';
 import { waits } from '../../sql/waits.ts';
 import type { Ask, Piece } from './walk.ts';
 

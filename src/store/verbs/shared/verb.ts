@@ -1,6 +1,6 @@
 // The types of verbs that both databases share. Write a limit as `?n + 0`: SQLite plans for the
 // value of a bare parameter, and so would compile the statement again at each call.
-import type { Fact } from '../../statistics/counting.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
 import type { Script } from '../../sql/statement.ts';
 import type {
   EditInput,

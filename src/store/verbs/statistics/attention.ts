@@ -1,7 +1,7 @@
 // What an operator should look at, most serious first: disabled subscriptions, and failing
 // receivers. A few of each, found by indexes that contain nothing else.
 import { limits } from '../../../core/limits/limits.ts';
-import type { Attention } from '../../port/figure-verbs.ts';
+import type { Attention } from '../../port/statistics-verbs.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';

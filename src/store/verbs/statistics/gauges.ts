@@ -2,8 +2,8 @@
 // lanes and subscriptions, in pieces, because no index could count those.
 import { brokenAfter, never } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { noFigures } from '../../../core/telemetry/figures.ts';
-import { appColumns } from '../../statistics/figure-columns.ts';
+import { noFigures } from '../../../core/telemetry/statistics.ts';
+import { appColumns } from '../../statistics/statistics-columns.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import { only } from '../../sql/statement.ts';

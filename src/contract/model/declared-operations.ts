@@ -1,0 +1,133 @@
+// The operations of a document as written, before their roles are determined.
+import { bounds } from '../document/bounds.ts';
+import type { Operation } from './contract.ts';
+import { compileContent } from './media.ts';
+import { compileEncodings } from './encodings.ts';
+import { compileParameters } from './parameters.ts';
+import { child, describe, entries, errorAt, nameOf, text, warn } from '../document/ref-node.ts';
+import type { Place } from '../document/ref-node.ts';
+
+export interface Draft extends Pick<Operation, 'operationId' | 'method' | 'parameters' | 'body'> {
+  /** As in the document, without the path of the server. */
+  path: string;
+  place: Place;
+}
+
+/** As OpenAPI names them. TRACE is missing: it cannot have a body, and proxies block it. */
+const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'query'] as const;
+
+export function draftOperations(root: Place): Draft[] {
+  const drafts: Draft[] = [];
+  for (const [path, item] of entries(child(root, 'paths'))) {
+    if (!path.startsWith('/')) {
+      if (!path.startsWith('x-'))
+        warn(item, 'is not a path: expected "/" at its start; it is ignored');
+      continue;
+    }
+    for (const { method, place } of methodsOf(item)) {
+      drafts.push(draft({ path, method, item, place }));
+      if (drafts.length > bounds.operationsMax) {
+        const reason = `the contract has more than ${bounds.operationsMax} operations`;
+        throw errorAt(place, 'add the operation', reason);
+      }
+    }
+  }
+  nameApart(drafts);
+  return drafts;
+}
+
+/**
+ * Drafts by everything that can refer to them. Built once, because real documents have thousands.
+ */
+export interface DraftIndex {
+  byId: ReadonlyMap<string, Draft>;
+  /** By the name of its place. */
+  byPlace: ReadonlyMap<string, Draft>;
+  /** The first draft of each path that ends in a parameter, by the path before the parameter. */
+  byFolder: ReadonlyMap<string, { draft: Draft; parameter: string }>;
+}
+
+const indexes = new WeakMap<readonly Draft[], DraftIndex>();
+
+export function indexOf(drafts: readonly Draft[]): DraftIndex {
+  const known = indexes.get(drafts);
+  if (known !== undefined) return known;
+  const first = drafts.toReversed();
+  const index: DraftIndex = {
+    byId: new Map(first.map((one) => [one.operationId, one])),
+    byPlace: new Map(first.map((one) => [nameOf(one.place), one])),
+    byFolder: new Map(
+      first.flatMap((one) => {
+        const parameter = lastParameter(one.path);
+        if (parameter === undefined) return [];
+        return [[one.path.slice(0, -parameter.length - 3), { draft: one, parameter }] as const];
+      }),
+    ),
+  };
+  indexes.set(drafts, index);
+  return index;
+}
+
+/** `/hooks/{id}` → `id`. */
+export function lastParameter(path: string): string | undefined {
+  return /\/\{([^{}/]+)\}$/u.exec(path)?.[1];
+}
+
+/**
+ * A duplicate operationId stays with the first operation; the second is named by method and path.
+ */
+function nameApart(drafts: readonly Draft[]): void {
+  const taken = new Map<string, Draft>();
+  for (const one of drafts) {
+    const first = taken.get(one.operationId);
+    if (first !== undefined) {
+      const name = `${one.method} ${one.path}`;
+      const has = `${nameOf(first.place)} already has the operationId "${one.operationId}"`;
+      if (taken.has(name)) throw errorAt(one.place, `name the operation "${name}"`, has);
+      warn(one.place, `${has}; this operation is named "${name}" instead`);
+      one.operationId = name;
+    }
+    taken.set(one.operationId, one);
+  }
+}
+
+/** The operations under a path or under the key of a callback. Methods are in upper case. */
+export function methodsOf(item: Place): { method: string; place: Place }[] {
+  for (const key of ['trace', 'additionalOperations']) {
+    const unused = child(item, key);
+    if (unused !== undefined) warn(unused, 'cannot be executed: the method is not supported');
+  }
+  return methods.flatMap((method) => {
+    const place = child(item, method);
+    if (place === undefined) return [];
+    const { value } = place;
+    if (typeof value === 'object' && value !== null)
+      return [{ method: method.toUpperCase(), place }];
+    warn(place, `is ${describe(value)}, expected an operation; it is ignored`);
+    return [];
+  });
+}
+
+function draft({ path, method, item, place }: Written): Draft {
+  const body = child(place, 'requestBody');
+  return {
+    operationId: text(place, 'operationId') ?? `${method} ${path}`,
+    method,
+    path,
+    place,
+    parameters: compileParameters({ item, operation: place }, path),
+    body: body && {
+      required: child(body, 'required')?.value === true,
+      content: compileContent(child(body, 'content')),
+      encodings: compileEncodings(child(body, 'content')),
+      opaque: text(body, 'x-ringback-opaque'),
+    },
+  };
+}
+
+interface Written {
+  path: string;
+  method: string;
+  item: Place;
+  place: Place;
+}

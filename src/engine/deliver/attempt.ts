@@ -1,0 +1,277 @@
+// One attempt of one delivery, from the lease to the settlement. Whatever the receiver does becomes
+// an outcome; a failure on our side releases the delivery and counts no attempt.
+import type { CallbackDefinition } from '../../contract/model/contract.ts';
+import type { SendResult } from '../../core/domain/attempt.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
+import { holderOf } from '../../core/domain/lease.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { classify, errorOf, type Outcome } from '../../core/domain/outcome.ts';
+import type { World } from '../../core/base/world.ts';
+import type { SenderResult } from '../../egress/http/exchange.ts';
+import type { Sender } from '../../egress/http/send.ts';
+import type { AttemptRecord, Settlement } from '../../store/port/delivery-verbs.ts';
+import type { Confirmation, Confirmer } from './confirmation.ts';
+import type { Start } from './dispatcher.ts';
+import { type DraftMeans, requestOf } from './attempt-request.ts';
+import type { Gate, Passage } from './gate.ts';
+import type { Longest } from './longest-timeout.ts';
+import type { KnownTarget } from '../targets/prepared-target.ts';
+import type { TargetCache } from '../targets/target-cache.ts';
+import type { Witness } from './delivery-telemetry.ts';
+
+export interface DeliverMeans extends DraftMeans {
+  world: World;
+  sender: Sender;
+  targets: TargetCache;
+  gate: Gate;
+  confirmer: Confirmer;
+  /**
+   * By the store's clock, which decides when a subscription has expired and when an attempt is due.
+   */
+  nowMs: () => number;
+  longest: Longest;
+  /** Whether the lease still belongs to this node, so that an attempt may start. */
+  holds: (lease: number) => boolean;
+  /** Retry waits of subscriptions without their own. */
+  waitsMs: readonly number[];
+  witness?: Pick<Witness, 'attempted'> | undefined;
+}
+
+export async function deliver(
+  means: DeliverMeans,
+  leased: Leased,
+  { signal, confirmedMs }: Start,
+): Promise<Settlement> {
+  const name = { event: leased.event, n: leased.n, lease: leased.lease };
+  const found = stand(means, leased) ?? (await approach(means, leased));
+  if (found.kind !== 'standing') return { ...name, ...unsent(found, means.nowMs()) };
+  const { target, passage } = found;
+  const confirmation = means.confirmer.confirm(target, confirmedMs);
+  try {
+    const sent = await attempt(means, { leased, target, passage, confirmation, signal });
+    if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.nowMs()) };
+    // Another node may have changed the target of the subscription since.
+    const isDoubtful =
+      wantsNoMore(means, target, sent.result) &&
+      (await confirmation.renew('anew').then(
+        () => false,
+        () => true, // The store cannot be asked. The attempt was made and is recorded.
+      ));
+    const settlement = { ...name, ...settle(means, { leased, target, passage, sent, isDoubtful }) };
+    means.witness?.attempted(leased, target, settlement);
+    return settlement;
+  } finally {
+    passage.leave();
+    confirmation.end();
+  }
+}
+
+/** With a cached target, so without waiting; undefined if there is none. */
+function stand(
+  { targets, gate }: DeliverMeans,
+  { callback, version }: Leased,
+): Standing | Unsent | undefined {
+  const target = targets.known(callback, version);
+  if (target === undefined) return undefined;
+  if (!target.isActive) return { kind: 'ended' };
+  // The subscription has changed since the lease, perhaps to paused: the store decides whether to
+  // go on.
+  if (target.version > version) return { kind: 'held', waitMs: 0 };
+  return { kind: 'standing', target, passage: gate.approach(target.subscription) };
+}
+
+interface Standing {
+  kind: 'standing';
+  target: KnownTarget;
+  passage: Passage;
+}
+
+/**
+ * Registers at the gate with a current target. A change between reading the target and registering
+ * would be missed, so the target is looked up again until both happen in one turn.
+ */
+async function approach(means: DeliverMeans, leased: Leased): Promise<Standing | Unsent> {
+  for (;;) {
+    const target = await means.targets.find(leased.callback, leased.version);
+    if (target === undefined) return { kind: 'ended' };
+    const found = stand(means, leased);
+    if (found !== undefined) return found;
+  }
+}
+
+interface Attempting {
+  leased: Leased;
+  target: KnownTarget;
+  passage: Passage;
+  confirmation: Confirmation;
+  signal: AbortSignal;
+}
+
+interface Sent {
+  kind: 'sent';
+  result: SendResult;
+  startedMs: number;
+  tookMs: number;
+  url: string;
+}
+
+/** Nothing was sent, and no attempt is counted. */
+type Unsent =
+  /** The delivery is released, due after `waitMs`. */
+  { kind: 'held'; waitMs: number } | { kind: 'ended' };
+
+/**
+ * Sends once the store has confirmed that the lane is open. A confirmation that expires before the
+ * request starts is renewed.
+ */
+async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent | Unsent> {
+  for (let tries = 0; tries < limits.confirmTriesMax; tries += 1) {
+    if (!it.confirmation.isFresh()) await it.confirmation.renew('shared');
+    const sent = await send(means, it);
+    if (sent.kind !== 'unconfirmed') return sent;
+  }
+  return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
+}
+
+type Verdict = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
+
+/**
+ * Called right before the first byte. A delivery that has lost its lease is released, and the store
+ * ignores that release.
+ */
+function judge(means: DeliverMeans, it: Attempting): Verdict {
+  const { leased, target, passage, confirmation } = it;
+  const state = passage.state();
+  if (state !== 'open') return state;
+  if (!means.holds(leased.lease)) return 'held';
+  const { expiresMs } = target.controls;
+  if (expiresMs !== undefined && means.nowMs() >= expiresMs) return 'expired';
+  return confirmation.isFresh() ? 'open' : 'unconfirmed';
+}
+
+function stopped(verdict: Exclude<Verdict, 'open'>): Unsent | { kind: 'unconfirmed' } {
+  // The expirer has not ended the subscription yet. Release the delivery, so that the next claim
+  // finds it ended.
+  if (verdict === 'expired') return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
+  return verdict === 'held' ? { kind: 'held', waitMs: 0 } : { kind: verdict };
+}
+
+async function send(
+  means: DeliverMeans,
+  it: Attempting,
+): Promise<Sent | Unsent | { kind: 'unconfirmed' }> {
+  let verdict = judge(means, it);
+  if (verdict !== 'open') return stopped(verdict);
+  const { world, sender } = means;
+  const startedMs = means.nowMs();
+  const startedAt = world.monotonicMs();
+  const request = requestOf(means, it);
+  const onStart = (): boolean => {
+    verdict = judge(means, it);
+    if (verdict === 'open') it.confirmation.end();
+    return verdict === 'open';
+  };
+  const isOver = means.longest.begin(request.timeoutMs);
+  let result: SenderResult;
+  try {
+    result = await sender.send(request, { signal: it.signal, onStart });
+  } finally {
+    isOver();
+  }
+  const tookMs = Math.round(world.monotonicMs() - startedAt);
+  if (result.kind === 'aborted') return { kind: 'held', waitMs: 0 };
+  if (result.kind !== 'not_started') {
+    return { kind: 'sent', result, startedMs, tookMs, url: request.url };
+  }
+  if (verdict !== 'open') return stopped(verdict);
+  return { kind: 'held', waitMs: limits.ownFailureWaitMs };
+}
+
+type Settling = Pick<Settlement, 'outcome' | 'attempt'>;
+
+function unsent(it: Unsent, nowMs: number): Settling {
+  if (it.kind === 'ended') return { outcome: { kind: 'cancelled' }, attempt: undefined };
+  return { outcome: { kind: 'released', dueMs: nowMs + it.waitMs }, attempt: undefined };
+}
+
+interface Sending {
+  leased: Leased;
+  target: KnownTarget;
+  passage: Passage;
+  sent: Sent;
+  /**
+   * The receiver asks to unsubscribe, but the store could not confirm that it is still the current
+   * target.
+   */
+  isDoubtful: boolean;
+}
+
+function settle(means: DeliverMeans, it: Sending): Settling {
+  const { leased, target, passage, sent, isDoubtful } = it;
+  const nowMs = means.nowMs();
+  const { definition } = means.prepare(target);
+  const unsubscribeStatus = unsubscribeStatusOf(definition);
+  const classified = classify(sent.result, {
+    tries: leased.tries,
+    waitsMs: target.controls.retryMs ?? means.waitsMs,
+    unsubscribeStatus,
+    nowMs,
+    chance: () => chance(means.world),
+  });
+  // If the subscription's target has changed in the meantime, the answer of the old one must not
+  // end it.
+  const isHere = (): boolean => means.targets.isCurrent(target) || passage.state() === 'open'; // Or evicted from the cache, but unchanged.
+  const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere());
+  const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
+  const error = errorOf(sent.result, unsubscribeStatus);
+  const { result, startedMs, tookMs, url } = sent;
+  const answered = result.kind === 'answered' ? result : undefined;
+  const record: AttemptRecord = {
+    node: holderOf(leased.lease),
+    startedMs,
+    tookMs,
+    status: answered?.status,
+    error,
+    message: result.kind === 'failed' ? result.message : undefined,
+    request: { method: target.method, url },
+    response: answered && keptResponse(answered, outcome.kind === 'delivered'),
+    warning: answered && undeclared(definition, answered.status, outcome.kind === 'delivered'),
+  };
+  return { outcome, attempt: record };
+}
+
+function wantsNoMore({ prepare }: DeliverMeans, target: KnownTarget, result: SendResult): boolean {
+  if (result.kind !== 'answered') return false;
+  return result.status === unsubscribeStatusOf(prepare(target).definition);
+}
+
+function unsubscribeStatusOf(definition: CallbackDefinition | undefined): number {
+  return definition?.unsubscribeStatus ?? 410;
+}
+
+/** Keeps little of a successful response, and enough of a failed one to diagnose it. */
+function keptResponse(
+  { headers, body, cut }: Extract<SendResult, { kind: 'answered' }>,
+  isDelivered: boolean,
+): AttemptRecord['response'] {
+  const most = isDelivered ? limits.responseKeptOfSuccessBytes : limits.responseBytesMax;
+  return { headers, body: body.subarray(0, most), cut: cut || body.length > most };
+}
+
+function undeclared(
+  definition: CallbackDefinition | undefined,
+  status: number,
+  isDelivered: boolean,
+): string | undefined {
+  const declared = definition?.statuses ?? [];
+  if (!isDelivered || declared.length === 0) return undefined;
+  const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
+  if (declared.some((one) => names.includes(one))) return undefined;
+  return `The contract declares ${declared.join(', ')} for this callback, the receiver sent ${status}`;
+}
+
+/** In [0, 1). */
+function chance(world: World): number {
+  const bytes = world.randomBytes(4);
+  return new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) / 2 ** 32;
+}

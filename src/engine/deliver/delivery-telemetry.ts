@@ -1,0 +1,134 @@
+// Reports what becomes of deliveries: spans for tracing, lines for the log. One wide line per fact,
+// with every id in it; never a payload, a header or the query of a URL. The path of a URL appears
+// only at level debug, because it often holds a token.
+import { deliveryId, type Leased } from '../../core/domain/delivery.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import { originOf, plainUrl, withoutPaths } from '../../core/secrets/redact.ts';
+import type { Tracer } from '../../core/telemetry/trace.ts';
+import type { World } from '../../core/base/world.ts';
+import type { Settlement } from '../../store/port/delivery-verbs.ts';
+import type { KnownTarget } from '../targets/prepared-target.ts';
+import { attemptSpan, deliverySpan, deliveryTrace } from '../publish/trace.ts';
+
+type Level = 'debug' | 'info' | 'warn';
+
+export interface FactLog {
+  isLevelEnabled(level: Level): boolean;
+  debug(facts: object, fact: string): void;
+  info(facts: object, fact: string): void;
+  warn(facts: object, fact: string): void;
+}
+
+export interface Witness {
+  /** An attempt was made; its outcome may not be committed yet. */
+  attempted(leased: Leased, target: KnownTarget, settlement: Settlement): void;
+  /** The outcome of a delivery was committed. */
+  settled(leased: Leased, settlement: Settlement): void;
+  /** The receiver asked to unsubscribe, and its subscription has ended. */
+  gone(leased: Leased, subscription: string): void;
+}
+
+export interface WitnessMeans {
+  world: Pick<World, 'nowMs'>;
+  tracer?: Tracer | undefined;
+  log?: FactLog | undefined;
+}
+
+export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
+  // Keyed by the object that goes through one attempt, so that it is collected with it. Only
+  // attempts that will be reported are added: a WeakMap with young keys makes every garbage
+  // collection more expensive.
+  const targets = new WeakMap<Leased, KnownTarget>();
+  return {
+    attempted: (leased, target, settlement) => {
+      const trace = tracer && deliveryTrace(tracer, leased);
+      const { kind } = settlement.outcome;
+      const isTold = kind === 'dead' || kind === 'gone' || log?.isLevelEnabled('debug') === true;
+      if (isTold || trace?.context.isSampled === true) targets.set(leased, target);
+      if (trace?.context.isSampled === true) {
+        const span = attemptSpan(trace, { leased, settlement, target });
+        if (span !== undefined) tracer?.record(span);
+      }
+      const isFailure = settlement.attempt?.error !== undefined;
+      const level = isFailure ? 'info' : 'debug';
+      if (log?.isLevelEnabled(level) !== true) return;
+      const facts = {
+        ...namesOf(leased, target, tracer),
+        ...attemptFacts(leased, settlement, level),
+      };
+      log[level](facts, isFailure ? 'attempt failed' : 'attempt');
+    },
+    settled: (leased, settlement) => {
+      const target = targets.get(leased);
+      const { outcome } = settlement;
+      if (target === undefined || !isEnd(outcome.kind)) return;
+      const trace = tracer && deliveryTrace(tracer, leased);
+      if (trace?.context.isSampled === true) {
+        tracer?.record(deliverySpan(trace, { leased, settlement, target }, world.nowMs()));
+      }
+      const level = outcome.kind === 'dead' ? 'warn' : 'debug';
+      if (log?.isLevelEnabled(level) !== true) return;
+      const facts = { ...namesOf(leased, target, tracer), ...endFacts(settlement, level) };
+      log[level](facts, `delivery ${outcome.kind}`);
+    },
+    gone: (leased, subscription) => {
+      const target = targets.get(leased);
+      const names = target && namesOf(leased, target, tracer);
+      log?.info(
+        { ...names, subscription: withPrefix('sub', subscription) },
+        'subscription ended by its receiver',
+      );
+    },
+  };
+}
+
+function isEnd(kind: Settlement['outcome']['kind']): boolean {
+  return kind !== 'retry' && kind !== 'released';
+}
+
+function namesOf(leased: Leased, target: KnownTarget, tracer: Tracer | undefined): object {
+  const traceId = deliveryTrace(tracer, leased)?.context.traceId;
+  return {
+    app: withPrefix('app', target.appId),
+    subscription: withPrefix('sub', target.subscription),
+    event: withPrefix('evt', leased.event),
+    eventName: leased.eventName,
+    delivery: deliveryId(leased),
+    ...(traceId === undefined ? {} : { traceId }),
+  };
+}
+
+function attemptFacts(
+  { attempts }: Leased,
+  { attempt, outcome }: Settlement,
+  level: Level,
+): object {
+  if (attempt === undefined) return {};
+  const { status, error, message, tookMs, request, warning } = attempt;
+  return {
+    attempt: attempts + 1,
+    outcome: outcome.kind,
+    status,
+    error,
+    reason: level === 'debug' ? message : message && withoutPaths(message),
+    warning,
+    method: request.method,
+    url: urlAt(level, request.url),
+    tookMs,
+    dueAt: 'dueMs' in outcome ? new Date(outcome.dueMs).toISOString() : undefined,
+  };
+}
+
+function endFacts({ attempt, outcome }: Settlement, level: Level): object {
+  return {
+    outcome: outcome.kind,
+    reason: outcome.kind === 'dead' ? outcome.reason : undefined,
+    status: attempt?.status,
+    error: attempt?.error,
+    url: attempt && urlAt(level, attempt.request.url),
+  };
+}
+
+function urlAt(level: Level, url: string): string {
+  return level === 'debug' ? plainUrl(url) : originOf(url);
+}

@@ -1,0 +1,89 @@
+// Starts the background work of a worker besides delivering: retention, expiry, replays and own
+// events. Each part runs by itself and can be woken.
+import type { World } from '../../core/base/world.ts';
+import type { Store } from '../../store/port/store.ts';
+import type { Changes } from '../live/changes.ts';
+import { Expirer } from './expirer.ts';
+import { Herald } from './system-events.ts';
+import { Keeper, type Retained } from './retention.ts';
+import { Replayer, type Done } from './replayer.ts';
+
+export interface TendingMeans {
+  world: World;
+  store: Store;
+  newId: () => string;
+  changes: Changes;
+  retentionMs: number;
+  onRetained: (retained: Retained) => void;
+  /** A subscription has reached its expiry time. */
+  onExpired: (subscription: { appNo: number; id: string }) => void;
+  onReplayed: (done: Done) => void;
+  onError: (error: unknown, what: string) => void;
+}
+
+export interface Tending extends AsyncDisposable {
+  /** A subscription has ended, and its pending deliveries can be cancelled. */
+  ended(): void;
+  /** A subscription expires at this time. */
+  expires(atMs: number): void;
+  /** A replay was started. */
+  replayWaits(): void;
+  /** A notice may have been written, for the herald to publish. */
+  noticed(): void;
+}
+
+export function startTending(means: TendingMeans): Tending {
+  const { world, store, newId, changes, retentionMs, onError } = means;
+  const herald = new Herald({
+    world,
+    store,
+    newId,
+    changes,
+    onError: (error) => onError(error, 'own events postponed'),
+  });
+  const keeper = new Keeper({
+    world,
+    store,
+    retentionMs,
+    onRetained: means.onRetained,
+    onEnded: () => {
+      changes.missed();
+      herald.wake();
+    },
+    onError: (error) => onError(error, 'keeper'),
+  });
+  const replayer = new Replayer({
+    world,
+    store,
+    changes,
+    onDone: means.onReplayed,
+    onError: (error) => onError(error, 'replay postponed'),
+  });
+  const expirer = new Expirer({
+    world,
+    store,
+    onExpired: means.onExpired,
+    onError: (error) => onError(error, 'expiry postponed'),
+  });
+  return {
+    ended: () => keeper.wake(),
+    expires: (atMs) => expirer.expires(atMs),
+    replayWaits: () => replayer.wake(),
+    noticed: () => herald.wake(),
+    [Symbol.asyncDispose]: async () => {
+      await expirer[Symbol.asyncDispose]();
+      await replayer[Symbol.asyncDispose]();
+      await keeper[Symbol.asyncDispose]();
+      await herald[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** For nodes that only serve requests. */
+export const noTending: Tending = {
+  ended: () => undefined,
+  expires: () => undefined,
+  replayWaits: () => undefined,
+  noticed: () => undefined,
+  [Symbol.asyncDispose]: async () => undefined,
+};

@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fc } from '../../../test/fast-check.ts';
+import type { EditCall } from '../port/transport-protocol.ts';
+import type { Born, Offer } from '../port/delivery-verbs.ts';
+import { freshFrom } from './fresh-deliveries.ts';
+
+function published(ids: readonly string[]): EditCall {
+  const events = ids.map((id) => ({ id, name: `name.${id}`, payload: Buffer.from(id) }));
+  const audience = { kind: 'everyone' } as const;
+  const input = {
+    appNo: 1,
+    contract: 'c',
+    audience,
+    events,
+    trace: `trace ${ids[0]}`,
+    idempotency: undefined,
+  };
+  return { verb: 'publish', input };
+}
+
+function bornOf(event: string, n: number): Born {
+  return { event, n, appNo: 9, lane: n, callback: 1, version: 1, concurrency: undefined };
+}
+
+const offer: Offer = { lease: 7, room: 100, free: new Map(), underWay: new Map(), laneRoom: 10 };
+
+describe('fresh deliveries', () => {
+  it('get the payloads of their events, in any order', () => {
+    const names = fc.uniqueArray(fc.nat({ max: 999 }).map(String), { minLength: 1 });
+    const batch = names.chain((ids) =>
+      fc.record({
+        sizes: fc.array(fc.integer({ min: 1, max: 3 })),
+        ids: fc.constant(ids),
+        born: fc.array(fc.tuple(fc.constantFrom(...ids), fc.nat({ max: 9 }))),
+        isInOrder: fc.boolean(),
+      }),
+    );
+    fc.assert(
+      fc.property(batch, ({ ids, sizes, born, isInOrder }) => {
+        const left = [...ids];
+        const edits = sizes.map((size) => left.splice(0, size)).filter((some) => some.length > 0);
+        if (left.length > 0) edits.push(left);
+        const order = isInOrder
+          ? born.toSorted(([a], [b]) => ids.indexOf(a) - ids.indexOf(b))
+          : born;
+        const fresh = freshFrom({ edits: edits.map(published), offer }, () => undefined);
+        const leased = fresh.of(order.map(([id, n]) => bornOf(id, n)));
+        assert.deepEqual(
+          leased.map(({ event, n, eventName, payload, trace }) => [
+            event,
+            n,
+            eventName,
+            String(payload),
+            trace,
+          ]),
+          order.map(([id, n]) => {
+            const edit = edits.find((some) => some.includes(id));
+            return [id, n, `name.${id}`, id, `trace ${edit?.[0]}`];
+          }),
+        );
+      }),
+    );
+  });
+
+  it('throw if their event is not in the batch', () => {
+    const fresh = freshFrom({ edits: [published(['a', 'b'])], offer }, () => undefined);
+    assert.throws(() => fresh.of([bornOf('a', 0), bornOf('c', 0)]), /event "c": it is not of this/);
+  });
+});

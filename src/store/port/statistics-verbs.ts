@@ -1,0 +1,72 @@
+// The part of the Store port for statistics. Figures of an app are exact, and written in the
+// transaction that they count. Those of a subscription accumulate in memory and are written
+// periodically.
+import type { Counts, Figures } from '../../core/telemetry/statistics.ts';
+import type { Span } from '../../core/telemetry/stats-span.ts';
+
+export interface FigureEdits {
+  /** Writes accumulated figures of subscriptions, at most `limit` rows. */
+  keepFigures: { input: { limit: number }; output: { written: number; isMore: boolean } };
+  /**
+   * Merges past minutes of apps, merges minutes of subscriptions older than `subscriptionFineMs`
+   * into half hours, and deletes expired ones; at most `limit` rows of each kind. Totals of apps
+   * are kept.
+   */
+  tidyFigures: {
+    input: {
+      appKeepMs: number;
+      subscriptionFineMs: number;
+      subscriptionKeepMs: number;
+      limit: number;
+    };
+    output: { moved: number; isMore: boolean };
+  };
+}
+
+export interface FigureReads {
+  /** Totals of an app: at every instant the same as counting its rows. */
+  counts: { input: { appNo: number }; output: Counts };
+  appFigures: { input: { appNo: number; span: Span }; output: AppFigures };
+  /** In the order of the ids; unknown ones are left out. */
+  subscriptionFigures: {
+    input: { appNo: number; ids: readonly string[]; span: Span; pendingMax: number };
+    output: readonly SubscriptionFigures[];
+  };
+}
+
+export interface StepFigures {
+  /** Index of the step in the span, from 0. Empty steps are left out. */
+  step: number;
+  figures: Figures;
+}
+
+export interface AppFigures {
+  steps: readonly StepFigures[];
+  /** Of all time. */
+  counts: Counts;
+  /** The event of the oldest pending delivery. */
+  oldestPending: string | undefined;
+  attention: readonly Attention[];
+}
+
+export interface SubscriptionFigures {
+  id: string;
+  steps: readonly StepFigures[];
+  pending: number;
+  /** The count stopped at its limit: there are at least this many. */
+  isCapped: boolean;
+  /** If the count stopped: the oldest among the deliveries that are due first. */
+  oldestPending: string | undefined;
+}
+
+/** Something that an operator should look at. */
+export interface Attention {
+  kind: 'disabled' | 'failing';
+  subscription: string;
+  /** Empty without a target. */
+  url: string;
+  sinceMs: number | undefined;
+  failures: number;
+  status: number | undefined;
+  error: string | undefined;
+}

@@ -1,0 +1,84 @@
+// Notifies other nodes that there is work, and receives their notifications. This only adds speed:
+// a node without notifications polls a few times a second.
+import { limits } from '../../../core/limits/limits.ts';
+import type { World } from '../../../core/base/world.ts';
+import type { Link } from './reconnecting-client.ts';
+
+export interface EarOptions {
+  /** For LISTEN alone: it is in use for as long as it is open. */
+  listening: Link;
+  /** For NOTIFY after the commit: inside a transaction it would serialize all commits. */
+  telling: Link;
+  world: Pick<World, 'monotonicMs' | 'sleep' | 'randomBytes'>;
+  onHeard: () => void;
+}
+
+export const earSql = {
+  // Nothing here must be durable, so the commit does not wait for the disk.
+  tell: "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+} as const;
+
+const channel = 'ringback';
+
+export class Ear {
+  readonly #options: EarOptions;
+  readonly #stop = new AbortController();
+  readonly #self: string;
+  readonly #listening: Promise<void>;
+  #telling: Promise<void> | undefined;
+  #isAgain = false;
+
+  constructor(options: EarOptions) {
+    this.#options = options;
+    this.#self = Buffer.from(options.world.randomBytes(8)).toString('hex');
+    this.#listening = this.#listenOn();
+  }
+
+  /** Notifies all other nodes; many calls are merged into few notifications. */
+  tell(): void {
+    if (this.#stop.signal.aborted) return;
+    if (this.#telling === undefined) this.#telling = this.#tellNow();
+    else this.#isAgain = true;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    await Promise.all([this.#options.listening.close(), this.#options.telling.close()]);
+    await Promise.all([this.#telling, this.#listening]);
+  }
+
+  async #tellNow(): Promise<void> {
+    const { telling, world } = this.#options;
+    const { signal } = this.#stop;
+    do {
+      this.#isAgain = false;
+      // A lost notification only delays others until their next poll.
+      await telling
+        .use(async (tx) => tx.query(earSql.tell, [channel, this.#self]))
+        .catch(() => undefined);
+      await world.sleep(limits.notifyEveryMs, signal).catch(() => undefined);
+    } while (this.#isAgain && !signal.aborted);
+    this.#telling = undefined;
+  }
+
+  async #listenOn(): Promise<void> {
+    const { listening, world, onHeard } = this.#options;
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await listening
+        .withClient(async (client) => {
+          const lost = Promise.withResolvers<void>();
+          client.on('end', () => lost.resolve());
+          client.on('notification', ({ payload }) => {
+            if (payload !== this.#self) onHeard();
+          });
+          await client.query(`listen ${channel}`);
+          onHeard(); // For notifications that were missed.
+          await lost.promise;
+        })
+        .catch(() => undefined);
+      listening.drop();
+      await world.sleep(limits.listenAgainMs, signal).catch(() => undefined);
+    }
+  }
+}

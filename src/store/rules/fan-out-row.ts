@@ -1,0 +1,73 @@
+// A large fan-out and its progress, as stored in its row.
+import { strict as assert } from 'node:assert';
+import { limits } from '../../core/limits/limits.ts';
+import type { Row } from '../sql/row.ts';
+import { bytes, integer, maybe, text } from '../sql/row.ts';
+import type { Slots } from './offer-slots.ts';
+
+export interface FanningOut {
+  event: string;
+  appNo: number;
+  contract: string;
+  /** Version of the app when the event was accepted: the subscribers of that version receive it. */
+  version: number;
+  /** Patterns that match the event, in the order they are processed. */
+  names: readonly string[];
+  cursor: Cursor;
+  slice: number;
+  /** Deliveries inserted so far. */
+  made: number;
+  sent: { eventName: string; payload: Uint8Array; trace: string | undefined };
+}
+
+/** The next callback is the first one after `callback` that has the pattern `names[step]`. */
+export interface Cursor {
+  step: number;
+  callback: number;
+}
+
+/** The next matching callbacks, and where to continue; undefined after the last one. */
+export interface Piece<L> {
+  listeners: L[];
+  after: Cursor | undefined;
+}
+
+/**
+ * How many callbacks a step reads. Deliveries beyond the room must be claimed later, at twice the
+ * cost.
+ */
+export function stepFor(
+  { room, ofApp, stepMax }: Pick<Slots, 'room' | 'ofApp' | 'stepMax'>,
+  { appNo, sent: { payload } }: Pick<FanningOut, 'appNo' | 'sent'>,
+): number {
+  const free = Math.min(room(), ofApp(appNo).unproven);
+  const most = Math.min(Math.max(free, limits.fanOutStepMin), limits.fanOutStepMax);
+  return payload.byteLength > limits.fanOutSharedBytesMax ? most : Math.min(most, stepMax);
+}
+
+export function toFanningOut(row: Row): FanningOut {
+  return {
+    event: text(row, 'event'),
+    appNo: integer(row, 'app'),
+    contract: text(row, 'contract'),
+    version: integer(row, 'version'),
+    names: toNames(text(row, 'names')),
+    cursor: { step: integer(row, 'step'), callback: integer(row, 'callback') },
+    slice: integer(row, 'slice'),
+    made: integer(row, 'made'),
+    sent: {
+      eventName: text(row, 'name'),
+      payload: bytes(row, 'payload'),
+      trace: maybe(text, row, 'trace'),
+    },
+  };
+}
+
+function toNames(json: string): string[] {
+  const names: unknown = JSON.parse(json);
+  assert(Array.isArray(names), 'Cannot read a fan-out: its names are no list');
+  return names.map((name: unknown) => {
+    assert(typeof name === 'string', 'Cannot read a fan-out: a name is no text');
+    return name;
+  });
+}

@@ -20,8 +20,8 @@ import { createSender } from './egress/http/send.ts';
 import { createAdmission, type Admission } from './engine/admission/admission.ts';
 import { Feed } from './engine/live/feed.ts';
 import { createIdentifier } from './engine/access/identify.ts';
-import { inTime } from './engine/store-timeout.ts';
-import { Intake } from './engine/publish/sql-inbox.ts';
+import { withStoreTimeout } from './engine/store-timeout.ts';
+import { SqlInbox } from './engine/publish/sql-inbox.ts';
 import { startLiveness, type Liveness } from './engine/cluster/liveness.ts';
 import { startMetrics, type Metrics } from './engine/telemetry/metrics.ts';
 import { createQuotas } from './engine/admission/quotas.ts';
@@ -72,7 +72,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   cleanup.defer(() => deadlines.close());
   const feed = new Feed({
     world: outside.world,
-    store: inTime(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
+    store: withStoreTimeout(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
     journal: opened.journal,
     self,
     onError: (err) => log.warn({ err }, 'change feed not written, will retry'),
@@ -80,8 +80,8 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   cleanup.use(feed);
   const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
   const working = config.role === 'api' ? undefined : startWork(parts, cleanup);
-  const underWay = (): number => working?.underWay() ?? 0;
-  const url = await startServing({ ...parts, underWay }, cleanup);
+  const inFlight = (): number => working?.inFlight() ?? 0;
+  const url = await startServing({ ...parts, inFlight }, cleanup);
   const running = cleanup.move();
   return {
     url,
@@ -141,13 +141,13 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
   const onError = (err: unknown): void => log.error({ err }, 'intake postponed');
   const rules = { contracts: contracts.executed, isLenient: config.lenient };
   const { store, quotas, changes } = context;
-  cleanup.use(new Intake({ world, store, quotas, rules, changes, onError }));
+  cleanup.use(new SqlInbox({ world, store, quotas, rules, changes, onError }));
   return delivering;
 }
 
 interface ServingParts extends Parts {
   /** Deliveries in flight on this node. */
-  underWay: () => number;
+  inFlight: () => number;
 }
 
 /**
@@ -159,7 +159,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const { store } = parts.context;
   const { server, connections, admission, door } = createDoor(parts);
   cleanup.defer(async () => closeServer({ server, connections }, world));
-  const answering = inTime(store, {
+  const answering = withStoreTimeout(store, {
     deadlines,
     answerMs: limits.storeAnswerMs,
     onChanged: { monotonicMs: () => world.monotonicMs(), changed: (ms) => admission.changed(ms) },
@@ -167,9 +167,9 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
   const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not recorded');
-  const keys = inTime(store, { deadlines, answerMs: limits.keyAnswerMs });
+  const keys = withStoreTimeout(store, { deadlines, answerMs: limits.keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
-  const probed = inTime(store, { deadlines, answerMs: limits.readyAnswerMs });
+  const probed = withStoreTimeout(store, { deadlines, answerMs: limits.readyAnswerMs });
   const hub = new StreamHub({
     world,
     store: context.store,
@@ -238,7 +238,7 @@ function createDoor({ config, outside, context, contracts, meter }: Parts): Serv
 
 /** Starts the metrics that an operator can scrape. */
 function startMeasuring(
-  { config, outside, context, deadlines, meter, self, underWay }: ServingParts,
+  { config, outside, context, deadlines, meter, self, inFlight }: ServingParts,
   { admission, hub }: { admission: Admission; hub: StreamHub },
 ): Metrics {
   const { world, log } = outside;
@@ -249,7 +249,7 @@ function startMeasuring(
     database: config.database,
     meter,
     self,
-    underWay,
+    inFlight,
     streams: () => hub.size,
     admission: () => admission.figures(),
     onError: (err) => log.warn({ err }, 'store metrics not read'),

@@ -52,8 +52,8 @@ const ring = [world.randomBytes(32)] as const;
 const changed = (): void => undefined;
 const told = { changed, changes: noChanges, expires: () => undefined, replayWaits: changed };
 const quotas = createQuotas({ world, store, fallback: noQuotas });
-const means = { world, store, newId, guard, quotas, ring };
-const context: Context = { ...means, defaultApp: app, ...told };
+const deps = { world, store, newId, guard, quotas, ring };
+const context: Context = { ...deps, defaultApp: app, ...told };
 const own = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 
 const checking = compileContract({ path: 'bench.json', root: makeDocument() });

@@ -2,7 +2,7 @@
 // against the bare statements in batches; a publish that matches inside its transaction against one
 // with given targets; and one that evaluates 100 filters, of which one lets it pass. Prints
 // medians. Run: node bench/parts/store-deliveries.ts
-import { nothingKnown } from '../../src/store/sqlite/transaction/publish-memo.ts';
+import { emptyMemo } from '../../src/store/sqlite/transaction/publish-memo.ts';
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -228,10 +228,10 @@ function inBatches(
       lease: 1,
       room: 512,
       free: new Map(),
-      underWay: new Map(),
+      inFlight: new Map(),
       laneRoom: 512,
     });
-    const context = { nowMs: world.nowMs(), births, facts: [], known: nothingKnown() };
+    const context = { nowMs: world.nowMs(), births, facts: [], known: emptyMemo() };
     transact(db, () => {
       for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
         publishOne(i, context);

@@ -46,30 +46,30 @@ export function drive(store: Driven, options: DriverOptions): Driver {
   const { appNo, lanesInUse, full = [], node = 1 } = options;
   const fullLanes = new Map(full.map((lane) => [lane, 0]));
   let leases = 0;
-  let underWay = 0;
+  let inFlight = 0;
   let left = 0;
   let isFresh = false;
   const offered = { born: 0, claimed: 0 };
   let done = Promise.withResolvers<void>();
   const offer = (max: number): Offer | undefined => {
-    if (underWay >= max || left === 0) return undefined;
+    if (inFlight >= max || left === 0) return undefined;
     leases += 1;
-    const room = Math.min(max - underWay, left - underWay);
+    const room = Math.min(max - inFlight, left - inFlight);
     return {
       lease: leaseOf(node, leases),
       room,
       free: fullLanes,
-      underWay: new Map(),
+      inFlight: new Map(),
       laneRoom: 128,
     };
   };
   const finishAll = (all: readonly Leased[]): void => {
-    underWay += all.length;
+    inFlight += all.length;
     for (const leased of all) finish(leased).catch(onFatal);
   };
   const finish = async (leased: Leased): Promise<void> => {
     await store.settle(delivered(leased, node));
-    underWay -= 1;
+    inFlight -= 1;
     left -= 1;
     if (left === 0) done.resolve();
     else store.work();
@@ -89,7 +89,7 @@ export function drive(store: Driven, options: DriverOptions): Driver {
       if (isFresh) offered.claimed += claimed.length;
       finishAll(claimed);
       // Lingering lanes are looked at again later; nothing here waits for that.
-      if (underWay === 0 && left > 0 && (readyMs ?? Infinity) <= world.nowMs()) store.work();
+      if (inFlight === 0 && left > 0 && (readyMs ?? Infinity) <= world.nowMs()) store.work();
     },
   });
   const expect = async (count: number, way: 'fresh' | 'claimed'): Promise<void> => {

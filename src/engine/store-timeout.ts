@@ -14,7 +14,7 @@ export class StoreSilent extends StoreUnavailable {
   }
 }
 
-export interface InTime {
+export interface StoreTimeout {
   deadlines: Deadlines;
   answerMs: number;
   /** Told how long edits other than publishes took, or waited in vain. */
@@ -22,7 +22,10 @@ export interface InTime {
 }
 
 /** Edits and reads with a deadline; everything else as it is. */
-export function inTime(store: Store, { deadlines, answerMs, onChanged }: InTime): Store {
+export function withStoreTimeout(
+  store: Store,
+  { deadlines, answerMs, onChanged }: StoreTimeout,
+): Store {
   const silent = (kind: 'edit' | 'read', mayHappen: boolean): StoreSilent => {
     const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
     return new StoreSilent(message, { mayHappen });
@@ -73,7 +76,7 @@ function cannotWithdraw(): boolean {
 
 function measure(
   asked: Promise<unknown>,
-  { monotonicMs, changed }: NonNullable<InTime['onChanged']>,
+  { monotonicMs, changed }: NonNullable<StoreTimeout['onChanged']>,
 ): void {
   const sinceMs = monotonicMs();
   const ended = (): void => changed(monotonicMs() - sinceMs);

@@ -31,12 +31,12 @@ export function rememberIds({
 
 /** Concurrent copies are handled once: the later one waits and gets the same response. */
 export function shareWork<T>(): (id: string, work: () => Promise<T>) => Promise<T> {
-  const underWay = new Map<string, Promise<T>>();
+  const inFlight = new Map<string, Promise<T>>();
   return async (id, work) => {
-    const first = underWay.get(id);
+    const first = inFlight.get(id);
     if (first !== undefined) return first;
-    const started = work().finally(() => underWay.delete(id));
-    underWay.set(id, started);
+    const started = work().finally(() => inFlight.delete(id));
+    inFlight.set(id, started);
     return started;
   };
 }

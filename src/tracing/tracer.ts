@@ -9,7 +9,7 @@ import { version } from '../core/base/version.ts';
 import type { World } from '../core/base/world.ts';
 import type { TracingSettings } from './settings.ts';
 
-export interface TracerMeans {
+export interface TracerDeps {
   world: Pick<World, 'sleep'>;
   settings: TracingSettings;
   /** Identifies this node among the nodes of the service. */
@@ -21,9 +21,9 @@ export interface RunningTracer extends Tracer, AsyncDisposable {}
 
 const quiet = (): void => undefined;
 
-export async function startTracer(means: TracerMeans): Promise<RunningTracer> {
+export async function startTracer(deps: TracerDeps): Promise<RunningTracer> {
   const sdk = await loadSdk();
-  const { settings, onError } = means;
+  const { settings, onError } = deps;
   // The SDK reports failed exports here, never their content.
   sdk.diag.setLogger(
     { error: onError, warn: onError, info: quiet, debug: quiet, verbose: quiet },
@@ -41,7 +41,7 @@ export async function startTracer(means: TracerMeans): Promise<RunningTracer> {
     .resourceFromAttributes({
       'service.name': 'ringback',
       'service.version': version,
-      'service.instance.id': means.nodeName,
+      'service.instance.id': deps.nodeName,
     })
     .merge(sdk.detectResources({ detectors: [sdk.envDetector] }));
   const sampler = samplerOf(sdk, settings);
@@ -52,7 +52,7 @@ export async function startTracer(means: TracerMeans): Promise<RunningTracer> {
       processor.onEnd({ ...readable(sdk, span), resource, instrumentationScope: scope }),
     [Symbol.asyncDispose]: async () => {
       const given = new AbortController();
-      const patience = means.world.sleep(limits.traceFlushMs, given.signal).catch(() => undefined);
+      const patience = deps.world.sleep(limits.traceFlushMs, given.signal).catch(() => undefined);
       const flushed = processor.shutdown().catch((error: unknown) => onError(String(error)));
       await Promise.race([flushed, patience]);
       given.abort();

@@ -67,7 +67,7 @@ async function stage(): Promise<Stage> {
     flood: async () => {
       assert.equal((await service.call(publish)).status, 202, 'its key is known now');
       isSilent = true;
-      const most = limits.publishesUnderWayStart;
+      const most = limits.publishesInFlightStart;
       const answers = Array.from({ length: most }, async () => service.call(publish));
       await asked.reach(most);
       return answers;
@@ -160,7 +160,7 @@ describe('a node with more to do than it can do', () => {
 
   it('takes large bodies while others, who show no key, send theirs slowly', async () => {
     await using on = await stage();
-    const length = limits.bytesUnderWayMax / limits.bodyBytesMax;
+    const length = limits.bytesInFlightMax / limits.bodyBytesMax;
     const sockets = Array.from({ length }, () => begin(on.service, '/console/session'));
     await on.shows('under_way{kind="change"}', (count) => count === length);
     const large = { event: 'order.created', payload: { message: 'm'.repeat(20_000) } };

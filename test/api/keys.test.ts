@@ -440,17 +440,17 @@ describe('ensureDefaultApp', () => {
   it('says when the chosen key opens nothing any more', async () => {
     const world = frozenWorld();
     const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
-    const means = { world, store, newId: idMaker(world) };
-    const first = await ensureDefaultApp(means, chosen);
+    const deps = { world, store, newId: idMaker(world) };
+    const first = await ensureDefaultApp(deps, chosen);
     assert.deepEqual([first.secret, first.isChosenKeyDead], [undefined, false]);
-    const again = await ensureDefaultApp(means, chosen);
+    const again = await ensureDefaultApp(deps, chosen);
     assert.deepEqual(again, first);
     const page = { limit: 10, after: undefined };
     const { items } = await store.read('keys', { appNo: first.app.no, page });
     assert.equal(items.length, 1);
     await store.edit('revokeKey', { appNo: first.app.no, id: items[0]?.id ?? '' });
-    assert.equal((await ensureDefaultApp(means, chosen)).isChosenKeyDead, true);
-    const without = await ensureDefaultApp(means, undefined);
+    assert.equal((await ensureDefaultApp(deps, chosen)).isChosenKeyDead, true);
+    const without = await ensureDefaultApp(deps, undefined);
     assert.deepEqual([without.secret, without.isChosenKeyDead], [undefined, false]);
     await store.close();
   });
@@ -458,9 +458,9 @@ describe('ensureDefaultApp', () => {
   it('makes one app and one key when two nodes start at the same time', async () => {
     const world = frozenWorld();
     const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
-    const means = { world, store, newId: idMaker(world) };
+    const deps = { world, store, newId: idMaker(world) };
     const starts = await Promise.all(
-      Array.from({ length: 4 }, async () => ensureDefaultApp(means, chosen)),
+      Array.from({ length: 4 }, async () => ensureDefaultApp(deps, chosen)),
     );
     assert.equal(new Set(starts.map(({ app }) => app.id)).size, 1);
     assert.ok(starts.every(({ isChosenKeyDead }) => !isChosenKeyDead));
@@ -473,9 +473,9 @@ describe('ensureDefaultApp', () => {
   it('makes one key when nodes start at the same time without a chosen one, and one knows it', async () => {
     const world = frozenWorld();
     const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
-    const means = { world, store, newId: idMaker(world) };
+    const deps = { world, store, newId: idMaker(world) };
     const starts = await Promise.all(
-      Array.from({ length: 3 }, async () => ensureDefaultApp(means, undefined)),
+      Array.from({ length: 3 }, async () => ensureDefaultApp(deps, undefined)),
     );
     assert.equal(new Set(starts.map(({ app }) => app.id)).size, 1);
     assert.equal(starts.filter(({ secret }) => secret !== undefined).length, 1);

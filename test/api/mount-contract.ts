@@ -128,8 +128,8 @@ async function openContext(world: World): Promise<{ context: Context; key: strin
   const nothing = (): undefined => undefined;
   const told = { changed: nothing, expires: nothing, changes: noChanges, replayWaits: nothing };
   const quotas = createQuotas({ world, store, fallback: noQuotas });
-  const means = { world, store, newId, guard, quotas, ring };
-  return { context: { ...means, defaultApp: app, ...told }, key: secret };
+  const deps = { world, store, newId, guard, quotas, ring };
+  return { context: { ...deps, defaultApp: app, ...told }, key: secret };
 }
 
 function whoCalls({ operations }: Contract): Handlers {

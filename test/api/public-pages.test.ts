@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Call } from '../../src/api/request/call.ts';
-import { serviceHandlers, type ServiceMeans } from '../../src/api/handlers/service.ts';
+import { serviceHandlers, type ServiceDeps } from '../../src/api/handlers/service.ts';
 import { docsPage } from '../../src/api/docs/page.ts';
 import { listEventTypes } from '../../src/api/pages/event-types.ts';
 import { reportJson } from '../../src/api/pages/report-json.ts';
@@ -14,7 +14,7 @@ const ownFile = join(import.meta.dirname, '..', '..', 'openapi.yaml');
 const own = await loadContract(ownFile);
 const contracts = { management: own, executed: [own], known: [own] };
 const pages = createPages(contracts);
-const handlers = serviceHandlers({ contracts, pages } as unknown as ServiceMeans);
+const handlers = serviceHandlers({ contracts, pages } as unknown as ServiceDeps);
 const call = {
   request: { query: new Map(), path: new Map([['title', own.title]]) },
 } as unknown as Call;

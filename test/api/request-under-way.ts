@@ -1,7 +1,7 @@
 // A request that stays under way until the test sends its body, for tests of how the service stops.
 import { connect } from 'node:net';
 
-export interface UnderWay {
+export interface InFlight {
   /** Sends the rest; resolves with the whole answer when the service has closed the connection. */
   finish: () => Promise<string>;
   closed: Promise<void>;
@@ -10,7 +10,7 @@ export interface UnderWay {
 const body = '{"callbackUrl":"http://127.0.0.1:9000/"}';
 
 /** A request without its body. `100 Continue` proves that the service has begun with it. */
-export async function startRequest(url: string, key: string): Promise<UnderWay> {
+export async function startRequest(url: string, key: string): Promise<InFlight> {
   const { hostname, port, host } = new URL(url);
   const head = [
     'POST /subscribe HTTP/1.1',

@@ -7,7 +7,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { CliFailure } from '../../src/cli/terminal/failure.ts';
 import { configOf } from '../../src/cli/declare/flags.ts';
 import { runService } from '../../src/cli/serve/run-service.ts';
-import { openStore, type OpenStore, type StoreMeans } from '../../src/store/open/open.ts';
+import { openStore, type OpenStore, type StoreDeps } from '../../src/store/open/open.ts';
 import { StoreUnavailable } from '../../src/store/port/store.ts';
 import { compileShim } from '../proof/power/shim.ts';
 import { newFolder, runChild } from './child.ts';
@@ -55,7 +55,7 @@ describe('a service whose store can write no more', () => {
   it('stops with a sentence', async () => {
     await using folder = await newFolder();
     const env = { ...aloneEnv, RINGBACK_DATA: folder.path };
-    const began = Promise.withResolvers<StoreMeans['onFatal']>();
+    const began = Promise.withResolvers<StoreDeps['onFatal']>();
     const watched: OpenStore = async (options) => {
       began.resolve(options.onFatal);
       return openStore(options);

@@ -18,11 +18,11 @@ export class Slot implements AsyncDisposable {
   #node: ClusterNode | undefined;
   #starting: Promise<void> | undefined;
 
-  constructor(name: string, means: { url: string; record: ChaosRecord; env: Env }) {
+  constructor(name: string, deps: { url: string; record: ChaosRecord; env: Env }) {
     this.name = name;
-    this.#url = means.url;
-    this.#record = means.record;
-    this.#env = means.env;
+    this.#url = deps.url;
+    this.#record = deps.record;
+    this.#env = deps.env;
   }
 
   get node(): ClusterNode | undefined {

@@ -87,7 +87,7 @@ export interface ChaosReceiver extends AsyncDisposable {
 
 export type Phase = 'load' | 'heal';
 
-export interface ReceiverMeans {
+export interface ReceiverDeps {
   record: ChaosRecord;
   random: Random;
   /** Time of the plan. */
@@ -98,8 +98,8 @@ export interface ReceiverMeans {
 }
 
 /** A receiver of its own port, since connections to one origin are limited. */
-export async function chaosReceiver(manner: Manner, means: ReceiverMeans): Promise<ChaosReceiver> {
-  const { record, onGone } = means;
+export async function chaosReceiver(manner: Manner, deps: ReceiverDeps): Promise<ChaosReceiver> {
+  const { record, onGone } = deps;
   const server = createServer((request, response) => {
     const atMs = nowMs();
     const text = (name: string): string => String(request.headers[name] ?? '');
@@ -115,7 +115,7 @@ export async function chaosReceiver(manner: Manner, means: ReceiverMeans): Promi
         reply: undefined,
       };
       record.arrivals.push(arrival);
-      const reply = await replyOf(manner, arrival, means);
+      const reply = await replyOf(manner, arrival, deps);
       if (reply === 410) onGone();
       arrival.reply = reply;
       if (reply === 'cut') response.destroy();
@@ -143,7 +143,7 @@ export async function chaosReceiver(manner: Manner, means: ReceiverMeans): Promi
 async function replyOf(
   manner: Manner,
   { print }: Arrival,
-  { random, planMs, phase }: ReceiverMeans,
+  { random, planMs, phase }: ReceiverDeps,
 ): Promise<number | 'cut'> {
   switch (manner.kind) {
     case 'fast':

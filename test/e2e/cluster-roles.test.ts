@@ -9,7 +9,7 @@ import { inTime, patienceMs, Tally } from './tally.ts';
 
 const events = 20;
 /** What a killed worker has under way when it dies. */
-const underWay = 5;
+const inFlight = 5;
 
 /** At once: the second one waits for a lease to end. */
 describe('a cluster of nodes with roles', { concurrency: true }, () => {
@@ -51,15 +51,15 @@ describe('a cluster of nodes with roles', { concurrency: true }, () => {
     });
     await subscribe(api, receiver.url);
     await using first = await startNode({ url: database.url, name: 'first', role: 'worker' });
-    for (let i = 0; i < underWay; i += 1) await publish(api, 'order.created');
-    await came.reach(underWay);
+    for (let i = 0; i < inFlight; i += 1) await publish(api, 'order.created');
+    await came.reach(inFlight);
     first.signal('SIGKILL');
     await first.ended;
     dead.resolve(200); // Nobody hears it any more.
     answer = async () => 200;
     const killedMs = performance.now();
 
-    for (let i = underWay; i < events; i += 1) await publish(api, 'order.created');
+    for (let i = inFlight; i < events; i += 1) await publish(api, 'order.created');
     const { items } = await get<Page<DeliveryView>>(api, '/deliveries?limit=500');
     assert.equal(items.length, events);
     assert.ok(
@@ -71,13 +71,13 @@ describe('a cluster of nodes with roles', { concurrency: true }, () => {
     // What waits goes at once; what the dead one held, when its lease and the next rescue are over.
     await came.reach(events);
     const rescuedMs = 4 * limits.nodeSilentMs;
-    await came.reach(events + underWay, rescuedMs - (performance.now() - killedMs));
+    await came.reach(events + inFlight, rescuedMs - (performance.now() - killedMs));
     const tookMs = performance.now() - killedMs;
     t.diagnostic(`rescued ${Math.round(tookMs)} ms after the kill`);
     await inTime(quiet(api), patienceMs, () => 'some never ended');
     const ids = receiver.requests.map((request) => header(request, 'webhook-id'));
     assert.equal(new Set(ids).size, events);
-    assert.equal(ids.length, events + underWay, 'what was under way came again, and nothing else');
+    assert.equal(ids.length, events + inFlight, 'what was under way came again, and nothing else');
     assert.equal(second.err(), '');
   });
 });

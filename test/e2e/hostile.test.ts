@@ -100,10 +100,10 @@ describe('a receiver that', () => {
       assert(attempt);
       assert.deepEqual([others.length, receiver.requests.count], [0, 1]);
       if (is === 'timeout') assert.ok(attempt.tookMs <= endedMs, `it took ${attempt.tookMs} ms`);
-      const means = meaningOf(behaviour);
-      assert.equal(delivery.state, means.state === 'delivered' ? 'delivered' : 'due');
-      assert.deepEqual([attempt.error, attempt.status], [means.error, means.status]);
-      assert.equal(attempt.response?.isCut, means.status === undefined ? undefined : true);
+      const deps = meaningOf(behaviour);
+      assert.equal(delivery.state, deps.state === 'delivered' ? 'delivered' : 'due');
+      assert.deepEqual([attempt.error, attempt.status], [deps.error, deps.status]);
+      assert.equal(attempt.response?.isCut, deps.status === undefined ? undefined : true);
       assert.doesNotMatch(service.logged(), ownFailure);
       if (isEndless) assert.ok(attempt.tookMs >= 990, `it took ${attempt.tookMs} ms`);
       if (attempt.response === undefined) assert.match(attempt.message ?? '', /127\.0\.0\.1/);

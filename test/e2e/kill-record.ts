@@ -83,12 +83,12 @@ export class KillRecord {
   /** In which incarnation a delivery was last accepted. */
   readonly #acceptedIn = new Map<string, number>();
   readonly #expected = new Set<string>();
-  #underWay = 0;
+  #inFlight = 0;
 
   /** A callback is there; `number` is known by its bytes. Gives the incarnation that sent it. */
   came({ eventId }: Name, number: number | undefined): number {
     this.callbacks += 1;
-    this.#underWay += 1;
+    this.#inFlight += 1;
     if (number === undefined) this.#flaws.push(`${eventId} came with bytes nobody published`);
     else {
       const before = this.#numbers.get(eventId) ?? number;
@@ -102,7 +102,7 @@ export class KillRecord {
   }
 
   left(): void {
-    this.#underWay -= 1;
+    this.#inFlight -= 1;
   }
 
   accept({ subscription, eventId }: Name, incarnation: number): void {
@@ -117,7 +117,7 @@ export class KillRecord {
   }
 
   noteKill(): void {
-    this.underWayMax = Math.max(this.underWayMax, this.#underWay);
+    this.underWayMax = Math.max(this.underWayMax, this.#inFlight);
   }
 
   expect({ subscription, eventId }: Name): void {

@@ -42,8 +42,8 @@ describe('a replay', { concurrency: true }, () => {
     first.signal('SIGKILL');
     await first.ended;
     const second = await start();
-    const underWay = await check(second, receiver, { id, before, deliveries: 300 });
-    assert.ok(underWay <= limits.windowMax, `${underWay} came twice`);
+    const inFlight = await check(second, receiver, { id, before, deliveries: 300 });
+    assert.ok(inFlight <= limits.windowMax, `${inFlight} came twice`);
   });
 
   it('goes on at another node when the one that took it stops', async () => {

@@ -35,9 +35,9 @@ function stage(): Stage {
 describe('enter', () => {
   it('has separate room for publishes, other changes and reads', () => {
     const { admission, fill } = stage();
-    assert.equal(fill('publish').length, limits.publishesUnderWayStart);
-    assert.equal(fill('read').length, limits.readsUnderWayMax);
-    assert.equal(fill('change').length, limits.changesUnderWayStart);
+    assert.equal(fill('publish').length, limits.publishesInFlightStart);
+    assert.equal(fill('read').length, limits.readsInFlightMax);
+    assert.equal(fill('change').length, limits.changesInFlightStart);
     const { refused } = admission.figures();
     assert.deepEqual(refused, { publish: 1, read: 1, change: 1, end: 0 });
   });
@@ -52,7 +52,7 @@ describe('enter', () => {
           return false;
         },
       );
-    const most = limits.readsUnderWayMax;
+    const most = limits.readsInFlightMax;
     const first = readsOf(1, 2 * most);
     assert.equal(first.length, most / 2);
     const second = readsOf(2, 2 * most);
@@ -66,7 +66,7 @@ describe('enter', () => {
   it('admits unsubscribes when other changes are refused', () => {
     const { fill } = stage();
     const changes = fill('change').length;
-    assert.equal(changes, limits.changesUnderWayStart);
+    assert.equal(changes, limits.changesInFlightStart);
     assert.equal(fill('end').length, changes / 4);
   });
 
@@ -78,16 +78,16 @@ describe('enter', () => {
     second?.begin();
     second?.finish();
     assert.equal(fill('publish').length, 2);
-    assert.equal(admission.figures().underWay.publish, limits.publishesUnderWayStart);
+    assert.equal(admission.figures().inFlight.publish, limits.publishesInFlightStart);
   });
 
   it('bounds the bytes of large bodies, and still admits small ones', () => {
     const { fill } = stage();
     const large = fill('publish', limits.bodyBytesMax);
-    assert.equal(large.length, limits.bytesUnderWayMax / limits.bodyBytesMax);
+    assert.equal(large.length, limits.bytesInFlightMax / limits.bodyBytesMax);
     assert.equal(
       fill('publish', limits.smallBodyBytes).length,
-      limits.publishesUnderWayStart - large.length,
+      limits.publishesInFlightStart - large.length,
     );
     for (const ticket of large) ticket.finish();
     assert.equal(fill('publish', limits.bodyBytesMax).length > 0, true);
@@ -107,9 +107,9 @@ describe('enter', () => {
     world.advance(limits.arrivalMs);
     assert.equal(fill('read').length, reads);
     assert.equal(fill('publish', limits.bodyBytesMax).length, 32);
-    assert.equal(admission.figures().lateBytes, limits.bytesUnderWayMax);
+    assert.equal(admission.figures().lateBytes, limits.bytesInFlightMax);
     large?.finish();
-    assert.equal(admission.figures().lateBytes, limits.bytesUnderWayMax - limits.bodyBytesMax);
+    assert.equal(admission.figures().lateBytes, limits.bytesInFlightMax - limits.bodyBytesMax);
   });
 
   it('readmits a late request only if there is room', () => {
@@ -124,10 +124,10 @@ describe('enter', () => {
     working?.finish();
     assert.equal(second?.begin(), true);
     assert.equal(late[2]?.begin(), false);
-    assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax);
+    assert.equal(admission.figures().inFlight.read, limits.readsInFlightMax);
     assert.equal(admission.figures().refused.read, 4);
     second?.finish();
-    assert.equal(admission.figures().underWay.read, limits.readsUnderWayMax - 1);
+    assert.equal(admission.figures().inFlight.read, limits.readsInFlightMax - 1);
   });
 
   it('gives late large bodies their bytes only if there are any left', () => {
@@ -138,7 +138,7 @@ describe('enter', () => {
     assert.equal(late?.begin(), false);
     other?.finish();
     assert.equal(late?.begin(), true);
-    assert.equal(admission.figures().bytes, limits.bytesUnderWayMax);
+    assert.equal(admission.figures().bytes, limits.bytesInFlightMax);
   });
 
   it('bounds the bytes of slow requests; beyond that they count as before', () => {
@@ -149,7 +149,7 @@ describe('enter', () => {
     }
     assert.equal(fill('publish', limits.bodyBytesMax).length, 0);
     const { bytes, lateBytes } = admission.figures();
-    assert.deepEqual([bytes, lateBytes], [limits.bytesUnderWayMax, limits.lateBytesMax]);
+    assert.deepEqual([bytes, lateBytes], [limits.bytesInFlightMax, limits.lateBytesMax]);
   });
 
   it('refuses reads, and nothing else, while too many answers are unread', () => {
@@ -199,7 +199,7 @@ describe('enter', () => {
     assert.notEqual(admission.enter('read', 0), undefined);
     assert.equal(admission.figures().unreadBytes, half);
     assert.deepEqual(cut.slice(0, 3), [0, 1, 2]);
-    assert.equal(cut.length, limits.readsUnderWayMax - 1);
+    assert.equal(cut.length, limits.readsInFlightMax - 1);
   });
 
   it('admits fewer publishes while they are slow, and more when they are not', () => {
@@ -212,7 +212,7 @@ describe('enter', () => {
       return tickets.length;
     };
     const counts = [work(limits.publishWaitMs + 1), work(100), work(100), work(100)];
-    const start = limits.publishesUnderWayStart;
+    const start = limits.publishesInFlightStart;
     assert.deepEqual(counts, [start, start * 0.75, start * 0.75 * 1.125, 243]);
     // One that is still in progress counts as well.
     const [stuck] = fill('publish');
@@ -225,12 +225,12 @@ describe('enter', () => {
     world.advance(limits.admissionLookMs);
     assert.ok(admission.figures().publishLimit < before, 'it took long until now');
     world.advance(30_000);
-    assert.equal(admission.figures().publishLimit, limits.publishesUnderWayMax);
+    assert.equal(admission.figures().publishLimit, limits.publishesInFlightMax);
   });
 });
 
 describe('changed', () => {
-  const start = limits.changesUnderWayStart;
+  const start = limits.changesInFlightStart;
 
   it('lets fewer changes in while the store takes long for them, and more when it does not', () => {
     const { world, admission, fill } = stage();
@@ -246,9 +246,9 @@ describe('changed', () => {
     assert.equal(next(limits.changeWaitMs), start * 0.75 * 1.125, 'some were turned away');
     for (const ticket of tickets) ticket.finish();
     for (let i = 0; i < 100; i += 1) next(limits.changeWaitMs + 1);
-    assert.equal(admission.figures().changeLimit, limits.changesUnderWayMin);
+    assert.equal(admission.figures().changeLimit, limits.changesInFlightMin);
     world.advance(120_000);
-    assert.equal(admission.figures().changeLimit, limits.changesUnderWayMax);
+    assert.equal(admission.figures().changeLimit, limits.changesInFlightMax);
   });
 
   it('says nothing of publishes, and a change that waits for others says nothing of itself', () => {
@@ -257,7 +257,7 @@ describe('changed', () => {
     for (const ticket of fill('change').slice(0, 2)) ticket.begin();
     world.advance(limits.admissionLookMs);
     const limited = admission.figures();
-    assert.equal(limited.publishLimit, limits.publishesUnderWayMax);
+    assert.equal(limited.publishLimit, limits.publishesInFlightMax);
     world.advance(10 * limits.changeWaitMs);
     assert.ok(admission.figures().changeLimit > limited.changeLimit);
   });
@@ -278,7 +278,7 @@ describe('changes of several apps', () => {
 
   it('leave room for another one, and what ends something has more', () => {
     const { admission } = stage();
-    const start = limits.changesUnderWayStart;
+    const start = limits.changesInFlightStart;
     assert.equal(flood(admission, 'change', 1).length, (start / 8) * 7);
     assert.equal(flood(admission, 'change', 2).length, (start / 64) * 7);
     assert.ok(flood(admission, 'end', 1).length > 0);
@@ -287,7 +287,7 @@ describe('changes of several apps', () => {
 });
 
 describe('publishes of several apps', () => {
-  const most = limits.publishesUnderWayStart;
+  const most = limits.publishesInFlightStart;
 
   /**
    * Enters publishes of an app until one is refused; the app is known at the door, or only once the
@@ -325,7 +325,7 @@ describe('publishes of several apps', () => {
     const ticket = admission.enter('publish', 100, 2);
     assert.equal(ticket?.ownedBy(1), false);
     ticket?.finish();
-    assert.equal(admission.figures().underWay.publish, (most / 8) * 7);
+    assert.equal(admission.figures().inFlight.publish, (most / 8) * 7);
   });
 
   it('do not count any more when they are finished or late', () => {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createCensor } from '../../src/engine/upkeep/lane-scan.ts';
+import { createLaneScanner } from '../../src/engine/upkeep/lane-scan.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { openMemory, type Opened } from '../store/open-memory.ts';
 
@@ -26,7 +26,7 @@ function filled(count: number): Opened {
 }
 
 function censorOver({ read, clock }: Opened): {
-  censor: ReturnType<typeof createCensor>;
+  censor: ReturnType<typeof createLaneScanner>;
   asked: () => number;
   pass: (ms: number) => void;
 } {
@@ -40,7 +40,7 @@ function censorOver({ read, clock }: Opened): {
     },
     nowMs: () => clock.ms,
   };
-  const censor = createCensor({ world: { monotonicMs: () => nowMs }, store });
+  const censor = createLaneScanner({ world: { monotonicMs: () => nowMs }, store });
   return {
     censor,
     asked: () => asked,
@@ -109,7 +109,7 @@ describe('createCensor', () => {
       },
       nowMs: () => clock.ms,
     };
-    const censor = createCensor({ world: { monotonicMs: () => 0 }, store });
+    const censor = createLaneScanner({ world: { monotonicMs: () => 0 }, store });
     await assert.rejects(censor.take(), /down/);
     isDown = false;
     assert.equal((await censor.take()).lanes.held, 1);

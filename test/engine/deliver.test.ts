@@ -58,7 +58,7 @@ function stage(): {
     open: 0,
     idle: 0,
   });
-  const means = {
+  const deps = {
     world,
     prepare: createPrepare(ring, []),
     sender: { send, print: () => undefined, close: async () => undefined, count },
@@ -71,7 +71,7 @@ function stage(): {
     timeoutMs: 1000,
   };
   const run = async (): ReturnType<typeof deliver> =>
-    deliver(means, leased, { signal: new AbortController().signal, confirmedMs: 0 });
+    deliver(deps, leased, { signal: new AbortController().signal, confirmedMs: 0 });
   return { state, receiver, way, starts: () => starts, reach, run };
 }
 

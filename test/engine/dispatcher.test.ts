@@ -71,15 +71,15 @@ describe('createWindow', () => {
       lease: 1,
       room: limits.windowMax,
       free: new Map(),
-      underWay: new Map(),
+      inFlight: new Map(),
       unproven: new Set(),
       apps: new Map(),
       appRoom: { room: 224, unproven: 128, laneRoom: limits.laneCapStart },
       laneRoom: limits.laneCapStart,
     });
     times(3, () => window.enter(7));
-    const { lease, room, free, underWay } = window.offer();
-    const ofLane = [free.get(7), underWay.get(7)];
+    const { lease, room, free, inFlight } = window.offer();
+    const ofLane = [free.get(7), inFlight.get(7)];
     assert.deepEqual([lease, room, ...ofLane], [2, limits.windowMax - 3, 5, 3]);
     assert.equal(window.size(), 3);
   });
@@ -267,7 +267,7 @@ describe('createWindow', () => {
     assert.deepEqual(window.leave(1, 'success'), { wasFull: false });
     window.limit(1, 2);
     assert.equal(window.offer().free.get(1), 0);
-    assert.equal(window.offer().underWay.get(1), 5);
+    assert.equal(window.offer().inFlight.get(1), 5);
     const wereFull = [1, 2, 3, 4].map(() => window.leave(1, 'success').wasFull);
     assert.deepEqual(wereFull, [true, true, true, true]);
     assert.equal(window.offer().free.get(1), 1);
@@ -793,8 +793,8 @@ describe('Dispatcher', () => {
     const offer = worker().claim();
     assert.ok(offer, 'what waited behind it in its lane may be claimed with it');
     assert.equal(worker().offer()?.room, room + 1);
-    assert.equal(offer.underWay.get(1), undefined);
-    assert.equal(dispatcher.underWay(), 1);
+    assert.equal(offer.inFlight.get(1), undefined);
+    assert.equal(dispatcher.inFlight(), 1);
     written.resolve(answer.settled);
     await dispatcher.stop(() => 0);
   });
@@ -1145,18 +1145,18 @@ describe('a slow receiver', () => {
       const { due } = await engine.context.store.read('tally', {});
       assert.equal(due, lanes * perLane);
     }
-    let underWay = 0;
+    let inFlight = 0;
     const { sent, send } = network(async ({ pathname }) => {
       if (!pathname.startsWith('/slow')) return ok;
-      underWay += 1;
+      inFlight += 1;
       await world.sleep(14_000);
-      underWay -= 1;
+      inFlight -= 1;
       return ok;
     });
     await using engine = await startEngine(world, database, send);
     await world.pass(6_000);
     assert.equal(
-      underWay,
+      inFlight,
       96 + 14,
       'of its half for receivers that may hang, an eighth of the rest is left',
     );

@@ -20,7 +20,7 @@ function stage(target = targetOf()) {
   const clock = { ms: startMs };
   const printed: SendRequest[] = [];
   const known: { target: KnownTarget | undefined } = { target };
-  const means = {
+  const deps = {
     world: { nowMs: () => clock.ms },
     sender: { print: (request: SendRequest) => void printed.push(request) },
     targets: { known: () => known.target },
@@ -32,10 +32,10 @@ function stage(target = targetOf()) {
     clock,
     printed,
     known,
-    foresee: () => foresee(means, [delivery]),
+    foresee: () => foresee(deps, [delivery]),
     requestTo: (one: KnownTarget | undefined) => {
       assert(one !== undefined);
-      return requestOf(means, { leased: delivery, target: one });
+      return requestOf(deps, { leased: delivery, target: one });
     },
   };
 }

@@ -37,7 +37,7 @@ function stage(world: VirtualWorld, isShared = false): Stage {
     if (it_.fault === 'after') throw new StoreUnavailable('the answer is lost');
     return result;
   };
-  const means: Pick<Store, 'edit' | 'read' | 'nowMs' | 'isShared'> = {
+  const deps: Pick<Store, 'edit' | 'read' | 'nowMs' | 'isShared'> = {
     isShared,
     nowMs: () => world.nowMs(),
     edit: async (verb, input) => failing(verb, async () => store.edit(verb, input)),
@@ -45,7 +45,7 @@ function stage(world: VirtualWorld, isShared = false): Stage {
   };
   const feed = new Feed({
     world,
-    store: means,
+    store: deps,
     journal,
     self: { no: () => 3 },
     onError: (error) => errors.push(error),

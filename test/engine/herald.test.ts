@@ -7,7 +7,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/access/apps.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { Herald } from '../../src/engine/upkeep/system-events.ts';
+import { SystemEvents } from '../../src/engine/upkeep/system-events.ts';
 import type { Accepted } from '../../src/store/port/delivery-verbs.ts';
 import { openCluster } from '../../src/store/open/open.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
@@ -30,7 +30,7 @@ interface Stage extends AsyncDisposable {
   told: Accepted[];
   /** Makes this many deliveries die, with a notice each. */
   die: (count: number) => Promise<void>;
-  start: (changes?: Partial<Store>) => Herald;
+  start: (changes?: Partial<Store>) => SystemEvents;
 }
 
 async function stage(): Promise<Stage> {
@@ -57,7 +57,7 @@ async function stage(): Promise<Stage> {
   };
   const errors: unknown[] = [];
   const told: Accepted[] = [];
-  const heralds: Herald[] = [];
+  const heralds: SystemEvents[] = [];
   return {
     world,
     app,
@@ -76,7 +76,7 @@ async function stage(): Promise<Stage> {
       await Promise.all(born.map(async (one) => inner.settle(settlementOf(one, 'dead', 0))));
     },
     start: (changes = {}) => {
-      const herald = new Herald({
+      const herald = new SystemEvents({
         world,
         store: { ...store, ...changes },
         newId,
@@ -223,7 +223,7 @@ describe('Herald', () => {
     });
     const heralds = stores
       .map(meeting)
-      .map((one) => new Herald({ world, store: one, newId, changes: noChanges, onError }));
+      .map((one) => new SystemEvents({ world, store: one, newId, changes: noChanges, onError }));
     for (let left = 1; left > 0;) left = await waiting(store);
     for (const herald of heralds) await herald[Symbol.asyncDispose]();
     const told = await deliveriesTold(store, app);

@@ -7,7 +7,7 @@ import { noQuotas } from '../../src/core/load/quotas.ts';
 import { loadContract } from '../../src/contract/compile/load.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { groupsOf, Intake, judgeEntry } from '../../src/engine/publish/sql-inbox.ts';
+import { groupsOf, SqlInbox, judgeEntry } from '../../src/engine/publish/sql-inbox.ts';
 import { judge } from '../../src/engine/publish/publish.ts';
 import type { InboxEntry } from '../../src/store/port/inbox-verbs.ts';
 import { apiContext, openDatabase, startEngine } from './harness.ts';
@@ -102,8 +102,8 @@ describe('Intake', () => {
       },
     } as Pick<typeof store, 'edit' | 'pollMs'>;
     const quotas = { of: () => noQuotas };
-    const means = { world, store: counted, quotas, rules, changes: noChanges };
-    const intake = new Intake({ ...means, onError: assert.ifError });
+    const deps = { world, store: counted, quotas, rules, changes: noChanges };
+    const intake = new SqlInbox({ ...deps, onError: assert.ifError });
     await world.pass(1_000);
     assert.equal(looks, 5);
     await intake[Symbol.asyncDispose]();

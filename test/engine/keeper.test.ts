@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { World } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/access/apps.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
-import { Keeper, type Retained } from '../../src/engine/upkeep/retention.ts';
+import { Retention, type Retained } from '../../src/engine/upkeep/retention.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase, retentionMs, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { sleepyWorld } from './sleepy-world.ts';
@@ -23,16 +23,16 @@ interface Stage {
   publish: (count: number) => Promise<void>;
 }
 
-type Means = ConstructorParameters<typeof Keeper>[0];
+type Deps = ConstructorParameters<typeof Retention>[0];
 
 /** A keeper that must not fail, unless the test says otherwise. */
-function keep(means: Pick<Means, 'store' | 'world'> & Partial<Means>): Keeper {
-  return new Keeper({
+function keep(deps: Pick<Deps, 'store' | 'world'> & Partial<Deps>): Retention {
+  return new Retention({
     retentionMs,
     onError: (error) => assert.fail(String(error)),
     onRetained: () => undefined,
     onEnded: () => undefined,
-    ...means,
+    ...deps,
   });
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { Liveness, type LivenessMeans } from '../../src/engine/cluster/liveness.ts';
+import { Liveness, type LivenessDeps } from '../../src/engine/cluster/liveness.ts';
 import type { Delivery } from '../../src/store/port/delivery-verbs.ts';
 import type { EditVerb } from '../../src/store/port/store.ts';
 import { clusterPollMs, openDatabase, startEngine, type Engine, type Sqlite } from './harness.ts';
@@ -273,7 +273,7 @@ describe('Liveness', () => {
       new Promise((answer) => {
         asked.push({ verb, answer });
       });
-    const store = { isShared: true, edit } as unknown as LivenessMeans['store'];
+    const store = { isShared: true, edit } as unknown as LivenessDeps['store'];
     const incarnation = {
       node: 1,
       seenMs: world.elapsedMs(),
@@ -281,8 +281,8 @@ describe('Liveness', () => {
       beforeMs: 0,
     };
     const told = { onRescued: () => undefined, onError: assert.ifError };
-    const means = { world, store, name: 'a', role: 'api', ...told } as const;
-    return { liveness: new Liveness(means, incarnation), asked };
+    const deps = { world, store, name: 'a', role: 'api', ...told } as const;
+    return { liveness: new Liveness(deps, incarnation), asked };
   }
 
   it('counts from the start of a heartbeat, not from its answer', async () => {

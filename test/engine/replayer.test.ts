@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { Replay } from '../../src/core/domain/replay.ts';
 import { createApp } from '../../src/engine/access/apps.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { Replayer, type Done, type ReplayerMeans } from '../../src/engine/upkeep/replayer.ts';
+import { Replayer, type Done, type ReplayerDeps } from '../../src/engine/upkeep/replayer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../src/store/port/store.ts';
 import { callback, newSubscription } from '../store/subject.ts';
@@ -30,7 +30,7 @@ interface Stage extends AsyncDisposable {
   find: (id: string) => Promise<Replay>;
   /** How many have been sent again. */
   due: () => Promise<number>;
-  start: (changes?: Partial<ReplayerMeans>) => Replayer;
+  start: (changes?: Partial<ReplayerDeps>) => Replayer;
 }
 
 /** A number of deliveries that have ended. */
@@ -104,8 +104,8 @@ async function stage(deliveries: number): Promise<Stage> {
     start: (changes = {}) => {
       const onDone = (one: Done): void => void done.push(one);
       const onError = (error: unknown): void => void errors.push(error);
-      const means = { world, store, changes: noChanges, onDone, onError };
-      const replayer = new Replayer({ ...means, ...changes });
+      const deps = { world, store, changes: noChanges, onDone, onError };
+      const replayer = new Replayer({ ...deps, ...changes });
       replayers.push(replayer);
       return replayer;
     },

@@ -59,7 +59,7 @@ describe('an attempt on SQLite', () => {
       assert(created.kind === 'created');
       const { app } = created;
       opened.edit('subscribe', { subscription: newSubscription(app), idempotency: undefined });
-      const offer = { lease: 1, room: 9, free: new Map(), underWay: new Map(), laneRoom: 8 };
+      const offer = { lease: 1, room: 9, free: new Map(), inFlight: new Map(), laneRoom: 8 };
       const event = newId();
       opened.offering(offer, 'publish', publishOf(app.no, event));
       const body = Buffer.alloc(bodyBytes, 'x');

@@ -50,7 +50,7 @@ async function deliverForever(store: Store): Promise<void> {
   let leases = node * 2 ** 32;
   const offer = (): Offer => {
     leases += 1;
-    return { lease: leases, room: 20, free: new Map(), underWay: new Map(), laneRoom: 4 };
+    return { lease: leases, room: 20, free: new Map(), inFlight: new Map(), laneRoom: 4 };
   };
   const finish = async (leased: Leased): Promise<void> => {
     const isFailure = leased.attempts === 0 && leased.n === 0;

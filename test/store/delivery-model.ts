@@ -2,7 +2,7 @@
 // command the rows have to agree with it.
 import { strict as assert } from 'node:assert';
 import { deliveryStates } from '../../src/core/domain/delivery.ts';
-import { addFigures, noFigures, pendingOf } from '../../src/core/telemetry/statistics.ts';
+import { addStatistics, noStatistics, pendingOf } from '../../src/core/telemetry/statistics.ts';
 import { spanBetween } from '../../src/core/telemetry/stats-span.ts';
 import { Books } from './model-books.ts';
 import type { Command } from './model-commands.ts';
@@ -136,8 +136,8 @@ export class Model {
     const nowMs = books.nowMs();
     const span = spanBetween(books.startMs, nowMs + 1);
     const { steps } = books.store.read('appFigures', { appNo, span });
-    const sum = noFigures();
-    for (const { figures } of steps) addFigures(sum, figures);
+    const sum = noStatistics();
+    for (const { figures } of steps) addStatistics(sum, figures);
     assert.deepEqual(sum.counts, { ...found }, 'the figures by minute');
     const attempts = sum.took.reduce((all, count) => all + count, 0);
     assert.equal(attempts, books.attempts, 'attempts by how long they took');

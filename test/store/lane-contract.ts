@@ -208,10 +208,10 @@ export function laneContract(name: string, open: OpenSubject): void {
           [3, 3, 3],
         );
         const lane = born[0]?.lane ?? 0;
-        const full: Room = { ...plenty, free: [[lane, 61]], underWay: [[lane, 3]] };
+        const full: Room = { ...plenty, free: [[lane, 61]], inFlight: [[lane, 3]] };
         const { claimed, readyMs } = await on.dispatcher.claim(full);
         assert.deepEqual([claimed, readyMs], [[], undefined], 'whoever frees a slot asks again');
-        const some = await claim({ ...full, underWay: [[lane, 2]] });
+        const some = await claim({ ...full, inFlight: [[lane, 2]] });
         assert.deepEqual(
           some.map(({ concurrency }) => concurrency),
           [3],

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { StatementSync } from 'node:sqlite';
 import type { App } from '../../src/core/domain/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
-import { noFigures } from '../../src/core/telemetry/statistics.ts';
+import { noStatistics } from '../../src/core/telemetry/statistics.ts';
 import { idMaker } from '../../src/core/base/id.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';
@@ -27,7 +27,7 @@ export class Books {
   readonly startMs = this.store.clock.ms;
   readonly #statements = new Map<string, StatementSync>();
   /** What happened so far, and attempts among it. */
-  readonly counts = noFigures().counts;
+  readonly counts = noStatistics().counts;
   attempts = 0;
   /** Of each limited lane: when one started last, and the time that was saved up then. */
   readonly #starts = new Map<number, { atMs: number; savedMs: number }>();
@@ -72,12 +72,12 @@ export class Books {
   offer(room: number, laneRoom: number): Offer {
     this.leases += 1;
     const free = new Map<number, number>();
-    const underWay = new Map<number, number>();
+    const inFlight = new Map<number, number>();
     for (const { lane } of this.held.values()) {
       free.set(lane, (free.get(lane) ?? laneRoom) - 1);
-      underWay.set(lane, (underWay.get(lane) ?? 0) + 1);
+      inFlight.set(lane, (inFlight.get(lane) ?? 0) + 1);
     }
-    return { lease: this.leases, room, free, underWay, laneRoom };
+    return { lease: this.leases, room, free, inFlight, laneRoom };
   }
 
   end(key: string, state: 'delivered' | 'dead' | 'cancelled'): void {

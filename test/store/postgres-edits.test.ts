@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { World } from '../../src/core/base/world.ts';
 import { Deadlines } from '../../src/egress/http/deadlines.ts';
-import { inTime, StoreSilent } from '../../src/engine/store-timeout.ts';
+import { withStoreTimeout, StoreSilent } from '../../src/engine/store-timeout.ts';
 import type { EditOutput, NewSubscription, Store } from '../../src/store/port/store.ts';
 import { startProxy } from '../postgres/proxy.ts';
 import { openStage, world, type Stage, type Step } from './postgres-stage.ts';
@@ -71,7 +71,7 @@ describe('an edit that waits for a lock', net, () => {
     };
     const nowMs = { ms: 0 };
     const deadlines = new Deadlines(sleepy);
-    const store = inTime(stage.store, { deadlines, answerMs: 1 });
+    const store = withStoreTimeout(stage.store, { deadlines, answerMs: 1 });
     const holding = await holdApp();
     const [first, second] = [fresh('first'), fresh('second')];
     const asked = [subscribe(store, first)];

@@ -9,7 +9,7 @@ import { settlementOf } from './settlement.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 
 const lease = 2 ** 32 + 1;
-const offer = { lease, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
+const offer = { lease, room: 8, free: new Map(), inFlight: new Map(), laneRoom: 8 };
 
 describe('figures of an app, on PostgreSQL', () => {
   it('let nobody wait: a publish is written while outcomes that were counted are not committed', async () => {

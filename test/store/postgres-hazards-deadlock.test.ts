@@ -2,10 +2,10 @@
 // PostgreSQL, step by step and by chance.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { createAside } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
 import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
-import { createGathered } from '../../src/store/statistics/pending-statistics.ts';
+import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { fanOut } from '../../src/store/postgres/deliver/fan-out.ts';
 import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';
@@ -211,7 +211,7 @@ describe('transactions that need the same lanes in another order', net, () => {
       await between.tx.query('select no from lane where no = $1 for update', [lane]);
       const nowMs = world.nowMs();
       const births = birthsFor(undefined);
-      const step = { births, nowMs, aside: createAside(), way: 'together' } as const;
+      const step = { births, nowMs, aside: createStalledFanOuts(), way: 'together' } as const;
       const fanningOut = stage.once(async (tx) => fanOut(tx, { ...step, facts: [] }));
       await stage.untilSomebodyWaits(1);
       const sending = stage.once(async (tx) => write(tx, [edit]));
@@ -281,9 +281,13 @@ describe('transactions that need the same lanes in another order', net, () => {
 });
 
 async function write(tx: Tx, edits: readonly EditCall[]): Promise<unknown> {
-  const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
+  const memory = {
+    slices: createSlices(),
+    sweep: createSweep(),
+    gathered: createPendingStatistics(),
+  };
   const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard: undefined, ...memory };
-  const input = { edits, offer: undefined, aside: createAside(), world, context };
+  const input = { edits, offer: undefined, aside: createStalledFanOuts(), world, context };
   return (await writeBatch(tx, input, 'together')).whole;
 }
 

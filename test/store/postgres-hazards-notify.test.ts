@@ -4,8 +4,8 @@ import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { Ear } from '../../src/store/postgres/connection/notify-listener.ts';
-import { Link } from '../../src/store/postgres/connection/reconnecting-client.ts';
+import { NotifyListener } from '../../src/store/postgres/connection/notify-listener.ts';
+import { ReconnectingClient } from '../../src/store/postgres/connection/reconnecting-client.ts';
 import type { Passing, PostgresProxy } from '../postgres/proxy.ts';
 import { startProxy } from '../postgres/proxy.ts';
 import type { Stage } from './postgres-stage.ts';
@@ -53,10 +53,10 @@ describe('a node that makes deliveries for others', net, () => {
   it('tells at most once in a while, however often it has something to tell', async (t) => {
     const url = proxy.url;
     const told = tellings();
-    const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
-    const telling = new Link({ url, kind: 'plain', purpose: 'side' });
+    const listening = new ReconnectingClient({ url, kind: 'plain', purpose: 'listen' });
+    const telling = new ReconnectingClient({ url, kind: 'plain', purpose: 'side' });
     const startedMs = world.monotonicMs();
-    const ear = new Ear({ listening, telling, world, onHeard: () => undefined });
+    const ear = new NotifyListener({ listening, telling, world, onHeard: () => undefined });
     for (; world.monotonicMs() - startedMs < 300; await world.sleep(0)) ear.tell();
     const tookMs = world.monotonicMs() - startedMs;
     await ear[Symbol.asyncDispose]();

@@ -2,9 +2,9 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createAside } from '../../src/store/rules/stalled-fan-outs.ts';
-import { createGathered } from '../../src/store/statistics/pending-statistics.ts';
-import { createHeardBefore } from '../../src/store/postgres/publish/listener-cache.ts';
+import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
+import { createListenerCache } from '../../src/store/postgres/publish/listener-cache.ts';
 import { createSlices } from '../../src/store/postgres/schema/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';
@@ -25,17 +25,21 @@ before(async () => {
 after(async () => stage[Symbol.asyncDispose]());
 
 /** Deliveries are born with a lease, and so leave their lanes as they are. */
-const room = { lease: 1, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
+const room = { lease: 1, room: 8, free: new Map(), inFlight: new Map(), laneRoom: 8 };
 
 /** A node that publishes this event, in one transaction at a time. */
 function publisherOf(event: string) {
-  const memory = { slices: createSlices(), sweep: createSweep(), gathered: createGathered() };
-  const heard = createHeardBefore();
+  const memory = {
+    slices: createSlices(),
+    sweep: createSweep(),
+    gathered: createPendingStatistics(),
+  };
+  const heard = createListenerCache();
   const write = async (tx: Tx) => {
     const input = stage.publishing(event);
     const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard, ...memory };
     const edits = [{ verb: 'publish', input } as const];
-    const aside = createAside();
+    const aside = createStalledFanOuts();
     return writeBatch(tx, { edits, offer: room, aside, world, context }, 'together');
   };
   const publish = async (times: number): Promise<void> => {

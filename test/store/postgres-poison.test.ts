@@ -9,7 +9,7 @@ import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 
-const offer: Offer = { lease: 1, room: 0, free: new Map(), underWay: new Map(), laneRoom: 0 };
+const offer: Offer = { lease: 1, room: 0, free: new Map(), inFlight: new Map(), laneRoom: 0 };
 const lanes = limits.callbacksPerSubscriptionMax;
 const dayMs = 24 * 60 * 60 * 1000;
 const listeners = Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes;

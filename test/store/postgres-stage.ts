@@ -146,7 +146,7 @@ export async function publishOn(
   const offer =
     lease === undefined
       ? undefined
-      : { lease, room: 8, free: new Map(), underWay: new Map(), laneRoom: 8 };
+      : { lease, room: 8, free: new Map(), inFlight: new Map(), laneRoom: 8 };
   const births = birthsFor(offer);
   const left = { waiting: 0, fanOuts: 0 };
   const context = { nowMs, births, slices: createSlices(), heard: undefined, left, facts: [] };
@@ -170,7 +170,7 @@ export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
   const { nowMs, lease = 1, room = 64 } = looking;
   const { lingerMs = { least: 50, most: 10_000 } } = looking;
   const { floors = { readyMs: 0, isDropped: false } } = looking;
-  const slots = slotsOf({ lease, room, free: new Map(), underWay: new Map(), laneRoom: room });
+  const slots = slotsOf({ lease, room, free: new Map(), inFlight: new Map(), laneRoom: room });
   return claim(tx, { slots, nowMs, floors, turns: { lastApp: 0 }, lingerMs });
 }
 

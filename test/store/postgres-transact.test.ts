@@ -2,7 +2,7 @@
 // nothing did.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
-import { Link } from '../../src/store/postgres/connection/reconnecting-client.ts';
+import { ReconnectingClient } from '../../src/store/postgres/connection/reconnecting-client.ts';
 import { statement } from '../../src/store/postgres/connection/named-statement.ts';
 import { OutcomeUnknown, transact } from '../../src/store/postgres/connection/transact.ts';
 import { asksToCommit, hasCommitted, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
@@ -10,13 +10,13 @@ import { openStage, until, world, type Stage } from './postgres-stage.ts';
 
 let stage: Stage;
 let proxy: PostgresProxy;
-let link: Link;
+let link: ReconnectingClient;
 
 before(async () => {
   stage = await openStage();
   await stage.database.query('create table public.note (text text)');
   proxy = await startProxy(stage.database.url);
-  link = new Link({ url: proxy.url, kind: 'engine', purpose: 'test' });
+  link = new ReconnectingClient({ url: proxy.url, kind: 'engine', purpose: 'test' });
 });
 after(async () => {
   await link.close();

@@ -11,7 +11,7 @@ import type { Callback, Subscription } from '../../src/core/domain/subscription.
 import { isCursor } from '../../src/store/sql/cursor.ts';
 import type { Delivery, DeliveryFilter, Settlement } from '../../src/store/port/delivery-verbs.ts';
 import type { Page } from '../../src/store/port/page.ts';
-import { patternsHearing } from '../../src/store/rules/matching-patterns.ts';
+import { matchingPatterns } from '../../src/store/rules/matching-patterns.ts';
 import type { ReadInput, Store } from '../../src/store/port/store.ts';
 import { mulberry32 } from '../engine/virtual-world.ts';
 import { newId } from './open-memory.ts';
@@ -269,7 +269,7 @@ export function hears(
     (state ?? one.state) === one.state &&
     (event === undefined ||
       one.callbacks.some((each) =>
-        each.events.some((pattern) => patternsHearing(event).includes(pattern)),
+        each.events.some((pattern) => matchingPatterns(event).includes(pattern)),
       )) &&
     (url === undefined ||
       one.callbacks.some((each) => each.url.toLowerCase().includes(url.toLowerCase())))

@@ -17,7 +17,7 @@ import { realWorld } from '../../src/core/base/world.ts';
 import { openEmbedded } from '../../src/store/open/open.ts';
 import { openSqlite } from '../../src/store/sqlite/batch/adapter.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
-import { watchPlace } from '../../src/store/sqlite/connection/file-identity.ts';
+import { watchFile } from '../../src/store/sqlite/connection/file-identity.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { newApp } from './subject.ts';
 import { migrationsDir } from './open-memory.ts';
@@ -217,7 +217,7 @@ describe('watchPlace', () => {
     mkdirSync(folder);
     const path = join(folder, 'ringback.db');
     writeFileSync(path, '');
-    const inPlace = watchPlace(path);
+    const inPlace = watchFile(path);
     assert.equal(inPlace(), undefined);
     renameSync(folder, join(root, 'elsewhere'));
     writeFileSync(folder, ''); // Now the path leads through a file: an error, not an absence.

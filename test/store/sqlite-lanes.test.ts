@@ -172,7 +172,7 @@ describe('the schema of deliveries', () => {
 });
 
 function offer(changes: Partial<Offer> = {}): Offer {
-  return { lease: 1, room: 9, free: new Map(), underWay: new Map(), laneRoom: 8, ...changes };
+  return { lease: 1, room: 9, free: new Map(), inFlight: new Map(), laneRoom: 8, ...changes };
 }
 
 function addApp({ edit }: Opened): App {

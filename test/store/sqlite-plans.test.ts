@@ -12,9 +12,9 @@ import { matchSql } from '../../src/store/sqlite/publish/match.ts';
 import { outlookSql } from '../../src/store/sqlite/deliver/outlook.ts';
 import { prepareRebase } from '../../src/store/sqlite/upkeep/rebase-times.ts';
 import { prepareOutcomes, settleSql } from '../../src/store/sqlite/deliver/settle.ts';
-import { createAside } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
 import { prepareWrite } from '../../src/store/sqlite/batch/write.ts';
-import { createGathered } from '../../src/store/statistics/pending-statistics.ts';
+import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { keysSql } from '../../src/store/verbs/accounts/keys.ts';
 import { subscriptionsSql } from '../../src/store/verbs/subscriptions/subscriptions.ts';
 import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
@@ -194,8 +194,13 @@ describe('the list of statements', () => {
     const recorder = new Recorder(':memory:');
     const planOutcomes = prepareOutcomes(recorder);
     const rebase = prepareRebase(recorder);
-    const means = { gathered: createGathered(), aside: createAside(), planOutcomes, rebase };
-    prepareWrite(recorder, means);
+    const deps = {
+      gathered: createPendingStatistics(),
+      aside: createStalledFanOuts(),
+      planOutcomes,
+      rebase,
+    };
+    prepareWrite(recorder, deps);
     assert.deepEqual(prepared, new Set(own.map(({ sql }) => sql)));
   });
 });

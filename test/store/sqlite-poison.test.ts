@@ -7,7 +7,7 @@ import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
 import { newId, openMemory, type Opened } from './open-memory.ts';
 
-const offer: Offer = { lease: 1, room: 0, free: new Map(), underWay: new Map(), laneRoom: 0 };
+const offer: Offer = { lease: 1, room: 0, free: new Map(), inFlight: new Map(), laneRoom: 0 };
 const lanes = limits.callbacksPerSubscriptionMax;
 
 /** An app with so many listeners that every event is fanned out in steps. */

@@ -82,7 +82,7 @@ function stage(): Stage {
 }
 
 function offer(changes: Partial<Offer> = {}): Offer {
-  return { lease: 1, room: 9, free: new Map(), underWay: new Map(), laneRoom: 8, ...changes };
+  return { lease: 1, room: 9, free: new Map(), inFlight: new Map(), laneRoom: 8, ...changes };
 }
 
 function total(counts: Record<string, number>): number {

@@ -2,7 +2,7 @@
 // subscription did is there once it was kept, and both survive what they count.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noFigures, pendingOf } from '../../src/core/telemetry/statistics.ts';
+import { noStatistics, pendingOf } from '../../src/core/telemetry/statistics.ts';
 import { timeOf } from '../../src/core/base/id.ts';
 import { bucketOf } from '../../src/core/telemetry/latency.ts';
 import { minuteMs, minuteOf, spanBetween } from '../../src/core/telemetry/stats-span.ts';
@@ -32,7 +32,7 @@ export function statsContract(name: string, open: OpenSubject): void {
     describe('counts', () => {
       it('knows nothing of an app that did nothing', async () => {
         const app = await newApp(on.store);
-        assert.deepEqual({ ...(await countsOf(app)) }, noFigures().counts);
+        assert.deepEqual({ ...(await countsOf(app)) }, noStatistics().counts);
       });
 
       it('counts events and deliveries, in one transaction with them', async () => {

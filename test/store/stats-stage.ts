@@ -3,10 +3,10 @@ import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import {
-  addFigures,
+  addStatistics,
   type Counts,
-  type Figures,
-  noFigures,
+  type Statistics,
+  noStatistics,
 } from '../../src/core/telemetry/statistics.ts';
 import { minuteMs, type Span, spanOf } from '../../src/core/telemetry/stats-span.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
@@ -19,9 +19,9 @@ import type { SubscriptionFigures } from '../../src/store/port/statistics-verbs.
 
 export const dayMs = 24 * 60 * minuteMs;
 
-export function sumOf(steps: readonly StepFigures[]): Figures {
-  const sum = noFigures();
-  for (const { figures } of steps) addFigures(sum, figures);
+export function sumOf(steps: readonly StepFigures[]): Statistics {
+  const sum = noStatistics();
+  for (const { figures } of steps) addStatistics(sum, figures);
   return sum;
 }
 
@@ -29,7 +29,7 @@ export function nonZero(counts: Counts): Partial<Counts> {
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
 }
 
-export function buckets({ took }: Figures): Record<number, number> {
+export function buckets({ took }: Statistics): Record<number, number> {
   return Object.fromEntries([...took.entries()].filter(([, count]) => count > 0));
 }
 
@@ -73,7 +73,7 @@ export interface StatsStage {
   countsOf: (app: App) => Promise<Counts>;
   some: (app: App) => Promise<Partial<Counts>>;
   read: (app: App, span?: Span) => Promise<AppFigures>;
-  figuresOf: (app: App) => Promise<Figures>;
+  figuresOf: (app: App) => Promise<Statistics>;
   attentionOf: (app: App) => Promise<unknown[]>;
   ofSubscriptions: (
     app: App,
@@ -141,7 +141,7 @@ export function statsStage(open: OpenSubject): StatsStage {
     return on.store.read('appFigures', { appNo: app.no, span });
   }
 
-  async function figuresOf(app: App): Promise<Figures> {
+  async function figuresOf(app: App): Promise<Statistics> {
     return sumOf((await read(app)).steps);
   }
 

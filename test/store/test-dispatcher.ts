@@ -10,7 +10,7 @@ export interface Room extends Pick<Offer, 'apps' | 'appRoom' | 'unproven'> {
   /** Free slots by lane. */
   free?: [lane: number, slots: number][];
   /** Deliveries under way here, by lane. */
-  underWay?: [lane: number, running: number][];
+  inFlight?: [lane: number, running: number][];
   /** Callbacks of a step. */
   stepMax?: number;
 }
@@ -44,9 +44,9 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   const outlooks: Outlook[] = [];
   const works: Worked[] = [];
-  const toOffer = ({ laneRoom = 8, free = [], underWay = [], ...rest }: Room): Offer => {
+  const toOffer = ({ laneRoom = 8, free = [], inFlight = [], ...rest }: Room): Offer => {
     leases += 1;
-    return { lease: leases, laneRoom, free: new Map(free), underWay: new Map(underWay), ...rest };
+    return { lease: leases, laneRoom, free: new Map(free), inFlight: new Map(inFlight), ...rest };
   };
   const once = (what: 'claim' | 'fanOut'): Offer | undefined => {
     const offer = offers[what];

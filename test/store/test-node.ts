@@ -48,7 +48,7 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
       lease: no * 2 ** 32 + leases,
       room,
       free: new Map(),
-      underWay: new Map(),
+      inFlight: new Map(),
       laneRoom: room,
     };
   };

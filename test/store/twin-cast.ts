@@ -87,13 +87,13 @@ export class Cast {
     const no = this.node(node);
     this.#leases += 1;
     const free = new Map<number, number>();
-    const underWay = new Map<number, number>();
+    const inFlight = new Map<number, number>();
     for (const { lane, lease } of this.live()) {
       if (lease === null || Math.floor(Number(lease) / 2 ** 32) !== no) continue;
       free.set(Number(lane), (free.get(Number(lane)) ?? laneRoom) - 1);
-      underWay.set(Number(lane), (underWay.get(Number(lane)) ?? 0) + 1);
+      inFlight.set(Number(lane), (inFlight.get(Number(lane)) ?? 0) + 1);
     }
-    return { lease: no * 2 ** 32 + this.#leases, room, free, underWay, laneRoom };
+    return { lease: no * 2 ** 32 + this.#leases, room, free, inFlight, laneRoom };
   }
 }
 

@@ -55,7 +55,7 @@ export class Names {
     if (offer === undefined) return undefined;
     const toThere = (byLane: ReadonlyMap<number, number>): Map<number, number> =>
       new Map([...byLane].map(([no, some]) => [this.toThere('lane', no), some] as const));
-    return { ...offer, free: toThere(offer.free), underWay: toThere(offer.underWay) };
+    return { ...offer, free: toThere(offer.free), inFlight: toThere(offer.inFlight) };
   }
 
   /** The same call with the numbers that PostgreSQL knows. */

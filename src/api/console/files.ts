@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, type Dirent } from 'node:fs';
 import { extname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { limits } from '../../core/limits/limits.ts';
-import { once } from '../../core/base/lazy.ts';
+import { lazy } from '../../core/base/lazy.ts';
 
 export interface ConsoleFile {
   mediaType: string;
@@ -49,7 +49,7 @@ function read({ parentPath, name }: Dirent): ConsoleFile {
   return {
     mediaType: mediaTypes[extname(name)] ?? 'application/octet-stream',
     bytes,
-    gzip: once(() => compress(bytes)),
+    gzip: lazy(() => compress(bytes)),
     etags: { plain: `"${tag}"`, gzip: `"${tag}-gzip"` },
   };
 }

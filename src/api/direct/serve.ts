@@ -20,7 +20,7 @@ import { DirectConnection, type Answer } from './connection.ts';
 import { createPrintAnswer, type PrintAnswer } from './print-answer.ts';
 import type { Head, WholeRequest } from './read-whole.ts';
 
-export interface DirectMeans extends RequestLog {
+export interface DirectDeps extends RequestLog {
   newId: () => string;
   door: Door;
   connections: Connections;
@@ -38,18 +38,18 @@ function isDirect({ operation: { role, method, operationId } }: Served): boolean
 }
 
 /** Call before the server listens. */
-export function serveDirectly(server: FastifyInstance, means: DirectMeans): void {
-  const byPath = new Map(means.served.filter(isDirect).map((one) => [one.operation.path, one]));
+export function serveDirectly(server: FastifyInstance, deps: DirectDeps): void {
+  const byPath = new Map(deps.served.filter(isDirect).map((one) => [one.operation.path, one]));
   const http = server.server;
   // The first listener is Node's own.
   const [toNode] = http.listeners('connection');
   if (byPath.size === 0 || toNode === undefined) return;
   const open = new Map<Socket, DirectConnection>();
-  const printAnswer = createPrintAnswer(means.world);
+  const printAnswer = createPrintAnswer(deps.world);
   let isClosing = false;
   const handOver = (socket: Socket): void => {
     open.delete(socket);
-    means.connections.handedOver(socket);
+    deps.connections.handedOver(socket);
     toNode.call(http, socket);
   };
   const serving = {
@@ -57,7 +57,7 @@ export function serveDirectly(server: FastifyInstance, means: DirectMeans): void
       const one = byPath.get(request.head.path);
       if (one === undefined || request.body.length > bodyBytesMaxOf(one.operation))
         return undefined;
-      return answer(means, {
+      return answer(deps, {
         one,
         whole: request,
         socket,
@@ -72,7 +72,7 @@ export function serveDirectly(server: FastifyInstance, means: DirectMeans): void
       });
       http.emit('clientError', error, socket);
     },
-    onError: (err: unknown) => means.log.error({ err }, 'request failed'),
+    onError: (err: unknown) => deps.log.error({ err }, 'request failed'),
   };
   http.off('connection', toNode);
   http.on('connection', (socket: Socket) => {
@@ -98,9 +98,9 @@ interface Asked {
   isClosing: () => boolean;
 }
 
-async function answer(means: DirectMeans, asked: Asked): Promise<Answer> {
+async function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
   const { one, whole, socket, printAnswer } = asked;
-  const { door, connections, world, newId } = means;
+  const { door, connections, world, newId } = deps;
   const { head, body } = whole;
   const { url, headersDistinct } = head;
   const visit = connections.visit(socket);
@@ -136,7 +136,7 @@ async function answer(means: DirectMeans, asked: Asked): Promise<Answer> {
     ticket?.answer({ bytes: printed.bodyBytes, isPublic: !hasKey(request), cut });
     const onSent = (): void => {
       over();
-      if (ticket !== undefined) logRequest(means, { request, status: reply.status });
+      if (ticket !== undefined) logRequest(deps, { request, status: reply.status });
     };
     return { ...printed, isLast, onSent };
   } catch (error) {

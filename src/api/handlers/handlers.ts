@@ -17,12 +17,12 @@ import { metricsHandlers } from './metrics.ts';
 import { nodeHandlers } from './nodes.ts';
 import { replayHandlers } from './replays.ts';
 import { sessionHandlers } from './sessions.ts';
-import { serviceHandlers, type ServiceMeans } from './service.ts';
+import { serviceHandlers, type ServiceDeps } from './service.ts';
 import { statsHandlers } from './stats.ts';
 import { streamHandlers } from './stream.ts';
 import { subscriptionHandlers } from './subscriptions.ts';
 
-export interface HandlerMeans {
+export interface HandlerDeps {
   context: Context;
   identifier: Identifier;
   contracts: Contracts;
@@ -31,8 +31,8 @@ export interface HandlerMeans {
   /** This node. */
   self: Pick<Liveness, 'no' | 'isFresh' | 'name' | 'role'>;
   /** The store with the short deadlines of the readiness probe. */
-  probed: ServiceMeans['store'];
-  failures: ServiceMeans['failures'];
+  probed: ServiceDeps['store'];
+  failures: ServiceDeps['failures'];
   /** Without a trailing slash; known by the first request. */
   publicUrl: () => string;
   /** Undefined if the console was not built. */
@@ -41,29 +41,28 @@ export interface HandlerMeans {
   metrics: () => Promise<readonly Family[]>;
 }
 
-export function managementHandlers(means: HandlerMeans): Handlers {
-  const { context, identifier, contracts, isLenient, self, probed, publicUrl, consoleFiles } =
-    means;
+export function managementHandlers(deps: HandlerDeps): Handlers {
+  const { context, identifier, contracts, isLenient, self, probed, publicUrl, consoleFiles } = deps;
   return {
     ...subscriptionHandlers(context),
-    ...eventHandlers(context, { contracts: contracts.executed, isLenient }, means.pages.eventTypes),
+    ...eventHandlers(context, { contracts: contracts.executed, isLenient }, deps.pages.eventTypes),
     ...deliveryHandlers(context),
     ...replayHandlers(context),
-    ...streamHandlers(means.hub),
+    ...streamHandlers(deps.hub),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),
     ...statsHandlers(context),
     ...nodeHandlers(context, self),
-    ...metricsHandlers(means.metrics),
+    ...metricsHandlers(deps.metrics),
     ...sessionHandlers({ context, identifier, publicUrl }),
     ...consoleHandlers(consoleFiles),
     ...serviceHandlers({
       contracts,
-      pages: means.pages,
+      pages: deps.pages,
       self,
       store: probed,
       world: context.world,
-      failures: means.failures,
+      failures: deps.failures,
     }),
   };
 }

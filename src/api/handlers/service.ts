@@ -4,37 +4,37 @@ import { dump } from 'js-yaml';
 import type { Contract } from '../../contract/model/contract.ts';
 import { servedOf, type Contracts } from '../../contract/compile/contracts.ts';
 import { isObject } from '../../contract/document/document.ts';
-import { once } from '../../core/base/lazy.ts';
+import { lazy } from '../../core/base/lazy.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import type { Liveness } from '../../engine/cluster/liveness.ts';
-import { createReadiness, type ReadinessMeans } from '../../engine/cluster/readiness.ts';
+import { createReadiness, type ReadinessDeps } from '../../engine/cluster/readiness.ts';
 import type { Handlers, Reply } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 import type { Pages } from '../pages/pages.ts';
 
-export interface ServiceMeans extends ReadinessMeans {
+export interface ServiceDeps extends ReadinessDeps {
   contracts: Contracts;
   pages: Pages;
   self: Pick<Liveness, 'isFresh' | 'no' | 'name' | 'role'>;
 }
 
-export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers {
+export function serviceHandlers({ contracts, ...deps }: ServiceDeps): Handlers {
   const { management, executed } = contracts;
-  const readiness = createReadiness(means);
+  const readiness = createReadiness(deps);
   // Documents and pages are made on first use, which halves the time to start.
-  const json = once(() => jsonPage(management.document));
-  const yaml = once(() =>
+  const json = lazy(() => jsonPage(management.document));
+  const yaml = lazy(() =>
     textPage('application/yaml', dump(management.document, { noRefs: true, lineWidth: 100 })),
   );
   const documents = new Map(
-    executed.map(({ title, document }) => [title, once(() => jsonPage(document))]),
+    executed.map(({ title, document }) => [title, lazy(() => jsonPage(document))]),
   );
   const shown = [...new Set([...executed, management])];
   const front = executed[0]?.title ?? management.title;
   return {
     getHealth: async () => ({ status: 200, body: { status: 'ok' } }),
     getReadiness: async () => {
-      const { name: node, role } = means.self;
+      const { name: node, role } = deps.self;
       const found = await readiness();
       if (found.kind === 'ready') return { status: 200, body: { status: 'ok', node, role } };
       const detail = `The node "${node}" (${role}) is not ready: ${found.reason}`;
@@ -53,13 +53,13 @@ export function serviceHandlers({ contracts, ...means }: ServiceMeans): Handlers
       const title = fields.pathText(request, 'title');
       const contract = executed.find((one) => one.title === title);
       if (contract === undefined) throw noContract(title, executed);
-      return textPage('application/json', await means.pages.report(contract));
+      return textPage('application/json', await deps.pages.report(contract));
     },
     getDocs: async ({ request }) => {
       const title = fields.optionalText(Object.fromEntries(request.query), 'contract') ?? front;
       const contract = shown.find((one) => one.title === title);
       if (contract === undefined) throw noContract(title, shown);
-      const { html, contentSecurityPolicy } = await means.pages.docs(contract);
+      const { html, contentSecurityPolicy } = await deps.pages.docs(contract);
       const headers = { 'content-security-policy': contentSecurityPolicy };
       return { ...textPage('text/html', html), headers };
     },

@@ -15,7 +15,7 @@ import {
 import type { Call, Handlers, Reply } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 
-export interface SessionMeans {
+export interface SessionDeps {
   context: Context;
   identifier: Identifier;
   publicUrl: () => string;
@@ -26,7 +26,7 @@ interface SignedIn {
   session: OpenSession;
 }
 
-export function sessionHandlers({ context, identifier, publicUrl }: SessionMeans): Handlers {
+export function sessionHandlers({ context, identifier, publicUrl }: SessionDeps): Handlers {
   const isSecure = (call: Call): boolean => call.isSecure || publicUrl().startsWith('https:');
   const reply = async (call: Call, status: number, who: SignedIn): Promise<Reply> => {
     const { key, session } = who;

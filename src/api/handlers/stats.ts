@@ -1,6 +1,6 @@
 // Handlers of statistics: figures by step for a chart, and totals.
 import { withPrefix } from '../../core/base/id.ts';
-import type { Figures } from '../../core/telemetry/statistics.ts';
+import type { Statistics } from '../../core/telemetry/statistics.ts';
 import { latencyOf, successRateOf } from '../../core/telemetry/statistics.ts';
 import type { Span } from '../../core/telemetry/stats-span.ts';
 import { minuteMs, ranges } from '../../core/telemetry/stats-span.ts';
@@ -68,13 +68,13 @@ function showSpan({ fromMinute, untilMinute, stepMinutes }: Span): Record<string
   };
 }
 
-function showCounts(figures: Figures): Record<string, unknown> {
+function showCounts(figures: Statistics): Record<string, unknown> {
   const { published, delivered, retried, dead, cancelled } = figures.counts;
   const { p50Ms = null, p95Ms = null } = latencyOf(figures);
   return { published, delivered, retried, dead, cancelled, p50Ms, p95Ms };
 }
 
-function showTotals(figures: Figures): Record<string, unknown> {
+function showTotals(figures: Statistics): Record<string, unknown> {
   return { ...showCounts(figures), successRate: successRateOf(figures.counts) ?? null };
 }
 

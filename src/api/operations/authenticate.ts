@@ -5,7 +5,7 @@ import { withPrefix } from '../../core/base/id.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { followed, together, type Soon } from '../../core/base/maybe-promise.ts';
+import { followed, together, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
 import type { OpenSession } from '../../engine/access/sessions.ts';
 import { crossOriginFault } from '../request/origin.ts';
@@ -20,7 +20,7 @@ interface Known {
   session: OpenSession | undefined;
 }
 
-export interface Means {
+export interface Deps {
   identifier: Pick<Identifier, 'identify' | 'identifySession'>;
   publicOrigin: () => string;
 }
@@ -28,8 +28,8 @@ export interface Means {
 /** Prepares what depends on the operation alone once, before the first request. */
 export function authenticator(
   operation: Operation,
-  { identifier, publicOrigin }: Means,
-): (head: RawHead) => Soon<Caller> {
+  { identifier, publicOrigin }: Deps,
+): (head: RawHead) => MaybePromise<Caller> {
   const { security, method, operationId } = operation;
   const doors = security.map(doorOf);
   const isOpen = admitsAnybody(operation);
@@ -52,7 +52,7 @@ export function authenticator(
     return best;
   };
   return (head) => {
-    const held: Soon<Held | undefined>[] = [];
+    const held: MaybePromise<Held | undefined>[] = [];
     for (const door of doors) {
       const shown = shownAt(door, head);
       if (shown !== undefined) held.push(knownBy(shown, head, identifier));
@@ -151,10 +151,10 @@ function shownAt(door: Door, head: RawHead): Shown | undefined {
 function knownBy(
   { door, credentials }: Shown,
   head: RawHead,
-  identifier: Means['identifier'],
-): Soon<Held | undefined> {
+  identifier: Deps['identifier'],
+): MaybePromise<Held | undefined> {
   const { keys, appIds, usesCookie } = door;
-  const from = (at: number, first: Known | undefined): Soon<Known | undefined> => {
+  const from = (at: number, first: Known | undefined): MaybePromise<Known | undefined> => {
     const [scheme, credential] = [keys[at], credentials[at]];
     if (scheme === undefined || credential === undefined) return first;
     return followed(find(scheme, credential, { head, identifier }), (known) => {
@@ -178,8 +178,8 @@ function isHeld(held: Held | undefined): held is Held {
 function find(
   { credential }: Scheme,
   presented: string,
-  { head, identifier }: { head: RawHead; identifier: Means['identifier'] },
-): Soon<Known | undefined> {
+  { head, identifier }: { head: RawHead; identifier: Deps['identifier'] },
+): MaybePromise<Known | undefined> {
   if (credential === 'session') {
     return followed(
       identifier.identifySession(presented),

@@ -9,20 +9,20 @@ import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
 import type { Handler } from '../request/call.ts';
 import { withoutCredentials } from '../request/credentials.ts';
 
-export interface ContractHandlerMeans {
+export interface ContractHandlerDeps {
   context: Context;
   contract: Contract;
   operation: Operation;
   publicUrl: () => string;
 }
 
-export function contractHandler(means: ContractHandlerMeans): Handler {
-  const { operation } = means;
+export function contractHandler(deps: ContractHandlerDeps): Handler {
+  const { operation } = deps;
   const { role } = operation;
   assert(role.kind !== 'managed', `${operation.operationId} has a handler of its own`);
-  if (role.kind === 'subscribe') return subscribeHandler(means);
+  if (role.kind === 'subscribe') return subscribeHandler(deps);
   return async ({ app, request, note }) => {
-    const { id } = await unsubscribe(means.context, app, idIn(request, role.id));
+    const { id } = await unsubscribe(deps.context, app, idIn(request, role.id));
     note({ subscription: withPrefix('sub', id) });
     const hasBody = role.status !== 204 && role.status !== 205;
     return hasBody
@@ -44,7 +44,7 @@ function subscribeHandler({
   contract,
   operation,
   publicUrl,
-}: ContractHandlerMeans): Handler {
+}: ContractHandlerDeps): Handler {
   return async ({ app, request, variant, target, bytes, note }) => {
     assert(variant, `${operation.operationId} was read with a variant`);
     const key = request.header.get('idempotency-key');

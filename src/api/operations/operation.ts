@@ -4,11 +4,11 @@ import type { Operation } from '../../contract/model/contract.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import type { Key } from '../../core/domain/key.ts';
 import { redact } from '../../core/secrets/redact.ts';
-import { followed, type Soon } from '../../core/base/maybe-promise.ts';
+import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
 import { appIdCheck } from './app-id.ts';
-import { authenticator, bodyBytesMaxOf, challenges, type Means } from './authenticate.ts';
+import { authenticator, bodyBytesMaxOf, challenges, type Deps } from './authenticate.ts';
 import type { Call, Handler, Reply } from '../request/call.ts';
 import { problemReply, toProblem, type ProblemReply } from '../request/problem.ts';
 import type { RawHead } from '../request/raw-request.ts';
@@ -20,23 +20,23 @@ import { createScrapeIdentifier } from './scrape-identifier.ts';
 export interface Served {
   operation: Operation;
   /** Authenticates before the body is read. Throws synchronously if it can. */
-  arrive(request: Arrived, head: RawHead): Soon<void>;
+  arrive(request: Arrived, head: RawHead): MaybePromise<void>;
   answer(request: Arrived): Promise<Reply>;
   /** The answer to a request that failed. */
   refuse(request: Arrived, error: unknown): ProblemReply;
 }
 
-export interface ServedMeans {
+export interface ServedDeps {
   context: Context;
   identifier: Identifier;
   publicUrl: () => string;
 }
 
 /** Prepares what depends on the operation alone, before the first request. */
-export function served(operation: Operation, handler: Handler, means: ServedMeans): Served {
-  const { context, publicUrl } = means;
+export function served(operation: Operation, handler: Handler, deps: ServedDeps): Served {
+  const { context, publicUrl } = deps;
   const publicOrigin = createOriginOf(publicUrl);
-  const identifier = identifierFor(operation, means);
+  const identifier = identifierFor(operation, deps);
   const identify = authenticator(operation, { identifier, publicOrigin });
   const checkAppId = appIdCheck(operation);
   const { defaultApp } = context;
@@ -96,8 +96,8 @@ function noteDeed(request: Noted, call: Call, did: string | undefined): void {
 
 function identifierFor(
   { operationId }: Operation,
-  { context, identifier }: Pick<ServedMeans, 'context' | 'identifier'>,
-): Means['identifier'] {
+  { context, identifier }: Pick<ServedDeps, 'context' | 'identifier'>,
+): Deps['identifier'] {
   switch (operationId) {
     case 'openStream':
       return onlooking(identifier);
@@ -112,7 +112,7 @@ function identifierFor(
  * A page reopens its stream by itself and keeps it while no one is there, so a stream must not
  * extend the session.
  */
-function onlooking(identifier: Identifier): Means['identifier'] {
+function onlooking(identifier: Identifier): Deps['identifier'] {
   return {
     identify: (presented, read) => identifier.identify(presented, read),
     identifySession: async (token) => identifier.lookAtSession(token),

@@ -6,7 +6,7 @@ import type { Operation } from '../../contract/model/contract.ts';
 import { readRequest, type Reading } from '../../contract/request/request.ts';
 import type { Key } from '../../core/domain/key.ts';
 import { invalidRequest, Problem } from '../../core/errors/problem.ts';
-import type { Soon } from '../../core/base/maybe-promise.ts';
+import type { MaybePromise } from '../../core/base/maybe-promise.ts';
 import { readTrace } from '../../core/telemetry/trace.ts';
 import type { Caller } from './authenticate.ts';
 import { readBody, unsupported } from '../request/body.ts';
@@ -20,7 +20,7 @@ import type { Route } from '../request/route.ts';
 export interface Place {
   operation: Operation;
   pathOf: Route['pathOf'];
-  identify: (head: RawHead) => Soon<Caller>;
+  identify: (head: RawHead) => MaybePromise<Caller>;
   publicOrigin: () => string;
   defaultApp: Call['app'];
 }

@@ -3,9 +3,9 @@
 import { hashKey, type Key } from '../../core/domain/key.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
-import type { Means } from './authenticate.ts';
+import type { Deps } from './authenticate.ts';
 
-type Identifier = Means['identifier'];
+type Identifier = Deps['identifier'];
 
 export function createScrapeIdentifier(
   identifier: Identifier,

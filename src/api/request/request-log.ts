@@ -101,15 +101,15 @@ export function subjectOf(id: string): Facts {
   return subject === undefined ? {} : { [subject]: id };
 }
 
-export function logRequests(server: FastifyInstance, means: RequestLog): void {
-  const { world } = means;
+export function logRequests(server: FastifyInstance, deps: RequestLog): void {
+  const { world } = deps;
   server.decorateRequest('notes');
   server.addHook('onRequest', (request, _reply, done) => {
     notesOf(request).startedMs = world.monotonicMs();
     done();
   });
   server.addHook('onResponse', (request, reply, done) => {
-    logRequest(means, { request, status: reply.statusCode });
+    logRequest(deps, { request, status: reply.statusCode });
     done();
   });
 }

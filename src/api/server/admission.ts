@@ -17,7 +17,7 @@ import { hasKey } from '../request/request-log.ts';
 import { routeOf } from '../request/route.ts';
 import { answerHeaders, readRequestId } from './server.ts';
 
-export interface DoorMeans {
+export interface DoorDeps {
   admission: Admission;
   contracts: Contracts;
   world: Pick<World, 'monotonicMs'>;
@@ -61,10 +61,10 @@ interface Checked {
 }
 
 /** Returns the door for the fast path, which reads requests without this server. */
-export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
-  const { admission, newId } = means;
-  const entranceOf = entrancesOf(means.contracts);
-  const say = createSaying(means);
+export function guardServer(server: FastifyInstance, deps: DoorDeps): Door {
+  const { admission, newId } = deps;
+  const entranceOf = entrancesOf(deps.contracts);
+  const say = createSaying(deps);
   let isClosing = false;
   server.addHook('preClose', async () => {
     isClosing = true;
@@ -86,7 +86,7 @@ export function guardServer(server: FastifyInstance, means: DoorMeans): Door {
     const ticket = admission.enter(kind, bytes, publisher);
     if (ticket !== undefined) return ticket;
     const { status, code } = overloaded;
-    means.onAnswered({ operation, status, tookMs: 0, code });
+    deps.onAnswered({ operation, status, tookMs: 0, code });
     say();
     return undefined;
   };
@@ -192,7 +192,7 @@ function answerBytes(payload: unknown): number {
 }
 
 /** Logs one line a second, however many requests are refused. */
-function createSaying({ admission, world, log }: DoorMeans): () => void {
+function createSaying({ admission, world, log }: DoorDeps): () => void {
   let saidMs = -Infinity;
   let since = 0;
   return () => {

@@ -16,7 +16,7 @@ import { readHead } from '../request/raw-request.ts';
 import { routeOf } from '../request/route.ts';
 import { sendProblem, sendRefusal } from './server.ts';
 
-export interface MountMeans {
+export interface MountDeps {
   context: Context;
   identifier: Identifier;
   /** A worker offers only the operations for probes and metrics. */
@@ -32,13 +32,13 @@ export interface MountMeans {
 }
 
 /** Returns everything that was mounted. */
-export function mount(server: FastifyInstance, means: MountMeans): Served[] {
-  const routes = routesOf(means).filter(({ operation }) => isOffered(operation, means.role));
+export function mount(server: FastifyInstance, deps: MountDeps): Served[] {
+  const routes = routesOf(deps).filter(({ operation }) => isOffered(operation, deps.role));
   server.decorateRequest('arrival');
-  const all = routes.map(({ operation, handler }) => served(operation, handler, means));
+  const all = routes.map(({ operation, handler }) => served(operation, handler, deps));
   for (const one of all) mountOperation(server, one);
   const operations = routes.map(({ operation }) => operation);
-  const nothing = means.role === 'worker' ? workerDetail : 'There is no resource at this path';
+  const nothing = deps.role === 'worker' ? workerDetail : 'There is no resource at this path';
   // Before the body is read: nobody who has no business here uploads anything.
   server.addHook('onRequest', (request, reply, done) => {
     if (request.is404) refuseRoute({ operations, nothing }, request, reply);
@@ -64,8 +64,8 @@ interface Mounted {
 /**
  * Our handlers serve our own document only: a foreign contract cannot reach them by operationId.
  */
-function routesOf(means: MountMeans): Mounted[] {
-  const { contracts, handlers } = means;
+function routesOf(deps: MountDeps): Mounted[] {
+  const { contracts, handlers } = deps;
   const managed = contracts.management.operations.flatMap((operation): Mounted[] => {
     const { role, operationId } = operation;
     const handler = Object.hasOwn(handlers, operationId) ? handlers[operationId] : undefined;
@@ -74,7 +74,7 @@ function routesOf(means: MountMeans): Mounted[] {
   const executed = contracts.executed.flatMap((contract) =>
     servedOf(contract).map((operation) => ({
       operation,
-      handler: contractHandler({ contract, operation, ...means }),
+      handler: contractHandler({ contract, operation, ...deps }),
     })),
   );
   return [...managed, ...executed];

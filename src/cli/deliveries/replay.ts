@@ -35,10 +35,10 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
   refuseStrangers(call, verb);
   const filter = readReplayFilter(call, terminal.world.nowMs());
   await withService(call, async ({ client }) => {
-    const means = { call, terminal, client };
+    const deps = { call, terminal, client };
     switch (verb) {
       case 'create':
-        return create(means, filter);
+        return create(deps, filter);
       case 'list':
         return showList(call, terminal, {
           list: (limit) => client.replays.list({ limit }),
@@ -46,9 +46,9 @@ export async function replay(call: Invocation, terminal: Terminal): Promise<void
           none: 'No replays yet. Resend dead-lettered deliveries: ringback replay --since 1h',
         });
       case 'show':
-        return show(means, await client.replays.get(id ?? ''));
+        return show(deps, await client.replays.get(id ?? ''));
       case 'cancel':
-        return show(means, await client.replays.cancel(id ?? ''));
+        return show(deps, await client.replays.cancel(id ?? ''));
     }
   });
 }
@@ -62,13 +62,13 @@ function refuseStrangers(call: Invocation, verb: (typeof verbs)[number]): void {
   else refuseBeside(call, `"${verb}"`, verb === 'list' ? ofNew : [...ofNew, ...ofLists]);
 }
 
-interface Means {
+interface Deps {
   call: Invocation;
   terminal: Terminal;
   client: Client;
 }
 
-function show({ call, terminal }: Means, one: Replay): void {
+function show({ call, terminal }: Deps, one: Replay): void {
   terminal.out(call.isJson ? json(one) : showReplay(viewOf(terminal), one));
 }
 
@@ -79,7 +79,7 @@ function readReplayFilter(call: Invocation, nowMs: number): NewReplayFilter {
   return Object.fromEntries(given);
 }
 
-async function create({ call, terminal, client }: Means, filter: NewReplayFilter): Promise<void> {
+async function create({ call, terminal, client }: Deps, filter: NewReplayFilter): Promise<void> {
   const rate = call.count('rate') ?? rateDefault;
   const found = await client.replays.count({ filter });
   const { matched, isCapped } = found;
@@ -113,7 +113,7 @@ async function create({ call, terminal, client }: Means, filter: NewReplayFilter
 const rateDefault = 50;
 
 async function follow(
-  { terminal, client }: Means,
+  { terminal, client }: Deps,
   begun: Replay,
   expected: number,
 ): Promise<Replay> {

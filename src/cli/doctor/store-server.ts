@@ -27,8 +27,8 @@ export interface StoreServer {
   world: Pick<World, 'nowMs'>;
 }
 
-export async function checkStoreServer(means: StoreServer): Promise<Finding[]> {
-  const { url, encryptionKey, world } = means;
+export async function checkStoreServer(deps: StoreServer): Promise<Finding[]> {
+  const { url, encryptionKey, world } = deps;
   try {
     const found = await examineServer(url, { world, setting: proofName });
     return [

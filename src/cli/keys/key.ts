@@ -49,7 +49,7 @@ function fileIn(dataDir: string): string {
   return join(dataDir, 'ringback.db');
 }
 
-type Means = Parameters<typeof createKey>[0];
+type Deps = Parameters<typeof createKey>[0];
 
 type Wish =
   | { verb: 'list' }
@@ -90,28 +90,28 @@ function readScopes(text: string | undefined): readonly Scope[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-async function run(wish: Wish, means: Means, app: App): Promise<Done> {
-  const nowMs = means.world.nowMs();
+async function run(wish: Wish, deps: Deps, app: App): Promise<Done> {
+  const nowMs = deps.world.nowMs();
   const overlapMs = limits.rotationOverlapMs;
   switch (wish.verb) {
     case 'list':
-      return { kind: 'list', keys: await listAll(means, app), nowMs };
+      return { kind: 'list', keys: await listAll(deps, app), nowMs };
     case 'create': {
-      const fresh = await createKey(means, app, { ...wish, expiresMs: undefined });
+      const fresh = await createKey(deps, app, { ...wish, expiresMs: undefined });
       return { kind: 'fresh', fresh, nowMs };
     }
     case 'rotate':
-      return { kind: 'fresh', fresh: await rotateKey(means, app, { ...wish, overlapMs }), nowMs };
+      return { kind: 'fresh', fresh: await rotateKey(deps, app, { ...wish, overlapMs }), nowMs };
     case 'revoke':
-      return { kind: 'revoked', key: await revokeKey(means, app, wish.id), nowMs };
+      return { kind: 'revoked', key: await revokeKey(deps, app, wish.id), nowMs };
   }
 }
 
-async function listAll(means: Means, app: App): Promise<Key[]> {
+async function listAll(deps: Deps, app: App): Promise<Key[]> {
   const keys: Key[] = [];
   let after: string | undefined;
   do {
-    const page = await listKeys(means, app, { limit: limits.pageItemsMax, after });
+    const page = await listKeys(deps, app, { limit: limits.pageItemsMax, after });
     keys.push(...page.items);
     after = page.next;
   } while (after !== undefined);

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { subscribe } from '../commands/subscribe.ts';
 import { readCall } from '../program/read-call.ts';
-import { readFilter, readWish, type Wish } from './subscribe-input.ts';
+import { readFilter, readSubscribeInput, type SubscribeInput } from './subscribe-input.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
-const wish = (...words: string[]): Wish => readWish(readCall(subscribe, words, {}), nowMs);
+const wish = (...words: string[]): SubscribeInput =>
+  readSubscribeInput(readCall(subscribe, words, {}), nowMs);
 const url = 'https://x.example/hook';
 
 describe('readWish', () => {

@@ -6,7 +6,7 @@ import type { Invocation } from '../declare/command.ts';
 import { calledWrongly } from '../terminal/failure.ts';
 import { instantMs } from '../terminal/when.ts';
 
-export type Wish =
+export type SubscribeInput =
   | { kind: 'body'; callbackUrl: string; controls: Chosen }
   | { kind: 'query'; callbackUrl: string; event: string; controls: Chosen }
   | { kind: 'multi'; urls: MultiUrls; controls: Chosen };
@@ -19,7 +19,7 @@ export interface MultiUrls {
   successUrl?: string;
 }
 
-export function readWish(call: Invocation, nowMs: number): Wish {
+export function readSubscribeInput(call: Invocation, nowMs: number): SubscribeInput {
   const [callbackUrl, ...more] = call.positionals;
   const urls = multiUrls(call);
   const events = call.texts('event');

@@ -2,13 +2,13 @@
 // can be shown again with `ringback subscriptions SUB --secret`.
 import type { Client, Subscribed } from '../../client/client.ts';
 import type { Invocation } from '../declare/command.ts';
-import { readWish, type Wish } from './subscribe-input.ts';
+import { readSubscribeInput, type SubscribeInput } from './subscribe-input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { json, viewOf } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
 
 export async function subscribe(call: Invocation, terminal: Terminal): Promise<void> {
-  const wish = readWish(call, terminal.world.nowMs());
+  const wish = readSubscribeInput(call, terminal.world.nowMs());
   const idempotencyKey = call.text('idempotency-key');
   const subscribed = await withService(call, async ({ client }) =>
     send(client, wish, idempotencyKey === undefined ? {} : { idempotencyKey }),
@@ -19,7 +19,7 @@ export async function subscribe(call: Invocation, terminal: Terminal): Promise<v
 
 async function send(
   client: Client,
-  wish: Wish,
+  wish: SubscribeInput,
   options: { idempotencyKey?: string },
 ): Promise<Subscribed> {
   const { controls } = wish;
@@ -39,7 +39,7 @@ async function send(
 
 function text(
   paint: ReturnType<typeof viewOf>['paint'],
-  wish: Wish,
+  wish: SubscribeInput,
   { subscriberId, secret }: Subscribed,
 ): string {
   return [
@@ -57,7 +57,7 @@ function text(
   ].join('\n');
 }
 
-function heard(wish: Wish): string {
+function heard(wish: SubscribeInput): string {
   switch (wish.kind) {
     case 'body':
       return wish.controls.events?.join(' and ') ?? 'every event';

@@ -69,14 +69,14 @@ const verbs: Readonly<Record<Action, string>> = {
   'rotate-secret': 'replace the secret of',
 };
 
-interface Means {
+interface Deps {
   call: Invocation;
   terminal: Terminal;
   client: Client;
 }
 
-async function act(means: Means, id: string, action: Action): Promise<string> {
-  const { call, terminal, client } = means;
+async function act(deps: Deps, id: string, action: Action): Promise<string> {
+  const { call, terminal, client } = deps;
   const { isJson } = call;
   switch (action) {
     case 'show': {

@@ -1,18 +1,18 @@
 // The shape of a subscribe response: status, echoed fields, and where the id goes.
 import type { AnswerShape, Link, Location } from '../model/contract.ts';
 import { indexOf, lastParameter } from '../model/declared-operations.ts';
-import type { Draft } from '../model/declared-operations.ts';
+import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { compileLinks, idOf } from './links.ts';
 import { jsonContent } from '../model/media.ts';
 import { at, child, warn } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 import { successes } from '../model/responses.ts';
 import { compileWriteOnly } from '../schema/write-only.ts';
 
 export interface AnswerOptions {
   /** The operations of the document, and the path of its first server. */
-  drafts: readonly Draft[];
+  drafts: readonly DeclaredOperation[];
   basePath: string;
   /** Ids of the operations that take a subscriber id. */
   unsubscribeIds: ReadonlySet<string>;
@@ -20,14 +20,14 @@ export interface AnswerOptions {
   status: number | undefined;
 }
 
-export function compileAnswer(draft: Draft, options: AnswerOptions): AnswerShape {
+export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions): AnswerShape {
   const declared = successes(draft.place);
   const status = options.status ?? declared[0]?.status ?? 201;
   const response = declared.find((one) => one.status === status);
   if (response === undefined && declared.length > 0) {
     warn(draft.place, `answers ${status}, which its responses do not declare`);
   }
-  const linksOf = (place: Place): Link[] => compileLinks(place, draft, options.drafts);
+  const linksOf = (place: RefNode): Link[] => compileLinks(place, draft, options.drafts);
   const links = response === undefined ? [] : linksOf(response.place);
   const content = response && child(response.place, 'content');
   const schema = jsonContent(content)?.schema;
@@ -47,7 +47,7 @@ export function compileAnswer(draft: Draft, options: AnswerOptions): AnswerShape
   };
 }
 
-function isEchoed(property: Place): boolean {
+function isEchoed(property: RefNode): boolean {
   return child(property, 'writeOnly')?.value !== true;
 }
 
@@ -75,12 +75,12 @@ function idPointers({ idLink, location, properties }: IdHints): readonly (readon
 interface IdHints {
   idLink: Link | undefined;
   location: Location | undefined;
-  properties: ReadonlyMap<string, Place>;
+  properties: ReadonlyMap<string, RefNode>;
 }
 
 const secretDepthMax = 4;
 
-function findSecret(properties: ReadonlyMap<string, Place>, depth: number): string[] | undefined {
+function findSecret(properties: ReadonlyMap<string, RefNode>, depth: number): string[] | undefined {
   for (const [name, place] of properties) {
     if (child(place, 'x-ringback')?.value === 'secret') return [name];
   }
@@ -94,7 +94,7 @@ function findSecret(properties: ReadonlyMap<string, Place>, depth: number): stri
 
 /** The path below the subscribe path, or one that a link passes the id to. */
 function locate(
-  { path }: Draft,
+  { path }: DeclaredOperation,
   { drafts, basePath, links }: AnswerOptions & { links: readonly Link[] },
 ): Location | undefined {
   const folder = path.replace(/\/$/u, '');

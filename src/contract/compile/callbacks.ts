@@ -3,10 +3,10 @@
 import { isEventPattern } from '../../core/domain/pattern.ts';
 import type { CallbackDefinition } from '../model/contract.ts';
 import { methodsOf } from '../model/declared-operations.ts';
-import type { Draft } from '../model/declared-operations.ts';
+import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { jsonContent } from '../model/media.ts';
 import { child, describe, entries, errorAt, rootOf, text, warn } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 import { repairKey } from '../expression/repair.ts';
 import { makeValidator } from '../schema/schema.ts';
@@ -18,11 +18,11 @@ export interface CompiledCallback {
   definition: CallbackDefinition;
   /** `x-ringback-variant`: the only variant that registers it. */
   variant: string | undefined;
-  place: Place;
+  place: RefNode;
 }
 
 /** In the order of the document. */
-export function compileCallbacks(draft: Draft): CompiledCallback[] {
+export function compileCallbacks(draft: DeclaredOperation): CompiledCallback[] {
   return entries(child(draft.place, 'callbacks')).flatMap(([label, callback]) =>
     label.startsWith('x-')
       ? []
@@ -35,10 +35,10 @@ export function compileCallbacks(draft: Draft): CompiledCallback[] {
 interface Written {
   label: string;
   key: string;
-  item: Place;
+  item: RefNode;
 }
 
-function compileItem({ label, key, item }: Written, draft: Draft): CompiledCallback[] {
+function compileItem({ label, key, item }: Written, draft: DeclaredOperation): CompiledCallback[] {
   const operations = methodsOf(item);
   if (operations.length === 0) {
     warn(item, `has no operation (${describe(item.value)}); the callback is ignored`);
@@ -69,8 +69,8 @@ function compileItem({ label, key, item }: Written, draft: Draft): CompiledCallb
 
 function compileKey(
   key: string,
-  item: Place,
-  draft: Draft,
+  item: RefNode,
+  draft: DeclaredOperation,
 ): Pick<CallbackDefinition, 'target' | 'inactive' | 'repairs'> {
   const repaired = repairKey(key, bodyProperties(draft));
   if (repaired.kind === 'unusable') {
@@ -82,14 +82,14 @@ function compileKey(
   return { target: repaired.template, inactive: undefined, repairs: repaired.repairs };
 }
 
-function bodyProperties({ place }: Draft): ReadonlySet<string> {
+function bodyProperties({ place }: DeclaredOperation): ReadonlySet<string> {
   const body = child(place, 'requestBody');
   const content = body && child(body, 'content');
   const schemas = entries(content).map(([, media]) => child(media, 'schema'));
   return new Set(schemas.flatMap((schema) => [...propertiesOf(schema).keys()]));
 }
 
-function compileEvent(label: string, item: Place, draft: Draft): Template {
+function compileEvent(label: string, item: RefNode, draft: DeclaredOperation): Template {
   const place = child(item, 'x-ringback-event');
   if (place === undefined) return [{ kind: 'text', text: nameFrom(label, item) }];
   const parsed = typeof place.value === 'string' ? parseTemplate(place.value) : undefined;
@@ -113,7 +113,7 @@ function canBePattern(template: Template): boolean {
 /**
  * Labels may contain any character, but event names may not: such an event could not be published.
  */
-function nameFrom(label: string, item: Place): string {
+function nameFrom(label: string, item: RefNode): string {
   const name = label.replaceAll(/[^A-Za-z0-9_.-]+/gu, '_').replaceAll(/^\.+|\.+$|\.(?=\.)/gu, '');
   if (name !== label) warn(item, `label ${JSON.stringify(label)} matches the event "${name}"`);
   return name;
@@ -124,7 +124,7 @@ const bodiless: readonly string[] = ['GET', 'HEAD', 'DELETE', 'OPTIONS'];
 
 function compilePayload(
   method: string,
-  operation: Place,
+  operation: RefNode,
 ): Pick<CallbackDefinition, 'mediaType' | 'payload'> {
   const body = child(operation, 'requestBody');
   if (body === undefined && bodiless.includes(method)) {
@@ -149,7 +149,7 @@ function statusName(status: string): string {
 const goneStatus = 410;
 
 /** The nearest place that declares one wins. */
-function unsubscribeStatus(places: readonly Place[]): number {
+function unsubscribeStatus(places: readonly RefNode[]): number {
   for (const holder of places) {
     const place = child(holder, 'x-ringback-unsubscribe-status');
     if (place === undefined) continue;

@@ -6,8 +6,8 @@ import { compileCallbacks } from './callbacks.ts';
 import type { Contract, Operation, Role } from '../model/contract.ts';
 import { ContractError, isObject } from '../document/document.ts';
 import type { Document, JsonObject } from '../document/document.ts';
-import { draftOperations } from '../model/declared-operations.ts';
-import type { Draft } from '../model/declared-operations.ts';
+import { declaredOperations } from '../model/declared-operations.ts';
+import type { DeclaredOperation } from '../model/declared-operations.ts';
 import {
   at,
   child,
@@ -20,7 +20,7 @@ import {
   text,
   warn,
 } from '../document/ref-node.ts';
-import type { Place, SourceOptions } from '../document/ref-node.ts';
+import type { RefNode, SourceOptions } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 import type { Validator } from '../schema/schema.ts';
 import { compileScope, compileSecurity, declaredSchemes } from '../model/security.ts';
@@ -35,7 +35,7 @@ export function compileContract(document: Document, options?: SourceOptions): Co
   const value = checkVersion(document);
   const root = openSource(document, options);
   checkKind(root);
-  const drafts = draftOperations(root);
+  const drafts = declaredOperations(root);
   const subscribes = drafts.filter(isSubscribe);
   const unsubscribes = findUnsubscribes(subscribes, drafts);
   const basePath = basePathOf(root);
@@ -62,7 +62,7 @@ export function compileContract(document: Document, options?: SourceOptions): Co
 }
 
 interface Compiling {
-  drafts: readonly Draft[];
+  drafts: readonly DeclaredOperation[];
   basePath: string;
   unsubscribes: ReadonlyMap<string, Unsubscribe>;
   unsubscribeIds: ReadonlySet<string>;
@@ -90,7 +90,7 @@ function isPart(root: JsonObject): boolean {
 }
 
 /** Warns about parts that are never executed, so that users do not wait for them. */
-function checkKind(root: Place): void {
+function checkKind(root: RefNode): void {
   if ((child(root, 'openapi') ?? child(root, 'swagger')) === undefined) {
     warn(root, 'has no field "openapi": it is part of other documents, and declares no operations');
   }
@@ -101,12 +101,12 @@ function checkKind(root: Place): void {
   }
 }
 
-function isSubscribe({ place }: Draft): boolean {
+function isSubscribe({ place }: DeclaredOperation): boolean {
   return entries(child(place, 'callbacks')).some(([label]) => !label.startsWith('x-'));
 }
 
 /** The path of the first server, without a trailing slash. */
-function basePathOf(root: Place): string {
+function basePathOf(root: RefNode): string {
   const [server] = items(child(root, 'servers'));
   const written = text(server, 'url') ?? '';
   const url = written.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) => {
@@ -120,7 +120,7 @@ function basePathOf(root: Place): string {
   return (parsed?.pathname ?? '').replace(/\/+$/u, '');
 }
 
-function compileOperation(draft: Draft, compiling: Compiling): Operation {
+function compileOperation(draft: DeclaredOperation, compiling: Compiling): Operation {
   const { operationId, method, path, parameters, body, place } = draft;
   const role = compileRole(draft, compiling);
   const id = role.kind === 'unsubscribe' ? role.id : undefined;
@@ -139,14 +139,14 @@ function compileOperation(draft: Draft, compiling: Compiling): Operation {
 }
 
 /** `x-ringback-strict-query` of the operation, else of the document. */
-function compileStrictQuery(operation: Place): boolean {
+function compileStrictQuery(operation: RefNode): boolean {
   const name = 'x-ringback-strict-query';
   const place = child(operation, name) ?? child(rootOf(operation), name);
   if (place === undefined || typeof place.value === 'boolean') return place?.value === true;
   throw errorAt(place, `read ${name}`, `expected true or false, found ${describe(place.value)}`);
 }
 
-function compileRole(draft: Draft, compiling: Compiling): Role {
+function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
   const { drafts, basePath, unsubscribes, unsubscribeIds } = compiling;
   if (isSubscribe(draft)) {
     const callbacks = compileCallbacks(draft);
@@ -169,7 +169,7 @@ function compileRole(draft: Draft, compiling: Compiling): Role {
  * The operation takes controls only if the schema declares the property; else it is an ordinary
  * part of the body.
  */
-function takesControls({ place }: Draft): boolean {
+function takesControls({ place }: DeclaredOperation): boolean {
   const body = child(place, 'requestBody');
   const media = entries(body && child(body, 'content'));
   return media.some(([, one]) => propertiesOf(child(one, 'schema')).has(controlsProperty));

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import { compileContract } from './compile.ts';
 import type { Link } from '../model/contract.ts';
-import type { Exchange } from '../expression/expression-input.ts';
+import type { ExpressionInput } from '../expression/expression-input.ts';
 import { printExpression } from '../expression/expression.ts';
 import { evaluateLink } from './links.ts';
 
@@ -98,7 +98,7 @@ describe('evaluateLink', () => {
       id: $response.body#/id, gone: $response.body#/gone, q: $request.query.q, n: 5 } } }`).links;
     assert.ok(link);
     const nothing = { header: new Map<string, string>(), path: new Map<string, unknown>() };
-    const exchange: Exchange = {
+    const exchange: ExpressionInput = {
       url: 'https://x.example/s',
       method: 'POST',
       request: { ...nothing, query: new Map([['q', [1]]]), body: undefined },

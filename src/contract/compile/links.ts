@@ -1,17 +1,17 @@
 // Links of a response: which operation each leads to, and what it passes on.
 import type { Link } from '../model/contract.ts';
 import { indexOf } from '../model/declared-operations.ts';
-import type { Draft } from '../model/declared-operations.ts';
+import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { resolve } from '../expression/evaluate.ts';
-import type { Exchange } from '../expression/expression-input.ts';
+import type { ExpressionInput } from '../expression/expression-input.ts';
 import { parseExpression } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';
 import { child, entries, nameOf, target, text, warn } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { checkVisible } from './visible.ts';
 
 /** The values of the link's parameters; those that do not resolve are left out. */
-export function evaluateLink(link: Link, exchange: Exchange): ReadonlyMap<string, unknown> {
+export function evaluateLink(link: Link, exchange: ExpressionInput): ReadonlyMap<string, unknown> {
   const values = new Map<string, unknown>();
   for (const [name, source] of link.parameters) {
     if (source.kind === 'constant') {
@@ -25,7 +25,11 @@ export function evaluateLink(link: Link, exchange: Exchange): ReadonlyMap<string
 }
 
 /** Drops links that lead nowhere, with a warning. */
-export function compileLinks(response: Place, from: Draft, drafts: readonly Draft[]): Link[] {
+export function compileLinks(
+  response: RefNode,
+  from: DeclaredOperation,
+  drafts: readonly DeclaredOperation[],
+): Link[] {
   return entries(child(response, 'links')).flatMap(([name, place]) => {
     const operation = operationOf(place, drafts);
     if (operation === undefined) return [];
@@ -49,7 +53,10 @@ export function idOf(link: Link): { parameter: string; pointer: readonly string[
   return undefined;
 }
 
-function operationOf(place: Place, drafts: readonly Draft[]): Draft | undefined {
+function operationOf(
+  place: RefNode,
+  drafts: readonly DeclaredOperation[],
+): DeclaredOperation | undefined {
   const id = text(place, 'operationId');
   const ref = text(place, 'operationRef');
   if (id !== undefined) {
@@ -76,8 +83,8 @@ function unqualified(name: string): string {
 }
 
 function compileSource(
-  place: Place,
-  from: Draft,
+  place: RefNode,
+  from: DeclaredOperation,
 ): Expression | { kind: 'constant'; value: unknown } {
   const { value } = place;
   if (typeof value !== 'string' || !/^\{?\$/u.test(value)) return { kind: 'constant', value };

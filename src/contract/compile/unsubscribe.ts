@@ -3,7 +3,7 @@
 // operation that reads or changes must never end one.
 import type { Link, Parameter } from '../model/contract.ts';
 import { indexOf, lastParameter } from '../model/declared-operations.ts';
-import type { Draft } from '../model/declared-operations.ts';
+import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { compileLinks, idOf } from './links.ts';
 import { child, errorAt, warn } from '../document/ref-node.ts';
 import { successes } from '../model/responses.ts';
@@ -15,8 +15,8 @@ export interface Unsubscribe {
 
 /** By operationId. */
 export function findUnsubscribes(
-  subscribes: readonly Draft[],
-  drafts: readonly Draft[],
+  subscribes: readonly DeclaredOperation[],
+  drafts: readonly DeclaredOperation[],
 ): ReadonlyMap<string, Unsubscribe> {
   const links = subscribes.flatMap((draft) =>
     successes(draft.place).flatMap(({ place }) => compileLinks(place, draft, drafts)),
@@ -52,7 +52,10 @@ export function findUnsubscribes(
  * A DELETE ends the subscription; a POST does if its name says so, or if no other operation could
  * be meant.
  */
-function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
+function endings(
+  links: readonly Link[],
+  drafts: readonly DeclaredOperation[],
+): DeclaredOperation[] {
   const handed = links.flatMap((link) => {
     const draft = indexOf(drafts).byId.get(link.operationId);
     return draft === undefined || idOf(link) === undefined ? [] : [{ link, draft }];
@@ -66,7 +69,9 @@ function endings(links: readonly Link[], drafts: readonly Draft[]): Draft[] {
 }
 
 /** `DELETE /hooks/{id}` for `POST /hooks`: the created resource is the subscription. */
-function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
+function deleteBelow(
+  drafts: readonly DeclaredOperation[],
+): (subscribe: DeclaredOperation) => DeclaredOperation[] {
   const deletes = Map.groupBy(
     drafts.filter(({ method }) => method === 'DELETE'),
     ({ path }) => path,
@@ -82,7 +87,7 @@ function deleteBelow(drafts: readonly Draft[]): (subscribe: Draft) => Draft[] {
  * Ids are Ringback's own, whatever the document declares: checked as a UUID or a number, every id
  * would be refused and no subscription could end.
  */
-function withoutSchema(id: Parameter, { place }: Draft): Parameter {
+function withoutSchema(id: Parameter, { place }: DeclaredOperation): Parameter {
   const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];
   if (fault === undefined) return id;
   warn(
@@ -95,7 +100,10 @@ function withoutSchema(id: Parameter, { place }: Draft): Parameter {
 
 const ending = /unsub|cancel|delete|remove|revoke|stop|terminate/iu;
 
-function idParameter({ parameters, path }: Draft, link: Link | undefined): Parameter | undefined {
+function idParameter(
+  { parameters, path }: DeclaredOperation,
+  link: Link | undefined,
+): Parameter | undefined {
   const named = link && idOf(link)?.parameter;
   if (named !== undefined) {
     return parameters.find(({ name }) => name === named);

@@ -3,16 +3,16 @@
 import type { CompiledCallback } from './callbacks.ts';
 import type { AnswerShape, Variant } from '../model/contract.ts';
 import { isList, isObject } from '../document/document.ts';
-import type { Draft } from '../model/declared-operations.ts';
+import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { parseExpression } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';
 import { child, describe, entries, errorAt, items } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { checkVisible } from './visible.ts';
 
 /** `answer` creates the shape for the status that a variant names, or for none. */
 export function compileVariants(
-  draft: Draft,
+  draft: DeclaredOperation,
   callbacks: readonly CompiledCallback[],
   answer: (status: number | undefined) => AnswerShape,
 ): Variant[] {
@@ -46,7 +46,10 @@ function checkNames(callbacks: readonly CompiledCallback[], names: ReadonlySet<s
   }
 }
 
-function compileNeeds(place: Place, draft: Draft): Pick<Variant, 'needs' | 'needsAny'> {
+function compileNeeds(
+  place: RefNode,
+  draft: DeclaredOperation,
+): Pick<Variant, 'needs' | 'needsAny'> {
   if (!isObject(place.value)) {
     throw errorAt(place, 'read the variant', `found ${describe(place.value)}, expected an object`);
   }
@@ -56,7 +59,7 @@ function compileNeeds(place: Place, draft: Draft): Pick<Variant, 'needs' | 'need
   throw errorAt(place, 'read the variant', 'it requires nothing, expected "needs" or "needsAny"');
 }
 
-function compileList(place: Place | undefined, draft: Draft): Expression[] {
+function compileList(place: RefNode | undefined, draft: DeclaredOperation): Expression[] {
   if (place === undefined) return [];
   if (!isList(place.value)) {
     throw errorAt(place, 'read the needs', `found ${describe(place.value)}, expected a list`);
@@ -72,7 +75,7 @@ function compileList(place: Place | undefined, draft: Draft): Expression[] {
   });
 }
 
-function statusOf(variant: Place): number | undefined {
+function statusOf(variant: RefNode): number | undefined {
   const place = child(variant, 'status');
   if (place === undefined) return undefined;
   const { value } = place;

@@ -1,11 +1,11 @@
 // Checks at load which expressions a contract uses: credentials are forbidden, and expressions that
 // can never resolve get a warning.
 import type { Parameter } from '../model/contract.ts';
-import type { Draft } from '../model/declared-operations.ts';
+import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { printExpression } from '../expression/expression.ts';
 import type { Expression, ParameterExpression } from '../expression/expression.ts';
 import { errorAt, warn } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { credentialTest } from '../model/security.ts';
 
 /**
@@ -13,8 +13,8 @@ import { credentialTest } from '../model/security.ts';
  */
 export function checkVisible(
   expressions: readonly Expression[],
-  place: Place,
-  draft: Pick<Draft, 'parameters' | 'body'>,
+  place: RefNode,
+  draft: Pick<DeclaredOperation, 'parameters' | 'body'>,
 ): void {
   const isCredential = credentialTest(place);
   for (const expression of expressions) {
@@ -33,7 +33,7 @@ export function checkVisible(
 
 function unseen(
   expression: Expression,
-  { parameters, body }: Pick<Draft, 'parameters' | 'body'>,
+  { parameters, body }: Pick<DeclaredOperation, 'parameters' | 'body'>,
 ): string | undefined {
   if (expression.kind === 'body') {
     if (expression.from === 'response' || body !== undefined) return undefined;

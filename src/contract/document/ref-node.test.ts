@@ -17,13 +17,13 @@ import {
   text,
   warn,
 } from './ref-node.ts';
-import type { Place } from './ref-node.ts';
+import type { RefNode } from './ref-node.ts';
 
-function open(root: unknown): Place {
+function open(root: unknown): RefNode {
   return openSource({ path: '/nowhere/api.yaml', root });
 }
 
-function warnings(place: Place): string[] {
+function warnings(place: RefNode): string[] {
   return place.source.warnings.map(({ pointer, message }) => `${pointer} ${message}`);
 }
 

@@ -9,7 +9,7 @@ import { ContractError, fullBudget, isList, isObject, own } from './document.ts'
 import type { Budget, Document } from './document.ts';
 import { readableFolders, readReferred, referredPath } from './files.ts';
 
-export interface Place {
+export interface RefNode {
   source: Source;
   document: Document;
   /** Where in the document, as pointer tokens. */
@@ -34,7 +34,7 @@ export interface Source {
   /** Warnings recorded so far, to avoid duplicates. */
   warned: Set<string>;
   /** Targets of references that were followed, by the object that contains the reference. */
-  targets: Map<unknown, Place | undefined>;
+  targets: Map<unknown, RefNode | undefined>;
   /** References that are being followed: meeting one again means a circle. */
   following: Set<unknown>;
   /** Steps taken so far, in total. */
@@ -56,7 +56,7 @@ export interface SourceOptions {
 export function openSource(
   root: Document,
   { budget = fullBudget(), contractRoot, files }: SourceOptions = {},
-): Place {
+): RefNode {
   const source: Source = {
     root,
     folders: files?.folders ?? readableFolders(root, contractRoot),
@@ -74,7 +74,7 @@ export function openSource(
 }
 
 /** The root of the first file. */
-export function rootOf({ source }: Place): Place {
+export function rootOf({ source }: RefNode): RefNode {
   return { source, document: source.root, tokens: [], value: source.root.root };
 }
 
@@ -82,7 +82,7 @@ export function rootOf({ source }: Place): Place {
  * The value under the key, here or behind the reference that is here. Siblings of the reference
  * take precedence.
  */
-export function child(place: Place, key: string): Place | undefined {
+export function child(place: RefNode, key: string): RefNode | undefined {
   for (const link of chain(place)) {
     const found = step(link, key);
     if (found !== undefined) return found;
@@ -90,15 +90,15 @@ export function child(place: Place, key: string): Place | undefined {
   return undefined;
 }
 
-export function at(place: Place, ...keys: string[]): Place | undefined {
-  let found: Place | undefined = place;
+export function at(place: RefNode, ...keys: string[]): RefNode | undefined {
+  let found: RefNode | undefined = place;
   for (const key of keys) found = found && child(found, key);
   return found;
 }
 
 /** All properties, in the order of the document, including those behind a reference. */
-export function entries(place: Place | undefined): [string, Place][] {
-  const found = new Map<string, Place>();
+export function entries(place: RefNode | undefined): [string, RefNode][] {
+  const found = new Map<string, RefNode>();
   for (const link of place === undefined ? [] : chain(place)) {
     for (const key of isObject(link.value) ? Object.keys(link.value) : []) {
       const value = key === '$ref' || found.has(key) ? undefined : step(link, key);
@@ -109,7 +109,7 @@ export function entries(place: Place | undefined): [string, Place][] {
 }
 
 /** The elements of a list; a warning if the value is not a list. */
-export function items(place: Place | undefined): Place[] {
+export function items(place: RefNode | undefined): RefNode[] {
   if (place === undefined) return [];
   if (isList(place.value)) {
     return place.value.map((value, index) => below(place, { key: String(index), value }));
@@ -118,13 +118,13 @@ export function items(place: Place | undefined): Place[] {
   return [];
 }
 
-export function text(place: Place | undefined, key: string): string | undefined {
+export function text(place: RefNode | undefined, key: string): string | undefined {
   const value = place && child(place, key)?.value;
   return typeof value === 'string' ? value : undefined;
 }
 
 /** The target of the reference that is here; undefined, with a warning, when it leads nowhere. */
-export function target(place: Place): Place | undefined {
+export function target(place: RefNode): RefNode | undefined {
   const ref = refOf(place);
   if (ref === undefined) return undefined;
   const { targets, following } = place.source;
@@ -142,17 +142,17 @@ export function target(place: Place): Place | undefined {
 }
 
 /** The place itself, or the final target of its references. Equal refs lead to equal places. */
-export function follow(place: Place): Place | undefined {
+export function follow(place: RefNode): RefNode | undefined {
   const last = chain(place).at(-1);
   return last === undefined || refOf(last) !== undefined ? undefined : last;
 }
 
-export function refOf({ value }: Place): string | undefined {
+export function refOf({ value }: RefNode): string | undefined {
   const ref = isObject(value) ? own(value, '$ref') : undefined;
   return typeof ref === 'string' ? ref : undefined;
 }
 
-export function warn(place: Place, message: string): void {
+export function warn(place: RefNode, message: string): void {
   const pointer = nameOf(place);
   const { warnings, warned } = place.source;
   const key = `${pointer} ${message}`;
@@ -163,7 +163,7 @@ export function warn(place: Place, message: string): void {
 }
 
 /** Counts steps: references let a small document cause unlimited work. */
-export function spend({ source }: Place, steps: number): void {
+export function spend({ source }: RefNode, steps: number): void {
   source.steps += steps;
   if (source.steps <= bounds.stepsMax) return;
   const { path } = source.root;
@@ -175,7 +175,7 @@ export function spend({ source }: Place, steps: number): void {
  * For constructs that must not be executed. `action` and `reason` as in `Cannot <action>:
  * <reason>`.
  */
-export function errorAt(place: Place, action: string, reason: string): ContractError {
+export function errorAt(place: RefNode, action: string, reason: string): ContractError {
   const pointer = nameOf(place);
   return new ContractError(`Cannot ${action} at ${pointer}: ${reason}`, {
     file: place.document.path,
@@ -184,7 +184,7 @@ export function errorAt(place: Place, action: string, reason: string): ContractE
 }
 
 /** `#/paths/~1subscribe`, with the name of the file unless it is the first one. */
-export function nameOf({ source, document, tokens }: Place): string {
+export function nameOf({ source, document, tokens }: RefNode): string {
   const folder = dirname(source.root.path);
   const file = document === source.root ? '' : relative(folder, document.path);
   return `${file}#${printPointer(tokens)}`;
@@ -198,7 +198,7 @@ export function describe(value: unknown): string {
 }
 
 /** The place, then the target of its reference, and so on through further references. */
-function chain(place: Place): Place[] {
+function chain(place: RefNode): RefNode[] {
   const links = [place];
   let last = place;
   while (refOf(last) !== undefined) {
@@ -219,11 +219,11 @@ function chain(place: Place): Place[] {
   return links;
 }
 
-function noTarget(place: Place, reason: string): undefined {
+function noTarget(place: RefNode, reason: string): undefined {
   warn(place, `Cannot follow $ref ${JSON.stringify(refOf(place))}: ${reason}`);
 }
 
-function step(place: Place, key: string): Place | undefined {
+function step(place: RefNode, key: string): RefNode | undefined {
   const { value } = place;
   if (isObject(value)) {
     const found = own(value, key);
@@ -234,14 +234,14 @@ function step(place: Place, key: string): Place | undefined {
   return found === undefined ? undefined : below(place, { key, value: found });
 }
 
-function below(place: Place, { key, value }: { key: string; value: unknown }): Place {
+function below(place: RefNode, { key, value }: { key: string; value: unknown }): RefNode {
   spend(place, 1);
   const { source, document, tokens } = place;
   return { source, document, tokens: [...tokens, key], value };
 }
 
 /** A string says why the reference cannot be followed. */
-function lookUp(place: Place, ref: string): Place | string | undefined {
+function lookUp(place: RefNode, ref: string): RefNode | string | undefined {
   const hash = ref.indexOf('#');
   const file = decode(hash < 0 ? ref : ref.slice(0, hash));
   const fragment = decode(hash < 0 ? '' : ref.slice(hash + 1));
@@ -250,7 +250,7 @@ function lookUp(place: Place, ref: string): Place | string | undefined {
   if (fragment !== '' && !fragment.startsWith('/')) {
     return `its fragment is "${fragment}", expected a JSON pointer such as "#/a/b"`;
   }
-  let found: Place | undefined = { ...place, document, tokens: [], value: document.root };
+  let found: RefNode | undefined = { ...place, document, tokens: [], value: document.root };
   for (const token of fragment.split('/').slice(1)) {
     const key = token.replaceAll('~1', '/').replaceAll('~0', '~');
     found = found && child(found, key);
@@ -259,7 +259,7 @@ function lookUp(place: Place, ref: string): Place | string | undefined {
 }
 
 /** Each file is tried once: an unreadable one is not tried again for every reference. */
-function open(place: Place, file: string): Document | string {
+function open(place: RefNode, file: string): Document | string {
   const { source, document } = place;
   const { documents, folders, budget } = source;
   const referred = referredPath({ file, from: document, folders });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { evaluate, resolve } from './evaluate.ts';
 import type { Evaluated, Resolved } from './evaluate.ts';
-import type { Exchange, Message } from './expression-input.ts';
+import type { ExpressionInput, Message } from './expression-input.ts';
 import { parseExpression } from './expression.ts';
 import type { Expression } from './expression.ts';
 
@@ -23,7 +23,7 @@ const body: unknown = JSON.parse(`{
   "__proto__": "own"
 }`);
 
-const exchange: Exchange = {
+const exchange: ExpressionInput = {
   url: 'https://api.example/subscribe?x=1',
   method: 'POST',
   statusCode: 201,
@@ -46,7 +46,7 @@ const exchange: Exchange = {
   }),
 };
 
-function run(text: string, on: Exchange = exchange): Evaluated {
+function run(text: string, on: ExpressionInput = exchange): Evaluated {
   return evaluate(expressionOf(text), on);
 }
 
@@ -139,7 +139,7 @@ describe('evaluate', () => {
   });
 
   it('names a missing body, answer or status code', () => {
-    const bare: Exchange = { url: 'https://h/', method: 'POST', request: message() };
+    const bare: ExpressionInput = { url: 'https://h/', method: 'POST', request: message() };
     assert.equal(reasonOf(run('$request.body#/a', bare)), 'the request has no body');
     assert.equal(reasonOf(run('$response.body#/a', bare)), 'there is no response yet');
     assert.equal(reasonOf(run('$response.header.a', bare)), 'there is no response yet');

@@ -1,7 +1,7 @@
 // Evaluates one expression against one exchange. Never throws; a missing value is named in a
 // sentence.
 import { printPointer, valueAt } from '../../core/base/pointer.ts';
-import type { Exchange } from './expression-input.ts';
+import type { ExpressionInput } from './expression-input.ts';
 import { printExpression } from './expression.ts';
 import type { BodyExpression, Expression, ParameterExpression } from './expression.ts';
 
@@ -18,7 +18,7 @@ export type Resolved =
   | { kind: 'event' }
   | { kind: 'unresolved'; reason: string };
 
-export function evaluate(expression: Expression, exchange: Exchange): Evaluated {
+export function evaluate(expression: Expression, exchange: ExpressionInput): Evaluated {
   const resolved = resolve(expression, exchange);
   if (resolved.kind !== 'found') return resolved;
   const { value } = resolved;
@@ -33,7 +33,7 @@ export function evaluate(expression: Expression, exchange: Exchange): Evaluated 
   );
 }
 
-export function resolve(expression: Expression, exchange: Exchange): Resolved {
+export function resolve(expression: Expression, exchange: ExpressionInput): Resolved {
   if (expression.kind === 'body') return resolveBody(expression, exchange);
   if ('name' in expression) return resolveParameter(expression, exchange);
   const value = exchange[expression.kind];
@@ -41,7 +41,10 @@ export function resolve(expression: Expression, exchange: Exchange): Resolved {
   return { kind: 'found', value };
 }
 
-function resolveParameter({ kind, from, name }: ParameterExpression, exchange: Exchange): Resolved {
+function resolveParameter(
+  { kind, from, name }: ParameterExpression,
+  exchange: ExpressionInput,
+): Resolved {
   if (from === 'response' && kind !== 'header') {
     return unresolved(`a response has no ${kind} parameters`);
   }
@@ -54,7 +57,7 @@ function resolveParameter({ kind, from, name }: ParameterExpression, exchange: E
   return unresolved(`the ${from} has no ${noun} ${JSON.stringify(name)}`);
 }
 
-function resolveBody({ from, pointer }: BodyExpression, exchange: Exchange): Resolved {
+function resolveBody({ from, pointer }: BodyExpression, exchange: ExpressionInput): Resolved {
   const message = exchange[from];
   if (message === undefined) return unresolved('there is no response yet');
   if (message.body === undefined) return unresolved(`the ${from} has no body`);

@@ -2,7 +2,7 @@
 // strip every credential and leave out everything that the contract does not declare; nothing is
 // filtered later.
 
-export interface Exchange {
+export interface ExpressionInput {
   /** Absolute URL of the subscribe request, with its query, without security parameters. */
   url: string;
   /** In a callback target: the method of the callback request. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import { evaluate, resolve } from './evaluate.ts';
-import type { Exchange } from './expression-input.ts';
+import type { ExpressionInput } from './expression-input.ts';
 import { parseExpression, printExpression } from './expression.ts';
 import { repairKey } from './repair.ts';
 import { buildTargets, fillEvent } from './target.ts';
@@ -59,7 +59,7 @@ const json = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.array(url, { maxLength: 70 }),
 );
-const exchange: fc.Arbitrary<Exchange> = fc
+const exchange: fc.Arbitrary<ExpressionInput> = fc
   .record({ a: json, b: json, text: anyText, list: fc.array(anyText), root: json, url })
   .map(({ a, b, text, list, root, url: own }) => {
     const body: unknown =
@@ -88,12 +88,12 @@ function check(property: fc.IProperty<unknown[]>, strings: number): void {
   fc.assert(property, { seed, numRuns: strings / together });
 }
 
-function surviveAll(texts: readonly string[], on: Exchange): void {
+function surviveAll(texts: readonly string[], on: ExpressionInput): void {
   for (const text of texts) survive(text, on);
 }
 
 /** What must hold for every string and exchange. */
-function survive(text: string, on: Exchange): void {
+function survive(text: string, on: ExpressionInput): void {
   const expression = parseExpression(text);
   if (expression.kind === 'parsed') {
     assert.deepEqual(parseExpression(printExpression(expression.expression)), expression);
@@ -115,7 +115,7 @@ function survive(text: string, on: Exchange): void {
   }
 }
 
-function fill(template: Template, on: Exchange): void {
+function fill(template: Template, on: ExpressionInput): void {
   for (const expression of expressionsOf(template)) {
     evaluate(expression, on);
     const resolved = resolve(expression, on);
@@ -153,7 +153,7 @@ describe('parseExpression, parseTemplate, repairKey and buildTargets', () => {
 describe('buildTargets', () => {
   it('never changes scheme, userinfo, host or port of the value', { timeout }, () => {
     let made = 0;
-    const keep = (value: string, tail: string, on: Exchange): void => {
+    const keep = (value: string, tail: string, on: ExpressionInput): void => {
       const parsed = parseTemplate(`{$request.query.value}${tail}`);
       if (parsed.kind === 'malformed') return;
       const query = new Map([...on.request.query, ['value', value]]);
@@ -175,7 +175,7 @@ describe('buildTargets', () => {
   it('takes the authority of a static URL from no expression', { timeout }, () => {
     let made = 0;
     const start = fc.constantFrom('http://', 'http://h', 'https://u@h:81/', 'http://h?', 'https:');
-    const stay = (text: string, exchanges: readonly Exchange[]): void => {
+    const stay = (text: string, exchanges: readonly ExpressionInput[]): void => {
       const parsed = parseTemplate(text);
       if (parsed.kind === 'malformed') return;
       const authorities = exchanges

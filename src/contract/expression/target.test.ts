@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { showUrl } from '../../core/secrets/redact.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { Exchange } from './expression-input.ts';
+import type { ExpressionInput } from './expression-input.ts';
 import { buildTargets, fillEvent, templateFault } from './target.ts';
 import type { Target } from './target.ts';
 import { parseTemplate } from './template.ts';
@@ -14,7 +14,7 @@ function template(text: string): Template {
   return result.template;
 }
 
-function exchange(query: Record<string, unknown>): Exchange {
+function exchange(query: Record<string, unknown>): ExpressionInput {
   return {
     url: 'https://api.example/subscribe',
     method: 'PUT',

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { showUrl } from '../../core/secrets/redact.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { evaluate } from './evaluate.ts';
-import type { Exchange } from './expression-input.ts';
+import type { ExpressionInput } from './expression-input.ts';
 import { printExpression } from './expression.ts';
 import type { Expression } from './expression.ts';
 import type { Part, Template } from './template.ts';
@@ -27,7 +27,7 @@ const placeholder = '{eventType}';
 /**
  * One target; for a template that is a single expression with a list value, one target per element.
  */
-export function buildTargets(template: Template, exchange: Exchange): readonly Target[] {
+export function buildTargets(template: Template, exchange: ExpressionInput): readonly Target[] {
   const fault = templateFault(template);
   if (fault !== undefined) return [{ kind: 'refused', reason: fault }];
   const [first, ...rest] = template;
@@ -66,7 +66,7 @@ type Piece =
   | { kind: 'value'; text: string; source: string }
   | { kind: 'event'; source: string };
 
-function buildWhole(expression: Expression, exchange: Exchange): readonly Target[] {
+function buildWhole(expression: Expression, exchange: ExpressionInput): readonly Target[] {
   const source = printExpression(expression);
   const evaluated = evaluate(expression, exchange);
   if (evaluated.kind === 'unresolved') return [evaluated];
@@ -80,7 +80,7 @@ function buildWhole(expression: Expression, exchange: Exchange): readonly Target
   return texts.map((text) => assemble([{ kind: 'value', text, source }]));
 }
 
-function toPiece(part: Part, exchange: Exchange): Piece | Unresolved {
+function toPiece(part: Part, exchange: ExpressionInput): Piece | Unresolved {
   if (part.kind === 'text') return part;
   const source = printExpression(part.expression);
   const evaluated = evaluate(part.expression, exchange);

@@ -5,19 +5,22 @@ import { compileContent } from './media.ts';
 import { compileEncodings } from './encodings.ts';
 import { compileParameters } from './parameters.ts';
 import { child, describe, entries, errorAt, nameOf, text, warn } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 
-export interface Draft extends Pick<Operation, 'operationId' | 'method' | 'parameters' | 'body'> {
+export interface DeclaredOperation extends Pick<
+  Operation,
+  'operationId' | 'method' | 'parameters' | 'body'
+> {
   /** As in the document, without the path of the server. */
   path: string;
-  place: Place;
+  place: RefNode;
 }
 
 /** As OpenAPI names them. TRACE is missing: it cannot have a body, and proxies block it. */
 const methods = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'query'] as const;
 
-export function draftOperations(root: Place): Draft[] {
-  const drafts: Draft[] = [];
+export function declaredOperations(root: RefNode): DeclaredOperation[] {
+  const drafts: DeclaredOperation[] = [];
   for (const [path, item] of entries(child(root, 'paths'))) {
     if (!path.startsWith('/')) {
       if (!path.startsWith('x-'))
@@ -39,21 +42,21 @@ export function draftOperations(root: Place): Draft[] {
 /**
  * Drafts by everything that can refer to them. Built once, because real documents have thousands.
  */
-export interface DraftIndex {
-  byId: ReadonlyMap<string, Draft>;
+export interface OperationIndex {
+  byId: ReadonlyMap<string, DeclaredOperation>;
   /** By the name of its place. */
-  byPlace: ReadonlyMap<string, Draft>;
+  byPlace: ReadonlyMap<string, DeclaredOperation>;
   /** The first draft of each path that ends in a parameter, by the path before the parameter. */
-  byFolder: ReadonlyMap<string, { draft: Draft; parameter: string }>;
+  byFolder: ReadonlyMap<string, { draft: DeclaredOperation; parameter: string }>;
 }
 
-const indexes = new WeakMap<readonly Draft[], DraftIndex>();
+const indexes = new WeakMap<readonly DeclaredOperation[], OperationIndex>();
 
-export function indexOf(drafts: readonly Draft[]): DraftIndex {
+export function indexOf(drafts: readonly DeclaredOperation[]): OperationIndex {
   const known = indexes.get(drafts);
   if (known !== undefined) return known;
   const first = drafts.toReversed();
-  const index: DraftIndex = {
+  const index: OperationIndex = {
     byId: new Map(first.map((one) => [one.operationId, one])),
     byPlace: new Map(first.map((one) => [nameOf(one.place), one])),
     byFolder: new Map(
@@ -76,8 +79,8 @@ export function lastParameter(path: string): string | undefined {
 /**
  * A duplicate operationId stays with the first operation; the second is named by method and path.
  */
-function nameApart(drafts: readonly Draft[]): void {
-  const taken = new Map<string, Draft>();
+function nameApart(drafts: readonly DeclaredOperation[]): void {
+  const taken = new Map<string, DeclaredOperation>();
   for (const one of drafts) {
     const first = taken.get(one.operationId);
     if (first !== undefined) {
@@ -92,7 +95,7 @@ function nameApart(drafts: readonly Draft[]): void {
 }
 
 /** The operations under a path or under the key of a callback. Methods are in upper case. */
-export function methodsOf(item: Place): { method: string; place: Place }[] {
+export function methodsOf(item: RefNode): { method: string; place: RefNode }[] {
   for (const key of ['trace', 'additionalOperations']) {
     const unused = child(item, key);
     if (unused !== undefined) warn(unused, 'cannot be executed: the method is not supported');
@@ -108,7 +111,7 @@ export function methodsOf(item: Place): { method: string; place: Place }[] {
   });
 }
 
-function draft({ path, method, item, place }: Written): Draft {
+function draft({ path, method, item, place }: Written): DeclaredOperation {
   const body = child(place, 'requestBody');
   return {
     operationId: text(place, 'operationId') ?? `${method} ${path}`,
@@ -128,6 +131,6 @@ function draft({ path, method, item, place }: Written): Draft {
 interface Written {
   path: string;
   method: string;
-  item: Place;
-  place: Place;
+  item: RefNode;
+  place: RefNode;
 }

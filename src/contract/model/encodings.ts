@@ -3,11 +3,11 @@
 import type { Encoding } from './contract.ts';
 import { essenceOf } from './media.ts';
 import { child, entries, text, warn } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 
 /** By media type, lower case, and property. */
 export function compileEncodings(
-  content: Place | undefined,
+  content: RefNode | undefined,
 ): Map<string, ReadonlyMap<string, Encoding>> {
   return new Map(
     entries(content).flatMap(([mediaType, place]) => {
@@ -22,7 +22,7 @@ export function compileEncodings(
 
 const styles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
 
-function compile(place: Place): Encoding {
+function compile(place: RefNode): Encoding {
   const declared = text(place, 'style');
   const style = styles.find((known) => known === declared);
   if (declared !== undefined && style === undefined) {

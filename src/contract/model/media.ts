@@ -2,7 +2,7 @@
 import { makeValidator } from '../schema/schema.ts';
 import type { Validator } from '../schema/schema.ts';
 import { child, entries, text } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { propertiesOf } from '../schema/properties.ts';
 
 /** `Application/JSON; charset=utf-8` → `application/json`. */
@@ -33,7 +33,7 @@ export function coveringType(
 }
 
 /** Compiles `content` of a request body: validators by media type. */
-export function compileContent(content: Place | undefined): Map<string, Validator | undefined> {
+export function compileContent(content: RefNode | undefined): Map<string, Validator | undefined> {
   return new Map(
     entries(content)
       .filter(([mediaType]) => mediaType.includes('/'))
@@ -49,7 +49,7 @@ export function compileContent(content: Place | undefined): Map<string, Validato
  * The JSON part of multipart/related, the only part that is read: the property whose encoding is
  * JSON, else the first one that is an object. Undefined if the schema has neither.
  */
-function rootPart(media: Place): Place | undefined {
+function rootPart(media: RefNode): RefNode | undefined {
   const properties = [...propertiesOf(child(media, 'schema'))];
   const encoding = child(media, 'encoding');
   const isEncoded = (name: string): boolean => {
@@ -62,14 +62,14 @@ function rootPart(media: Place): Place | undefined {
   return found?.[1];
 }
 
-function isStructured(place: Place): boolean {
+function isStructured(place: RefNode): boolean {
   return text(place, 'type') === 'object' || child(place, 'properties') !== undefined;
 }
 
 /** The JSON type among the declared ones, and its schema. A range can carry JSON too. */
 export function jsonContent(
-  content: Place | undefined,
-): { mediaType: string; schema: Place | undefined; place: Place } | undefined {
+  content: RefNode | undefined,
+): { mediaType: string; schema: RefNode | undefined; place: RefNode } | undefined {
   const types = entries(content);
   const found =
     types.find(([mediaType]) => essenceOf(mediaType) === 'application/json') ??

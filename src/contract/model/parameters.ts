@@ -4,13 +4,13 @@ import { styles } from './contract.ts';
 import type { Parameter, Style } from './contract.ts';
 import { isJson } from './media.ts';
 import { child, entries, items, text, warn } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { makeValidator } from '../schema/schema.ts';
 import { credentialTest } from './security.ts';
 
 /** Parameters of the path item first; the operation's own replace those of the same name. */
 export function compileParameters(
-  places: { item: Place; operation: Place },
+  places: { item: RefNode; operation: RefNode },
   path: string,
 ): Parameter[] {
   const isCredential = credentialTest(places.operation);
@@ -37,7 +37,7 @@ const ignored = new Set(['accept', 'content-type', 'authorization']);
 
 const kinds = ['path', 'query', 'header', 'cookie'] as const;
 
-function compileParameter(place: Place): Parameter | undefined {
+function compileParameter(place: RefNode): Parameter | undefined {
   const kind = kinds.find((known) => known === text(place, 'in'));
   const name = text(place, 'name');
   if (kind === undefined || name === undefined || name === '') {
@@ -62,7 +62,7 @@ function compileParameter(place: Place): Parameter | undefined {
 
 function isUsable(
   { in: kind, name }: Parameter,
-  { place, path }: { place: Place; path: string },
+  { place, path }: { place: RefNode; path: string },
 ): boolean {
   if (kind === 'header') return !ignored.has(name.toLowerCase());
   if (kind !== 'path' || path.includes(`{${name}}`)) return true;
@@ -77,7 +77,7 @@ const allowedStyles: Readonly<Record<Parameter['in'], readonly Style[]>> = {
   cookie: ['form'],
 };
 
-function styleOf(place: Place, kind: Parameter['in']): Style {
+function styleOf(place: RefNode, kind: Parameter['in']): Style {
   const [usual = 'simple', ...others] = allowedStyles[kind];
   const declared = text(place, 'style');
   const style = [usual, ...others].find((known) => known === declared);

@@ -1,15 +1,15 @@
 // The success responses that an operation declares.
 import { child, entries } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 
 export interface Response {
   /** `2XX` counts as 200. */
   status: number;
-  place: Place;
+  place: RefNode;
 }
 
 /** Lowest status first. */
-export function successes(operation: Place): Response[] {
+export function successes(operation: RefNode): Response[] {
   return entries(child(operation, 'responses'))
     .filter(([key]) => /^2(?:\d\d|xx)$/iu.test(key))
     .map(([key, place]) => ({ status: statusOf(key), key, place }))

@@ -4,7 +4,7 @@ import { load } from 'js-yaml';
 import type { Alternative } from './contract.ts';
 import { parseExpression } from '../expression/expression.ts';
 import { at, openSource } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { compileScope, compileSecurity, credentialTest } from './security.ts';
 
 const components = `
@@ -30,7 +30,7 @@ components:
 `;
 
 /** An operation with this security, in a document with that. */
-function operation(own: string | undefined, global?: string): Place {
+function operation(own: string | undefined, global?: string): RefNode {
   const yaml = `${components}
 ${global === undefined ? '' : `security: ${global}`}
 op: { ${own === undefined ? '' : `security: ${own}`} }`;

@@ -17,10 +17,10 @@ import {
   text,
   warn,
 } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 
 /** The alternatives of an operation: its own list, else that of the document. */
-export function compileSecurity(operation: Place): readonly Alternative[] {
+export function compileSecurity(operation: RefNode): readonly Alternative[] {
   const root = rootOf(operation);
   const list = child(operation, 'security') ?? child(root, 'security');
   if (list === undefined) return [];
@@ -40,12 +40,12 @@ export function compileSecurity(operation: Place): readonly Alternative[] {
  * Every scheme that the document declares: what a request carries there is a credential or an app
  * id.
  */
-export function declaredSchemes(place: Place): readonly Scheme[] {
+export function declaredSchemes(place: RefNode): readonly Scheme[] {
   return entries(schemesIn(place)).map(([name, scheme]) => schemeOf(name, propertiesOf(scheme)));
 }
 
 /** `x-ringback-scope`: the scope that a key must have. */
-export function compileScope(operation: Place): Scope | undefined {
+export function compileScope(operation: RefNode): Scope | undefined {
   const place = child(operation, 'x-ringback-scope');
   if (place === undefined) return undefined;
   const scope = scopes.find((known) => known === place.value);
@@ -68,7 +68,7 @@ export function isSessionScheme(scheme: Readonly<Record<string, unknown>>): bool
 /**
  * Whether an expression names a carrier of credentials: such an expression must never be evaluated.
  */
-export function credentialTest(place: Place): (expression: Expression) => boolean {
+export function credentialTest(place: RefNode): (expression: Expression) => boolean {
   const headers = new Set(['authorization', 'proxy-authorization', 'cookie']);
   const queries = new Set<string>();
   for (const [, scheme] of entries(schemesIn(place))) {
@@ -83,7 +83,7 @@ export function credentialTest(place: Place): (expression: Expression) => boolea
   };
 }
 
-function compileRequirement(place: Place): Alternative {
+function compileRequirement(place: RefNode): Alternative {
   if (!isObject(place.value)) {
     throw errorAt(place, 'read the security requirement', `expected an object, found ${is(place)}`);
   }
@@ -95,7 +95,7 @@ function compileRequirement(place: Place): Alternative {
   return { schemes };
 }
 
-function compileScheme(name: string, there: Place): Scheme {
+function compileScheme(name: string, there: RefNode): Scheme {
   const declared = schemesIn(there);
   const scheme = declared && child(declared, name);
   const properties = propertiesOf(scheme);
@@ -109,7 +109,7 @@ function compileScheme(name: string, there: Place): Scheme {
 
 type Properties = Readonly<Record<string, unknown>>;
 
-function propertiesOf(scheme: Place | undefined): Properties {
+function propertiesOf(scheme: RefNode | undefined): Properties {
   return Object.fromEntries(entries(scheme).map(([key, { value }]) => [key, value]));
 }
 
@@ -125,7 +125,7 @@ function credentialOf(properties: Readonly<Record<string, unknown>>): Scheme['cr
 
 function whyNowhere(
   properties: Readonly<Record<string, unknown>>,
-  declared: Place | undefined,
+  declared: RefNode | undefined,
 ): string {
   if (Object.keys(properties).length === 0) {
     const known = entries(declared).map(([key]) => key);
@@ -140,7 +140,7 @@ function whyNowhere(
   return `"${kind}" is not supported`;
 }
 
-function schemesIn(place: Place): Place | undefined {
+function schemesIn(place: RefNode): RefNode | undefined {
   return at(rootOf(place), 'components', 'securitySchemes');
 }
 
@@ -176,6 +176,6 @@ function canHold({ carrier }: Scheme): boolean {
   return carrier.in !== 'nowhere';
 }
 
-function is(place: Place): string {
+function is(place: RefNode): string {
   return describe(place.value);
 }

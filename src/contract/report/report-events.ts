@@ -2,7 +2,7 @@
 // could hear them.
 import { bounds } from '../document/bounds.ts';
 import type { CallbackDefinition, Contract } from '../model/contract.ts';
-import { definitionsOf, hearing, openEvents } from '../request/matching-callbacks.ts';
+import { definitionsOf, matchingCallbacks, openEvents } from '../request/matching-callbacks.ts';
 import { OutOfWork, pay } from '../schema/meter.ts';
 import type { Work } from '../schema/meter.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
@@ -58,7 +58,7 @@ function payloadFor(
   try {
     pay(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);
     const checks = new Map<string, { label: string; schema: Validator }>();
-    for (const { label, payload } of [...definitions, ...hearing(contract, name)]) {
+    for (const { label, payload } of [...definitions, ...matchingCallbacks(contract, name)]) {
       if (payload === undefined || checks.has(payload.place)) continue;
       checks.set(payload.place, { label, schema: payload });
     }

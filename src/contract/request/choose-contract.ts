@@ -1,6 +1,6 @@
 // Chooses the contract of an event. Events of one contract never reach the subscribers of another.
 import type { Contract } from '../model/contract.ts';
-import { hearing } from './matching-callbacks.ts';
+import { matchingCallbacks } from './matching-callbacks.ts';
 
 export type Choice =
   | { kind: 'chosen'; contract: Contract }
@@ -22,7 +22,7 @@ export function chooseContract(
     return { kind: 'none', reason: `there is no contract "${title}", expected ${list(contracts)}` };
   }
   if (only !== undefined && others.length === 0) return { kind: 'chosen', contract: only };
-  const able = contracts.filter((contract) => hearing(contract, event).length > 0);
+  const able = contracts.filter((contract) => matchingCallbacks(contract, event).length > 0);
   const [first, second] = able;
   if (first !== undefined && second === undefined) return { kind: 'chosen', contract: first };
   const reason =

@@ -6,7 +6,10 @@ import type { CallbackDefinition, Contract } from '../model/contract.ts';
 import type { Template } from '../expression/template.ts';
 
 /** In the order of the document. */
-export function hearing(contract: Contract, event: string): readonly CallbackDefinition[] {
+export function matchingCallbacks(
+  contract: Contract,
+  event: string,
+): readonly CallbackDefinition[] {
   const { all, byPattern, open } = indexOf(contract);
   const patterns = patternsFor(event);
   const found = patterns.flatMap((pattern) => byPattern.get(pattern) ?? []);

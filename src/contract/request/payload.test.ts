@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { bounds } from '../document/bounds.ts';
 import { compileContract } from '../compile/compile.ts';
 import { loadContract } from '../compile/load.ts';
-import { definitionsOf, hearing } from './matching-callbacks.ts';
+import { definitionsOf, matchingCallbacks } from './matching-callbacks.ts';
 import { checkPayload } from './payload.ts';
 
 const ours = await loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'));
@@ -51,7 +51,8 @@ function contractWith(
 describe('hearing', () => {
   it('finds callbacks by name, by prefix and by *, in the order of the document', () => {
     const contract = contractWith({ a: 'order.created', b: 'order.*', c: '*', d: 'other' });
-    const labels = (event: string): string[] => hearing(contract, event).map(({ label }) => label);
+    const labels = (event: string): string[] =>
+      matchingCallbacks(contract, event).map(({ label }) => label);
     assert.deepEqual(labels('order.created'), ['a', 'b', 'c']);
     assert.deepEqual(labels('order.item.created'), ['b', 'c']);
     assert.deepEqual(labels('order'), ['c']);
@@ -67,7 +68,7 @@ describe('hearing', () => {
       e: 'order.{$request.body#/url}.*',
     });
     const labels = (event: string): string =>
-      hearing(contract, event)
+      matchingCallbacks(contract, event)
         .map(({ label }) => label)
         .join('');
     assert.equal(labels('order.item.created'), 'abcde');
@@ -83,7 +84,7 @@ describe('hearing', () => {
     );
     const contract = contractWith({ ...events, all: '*' });
     assert.deepEqual(
-      hearing(contract, 'e2999').map(({ label }) => label),
+      matchingCallbacks(contract, 'e2999').map(({ label }) => label),
       ['c2999', 'all'],
     );
     assert.deepEqual(checkPayload(contract, 'e2999', { c2999: 1, all: 1 }), []);
@@ -91,8 +92,8 @@ describe('hearing', () => {
   });
 
   it('includes a callback whose event comes from the request, since it may match anything', () => {
-    assert.equal(hearing(ours, 'whatever').length, 2);
-    assert.equal(hearing(ours, 'inProgress').length, 3);
+    assert.equal(matchingCallbacks(ours, 'whatever').length, 2);
+    assert.equal(matchingCallbacks(ours, 'inProgress').length, 3);
     assert.equal(definitionsOf(ours).length, 5);
   });
 
@@ -104,7 +105,7 @@ describe('hearing', () => {
       d: '{$request.body#/url}.*',
     });
     const labels = (event: string): string => {
-      const heard = hearing(contract, event).map(({ label }) => label);
+      const heard = matchingCallbacks(contract, event).map(({ label }) => label);
       return heard.join('');
     };
     assert.equal(labels('order.created'), 'abd');

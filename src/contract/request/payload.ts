@@ -3,7 +3,7 @@
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Contract } from '../model/contract.ts';
-import { hearing } from './matching-callbacks.ts';
+import { matchingCallbacks } from './matching-callbacks.ts';
 import type { Validator } from '../schema/schema.ts';
 
 export interface PayloadFault extends Fault {
@@ -45,7 +45,7 @@ function checksFor(contract: Contract, event: string): readonly Check[] {
 /** Each schema once, however many callbacks refer to it. */
 function findChecks(contract: Contract, event: string): Check[] {
   const found = new Map<string, Check>();
-  for (const { label, payload } of hearing(contract, event)) {
+  for (const { label, payload } of matchingCallbacks(contract, event)) {
     if (payload !== undefined && !found.has(payload.place)) {
       found.set(payload.place, { label, schema: payload });
     }

@@ -6,17 +6,17 @@ import { isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
 import { pay } from '../schema/meter.ts';
 import { decide, leadsBack, least, listOf, most, valuesOf, wantedBelow } from './sample-parts.ts';
-import type { Making, Means, Spot } from './sample-parts.ts';
+import type { Making, Deps, Spot } from './sample-parts.ts';
 
 type Make = (schemas: readonly unknown[], spot: Spot, making: Making) => unknown;
 
-export function makeObject(means: Means, make: Make): unknown {
-  const { parts, spot, making } = means;
+export function makeObject(deps: Deps, make: Make): unknown {
+  const { parts, spot, making } = deps;
   const { schemas } = parts;
   const members = new Map<string, unknown>();
   const add = (name: string): void => {
     if (members.has(name)) return;
-    const value = makeMember(name, means, make);
+    const value = makeMember(name, deps, make);
     if (value === undefined) return;
     members.set(name, value);
     for (const map of valuesOf(schemas, 'dependentRequired').filter(isObject)) {
@@ -29,11 +29,11 @@ export function makeObject(means: Means, make: Make): unknown {
   for (const name of new Set([...needed, ...wanted])) add(name);
   const largest = most(schemas, 'maxProperties');
   for (const name of declared) {
-    if (!members.has(name) && members.size < largest && isIn(name, means)) add(name);
+    if (!members.has(name) && members.size < largest && isIn(name, deps)) add(name);
   }
-  const fewest = Math.min(leastMembers(members.size, means), bounds.sampleValuesAllMax);
+  const fewest = Math.min(leastMembers(members.size, deps), bounds.sampleValuesAllMax);
   for (let tried = 0; members.size < fewest && tried < fewest + moreTries; tried += 1) {
-    const name = nameOf(tried, [...declared], { ...means, make });
+    const name = nameOf(tried, [...declared], { ...deps, make });
     if (name !== undefined && !schemas.some((one) => forbids(one, name, making))) add(name);
   }
   return Object.fromEntries(members);
@@ -45,7 +45,7 @@ const optionalDepthMax = 3;
 /** How many names of members may be tried in vain. */
 const moreTries = 16;
 
-function makeMember(name: string, { parts, spot, making }: Means, make: Make): unknown {
+function makeMember(name: string, { parts, spot, making }: Deps, make: Make): unknown {
   const there: Spot = {
     ...spot,
     pointer: spot.pointer + printPointer([name]),
@@ -57,7 +57,7 @@ function makeMember(name: string, { parts, spot, making }: Means, make: Make): u
 }
 
 /** Whether this optional property is part of the example. */
-function isIn(name: string, { parts: { schemas }, spot, making }: Means): boolean {
+function isIn(name: string, { parts: { schemas }, spot, making }: Deps): boolean {
   const inner = schemasFor(name, schemas, making);
   if (inner.some((schema) => isObject(schema) && own(schema, 'readOnly') === true)) return false;
   if (schemas.some((schema) => forbids(schema, name, making))) return false;
@@ -97,7 +97,7 @@ function forbids(schema: JsonObject, name: string, making: Making): boolean {
 }
 
 /** As many as there must be, and one to show what a map holds. */
-function leastMembers(size: number, { parts: { schemas }, spot, making }: Means): number {
+function leastMembers(size: number, { parts: { schemas }, spot, making }: Deps): number {
   const fewest = least(schemas, 'minProperties');
   const maps = ['additionalProperties', 'patternProperties']
     .flatMap((key) => valuesOf(schemas, key))
@@ -114,7 +114,7 @@ function leastMembers(size: number, { parts: { schemas }, spot, making }: Means)
 function nameOf(
   number: number,
   declared: readonly string[],
-  { parts, spot, making, make }: Means & { make: Make },
+  { parts, spot, making, make }: Deps & { make: Make },
 ): string | undefined {
   const rules = valuesOf(parts.schemas, 'propertyNames');
   const patterns = valuesOf(parts.schemas, 'patternProperties').filter(isObject);

@@ -66,7 +66,7 @@ export interface Parts {
 }
 
 /** What the maker of one kind of value is given. */
-export interface Means {
+export interface Deps {
   parts: Parts;
   spot: Spot;
   making: Making;

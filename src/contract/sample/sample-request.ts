@@ -5,7 +5,7 @@ import { composeAnswer, messageOf } from '../request/answer.ts';
 import type { CallbackDefinition, Operation, Parameter, Variant } from '../model/contract.ts';
 import { isList } from '../document/document.ts';
 import { evaluate } from '../expression/evaluate.ts';
-import type { Exchange, Message } from '../expression/expression-input.ts';
+import type { ExpressionInput, Message } from '../expression/expression-input.ts';
 import type { Expression } from '../expression/expression.ts';
 import type { Work } from '../schema/meter.ts';
 import { readRequest } from '../request/request.ts';
@@ -214,13 +214,13 @@ function writeWire({ method, path }: Operation, raw: RawRequest): Wire {
 function answered(
   variant: Variant,
   { url, request }: { url: string; request: Message },
-): Omit<Exchange, 'method'> {
+): Omit<ExpressionInput, 'method'> {
   const id = 'sub_00000000000000000000000000';
   const answer = composeAnswer(variant.answer, { request, id, secret: '' });
   return { url, statusCode: answer.status, request, response: messageOf(answer, url) };
 }
 
-function outcomeOf(definition: CallbackDefinition, exchange: Exchange): SampledCallback {
+function outcomeOf(definition: CallbackDefinition, exchange: ExpressionInput): SampledCallback {
   const event = textOf(definition.event, exchange);
   if (definition.target === undefined) {
     return { definition, urls: [], event, inactive: definition.inactive };
@@ -231,7 +231,7 @@ function outcomeOf(definition: CallbackDefinition, exchange: Exchange): SampledC
   return { definition, urls, event, inactive: urls.length > 0 ? undefined : reasons.join('; ') };
 }
 
-function textOf(template: Template, exchange: Exchange): string | undefined {
+function textOf(template: Template, exchange: ExpressionInput): string | undefined {
   let text = '';
   for (const part of template) {
     if (part.kind === 'text') {

@@ -17,7 +17,7 @@ import {
   texts,
   valuesOf,
 } from './sample-parts.ts';
-import type { Making, Means, Spot } from './sample-parts.ts';
+import type { Making, Deps, Spot } from './sample-parts.ts';
 import { makeObject } from './sample-object.ts';
 import { numbersFor } from './sample-text.ts';
 import { typeOf } from '../schema/shape.ts';
@@ -41,19 +41,19 @@ export function makeValue(schemas: readonly unknown[], spot: Spot, making: Makin
   return makeOf(type ?? guessType(parts.schemas, spot), { parts, spot: inside, making });
 }
 
-function makeOf(type: string, means: Means): unknown {
+function makeOf(type: string, deps: Deps): unknown {
   switch (type) {
     case 'object':
-      return makeObject(means, makeValue);
+      return makeObject(deps, makeValue);
     case 'array':
-      return makeArray(means);
+      return makeArray(deps);
     case 'string':
-      return makeText(means);
+      return makeText(deps);
     case 'integer':
     case 'number':
-      return makeNumber(means, type);
+      return makeNumber(deps, type);
     case 'boolean':
-      return means.spot.variant % 2 === 0;
+      return deps.spot.variant % 2 === 0;
     default:
       return null;
   }
@@ -61,7 +61,7 @@ function makeOf(type: string, means: Means): unknown {
 
 /** What the document itself offers. Complete: nothing else is allowed. */
 function givenValues(
-  { parts: { schemas }, spot, making }: Means,
+  { parts: { schemas }, spot, making }: Deps,
   types: readonly string[],
 ): { given: unknown[]; isComplete: boolean } {
   const enums = schemas.flatMap((schema) => [
@@ -125,7 +125,7 @@ function guessType(schemas: readonly JsonObject[], { depth }: Spot): string {
   return found?.[0] ?? (depth === 0 ? 'object' : 'string');
 }
 
-function makeText({ parts: { schemas }, spot, making }: Means): unknown {
+function makeText({ parts: { schemas }, spot, making }: Deps): unknown {
   const options = making.texts.textsFor(
     {
       formats: texts(schemas, 'format'),
@@ -139,7 +139,7 @@ function makeText({ parts: { schemas }, spot, making }: Means): unknown {
   return options[decide(making, { pointer: spot.pointer, about: 'text' }, options.length)];
 }
 
-function makeNumber({ parts: { schemas }, spot, making }: Means, type: string): unknown {
+function makeNumber({ parts: { schemas }, spot, making }: Deps, type: string): unknown {
   const options = numbersFor(
     {
       isInteger: type === 'integer' || texts(schemas, 'format').some((it) => /^u?int/u.test(it)),
@@ -154,12 +154,12 @@ function makeNumber({ parts: { schemas }, spot, making }: Means, type: string): 
   return options[decide(making, { pointer: spot.pointer, about: 'number' }, options.length)];
 }
 
-function makeArray(means: Means): unknown {
-  const { parts, spot, making } = means;
+function makeArray(deps: Deps): unknown {
+  const { parts, spot, making } = deps;
   const { schemas } = parts;
   const contained = valuesOf(schemas, 'contains');
   const containedCount = contained.length > 0 ? Math.max(1, least(schemas, 'minContains')) : 0;
-  const count = countItems(means, containedCount);
+  const count = countItems(deps, containedCount);
   const mustDiffer = valuesOf(schemas, 'uniqueItems').includes(true);
   const made: unknown[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -180,7 +180,7 @@ function makeArray(means: Means): unknown {
 }
 
 /** One item shows more than none, but a list in a circle, or a long example, must end. */
-function countItems({ parts: { schemas }, spot, making }: Means, containedCount: number): number {
+function countItems({ parts: { schemas }, spot, making }: Deps, containedCount: number): number {
   const fewest = Math.max(least(schemas, 'minItems'), containedCount);
   const largest = Math.min(most(schemas, 'maxItems'), bounds.sampleValuesAllMax);
   const isCircle = valuesOf(schemas, 'items').some((one) => leadsBack(one, spot, making));

@@ -18,7 +18,7 @@ import {
   target,
   warn,
 } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 import { readRegex } from './regex.ts';
 
 export type Schema = Record<string, unknown> | boolean;
@@ -39,7 +39,7 @@ export interface DescribedSchema {
 
 /** `kept`: keywords that are carried over as they are. */
 export function describeSchema(
-  place: Place,
+  place: RefNode,
   kept: ReadonlySet<string> = new Set(),
 ): DescribedSchema {
   const defs = new Map<string, Schema>();
@@ -57,7 +57,7 @@ export function describeSchema(
   return { bundle, places, weight: shelf.weight };
 }
 
-function cut(defs: ReadonlyMap<string, Schema>, place: Place): boolean {
+function cut(defs: ReadonlyMap<string, Schema>, place: RefNode): boolean {
   try {
     return cutLoops(defs);
   } catch (error) {
@@ -74,7 +74,7 @@ export function refTo(name: string): string {
 interface Shelf {
   defs: Map<string, Schema>;
   names: Map<string, string>;
-  waiting: { name: string; place: Place }[];
+  waiting: { name: string; place: RefNode }[];
   /** Keywords that are copied unchanged. */
   kept: ReadonlySet<string>;
   /** Approximate size of its code. */
@@ -86,7 +86,7 @@ interface Position {
   depth: number;
 }
 
-function define(place: Place, shelf: Shelf): string {
+function define(place: RefNode, shelf: Shelf): string {
   const key = nameOf(place);
   const known = shelf.names.get(key);
   if (known !== undefined) return known;
@@ -96,7 +96,7 @@ function define(place: Place, shelf: Shelf): string {
   return name;
 }
 
-function convert(place: Place, position: Position): Schema {
+function convert(place: RefNode, position: Position): Schema {
   const { value } = place;
   if (typeof value === 'boolean') return value;
   if (!isObject(value)) {
@@ -116,7 +116,7 @@ function convert(place: Place, position: Position): Schema {
   return own(value, 'nullable') === true ? withNull(schema, position.shelf) : schema;
 }
 
-function convertOwn(place: Place, position: Position): Record<string, unknown> {
+function convertOwn(place: RefNode, position: Position): Record<string, unknown> {
   const converted: [string, unknown][] = [];
   addWeight(place, position.shelf);
   const open = openEnded(place);
@@ -150,7 +150,7 @@ function convertOwn(place: Place, position: Position): Record<string, unknown> {
 }
 
 /** Code for many members or branches is nested, and takes quadratic time to compile. */
-function addWeight(place: Place, shelf: Shelf): void {
+function addWeight(place: RefNode, shelf: Shelf): void {
   const members = Object.entries(isObject(place.value) ? place.value : {});
   const weight = members.reduce((sum, [key, value]) => {
     const kind = keywords.get(key)?.kind ?? 'value';
@@ -166,7 +166,7 @@ function addWeight(place: Place, shelf: Shelf): void {
 }
 
 /** A dropped regular expression may have allowed members that nothing else allows. */
-function openEnded(place: Place): boolean {
+function openEnded(place: RefNode): boolean {
   const patterns = child(place, 'patternProperties');
   return (
     patterns !== undefined && keywords.get('patternProperties')?.accepts(patterns.value) !== true
@@ -200,20 +200,20 @@ function describeAs(value: unknown, expected: string): string {
  * A property may be called `$ref`; only a string under that key is a reference, and never inside a
  * map.
  */
-function ownEntries(place: Place): [string, Place][] {
+function ownEntries(place: RefNode): [string, RefNode][] {
   return Object.entries(isObject(place.value) ? place.value : {}).map(([key, value]) => [
     key,
     { ...place, tokens: [...place.tokens, key], value },
   ]);
 }
 
-function branch(place: Place, shelf: Shelf): Record<string, unknown> {
+function branch(place: RefNode, shelf: Shelf): Record<string, unknown> {
   const ref = isObject(place.value) && Object.keys(place.value).length === 1 && target(place);
   return { $ref: refTo(define(ref || place, shelf)) };
 }
 
 /** Requests, to us and to receivers, need not contain read-only properties. */
-function convertValue(place: Place, { key, value }: { key: string; value: unknown }): unknown {
+function convertValue(place: RefNode, { key, value }: { key: string; value: unknown }): unknown {
   if (key !== 'required' || !isList(value)) return value;
   const properties = child(place, 'properties');
   return value.filter((name) => {
@@ -264,7 +264,7 @@ function put(schema: Record<string, unknown>, { defs, names }: Shelf): Record<st
   return { $ref: refTo(name) };
 }
 
-export function isModern({ source }: Place): boolean {
+export function isModern({ source }: RefNode): boolean {
   const version = isObject(source.root.root) ? String(source.root.root['openapi']) : '';
   return !/^3(?:\.0|$)/u.test(version);
 }

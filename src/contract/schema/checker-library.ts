@@ -4,11 +4,11 @@
 import { createRequire } from 'node:module';
 import type * as ajv from 'ajv/dist/2020.js';
 import type { FormatsPlugin } from 'ajv-formats';
-import { once } from '../../core/base/lazy.ts';
+import { lazy } from '../../core/base/lazy.ts';
 
 const load = createRequire(import.meta.url);
 
-export const checkerLibrary = once(() => {
+export const checkerLibrary = lazy(() => {
   const { Ajv2020, Name, _: code }: typeof ajv = load('ajv/dist/2020.js');
   const addFormats: FormatsPlugin = load('ajv-formats');
   return { Ajv2020, Name, code, addFormats };

@@ -2,7 +2,7 @@
 import { isList, isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
 import { child, entries } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 
 /** Schema keywords that help to create a value but do not validate one. */
 export const exampleKeywords: ReadonlySet<string> = new Set([
@@ -13,12 +13,12 @@ export const exampleKeywords: ReadonlySet<string> = new Set([
 ]);
 
 /** Must be cheap: it runs for every parameter of a document. */
-export function hasExamples({ value }: Place): boolean {
+export function hasExamples({ value }: RefNode): boolean {
   return isObject(value) && (Object.hasOwn(value, 'example') || Object.hasOwn(value, 'examples'));
 }
 
 /** Examples beside a schema: of a media type or a parameter. */
-export function examplesBeside(holder: Place): unknown[] {
+export function examplesBeside(holder: RefNode): unknown[] {
   const one = child(holder, 'example')?.value;
   const named = entries(child(holder, 'examples')).map(
     ([, place]) => (child(place, 'value') ?? child(place, 'dataValue'))?.value,

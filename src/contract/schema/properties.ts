@@ -1,10 +1,10 @@
 // The properties that a schema declares for an object, through references and combinations.
 import { child, entries, items } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 
 /** By name; if a name is declared several times, the first place counts. */
-export function propertiesOf(schema: Place | undefined): ReadonlyMap<string, Place> {
-  const found = new Map<string, Place>();
+export function propertiesOf(schema: RefNode | undefined): ReadonlyMap<string, RefNode> {
+  const found = new Map<string, RefNode>();
   const seen = new Set<unknown>();
   // Not recursive: there may be thousands in a chain.
   const waiting = schema === undefined ? [] : [schema];

@@ -1,7 +1,7 @@
 // Creates validators from schemas. Nothing is compiled before the first value is checked, and then
 // only what that schema reaches. One schema of a document has one validator, however often it is
 // used.
-import { once } from '../../core/base/lazy.ts';
+import { lazy } from '../../core/base/lazy.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { describeSchema, isModern } from './bundle.ts';
@@ -12,7 +12,7 @@ import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
 import { makeMeter, OutOfWork, pay } from './meter.ts';
 import type { Work } from './meter.ts';
 import { nameOf, refOf, target, warn } from '../document/ref-node.ts';
-import type { Place, Source } from '../document/ref-node.ts';
+import type { RefNode, Source } from '../document/ref-node.ts';
 import { plainTextCheck } from './plain-text.ts';
 import { shapeOf } from './shape.ts';
 import type { Shape } from './shape.ts';
@@ -41,7 +41,7 @@ export interface Validator {
 }
 
 /** `holder` contains the schema, such as a media type: it may have examples. */
-export function makeValidator(place: Place, holder?: Place): Validator {
+export function makeValidator(place: RefNode, holder?: RefNode): Validator {
   const there = behindReferences(place);
   const name = nameOf(there);
   const { source } = place;
@@ -60,7 +60,7 @@ export function makeValidator(place: Place, holder?: Place): Validator {
 const validators = new WeakMap<Source, Map<string, Validator>>();
 
 /** The place of the schema; a reference with siblings that apply is a schema of its own. */
-function behindReferences(place: Place): Place {
+function behindReferences(place: RefNode): RefNode {
   let there = place;
   for (let hops = 0; hops < bounds.refHopsMax && refOf(there) !== undefined; hops += 1) {
     const next = saysMore(there) ? undefined : target(there);
@@ -71,21 +71,21 @@ function behindReferences(place: Place): Place {
 }
 
 /** In 3.0 siblings of a reference are ignored, except `nullable`, which authors always mean. */
-function saysMore(place: Place): boolean {
+function saysMore(place: RefNode): boolean {
   const { value } = place;
   if (!isObject(value) || Object.keys(value).length === 1) return false;
   return isModern(place) || value['nullable'] === true;
 }
 
-function validatorFor(place: Place, name: string): Validator {
-  const read = once(() => describeSchema(place));
+function validatorFor(place: RefNode, name: string): Validator {
+  const read = lazy(() => describeSchema(place));
   const schema = (): Bundle => read().bundle;
-  const shape = once(() => shapeOf(schema()));
+  const shape = lazy(() => shapeOf(schema()));
   const { source } = place;
-  const isPlain = once(() => plainTextCheck(schema()));
-  const described = once(() => ({ ...describeSchema(place, exampleKeywords), examples: [] }));
+  const isPlain = lazy(() => plainTextCheck(schema()));
+  const described = lazy(() => ({ ...describeSchema(place, exampleKeywords), examples: [] }));
   let hasCompiled = false;
-  const compiled = once(() => {
+  const compiled = lazy(() => {
     hasCompiled = true;
     return makeCheck(schema(), makeMeter(), read().weight);
   });

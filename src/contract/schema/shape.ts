@@ -1,6 +1,6 @@
 // What a schema says about the type of a value: enough to convert text to it. It never validates.
 // If a schema allows several types including string, the text stays text.
-import { once, remembered } from '../../core/base/lazy.ts';
+import { lazy, remembered } from '../../core/base/lazy.ts';
 import type { Bundle } from './bundle.ts';
 import { isList, isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
@@ -26,7 +26,7 @@ function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
   const maps = all('properties').filter(isObject);
   const declared = new Set(maps.flatMap((map) => Object.keys(map)));
   // Requests ask for the same ones again and again, and each may be put together from thousands of schemas.
-  const others = once(() => shape(bundle, all('additionalProperties')));
+  const others = lazy(() => shape(bundle, all('additionalProperties')));
   const property = remembered((name) => {
     const schemasOf = maps.filter((map) => Object.hasOwn(map, name)).map((map) => map[name]);
     return shape(bundle, schemasOf);
@@ -35,7 +35,7 @@ function shape(bundle: Bundle, schemas: readonly unknown[]): Shape {
     types: new Set([...parts].flatMap(typesOf)),
     default: all('default')[0],
     properties: [...declared],
-    items: once(() => shape(bundle, all('items'))),
+    items: lazy(() => shape(bundle, all('items'))),
     property: (name) => (declared.has(name) ? property(name) : others()),
   };
 }

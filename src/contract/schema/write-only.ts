@@ -4,7 +4,7 @@
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject } from '../document/document.ts';
 import { child, entries, items } from '../document/ref-node.ts';
-import type { Place } from '../document/ref-node.ts';
+import type { RefNode } from '../document/ref-node.ts';
 
 /**
  * What a schema says about a value and the values inside it. Schemas may refer to themselves, so
@@ -21,7 +21,7 @@ export interface WriteOnly {
 }
 
 /** Undefined when nothing in the schemas is `writeOnly`. */
-export function compileWriteOnly(schemas: readonly (Place | undefined)[]): WriteOnly | undefined {
+export function compileWriteOnly(schemas: readonly (RefNode | undefined)[]): WriteOnly | undefined {
   const given = schemas.filter((schema) => schema !== undefined);
   const [first] = given;
   if (first === undefined) return undefined;
@@ -38,7 +38,7 @@ interface Found {
   hasAny: boolean;
 }
 
-const foundIn = new WeakMap<Place['source'], Found>();
+const foundIn = new WeakMap<RefNode['source'], Found>();
 
 export function withoutWriteOnly(value: unknown, schema: WriteOnly): unknown {
   const walk: Walk = { left: bounds.writeOnlyStepsMax, known: new Map() };
@@ -53,9 +53,9 @@ interface Draft extends WriteOnly {
 }
 
 /** Not recursive: there may be thousands in a chain. */
-function draftOf(schema: Place, found: Found): Draft {
-  const waiting: { place: Place; draft: Draft }[] = [];
-  const find = (place: Place): Draft => {
+function draftOf(schema: RefNode, found: Found): Draft {
+  const waiting: { place: RefNode; draft: Draft }[] = [];
+  const find = (place: RefNode): Draft => {
     const before = found.drafts.get(place.value);
     if (before !== undefined) return before;
     const draft: Draft = {
@@ -86,7 +86,7 @@ function draftOf(schema: Place, found: Found): Draft {
 
 const sameValue = ['allOf', 'anyOf', 'oneOf', 'then', 'else'] as const;
 
-function schemasAt(place: Place, keywords: readonly string[]): Place[] {
+function schemasAt(place: RefNode, keywords: readonly string[]): RefNode[] {
   return keywords.flatMap((keyword) => {
     const found = child(place, keyword);
     if (found === undefined || typeof found.value === 'boolean') return [];

@@ -1,7 +1,7 @@
 // Makes an expensive value lazily: on first use, and only once.
 
 /** A failure is kept too: making the value again would fail again. */
-export function once<T>(make: () => T): () => T {
+export function lazy<T>(make: () => T): () => T {
   let made: { value: T } | { error: unknown } | undefined;
   return () => {
     made ??= attempt(make);

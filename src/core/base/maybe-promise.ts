@@ -2,18 +2,21 @@
 // promise and a microtask even when the value is available; on the publish path that was a
 // measurable part of all allocation.
 
-export type Soon<T> = T | Promise<T>;
+export type MaybePromise<T> = T | Promise<T>;
 
 /** Applies `use` at once to an available value; an exception of `use` is then thrown here. */
-export function followed<T, U>(soon: Soon<T>, use: (value: T) => Soon<U>): Soon<U> {
+export function followed<T, U>(
+  soon: MaybePromise<T>,
+  use: (value: T) => MaybePromise<U>,
+): MaybePromise<U> {
   return soon instanceof Promise ? soon.then(use) : use(soon);
 }
 
 /** Returns at once if all values are available. */
-export function together<T>(all: readonly Soon<T>[]): Soon<readonly T[]> {
+export function together<T>(all: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
   return all.every(isThere) ? all : Promise.all(all);
 }
 
-function isThere<T>(soon: Soon<T>): soon is T {
+function isThere<T>(soon: MaybePromise<T>): soon is T {
   return !(soon instanceof Promise);
 }

@@ -402,18 +402,18 @@ describe('a receiver that always fails', () => {
       let one = lane({ readyMs: nowMs });
       let at = nowMs;
       let attempts = 0;
-      const underWay: number[] = [];
+      const inFlight: number[] = [];
       while (at < nowMs + 86_400_000) {
-        const [startedMs = Infinity] = underWay;
+        const [startedMs = Infinity] = inFlight;
         at = Math.max(at, Math.min(one.readyMs, startedMs + timeoutMs));
         if (startedMs + timeoutMs <= at) {
-          underWay.shift();
+          inFlight.shift();
           one = { ...one, ...settled(one, at, failed(at + 1, startedMs)) };
           continue;
         }
-        const took = room(one, at, { free: 10 - underWay.length, quantum: 8 });
+        const took = room(one, at, { free: 10 - inFlight.length, quantum: 8 });
         attempts += took;
-        underWay.push(...Array.from({ length: took }, () => at));
+        inFlight.push(...Array.from({ length: took }, () => at));
         one = { ...one, ...look(one, at, { took, nextMs: at + 1_000 }) };
       }
       assert(one.failures > 90, `${one.failures} failures`);

@@ -37,17 +37,17 @@ export const loadLimits = {
    * of a receiver's name says nothing of how many there are. What ends something has a quarter more room. Reads, of
    * which one app has half at most.
    */
-  publishesUnderWayStart: 256,
-  publishesUnderWayMin: 32,
-  publishesUnderWayMax: 256,
+  publishesInFlightStart: 256,
+  publishesInFlightMin: 32,
+  publishesInFlightMax: 256,
   publishWaitMs: 1_500,
   admissionLookMs: 100,
-  changesUnderWayStart: 256,
-  changesUnderWayMin: 32,
-  changesUnderWayMax: 512,
+  changesInFlightStart: 256,
+  changesInFlightMin: 32,
+  changesInFlightMax: 512,
   changeWaitMs: 1_500,
   endsRoomTimes: 1.25,
-  readsUnderWayMax: 512,
+  readsInFlightMax: 512,
   /** A request whose body has not arrived after this time does not count as work until it has. */
   arrivalMs: 1_000,
   /**
@@ -55,7 +55,7 @@ export const loadLimits = {
    * always admitted: all connections together can send 32 MiB of them. Where no key is needed, only
    * small bodies are accepted, so that callers without a key cannot fill these budgets.
    */
-  bytesUnderWayMax: 32 * 1_048_576,
+  bytesInFlightMax: 32 * 1_048_576,
   lateBytesMax: 64 * 1_048_576,
   smallBodyBytes: 16_384,
   /**

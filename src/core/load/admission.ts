@@ -21,14 +21,14 @@ export interface LimitRange {
 }
 
 export const publishRange: LimitRange = {
-  least: limits.publishesUnderWayMin,
-  most: limits.publishesUnderWayMax,
+  least: limits.publishesInFlightMin,
+  most: limits.publishesInFlightMax,
   waitMs: limits.publishWaitMs,
 };
 
 export const changeRange: LimitRange = {
-  least: limits.changesUnderWayMin,
-  most: limits.changesUnderWayMax,
+  least: limits.changesInFlightMin,
+  most: limits.changesInFlightMax,
   waitMs: limits.changeWaitMs,
 };
 

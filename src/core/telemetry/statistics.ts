@@ -18,13 +18,13 @@ export const countNames = [
 export type CountName = (typeof countNames)[number];
 export type Counts = Readonly<Record<CountName, number>>;
 
-export interface Figures {
+export interface Statistics {
   counts: Record<CountName, number>;
   /** Attempts by duration, in the buckets of latency.ts. */
   took: number[];
 }
 
-export function noFigures(): Figures {
+export function noStatistics(): Statistics {
   const counts = {
     published: 0,
     made: 0,
@@ -38,7 +38,7 @@ export function noFigures(): Figures {
 }
 
 /** Adds `more` to `sum`. */
-export function addFigures(sum: Figures, more: Figures): void {
+export function addStatistics(sum: Statistics, more: Statistics): void {
   for (const name of countNames) sum.counts[name] += more.counts[name];
   for (const [bucket, count] of more.took.entries()) {
     sum.took[bucket] = (sum.took[bucket] ?? 0) + count;
@@ -56,7 +56,7 @@ export function successRateOf({ delivered, retried, dead }: Counts): number | un
   return attempts === 0 ? undefined : delivered / attempts;
 }
 
-export function latencyOf({ took }: Figures): {
+export function latencyOf({ took }: Statistics): {
   p50Ms: number | undefined;
   p95Ms: number | undefined;
 } {

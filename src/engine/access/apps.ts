@@ -14,11 +14,11 @@ import type { NewKey, Page, PageInput, QuotaEdits } from '../../store/port/store
 import type { Context } from '../context.ts';
 import { drawKey, drawsMax, type FreshKey } from './keys.ts';
 
-type Means = Pick<Context, 'world' | 'store' | 'newId'>;
+type Deps = Pick<Context, 'world' | 'store' | 'newId'>;
 
 type FreshApp = { app: App } & FreshKey;
 
-export async function createApp(context: Means, name: string): Promise<FreshApp> {
+export async function createApp(context: Deps, name: string): Promise<FreshApp> {
   const made = await tryCreateApp(context, name);
   if (made !== undefined) return made;
   const message = `Cannot create app ${JSON.stringify(name)}: the name is taken`;
@@ -26,7 +26,7 @@ export async function createApp(context: Means, name: string): Promise<FreshApp>
 }
 
 /** Undefined when the name is taken. */
-async function tryCreateApp(context: Means, name: string): Promise<FreshApp | undefined> {
+async function tryCreateApp(context: Deps, name: string): Promise<FreshApp | undefined> {
   for (let draws = 0; draws < drawsMax; draws += 1) {
     const { fresh, secret } = drawKey(context, firstKey(name));
     const result = await context.store.edit('createApp', { id: context.newId(), name, key: fresh });
@@ -91,7 +91,7 @@ export interface DefaultApp {
  * generated key.
  */
 export async function ensureDefaultApp(
-  context: Means,
+  context: Deps,
   chosenKey: string | undefined,
 ): Promise<DefaultApp> {
   const made = await makeDefaultApp(context, chosenKey);
@@ -108,7 +108,7 @@ export async function ensureDefaultApp(
 
 /** Undefined when it exists already or another node created it first. */
 async function makeDefaultApp(
-  context: Means,
+  context: Deps,
   chosenKey: string | undefined,
 ): Promise<DefaultApp | undefined> {
   if ((await context.store.read('app', { name: defaultAppName })) !== undefined) return undefined;

@@ -6,7 +6,7 @@ import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { noQuotas } from '../../core/load/quotas.ts';
 import { hashToken, type Session } from '../../core/domain/session.ts';
-import { followed, type Soon } from '../../core/base/maybe-promise.ts';
+import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { Context } from '../context.ts';
 
 export interface Identifier {
@@ -14,7 +14,7 @@ export interface Identifier {
    * The key, if it is valid now. Unknown, revoked, expired and wrong keys are indistinguishable.
    * `read` is the parsed key if the caller has it already. Synchronous if the key is cached.
    */
-  identify(presented: string, read?: PresentedKey): Soon<Key | undefined>;
+  identify(presented: string, read?: PresentedKey): MaybePromise<Key | undefined>;
   /** The session with this token and its key, if both are still valid. */
   identifySession(token: string): Promise<{ key: Key; session: Session } | undefined>;
   /**
@@ -28,13 +28,13 @@ export interface Identifier {
   forgetSession(session: Pick<Session, 'hash'>): void;
 }
 
-type Means = Pick<Context, 'world' | 'store'> & {
+type Deps = Pick<Context, 'world' | 'store'> & {
   /** Called when recording the last use failed; the request goes on. */
   onTouchError: (error: unknown) => void;
 };
 
-export function createIdentifier(means: Means): Identifier {
-  const { world, store } = means;
+export function createIdentifier(deps: Deps): Identifier {
+  const { world, store } = deps;
   const keys = createMemory(world, async (id) => store.read('key', { id }));
   const sessions = createMemory(world, async (id) =>
     store.read('session', { hash: Buffer.from(id, 'hex') }),
@@ -46,7 +46,7 @@ export function createIdentifier(means: Means): Identifier {
     const lastMs = Math.max(touched.get(key.id) ?? 0, key.usedMs ?? 0);
     if (nowMs - lastMs < limits.keyTouchMs) return;
     remember(touched, key.id, nowMs);
-    store.edit('touchKeys', { ids: [key.id] }).catch(means.onTouchError);
+    store.edit('touchKeys', { ids: [key.id] }).catch(deps.onTouchError);
   };
 
   /** A session is extended while it is in use. */
@@ -58,7 +58,7 @@ export function createIdentifier(means: Means): Identifier {
     remember(prolonged, id, expiresMs);
     store.edit('prolongSession', { hash, expiresMs }).catch((error: unknown) => {
       prolonged.delete(id);
-      means.onTouchError(error);
+      deps.onTouchError(error);
     });
     return { ...session, expiresMs };
   };
@@ -109,18 +109,18 @@ function idOf({ hash }: Pick<Session, 'hash'>): string {
 }
 
 interface Memory<V> {
-  find: (id: string) => Soon<V | undefined>;
+  find: (id: string) => MaybePromise<V | undefined>;
   forget: (id: string) => void;
 }
 
 interface Remembered<V> {
-  value: Soon<V | undefined>;
+  value: MaybePromise<V | undefined>;
   untilMs: number;
 }
 
 /** Caches answers of the store for a short time, including that an id does not exist. */
 function createMemory<V>(
-  world: Means['world'],
+  world: Deps['world'],
   read: (id: string) => Promise<V | undefined>,
 ): Memory<V> {
   const remembered = new NewestMap<string, Remembered<V>>(limits.keyCacheEntriesMax);

@@ -18,12 +18,12 @@ export interface KeyWish {
 }
 
 type Owner = Pick<App, 'no'>;
-type Means = Pick<Context, 'world' | 'store' | 'defaultApp'>;
+type Deps = Pick<Context, 'world' | 'store' | 'defaultApp'>;
 
 /** Key ids have 47 bits: a collision is rare, and another id is drawn. */
 export const drawsMax = 3;
 
-export async function createKey(context: Means, app: Owner, wish: KeyWish): Promise<FreshKey> {
+export async function createKey(context: Deps, app: Owner, wish: KeyWish): Promise<FreshKey> {
   if (wish.scopes.includes('operator') && app.no !== context.defaultApp.no) {
     const message = `expected none: only keys of the app "${defaultAppName}" can hold "operator"`;
     throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
@@ -41,11 +41,11 @@ export async function createKey(context: Means, app: Owner, wish: KeyWish): Prom
   throw new Problem('internal', 'Cannot generate an unused key id');
 }
 
-export async function listKeys({ store }: Means, app: Owner, page: PageInput): Promise<Page<Key>> {
+export async function listKeys({ store }: Deps, app: Owner, page: PageInput): Promise<Page<Key>> {
   return store.read('keys', { appNo: app.no, page });
 }
 
-export async function getKey({ store }: Means, app: Owner, id: string): Promise<Key> {
+export async function getKey({ store }: Deps, app: Owner, id: string): Promise<Key> {
   const bare = bareId(id);
   const key = bare === undefined ? undefined : await store.read('key', { id: bare });
   if (key === undefined || key.appNo !== app.no) throw notFound(id);
@@ -53,7 +53,7 @@ export async function getKey({ store }: Means, app: Owner, id: string): Promise<
 }
 
 export async function rotateKey(
-  context: Means,
+  context: Deps,
   app: Owner,
   { id, overlapMs }: { id: string; overlapMs: number },
 ): Promise<FreshKey> {
@@ -77,7 +77,7 @@ export async function rotateKey(
   return { key: result.key, secret };
 }
 
-export async function revokeKey({ store }: Means, app: Owner, id: string): Promise<Key> {
+export async function revokeKey({ store }: Deps, app: Owner, id: string): Promise<Key> {
   const bare = bareId(id);
   if (bare === undefined) throw notFound(id);
   const result = await store.edit('revokeKey', { appNo: app.no, id: bare });

@@ -16,14 +16,14 @@ export interface OpenSession extends Session {
 
 export type Credential = { key: string } | { ticket: string };
 
-type Means = Pick<Context, 'world' | 'store'>;
+type Deps = Pick<Context, 'world' | 'store'>;
 
 /**
  * Ends the session of `earlierToken`: the browser is about to forget that token, and then no one
  * could end it.
  */
 export async function signIn(
-  context: Means,
+  context: Deps,
   identifier: Identifier,
   credential: Credential,
   earlierToken?: string,
@@ -50,7 +50,7 @@ const refusal =
   'old and has not been used';
 
 export async function signOut(
-  { store }: Means,
+  { store }: Deps,
   identifier: Identifier,
   session: Pick<Session, 'hash'>,
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function signOut(
  * none.
  */
 export async function makeTicket(
-  { world, store }: Means,
+  { world, store }: Deps,
   app: Pick<App, 'no'>,
 ): Promise<string | undefined> {
   const found = await store.read('adminKey', { appNo: app.no, nowMs: world.nowMs() });
@@ -84,7 +84,7 @@ async function keyOfSecret(identifier: Identifier, secret: string): Promise<Foun
   return key && { key, keyHash: hashKey(secret) };
 }
 
-async function keyOfTicket({ world, store }: Means, ticket: string): Promise<Found | undefined> {
+async function keyOfTicket({ world, store }: Deps, ticket: string): Promise<Found | undefined> {
   const hash = hashToken(ticket);
   if (hash === undefined) return undefined;
   const taken = await store.edit('takeTicket', { hash });

@@ -7,7 +7,11 @@ import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
-import { createUnread, type LargeAnswer, type Unread } from './response-backlog.ts';
+import {
+  createResponseBacklog,
+  type LargeAnswer,
+  type ResponseBacklog,
+} from './response-backlog.ts';
 
 /** `end`: an unsubscribe or delete. Admitted up to a higher limit, because it reduces the load. */
 export type LoadKind = 'publish' | 'change' | 'end' | 'read';
@@ -33,7 +37,7 @@ export interface AdmissionFigures {
   /** How many publishes, and how many other changes, may be in progress at present. */
   publishLimit: number;
   changeLimit: number;
-  underWay: Readonly<Record<Room, number>>;
+  inFlight: Readonly<Record<Room, number>>;
   /** Large bodies in progress or being received, and those that arrive slowly. */
   bytes: number;
   lateBytes: number;
@@ -67,7 +71,7 @@ interface Entered extends Link<Entered> {
 
 interface House {
   world: Pick<World, 'monotonicMs'>;
-  underWay: Record<Room, number>;
+  inFlight: Record<Room, number>;
   /** Per app, counted once the key was checked. */
   ofApps: Record<Room, Map<number, number>>;
   refused: Record<LoadKind, number>;
@@ -75,7 +79,7 @@ interface House {
   arriving: LinkedList<Entered>;
   publishes: AdaptiveLimit;
   changes: AdaptiveLimit;
-  unread: Unread;
+  unread: ResponseBacklog;
   bytes: number;
   lateBytes: number;
   lookedMs: number;
@@ -84,13 +88,13 @@ interface House {
 export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
   const house: House = {
     world,
-    underWay: { publish: 0, change: 0, read: 0 },
+    inFlight: { publish: 0, change: 0, read: 0 },
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
-    publishes: createLimit(limits.publishesUnderWayStart, publishRange),
-    changes: createLimit(limits.changesUnderWayStart, changeRange),
-    unread: createUnread(world),
+    publishes: createLimit(limits.publishesInFlightStart, publishRange),
+    changes: createLimit(limits.changesInFlightStart, changeRange),
+    unread: createResponseBacklog(world),
     bytes: 0,
     lateBytes: 0,
     lookedMs: world.monotonicMs(),
@@ -105,7 +109,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
       return {
         publishLimit: house.publishes.limit(),
         changeLimit: house.changes.limit(),
-        underWay: { ...house.underWay },
+        inFlight: { ...house.inFlight },
         bytes: house.bytes,
         lateBytes: house.lateBytes,
         unreadBytes: house.unread.bytes(),
@@ -171,9 +175,9 @@ function ownedBy(house: House, one: Entered, appNo: number): boolean {
   return isLetIn;
 }
 
-function count({ underWay, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1): void {
+function count({ inFlight, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1): void {
   const room = roomOf(kind);
-  underWay[room] += by;
+  inFlight[room] += by;
   if (appNo === undefined) return;
   const now = (ofApps[room].get(appNo) ?? 0) + by;
   if (now === 0) ofApps[room].delete(appNo);
@@ -267,9 +271,9 @@ function roomOf(kind: LoadKind): Room {
  * place.
  */
 function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
-  const { underWay, ofApps } = house;
+  const { inFlight, ofApps } = house;
   const room = roomOf(kind);
-  const free = mostOf(house, kind) - underWay[room];
+  const free = mostOf(house, kind) - inFlight[room];
   const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
   const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
   if (isLetIn) return true;
@@ -283,7 +287,7 @@ function largeOf(bytes: number): number {
 }
 
 function hasBytes(house: House, bytes: number): boolean {
-  return bytes === 0 || house.bytes + bytes <= limits.bytesUnderWayMax;
+  return bytes === 0 || house.bytes + bytes <= limits.bytesInFlightMax;
 }
 
 function hasLateBytes(house: House, bytes: number): boolean {
@@ -299,7 +303,7 @@ function mostOf({ publishes, changes }: House, kind: LoadKind): number {
     case 'end':
       return Math.ceil(changes.limit() * limits.endsRoomTimes);
     case 'read':
-      return limits.readsUnderWayMax;
+      return limits.readsInFlightMax;
   }
 }
 

@@ -6,7 +6,7 @@ import { NewestMap } from '../../core/base/newest-map.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { quotasOf, type Quotas } from '../../core/load/quotas.ts';
 import { giveBack, rescale, take, type Debt } from '../../core/load/rate.ts';
-import { followed, type Soon } from '../../core/base/maybe-promise.ts';
+import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Store } from '../../store/port/store.ts';
 
@@ -20,18 +20,18 @@ export interface AppQuotas {
   readonly fallback: Quotas;
   of(app: Pick<App, 'quotas'>): Quotas;
   /** Takes `events` from the app's rate, or throws `rate_limited`. */
-  spend(app: Owner, events: number): Soon<RateHeaders>;
+  spend(app: Owner, events: number): MaybePromise<RateHeaders>;
   /** Returns what a failed publish has taken. */
   giveBack(app: Pick<App, 'no'>, events: number): void;
 }
 
-export interface QuotaMeans {
+export interface QuotaDeps {
   world: Pick<World, 'monotonicMs'>;
   store: Pick<Store, 'read' | 'isShared'>;
   fallback: Quotas;
 }
 
-export function createQuotas({ world, store, fallback }: QuotaMeans): AppQuotas {
+export function createQuotas({ world, store, fallback }: QuotaDeps): AppQuotas {
   const debts = new NewestMap<number, Debt>(limits.pacesRememberedMax);
   const sharers = createSharers({ world, store });
   return {
@@ -100,7 +100,10 @@ function remember(map: NewestMap<number, Debt>, appNo: number, debt: Debt): void
  * How many nodes serve requests, this one included, refreshed every few seconds. The last answer
  * stays in use during a refresh; after a failure the next publish asks again.
  */
-function createSharers({ world, store }: Pick<QuotaMeans, 'world' | 'store'>): () => Soon<number> {
+function createSharers({
+  world,
+  store,
+}: Pick<QuotaDeps, 'world' | 'store'>): () => MaybePromise<number> {
   let known: number | undefined;
   let askAgainMs = 0;
   let asking: Promise<number> | undefined;

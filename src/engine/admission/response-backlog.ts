@@ -3,7 +3,7 @@
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 
-export interface Unread {
+export interface ResponseBacklog {
   /**
    * An answer was handed to its connection. Call the function returned once it is sent or dropped.
    */
@@ -28,7 +28,7 @@ interface Waiting extends LargeAnswer {
  * Public answers have a small limit of their own, and the oldest one gives way at once: clients
  * without a key must not cause refusals for clients with one.
  */
-export function createUnread(world: Pick<World, 'monotonicMs'>): Unread {
+export function createResponseBacklog(world: Pick<World, 'monotonicMs'>): ResponseBacklog {
   const known = createRoom(limits.unreadBytesMax);
   const strangers = createRoom(limits.unreadPublicBytesMax);
   const isSlow = ({ sinceMs }: Waiting): boolean =>

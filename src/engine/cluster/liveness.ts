@@ -8,7 +8,7 @@ import type { World } from '../../core/base/world.ts';
 import type { NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 
-export interface LivenessMeans {
+export interface LivenessDeps {
   world: World;
   store: Pick<Store, 'edit' | 'isShared'>;
   name: string;
@@ -34,12 +34,12 @@ export interface Incarnation {
 }
 
 /** Registers the node and starts its heartbeat. */
-export async function startLiveness(means: LivenessMeans): Promise<Liveness> {
-  return new Liveness(means, await announce(means));
+export async function startLiveness(deps: LivenessDeps): Promise<Liveness> {
+  return new Liveness(deps, await announce(deps));
 }
 
 export class Liveness {
-  readonly #means: LivenessMeans;
+  readonly #deps: LivenessDeps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #now: Incarnation;
@@ -47,8 +47,8 @@ export class Liveness {
   #resting: AbortController | undefined;
   #onLost: () => void = () => undefined;
 
-  constructor(means: LivenessMeans, incarnation: Incarnation) {
-    this.#means = means;
+  constructor(deps: LivenessDeps, incarnation: Incarnation) {
+    this.#deps = deps;
     this.#now = incarnation;
     this.#done = this.#live();
   }
@@ -66,16 +66,16 @@ export class Liveness {
   }
 
   get name(): string {
-    return this.#means.name;
+    return this.#deps.name;
   }
 
   get role(): NodeRole {
-    return this.#means.role;
+    return this.#deps.role;
   }
 
   /** Whether a recent heartbeat has reached the store. */
   isFresh(): boolean {
-    return this.#means.world.elapsedMs() - this.#now.seenMs <= limits.nodeFreshMs;
+    return this.#deps.world.elapsedMs() - this.#now.seenMs <= limits.nodeFreshMs;
   }
 
   /**
@@ -84,7 +84,7 @@ export class Liveness {
    * wall clock set forward.
    */
   mayWork(): boolean {
-    if (!this.#means.store.isShared || this.isFresh()) return true;
+    if (!this.#deps.store.isShared || this.isFresh()) return true;
     this.#resting?.abort();
     return false;
   }
@@ -96,7 +96,7 @@ export class Liveness {
 
   /** Deregisters the node. Everything that works under its number must have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const { world, store, onError } = this.#means;
+    const { world, store, onError } = this.#deps;
     this.#stop.abort();
     const goodbye = this.#done
       .then(async () => store.edit('stopNode', { node: this.#now.node }))
@@ -116,14 +116,14 @@ export class Liveness {
       const resting = new AbortController();
       if (waitMs > limits.heartbeatAgainMs) this.#resting = resting;
       const either = AbortSignal.any([signal, resting.signal]);
-      await this.#means.world.sleep(waitMs, either).catch(() => undefined); // Stopped, or due early.
+      await this.#deps.world.sleep(waitMs, either).catch(() => undefined); // Stopped, or due early.
       this.#resting = undefined;
     }
   }
 
   /** Returns the time until the next round. */
   async #round(): Promise<number> {
-    const { store, role, onRescued, onError } = this.#means;
+    const { store, role, onRescued, onError } = this.#deps;
     // A node that is alone has nothing to rescue.
     const rescues = store.isShared && role !== 'api';
     try {
@@ -146,7 +146,7 @@ export class Liveness {
    * this node's own rescue would declare it gone.
    */
   #isBeatDue(): boolean {
-    const silentMs = this.#means.world.elapsedMs() - this.#now.seenMs;
+    const silentMs = this.#deps.world.elapsedMs() - this.#now.seenMs;
     return silentMs >= limits.heartbeatEveryMs - limits.rescueEveryMs / 2;
   }
 
@@ -161,7 +161,7 @@ export class Liveness {
   }
 
   async #beat(): Promise<void> {
-    const { world, store } = this.#means;
+    const { world, store } = this.#deps;
     const [seenMs, lastMs] = [world.elapsedMs(), world.monotonicMs()];
     const { node } = this.#now;
     const { kind } = await store.edit('heartbeat', { node });
@@ -172,12 +172,12 @@ export class Liveness {
     const never = -Infinity;
     this.#now = { node, seenMs: never, lastMs: never, beforeMs: never };
     this.#onLost();
-    this.#now = await announce(this.#means);
+    this.#now = await announce(this.#deps);
   }
 }
 
 /** Registers a new incarnation. */
-async function announce({ world, store, name, role }: LivenessMeans): Promise<Incarnation> {
+async function announce({ world, store, name, role }: LivenessDeps): Promise<Incarnation> {
   const [seenMs, lastMs] = [world.elapsedMs(), world.monotonicMs()];
   const aloneHere = !store.isShared;
   const { node } = await store.edit('startNode', { name, role, version, aloneHere });

@@ -6,7 +6,7 @@ import type { Liveness } from './liveness.ts';
 
 export type Readiness = { kind: 'ready' } | { kind: 'unready'; reason: string; cause?: unknown };
 
-export interface ReadinessMeans {
+export interface ReadinessDeps {
   /** A store with deadlines, so that a probe does not wait for long. */
   store: Pick<Context['store'], 'read' | 'edit'>;
   self: Pick<Liveness, 'isFresh' | 'no'>;
@@ -16,9 +16,9 @@ export interface ReadinessMeans {
 }
 
 /** Anyone may probe at any rate: the store is asked once for all probes at about the same time. */
-export function createReadiness(means: ReadinessMeans): () => Promise<Readiness> {
-  const { store, self, world } = means;
-  const isWritable = createWriteCheck(means);
+export function createReadiness(deps: ReadinessDeps): () => Promise<Readiness> {
+  const { store, self, world } = deps;
+  const isWritable = createWriteCheck(deps);
   let asked: { sinceMs: number; found: Promise<Readiness> } | undefined;
   let isAsking = false;
   const ask = async (): Promise<Readiness> => {
@@ -51,7 +51,7 @@ export function createReadiness(means: ReadinessMeans): () => Promise<Readiness>
  * A store that can be read may be unable to write, for example on a full disk. A heartbeat is a
  * write that always changes a row: one success counts for a while, or until a batch fails.
  */
-function createWriteCheck({ store, self, world, failures }: ReadinessMeans): () => Promise<void> {
+function createWriteCheck({ store, self, world, failures }: ReadinessDeps): () => Promise<void> {
   let proven = { sinceMs: -Infinity, failures: 0 };
   return async () => {
     const found = { sinceMs: world.monotonicMs(), failures: failures() };

@@ -15,7 +15,7 @@ import type { KnownTarget, Prepare } from '../targets/prepared-target.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
 import { traceHeaders } from '../publish/trace.ts';
 
-export interface DraftMeans {
+export interface AttemptRequestDeps {
   world: Pick<World, 'nowMs'>;
   sender: Pick<Sender, 'print'>;
   targets: Pick<TargetCache, 'known'>;
@@ -44,13 +44,13 @@ interface Draft {
  * Building ahead uses time in which the cores would idle: a median of 1.06 times as many events on
  * PostgreSQL, no clear gain on SQLite (docs/performance.md).
  */
-export function foresee(means: DraftMeans, deliveries: readonly Drafted[]): void {
+export function foresee(deps: AttemptRequestDeps, deliveries: readonly Drafted[]): void {
   for (const leased of deliveries) {
-    const target = means.targets.known(leased.callback, leased.version);
+    const target = deps.targets.known(leased.callback, leased.version);
     if (target === undefined) continue;
     try {
-      const draft = compose(means, { leased, target, nowMs: means.world.nowMs() });
-      means.sender.print(draft.request);
+      const draft = compose(deps, { leased, target, nowMs: deps.world.nowMs() });
+      deps.sender.print(draft.request);
       leased[drafted] = draft;
     } catch {
       // The request is built again when it is sent, and the error is reported there.
@@ -59,14 +59,14 @@ export function foresee(means: DraftMeans, deliveries: readonly Drafted[]): void
 }
 
 export function requestOf(
-  means: DraftMeans,
+  deps: AttemptRequestDeps,
   { leased, target }: { leased: Drafted; target: KnownTarget },
 ): SendRequest {
-  const nowMs = means.world.nowMs(); // Not the store's clock: the receiver compares the timestamp with real time.
+  const nowMs = deps.world.nowMs(); // Not the store's clock: the receiver compares the timestamp with real time.
   const draft = leased[drafted];
   leased[drafted] = undefined; // The delivery outlives its request.
   const stands = draft?.target === target && nowMs >= draft.fromMs && nowMs < draft.untilMs;
-  return (stands ? draft : compose(means, { leased, target, nowMs })).request;
+  return (stands ? draft : compose(deps, { leased, target, nowMs })).request;
 }
 
 interface Composing {
@@ -75,8 +75,8 @@ interface Composing {
   nowMs: number;
 }
 
-function compose(means: DraftMeans, { leased, target, nowMs }: Composing): Draft {
-  const { definition, secrets: known, headers: added } = means.prepare(target);
+function compose(deps: AttemptRequestDeps, { leased, target, nowMs }: Composing): Draft {
+  const { definition, secrets: known, headers: added } = deps.prepare(target);
   const secrets = validSecrets(known, nowMs);
   const timestampS = Math.floor(nowMs / 1000);
   const id = withPrefix('evt', leased.event);
@@ -92,11 +92,11 @@ function compose(means: DraftMeans, { leased, target, nowMs }: Composing): Draft
     hops: hopsOf(leased.trace) + 1,
     timestampS,
     signature: sign({ id, timestampS, payload: body, secrets: secrets.map((one) => one.secret) }),
-    trace: traceHeaders(means.tracer, leased),
+    trace: traceHeaders(deps.tracer, leased),
     added,
   });
   const url = fillEvent(target.url, leased.eventName);
-  const { timeoutMs = means.timeoutMs } = target.controls;
+  const { timeoutMs = deps.timeoutMs } = target.controls;
   const { appNo: app, method } = target;
   const request = { app, method, url, headers, body, timeoutMs };
   const untilMs = Math.min(

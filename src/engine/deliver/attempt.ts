@@ -12,14 +12,14 @@ import type { Sender } from '../../egress/http/send.ts';
 import type { AttemptRecord, Settlement } from '../../store/port/delivery-verbs.ts';
 import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { Start } from './dispatcher.ts';
-import { type DraftMeans, requestOf } from './attempt-request.ts';
+import { type AttemptRequestDeps, requestOf } from './attempt-request.ts';
 import type { Gate, Passage } from './gate.ts';
 import type { Longest } from './longest-timeout.ts';
 import type { KnownTarget } from '../targets/prepared-target.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
-import type { Witness } from './delivery-telemetry.ts';
+import type { DeliveryTelemetry } from './delivery-telemetry.ts';
 
-export interface DeliverMeans extends DraftMeans {
+export interface DeliverDeps extends AttemptRequestDeps {
   world: World;
   sender: Sender;
   targets: TargetCache;
@@ -34,31 +34,31 @@ export interface DeliverMeans extends DraftMeans {
   holds: (lease: number) => boolean;
   /** Retry waits of subscriptions without their own. */
   waitsMs: readonly number[];
-  witness?: Pick<Witness, 'attempted'> | undefined;
+  witness?: Pick<DeliveryTelemetry, 'attempted'> | undefined;
 }
 
 export async function deliver(
-  means: DeliverMeans,
+  deps: DeliverDeps,
   leased: Leased,
   { signal, confirmedMs }: Start,
 ): Promise<Settlement> {
   const name = { event: leased.event, n: leased.n, lease: leased.lease };
-  const found = stand(means, leased) ?? (await approach(means, leased));
-  if (found.kind !== 'standing') return { ...name, ...unsent(found, means.nowMs()) };
+  const found = stand(deps, leased) ?? (await approach(deps, leased));
+  if (found.kind !== 'standing') return { ...name, ...unsent(found, deps.nowMs()) };
   const { target, passage } = found;
-  const confirmation = means.confirmer.confirm(target, confirmedMs);
+  const confirmation = deps.confirmer.confirm(target, confirmedMs);
   try {
-    const sent = await attempt(means, { leased, target, passage, confirmation, signal });
-    if (sent.kind !== 'sent') return { ...name, ...unsent(sent, means.nowMs()) };
+    const sent = await attempt(deps, { leased, target, passage, confirmation, signal });
+    if (sent.kind !== 'sent') return { ...name, ...unsent(sent, deps.nowMs()) };
     // Another node may have changed the target of the subscription since.
     const isDoubtful =
-      wantsNoMore(means, target, sent.result) &&
+      wantsNoMore(deps, target, sent.result) &&
       (await confirmation.renew('anew').then(
         () => false,
         () => true, // The store cannot be asked. The attempt was made and is recorded.
       ));
-    const settlement = { ...name, ...settle(means, { leased, target, passage, sent, isDoubtful }) };
-    means.witness?.attempted(leased, target, settlement);
+    const settlement = { ...name, ...settle(deps, { leased, target, passage, sent, isDoubtful }) };
+    deps.witness?.attempted(leased, target, settlement);
     return settlement;
   } finally {
     passage.leave();
@@ -68,7 +68,7 @@ export async function deliver(
 
 /** With a cached target, so without waiting; undefined if there is none. */
 function stand(
-  { targets, gate }: DeliverMeans,
+  { targets, gate }: DeliverDeps,
   { callback, version }: Leased,
 ): Standing | Unsent | undefined {
   const target = targets.known(callback, version);
@@ -90,11 +90,11 @@ interface Standing {
  * Registers at the gate with a current target. A change between reading the target and registering
  * would be missed, so the target is looked up again until both happen in one turn.
  */
-async function approach(means: DeliverMeans, leased: Leased): Promise<Standing | Unsent> {
+async function approach(deps: DeliverDeps, leased: Leased): Promise<Standing | Unsent> {
   for (;;) {
-    const target = await means.targets.find(leased.callback, leased.version);
+    const target = await deps.targets.find(leased.callback, leased.version);
     if (target === undefined) return { kind: 'ended' };
-    const found = stand(means, leased);
+    const found = stand(deps, leased);
     if (found !== undefined) return found;
   }
 }
@@ -124,10 +124,10 @@ type Unsent =
  * Sends once the store has confirmed that the lane is open. A confirmation that expires before the
  * request starts is renewed.
  */
-async function attempt(means: DeliverMeans, it: Attempting): Promise<Sent | Unsent> {
+async function attempt(deps: DeliverDeps, it: Attempting): Promise<Sent | Unsent> {
   for (let tries = 0; tries < limits.confirmTriesMax; tries += 1) {
     if (!it.confirmation.isFresh()) await it.confirmation.renew('shared');
-    const sent = await send(means, it);
+    const sent = await send(deps, it);
     if (sent.kind !== 'unconfirmed') return sent;
   }
   return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
@@ -139,13 +139,13 @@ type Verdict = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
  * Called right before the first byte. A delivery that has lost its lease is released, and the store
  * ignores that release.
  */
-function judge(means: DeliverMeans, it: Attempting): Verdict {
+function judge(deps: DeliverDeps, it: Attempting): Verdict {
   const { leased, target, passage, confirmation } = it;
   const state = passage.state();
   if (state !== 'open') return state;
-  if (!means.holds(leased.lease)) return 'held';
+  if (!deps.holds(leased.lease)) return 'held';
   const { expiresMs } = target.controls;
-  if (expiresMs !== undefined && means.nowMs() >= expiresMs) return 'expired';
+  if (expiresMs !== undefined && deps.nowMs() >= expiresMs) return 'expired';
   return confirmation.isFresh() ? 'open' : 'unconfirmed';
 }
 
@@ -157,21 +157,21 @@ function stopped(verdict: Exclude<Verdict, 'open'>): Unsent | { kind: 'unconfirm
 }
 
 async function send(
-  means: DeliverMeans,
+  deps: DeliverDeps,
   it: Attempting,
 ): Promise<Sent | Unsent | { kind: 'unconfirmed' }> {
-  let verdict = judge(means, it);
+  let verdict = judge(deps, it);
   if (verdict !== 'open') return stopped(verdict);
-  const { world, sender } = means;
-  const startedMs = means.nowMs();
+  const { world, sender } = deps;
+  const startedMs = deps.nowMs();
   const startedAt = world.monotonicMs();
-  const request = requestOf(means, it);
+  const request = requestOf(deps, it);
   const onStart = (): boolean => {
-    verdict = judge(means, it);
+    verdict = judge(deps, it);
     if (verdict === 'open') it.confirmation.end();
     return verdict === 'open';
   };
-  const isOver = means.longest.begin(request.timeoutMs);
+  const isOver = deps.longest.begin(request.timeoutMs);
   let result: SenderResult;
   try {
     result = await sender.send(request, { signal: it.signal, onStart });
@@ -206,21 +206,21 @@ interface Sending {
   isDoubtful: boolean;
 }
 
-function settle(means: DeliverMeans, it: Sending): Settling {
+function settle(deps: DeliverDeps, it: Sending): Settling {
   const { leased, target, passage, sent, isDoubtful } = it;
-  const nowMs = means.nowMs();
-  const { definition } = means.prepare(target);
+  const nowMs = deps.nowMs();
+  const { definition } = deps.prepare(target);
   const unsubscribeStatus = unsubscribeStatusOf(definition);
   const classified = classify(sent.result, {
     tries: leased.tries,
-    waitsMs: target.controls.retryMs ?? means.waitsMs,
+    waitsMs: target.controls.retryMs ?? deps.waitsMs,
     unsubscribeStatus,
     nowMs,
-    chance: () => chance(means.world),
+    chance: () => chance(deps.world),
   });
   // If the subscription's target has changed in the meantime, the answer of the old one must not
   // end it.
-  const isHere = (): boolean => means.targets.isCurrent(target) || passage.state() === 'open'; // Or evicted from the cache, but unchanged.
+  const isHere = (): boolean => deps.targets.isCurrent(target) || passage.state() === 'open'; // Or evicted from the cache, but unchanged.
   const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere());
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
@@ -240,7 +240,7 @@ function settle(means: DeliverMeans, it: Sending): Settling {
   return { outcome, attempt: record };
 }
 
-function wantsNoMore({ prepare }: DeliverMeans, target: KnownTarget, result: SendResult): boolean {
+function wantsNoMore({ prepare }: DeliverDeps, target: KnownTarget, result: SendResult): boolean {
   if (result.kind !== 'answered') return false;
   return result.status === unsubscribeStatusOf(prepare(target).definition);
 }

@@ -39,15 +39,15 @@ const always: Confirmation = {
   end: () => undefined,
 };
 
-export interface ConfirmerMeans {
+export interface ConfirmerDeps {
   world: Pick<World, 'monotonicMs' | 'elapsedMs' | 'sleep'>;
   targets: TargetCache;
   gate: Gate;
 }
 
-export function createConfirmer(means: ConfirmerMeans): Confirmer {
-  const deadlines = new Deadlines(means.world);
-  const keeping = { ...means, deadlines };
+export function createConfirmer(deps: ConfirmerDeps): Confirmer {
+  const deadlines = new Deadlines(deps.world);
+  const keeping = { ...deps, deadlines };
   return {
     confirm: (target, confirmedMs) => new Kept(keeping, target, confirmedMs),
     close: () => deadlines.close(),
@@ -55,29 +55,29 @@ export function createConfirmer(means: ConfirmerMeans): Confirmer {
 }
 
 class Kept implements Confirmation, DeadlineOwner {
-  readonly #means: ConfirmerMeans & { deadlines: Deadlines };
+  readonly #deps: ConfirmerDeps & { deadlines: Deadlines };
   readonly #target: KnownTarget;
   #confirmedMs: number;
   #deadline: Deadline;
   #isOver = false;
 
   constructor(
-    means: ConfirmerMeans & { deadlines: Deadlines },
+    deps: ConfirmerDeps & { deadlines: Deadlines },
     target: KnownTarget,
     confirmedMs: number,
   ) {
-    this.#means = means;
+    this.#deps = deps;
     this.#target = target;
     this.#confirmedMs = confirmedMs;
-    this.#deadline = means.deadlines.set(limits.confirmKeepMs, this);
+    this.#deadline = deps.deadlines.set(limits.confirmKeepMs, this);
   }
 
   isFresh(): boolean {
-    return this.#means.world.elapsedMs() - this.#confirmedMs <= limits.confirmedMs;
+    return this.#deps.world.elapsedMs() - this.#confirmedMs <= limits.confirmedMs;
   }
 
   async renew(how: 'shared' | 'anew'): Promise<void> {
-    const { world, targets, gate } = this.#means;
+    const { world, targets, gate } = this.#deps;
     const { callback, version, subscription } = this.#target;
     const sinceMs = how === 'anew' ? Infinity : world.elapsedMs() - limits.confirmShareMs;
     const { target, readMs } = await targets.look(callback, sinceMs);
@@ -90,7 +90,7 @@ class Kept implements Confirmation, DeadlineOwner {
 
   end(): void {
     this.#isOver = true;
-    this.#means.deadlines.clear(this.#deadline);
+    this.#deps.deadlines.clear(this.#deadline);
   }
 
   expire(): void {
@@ -99,7 +99,7 @@ class Kept implements Confirmation, DeadlineOwner {
       .catch(() => undefined)
       .then(() => {
         if (this.#isOver) return;
-        this.#deadline = this.#means.deadlines.set(limits.confirmKeepMs, this);
+        this.#deadline = this.#deps.deadlines.set(limits.confirmKeepMs, this);
       });
   }
 }

@@ -19,7 +19,7 @@ export interface FactLog {
   warn(facts: object, fact: string): void;
 }
 
-export interface Witness {
+export interface DeliveryTelemetry {
   /** An attempt was made; its outcome may not be committed yet. */
   attempted(leased: Leased, target: KnownTarget, settlement: Settlement): void;
   /** The outcome of a delivery was committed. */
@@ -28,13 +28,17 @@ export interface Witness {
   gone(leased: Leased, subscription: string): void;
 }
 
-export interface WitnessMeans {
+export interface DeliveryTelemetryDeps {
   world: Pick<World, 'nowMs'>;
   tracer?: Tracer | undefined;
   log?: FactLog | undefined;
 }
 
-export function createWitness({ world, tracer, log }: WitnessMeans): Witness {
+export function createDeliveryTelemetry({
+  world,
+  tracer,
+  log,
+}: DeliveryTelemetryDeps): DeliveryTelemetry {
   // Keyed by the object that goes through one attempt, so that it is collected with it. Only
   // attempts that will be reported are added: a WeakMap with young keys makes every garbage
   // collection more expensive.

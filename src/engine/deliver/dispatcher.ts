@@ -11,11 +11,11 @@ import type { Offer, Outlook, Settled, Settlement } from '../../store/port/deliv
 import type { Worked, Worker } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { InFlight } from './app-shares.ts';
-import { handIn } from './settle.ts';
+import { settle } from './settle.ts';
 import { waitOut } from './longest-timeout.ts';
 import { createWindow, resultOf, type Window } from './window.ts';
 
-export interface DispatcherMeans {
+export interface DispatcherDeps {
   world: World;
   store: Pick<Store, 'settle' | 'work' | 'attach' | 'pollMs' | 'handOut' | 'isShared'>;
   /** This node: its current number, and whether it may work. */
@@ -46,9 +46,9 @@ export interface Start {
 
 export class Dispatcher implements Worker {
   readonly foresee: Worker['foresee'];
-  readonly #means: DispatcherMeans;
+  readonly #deps: DispatcherDeps;
   #window: Window;
-  #underWay = 0;
+  #inFlight = 0;
   /** Resolved when nothing is in flight. */
   #drained: PromiseWithResolvers<void> | undefined;
   readonly #stopClaiming = new AbortController();
@@ -68,11 +68,11 @@ export class Dispatcher implements Worker {
   #ringsMs = 0;
   #recount = new AbortController();
 
-  constructor(means: DispatcherMeans) {
-    this.#means = means;
-    this.foresee = means.foresee;
+  constructor(deps: DispatcherDeps) {
+    this.#deps = deps;
+    this.foresee = deps.foresee;
     this.#window = this.#newWindow();
-    means.store.attach(this);
+    deps.store.attach(this);
     this.#ask();
     this.#clock = this.#tick();
   }
@@ -82,7 +82,7 @@ export class Dispatcher implements Worker {
     this.#stopClaiming.abort();
     const ended = this.#untilDrained();
     const patience = new AbortController();
-    const grace = waitOut(this.#means.world, graceMs, patience.signal);
+    const grace = waitOut(this.#deps.world, graceMs, patience.signal);
     await Promise.race([ended, grace]);
     patience.abort();
     this.#abortAttempts.abort();
@@ -95,12 +95,12 @@ export class Dispatcher implements Worker {
   }
 
   /** Deliveries that this node holds. */
-  underWay(): number {
-    return this.#underWay;
+  inFlight(): number {
+    return this.#inFlight;
   }
 
   offer(): Offer | undefined {
-    this.#publishesMs = [this.#publishesMs[1], this.#means.world.monotonicMs()];
+    this.#publishesMs = [this.#publishesMs[1], this.#deps.world.monotonicMs()];
     return this.#mayTake() ? this.#offer('offer') : undefined;
   }
 
@@ -130,7 +130,7 @@ export class Dispatcher implements Worker {
     const isPutOff = isFull && this.#stepsPutOff < limits.fanOutPutOffMax;
     this.#stepsPutOff = isPutOff ? this.#stepsPutOff + 1 : 0;
     if (isPutOff) return undefined;
-    const { world, store } = this.#means;
+    const { world, store } = this.#deps;
     const areOthers = world.monotonicMs() - this.#publishesMs[0] < limits.fanOutSharedMs;
     const stepMax = store.isShared ? limits.fanOutStepMin : limits.fanOutJoinedStepMax;
     return { ...this.#offer('claimOffer'), ...(areOthers ? { stepMax } : {}) };
@@ -138,7 +138,7 @@ export class Dispatcher implements Worker {
 
   wake(): void {
     this.#isFanningOut = true;
-    this.#hear(this.#means.world.nowMs());
+    this.#hear(this.#deps.world.nowMs());
   }
 
   /**
@@ -153,7 +153,7 @@ export class Dispatcher implements Worker {
     // One retry for all refusals; otherwise a long outage would accumulate more with every attempt.
     if (this.#isAskingAgain) return;
     this.#isAskingAgain = true;
-    const { world } = this.#means;
+    const { world } = this.#deps;
     const again = world.sleep(limits.settleAgainMs, this.#stopClaiming.signal);
     again.then(
       () => {
@@ -170,7 +170,7 @@ export class Dispatcher implements Worker {
     this.#readyMs = Math.min(readyMs, asked.claim ? this.#heardMs : this.#readyMs);
     if (asked.fanOut) this.#isFanningOut = worked.fannedOut.isMore;
     const { failure, deliveries } = worked.fannedOut;
-    if (failure !== undefined) this.#means.onError(new Error(failure));
+    if (failure !== undefined) this.#deps.onError(new Error(failure));
     this.#start([...worked.claimed, ...deliveries]);
     this.#ask();
   }
@@ -180,35 +180,35 @@ export class Dispatcher implements Worker {
    * cut off.
    */
   async #untilDrained(): Promise<void> {
-    if (this.#underWay > 0) await (this.#drained ??= Promise.withResolvers()).promise;
+    if (this.#inFlight > 0) await (this.#drained ??= Promise.withResolvers()).promise;
   }
 
   #newWindow(): Window {
-    return createWindow(() => leaseOf(this.#means.self.no(), (this.#leases += 1)));
+    return createWindow(() => leaseOf(this.#deps.self.no(), (this.#leases += 1)));
   }
 
   #offer(what: 'offer' | 'claimOffer'): Offer {
-    const { world } = this.#means;
+    const { world } = this.#deps;
     const offer = this.#window[what](world.monotonicMs());
     this.#offeredMs.set(offer.lease, world.elapsedMs());
     return offer;
   }
 
   #mayTake(): boolean {
-    if (this.#stopClaiming.signal.aborted || !this.#means.self.mayWork()) return false;
-    return this.#underWay < limits.unwrittenMax;
+    if (this.#stopClaiming.signal.aborted || !this.#deps.self.mayWork()) return false;
+    return this.#inFlight < limits.unwrittenMax;
   }
 
   #mayClaim(): boolean {
     if (this.#readyMs === never || !this.#mayTake()) return false;
-    return this.#readyMs <= this.#means.world.nowMs() && this.#window.claimRoom() > 0;
+    return this.#readyMs <= this.#deps.world.nowMs() && this.#window.claimRoom() > 0;
   }
 
   #start(deliveries: readonly Leased[]): void {
-    const { world, store } = this.#means;
+    const { world, store } = this.#deps;
     const [window, nowMs] = [this.#window, world.monotonicMs()];
     const entered = deliveries.map((one) => [one, window.enter(one, nowMs)] as const);
-    this.#underWay += deliveries.length;
+    this.#inFlight += deliveries.length;
     store.handOut(() => {
       for (const [leased, held] of entered) void this.#run(leased, window, held);
     });
@@ -217,24 +217,24 @@ export class Dispatcher implements Worker {
 
   async #run(leased: Leased, window: Window, held: InFlight): Promise<void> {
     try {
-      this.#means.onMoved(leased, undefined);
+      this.#deps.onMoved(leased, undefined);
       const settlement = await this.#attempt(leased);
       // The slot is free now and can be offered in the batch that writes the outcome.
       const { wasFull } = window.leave(held, resultOf(settlement));
-      if (wasFull) this.#expect(this.#means.world.nowMs());
-      const handing = handIn(this.#means, settlement, this.#abortAttempts.signal);
+      if (wasFull) this.#expect(this.#deps.world.nowMs());
+      const handing = settle(this.#deps, settlement, this.#abortAttempts.signal);
       this.#ask();
       const settled = await handing;
-      if (settled?.kind === 'overdue') await this.#means.onOverdue(settled);
+      if (settled?.kind === 'overdue') await this.#deps.onOverdue(settled);
       this.#ended(leased, window, { settlement, settled });
     } finally {
-      this.#underWay -= 1;
-      if (this.#underWay === 0) this.#drained?.resolve();
+      this.#inFlight -= 1;
+      if (this.#inFlight === 0) this.#drained?.resolve();
     }
   }
 
   #attempt(leased: Leased): Promise<Settlement> {
-    const { deliver, onError, world } = this.#means;
+    const { deliver, onError, world } = this.#deps;
     const confirmedMs = this.#offeredMs.get(leased.lease) ?? -Infinity;
     const start = { signal: this.#abortAttempts.signal, confirmedMs };
     return deliver(leased, start).catch((error: unknown) => {
@@ -250,14 +250,14 @@ export class Dispatcher implements Worker {
     window: Window,
     { settlement, settled }: { settlement: Settlement; settled: Settled | undefined },
   ): void {
-    if (settled?.kind === 'gone') this.#means.onGone(settled.subscription, leased);
+    if (settled?.kind === 'gone') this.#deps.onGone(settled.subscription, leased);
     const isWritten = settled !== undefined && settled.kind !== 'stale';
-    if (isWritten) this.#means.onMoved(leased, settlement);
+    if (isWritten) this.#deps.onMoved(leased, settlement);
     const isCapped =
       settled?.kind === 'settled' && window.limit(leased.lane, settled.concurrency).mayBeFull;
     // Without an answer about the lane, the store may still count it as full.
     const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
-    if (isCapped || isUntold) this.#hear(this.#means.world.nowMs());
+    if (isCapped || isUntold) this.#hear(this.#deps.world.nowMs());
     else this.#hear('dueMs' in settlement.outcome ? settlement.outcome.dueMs : never);
   }
 
@@ -277,7 +277,7 @@ export class Dispatcher implements Worker {
    * earlier.
    */
   #ask(): void {
-    if (this.#mayClaim() || this.#isFanningOut) this.#means.store.work();
+    if (this.#mayClaim() || this.#isFanningOut) this.#deps.store.work();
     else if (this.#readyMs < this.#ringsMs) this.#recount.abort();
   }
 
@@ -287,7 +287,7 @@ export class Dispatcher implements Worker {
    * deliveries ready or begun a fan-out, and its notification may be lost.
    */
   async #tick(): Promise<void> {
-    const { world, store } = this.#means;
+    const { world, store } = this.#deps;
     const { signal } = this.#stopClaiming;
     let isOver = true;
     while (!signal.aborted) {
@@ -298,7 +298,7 @@ export class Dispatcher implements Worker {
       this.#ringsMs = world.nowMs() + waitMs;
       // The timer was restarted for something that may be due by now, and nothing else would ask
       // for it.
-      if (!isOver && this.#mayClaim()) this.#means.store.work();
+      if (!isOver && this.#mayClaim()) this.#deps.store.work();
       isOver = await world.sleep(waitMs, either).then(
         () => true,
         () => false,

@@ -10,18 +10,18 @@ export interface Longest {
 }
 
 export function createLongest(): Longest {
-  const underWay = new Map<number, number>();
+  const inFlight = new Map<number, number>();
   const count = (timeoutMs: number, by: number): void => {
-    const now = (underWay.get(timeoutMs) ?? 0) + by;
-    if (now === 0) underWay.delete(timeoutMs);
-    else underWay.set(timeoutMs, now);
+    const now = (inFlight.get(timeoutMs) ?? 0) + by;
+    if (now === 0) inFlight.delete(timeoutMs);
+    else inFlight.set(timeoutMs, now);
   };
   return {
     begin: (timeoutMs) => {
       count(timeoutMs, 1);
       return () => count(timeoutMs, -1);
     },
-    ms: () => Math.max(0, ...underWay.keys()),
+    ms: () => Math.max(0, ...inFlight.keys()),
   };
 }
 

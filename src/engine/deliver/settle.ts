@@ -4,7 +4,7 @@ import type { World } from '../../core/base/world.ts';
 import type { Settled, Settlement } from '../../store/port/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../../store/port/store.ts';
 
-interface Means {
+interface Deps {
   world: Pick<World, 'nowMs' | 'sleep'>;
   store: Pick<Store, 'settle'>;
   onError: (error: unknown) => void;
@@ -14,31 +14,31 @@ interface Means {
  * No outcome is lost while the store is unavailable; after an abort the next start finds the
  * delivery still leased.
  */
-export async function handIn(
-  means: Means,
+export async function settle(
+  deps: Deps,
   settlement: Settlement,
   signal: AbortSignal,
 ): Promise<Settled | undefined> {
   for (;;) {
     try {
-      return await means.store.settle(settlement);
+      return await deps.store.settle(settlement);
     } catch (error) {
-      means.onError(error);
-      if (!(error instanceof StoreUnavailable)) return giveBack(means, settlement, signal);
+      deps.onError(error);
+      if (!(error instanceof StoreUnavailable)) return giveBack(deps, settlement, signal);
       if (signal.aborted) return undefined;
-      await means.world.sleep(limits.settleAgainMs, signal).catch(() => undefined);
+      await deps.world.sleep(limits.settleAgainMs, signal).catch(() => undefined);
     }
   }
 }
 
 /** If an outcome cannot be written, the delivery is released, so that it does not stay leased. */
 async function giveBack(
-  means: Means,
+  deps: Deps,
   { event, n, lease, outcome }: Settlement,
   signal: AbortSignal,
 ): Promise<Settled | undefined> {
   if (outcome.kind === 'released') return undefined;
-  const dueMs = means.world.nowMs() + limits.ownFailureWaitMs;
+  const dueMs = deps.world.nowMs() + limits.ownFailureWaitMs;
   const released = { kind: 'released', dueMs } as const;
-  return handIn(means, { event, n, lease, outcome: released, attempt: undefined }, signal);
+  return settle(deps, { event, n, lease, outcome: released, attempt: undefined }, signal);
 }

@@ -11,7 +11,7 @@ import { Dispatcher } from './dispatcher.ts';
 import { foresee } from './attempt-request.ts';
 import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from '../cluster/liveness.ts';
-import { createWitness, type FactLog } from './delivery-telemetry.ts';
+import { createDeliveryTelemetry, type FactLog } from './delivery-telemetry.ts';
 import { createLongest } from './longest-timeout.ts';
 import { createPrepare } from '../targets/prepared-target.ts';
 import { createTargetCache, type TargetCache } from '../targets/target-cache.ts';
@@ -24,8 +24,8 @@ export interface Reach {
 }
 
 /** `onEnded`: a subscription has ended, and its pending deliveries can be cancelled. */
-export function createReach(means: Pick<Context, 'store' | 'world'>, onEnded: () => void): Reach {
-  const targets = createTargetCache(means);
+export function createReach(deps: Pick<Context, 'store' | 'world'>, onEnded: () => void): Reach {
+  const targets = createTargetCache(deps);
   const gate = createGate();
   return {
     targets,
@@ -60,16 +60,16 @@ export interface DeliveringOptions {
 
 export interface Delivering extends AsyncDisposable {
   /** Deliveries that this node holds. */
-  underWay(): number;
+  inFlight(): number;
 }
 
 export function startDelivering(context: Context, options: DeliveringOptions): Delivering {
   const { world, store, ring, changes, tracer } = context;
   const { self, contracts, sender, reach, waitsMs, timeoutMs, onSettled, onError } = options;
   const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
-  const witness = createWitness({ world, tracer, log: options.log });
+  const witness = createDeliveryTelemetry({ world, tracer, log: options.log });
   const longest = createLongest();
-  const means = {
+  const deps = {
     world,
     prepare: createPrepare(ring, contracts),
     sender,
@@ -88,8 +88,8 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     world: { ...world, nowMs: () => store.nowMs() },
     store,
     self,
-    deliver: (leased, start) => deliver(means, leased, start),
-    foresee: (deliveries) => foresee(means, deliveries),
+    deliver: (leased, start) => deliver(deps, leased, start),
+    foresee: (deliveries) => foresee(deps, deliveries),
     onGone: (subscription, leased) => {
       reach.changed(subscription, 'ended');
       witness.gone(leased, subscription);
@@ -115,7 +115,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
   // An attempt that is cut off would be repeated, so a stop waits for the longest timeout.
   const graceMs = (): number => Math.max(limits.stopTimeoutMs, longest.ms() + limits.stopMarginMs);
   return {
-    underWay: () => dispatcher.underWay(),
+    inFlight: () => dispatcher.inFlight(),
     [Symbol.asyncDispose]: async () => {
       await dispatcher.stop(graceMs);
       confirmer.close();

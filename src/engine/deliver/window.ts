@@ -174,16 +174,16 @@ function tellProven(shares: AppShares, told: Map<number, Told>): void {
   }
 }
 
-function lanesOf(told: ReadonlyMap<number, Told>): Pick<Offer, 'free' | 'underWay' | 'unproven'> {
+function lanesOf(told: ReadonlyMap<number, Told>): Pick<Offer, 'free' | 'inFlight' | 'unproven'> {
   const free = new Map<number, number>();
-  const underWay = new Map<number, number>();
+  const inFlight = new Map<number, number>();
   const unproven = new Set<number>();
   for (const [lane, one] of told) {
     free.set(lane, one.free);
-    if (one.inFlight > 0) underWay.set(lane, one.inFlight);
+    if (one.inFlight > 0) inFlight.set(lane, one.inFlight);
     if (!one.isProven) unproven.add(lane);
   }
-  return { free, underWay, unproven };
+  return { free, inFlight, unproven };
 }
 
 function newSlots(cap: number): Slots {

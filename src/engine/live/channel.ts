@@ -12,7 +12,7 @@ import type { Store } from '../../store/port/store.ts';
 import { moveOn, readCursor, writeCursor, type FeedCursor } from './feed-cursor.ts';
 import { frameOf, mergeFrames, type Found, type Frame } from './frame.ts';
 
-export interface ChannelMeans {
+export interface ChannelDeps {
   appNo: number;
   world: World;
   store: Pick<Store, 'read' | 'nowMs' | 'isShared'>;
@@ -43,7 +43,7 @@ export function clientOf(listener: Listener, lastEventId: string | undefined): C
 
 /** 100 open streams do not measurably slow deliveries down (docs/performance.md). */
 export class Channel {
-  readonly #means: ChannelMeans;
+  readonly #deps: ChannelDeps;
   readonly #stop = new AbortController();
   readonly #clients = new Set<Client>();
   readonly #joining = new Set<Client>();
@@ -55,13 +55,13 @@ export class Channel {
   #nextMs = -Infinity;
   #running: Promise<void> | undefined;
 
-  constructor(means: ChannelMeans) {
-    this.#means = means;
+  constructor(deps: ChannelDeps) {
+    this.#deps = deps;
   }
 
   /** Starts at the present end of the feed. */
   async start(): Promise<void> {
-    const { store, appNo } = this.#means;
+    const { store, appNo } = this.#deps;
     const atMs = store.nowMs();
     const { heads } = await store.read('feed', { appNo, after: undefined, limit: 1 });
     this.#at = { atMs, heads: moveOn(new Map(), heads) };
@@ -88,7 +88,7 @@ export class Channel {
 
   /** The cursor of a client that has missed nothing. */
   cursor(): string {
-    const { store } = this.#means;
+    const { store } = this.#deps;
     // If no other node writes, there is nothing to read until `ask` is called.
     const isNow = !store.isShared && !this.#isAsked;
     return writeCursor(isNow ? { ...this.#at, atMs: store.nowMs() } : this.#at);
@@ -100,7 +100,7 @@ export class Channel {
   }
 
   async #run(): Promise<void> {
-    const { world, onError } = this.#means;
+    const { world, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       this.#wake = new AbortController();
@@ -122,12 +122,12 @@ export class Channel {
    * Other nodes do not announce their rows, so with several nodes the feed is polled every turn.
    */
   #isDue(): boolean {
-    const isTime = this.#means.world.monotonicMs() >= this.#nextMs;
-    return isTime && (this.#isAsked || this.#means.store.isShared);
+    const isTime = this.#deps.world.monotonicMs() >= this.#nextMs;
+    return isTime && (this.#isAsked || this.#deps.store.isShared);
   }
 
   #restMs(): number {
-    const { world, store } = this.#means;
+    const { world, store } = this.#deps;
     const untilTurnMs = Math.max(this.#nextMs - world.monotonicMs(), 0);
     if (this.#isAsked || store.isShared) return Math.ceil(untilTurnMs);
     return limits.watchLeaseMs;
@@ -137,7 +137,7 @@ export class Channel {
   async #admit(): Promise<void> {
     const joining = [...this.#joining];
     const pending = await this.#pending();
-    const moment = { cursor: this.cursor(), atMs: this.#means.store.nowMs(), pending };
+    const moment = { cursor: this.cursor(), atMs: this.#deps.store.nowMs(), pending };
     for (const client of joining) {
       const digest = await this.#missedSince(client.resume);
       this.#welcome(client, frameOf(moment, digest, await this.#found(digest)));
@@ -147,13 +147,13 @@ export class Channel {
   #welcome(client: Client, frame: Frame): void {
     if (!this.#joining.delete(client)) return; // It left in the meantime.
     this.#clients.add(client);
-    client.sentMs = this.#means.world.monotonicMs();
+    client.sentMs = this.#deps.world.monotonicMs();
     client.listener.take(frame);
   }
 
   /** The changes between the cursor of a returning client and the position of all other clients. */
   async #missedSince(resume: Client['resume']): Promise<Digest> {
-    const { store, appNo } = this.#means;
+    const { store, appNo } = this.#deps;
     const unknown = { ...emptyDigest, isReset: true };
     if (resume === undefined) return emptyDigest;
     if (resume === 'unknown') return unknown;
@@ -168,7 +168,7 @@ export class Channel {
 
   /** Reads new rows and sends them to all clients. */
   async #advance(): Promise<void> {
-    const { store, appNo, world } = this.#means;
+    const { store, appNo, world } = this.#deps;
     this.#isAsked = false;
     const atMs = store.nowMs();
     const input = { appNo, after: this.#at.heads, limit: limits.feedRowsMax };
@@ -188,7 +188,7 @@ export class Channel {
   }
 
   #handOut(frame: Frame | undefined): void {
-    const nowMs = this.#means.world.monotonicMs();
+    const nowMs = this.#deps.world.monotonicMs();
     for (const client of this.#clients) {
       const { missed, sentMs, listener } = client;
       const due =
@@ -210,7 +210,7 @@ export class Channel {
   }
 
   async #found(digest: Digest): Promise<Found> {
-    const { store, appNo } = this.#means;
+    const { store, appNo } = this.#deps;
     const [deliveries, ...replays] = await Promise.all([
       this.#deliveries(digest),
       ...digest.replays.map(async (id) => store.read('replay', { appNo, id })),
@@ -219,13 +219,13 @@ export class Channel {
   }
 
   async #deliveries({ deliveries }: Digest): Promise<readonly Delivery[]> {
-    const { store, appNo } = this.#means;
+    const { store, appNo } = this.#deps;
     const names = deliveries.flatMap((id) => parseDeliveryId(id) ?? []);
     return names.length === 0 ? [] : store.read('deliveriesNamed', { appNo, names });
   }
 
   async #pending(): Promise<number> {
-    const { store, appNo } = this.#means;
+    const { store, appNo } = this.#deps;
     return pendingOf(await store.read('counts', { appNo }));
   }
 }

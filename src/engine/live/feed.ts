@@ -7,7 +7,7 @@ import type { World } from '../../core/base/world.ts';
 import type { EditInput, Store } from '../../store/port/store.ts';
 import type { Journal } from './journal.ts';
 
-export interface FeedMeans {
+export interface FeedDeps {
   world: World;
   store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'isShared'>;
   journal: Journal;
@@ -21,7 +21,7 @@ export interface FeedMeans {
  * (bench/parts/streams.ts), and all nodes read them the same way.
  */
 export class Feed {
-  readonly #means: FeedMeans;
+  readonly #deps: FeedDeps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
@@ -40,9 +40,9 @@ export class Feed {
   #unwritten: EditInput<'appendFeed'> | undefined;
   #onWritten: (appNo: number) => void = () => undefined;
 
-  constructor(means: FeedMeans) {
-    this.#means = means;
-    means.journal.whenNoted(() => this.#wake.abort());
+  constructor(deps: FeedDeps) {
+    this.#deps = deps;
+    deps.journal.whenNoted(() => this.#wake.abort());
     this.#done = this.#run();
   }
 
@@ -56,7 +56,7 @@ export class Feed {
    * within a second.
    */
   async watch(appNo: number): Promise<void> {
-    const { journal, store } = this.#means;
+    const { journal, store } = this.#deps;
     this.#held.add(appNo);
     journal.begin(appNo);
     await Promise.all([this.#write(), store.isShared ? this.#renew([appNo]) : undefined]);
@@ -68,12 +68,12 @@ export class Feed {
    */
   unwatch(appNo: number): void {
     this.#held.delete(appNo);
-    this.#lingering.set(appNo, this.#means.world.monotonicMs() + limits.watchLeaseMs);
+    this.#lingering.set(appNo, this.#deps.world.monotonicMs() + limits.watchLeaseMs);
   }
 
   /** Writes what was recorded last, if the store answers. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const { world, onError } = this.#means;
+    const { world, onError } = this.#deps;
     this.#stop.abort();
     const written = this.#done.then(async () => this.#write()).catch(onError);
     const patience = new AbortController();
@@ -83,7 +83,7 @@ export class Feed {
   }
 
   async #run(): Promise<void> {
-    const { world, store, journal } = this.#means;
+    const { world, store, journal } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       this.#wake = new AbortController();
@@ -98,7 +98,7 @@ export class Feed {
 
   /** Returns how long to wait before the next write. */
   async #round(): Promise<number> {
-    const { world, store, journal, onError } = this.#means;
+    const { world, store, journal, onError } = this.#deps;
     const nowMs = world.monotonicMs();
     try {
       if (store.isShared && nowMs - this.#lookedMs >= limits.watchLookMs) await this.#look(nowMs);
@@ -118,14 +118,14 @@ export class Feed {
 
   /** Reads which apps are watched through other nodes. */
   async #look(nowMs: number): Promise<void> {
-    const { store, journal } = this.#means;
+    const { store, journal } = this.#deps;
     this.#lookedMs = nowMs;
     this.#elsewhere = new Set(await store.read('watched', { nowMs: store.nowMs() }));
     for (const appNo of this.#elsewhere) journal.begin(appNo);
   }
 
   async #renew(apps: readonly number[]): Promise<void> {
-    const { store, self } = this.#means;
+    const { store, self } = this.#deps;
     const untilMs = store.nowMs() + limits.watchLeaseMs;
     for (let at = 0; at < apps.length; at += limits.feedAppsAtOnce) {
       const some = apps.slice(at, at + limits.feedAppsAtOnce);
@@ -135,7 +135,7 @@ export class Feed {
 
   /** Stops recording apps that no client watches any more. */
   #dismiss(nowMs: number): void {
-    const { journal } = this.#means;
+    const { journal } = this.#deps;
     for (const [appNo, untilMs] of this.#lingering) {
       if (untilMs <= nowMs) this.#lingering.delete(appNo);
     }
@@ -156,18 +156,18 @@ export class Feed {
   async #writeNoted(): Promise<void> {
     // Repeated unchanged: the rows may have been written and only the answer lost.
     if (this.#unwritten !== undefined) await this.#append(this.#unwritten);
-    const taken = this.#means.journal.take(limits.feedAppsAtOnce);
+    const taken = this.#deps.journal.take(limits.feedAppsAtOnce);
     if (taken.length === 0) return;
     const rows = taken.map(({ appNo, digest }) => {
       this.#seq += 1;
       return { appNo, seq: this.#seq, digest: writeDigest(digest) };
     });
-    await this.#append({ node: this.#means.self.no(), rows });
+    await this.#append({ node: this.#deps.self.no(), rows });
   }
 
   async #append(input: EditInput<'appendFeed'>): Promise<void> {
     this.#unwritten = input;
-    await this.#means.store.edit('appendFeed', input);
+    await this.#deps.store.edit('appendFeed', input);
     this.#unwritten = undefined;
     for (const { appNo } of input.rows) this.#onWritten(appNo);
   }

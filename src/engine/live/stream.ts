@@ -7,7 +7,7 @@ import type { Store } from '../../store/port/store.ts';
 import { Channel, clientOf, type Client, type Listener } from './channel.ts';
 import type { Feed } from './feed.ts';
 
-export interface HubMeans {
+export interface HubDeps {
   world: World;
   store: Pick<Store, 'read' | 'nowMs' | 'isShared'>;
   feed: Pick<Feed, 'watch' | 'unwatch' | 'whenWritten'>;
@@ -45,16 +45,16 @@ interface Open {
 }
 
 export class StreamHub {
-  readonly #means: HubMeans;
+  readonly #deps: HubDeps;
   readonly #stop = new AbortController();
   readonly #open = new Map<number, Open>();
   readonly #done: Promise<void>;
   #count = 0;
   #onEmpty: () => void = () => undefined;
 
-  constructor(means: HubMeans) {
-    this.#means = means;
-    means.feed.whenWritten((appNo) => this.#open.get(appNo)?.channel.ask());
+  constructor(deps: HubDeps) {
+    this.#deps = deps;
+    deps.feed.whenWritten((appNo) => this.#open.get(appNo)?.channel.ask());
     this.#done = this.#attend();
   }
 
@@ -88,7 +88,7 @@ export class StreamHub {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    const { world } = this.#means;
+    const { world } = this.#deps;
     this.#stop.abort();
     await this.#done;
     const all = [...this.#open.values()].flatMap(({ watchers }) => [...watchers.keys()]);
@@ -123,8 +123,8 @@ export class StreamHub {
   }
 
   #begin(appNo: number): Open {
-    const { feed, ...means } = this.#means;
-    const channel = new Channel({ ...means, appNo });
+    const { feed, ...deps } = this.#deps;
+    const channel = new Channel({ ...deps, appNo });
     // In this order, so that everything recorded from now on comes after the start of the channel.
     const started = feed.watch(appNo).then(async () => channel.start());
     const open = { channel, started, watchers: new Map<Watcher, Client>() };
@@ -138,7 +138,7 @@ export class StreamHub {
     watchers.delete(watcher);
     channel.leave(client);
     this.#count -= 1;
-    if (watchers.size === 0) this.#end(appNo).catch(this.#means.onError);
+    if (watchers.size === 0) this.#end(appNo).catch(this.#deps.onError);
     if (this.#count === 0) this.#onEmpty();
   }
 
@@ -146,14 +146,14 @@ export class StreamHub {
     const open = this.#open.get(appNo);
     if (open === undefined) return;
     this.#open.delete(appNo);
-    this.#means.feed.unwatch(appNo);
+    this.#deps.feed.unwatch(appNo);
     await open.started.catch(() => undefined); // The caller of `open` got the error.
     await open.channel[Symbol.asyncDispose]();
   }
 
   /** Sends keep-alives, and closes the streams of keys that are no longer valid. */
   async #attend(): Promise<void> {
-    const { world } = this.#means;
+    const { world } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await world.sleep(limits.streamStillHereMs, signal).catch(() => undefined); // Stopped.
@@ -178,7 +178,7 @@ export class StreamHub {
         if (!isWelcome) watcher.bye();
       },
       (error: unknown) => {
-        this.#means.onError(error);
+        this.#deps.onError(error);
         watcher.bye();
       },
     );

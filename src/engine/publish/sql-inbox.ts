@@ -10,7 +10,7 @@ import type { Changes } from '../live/changes.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
 import { judge, largeFault, type PublishRules } from './publish.ts';
 
-export interface IntakeMeans {
+export interface SqlInboxDeps {
   world: Pick<World, 'sleep'>;
   store: Pick<Store, 'edit' | 'pollMs'>;
   quotas: Pick<AppQuotas, 'of'>;
@@ -19,13 +19,13 @@ export interface IntakeMeans {
   onError: (error: unknown) => void;
 }
 
-export class Intake {
-  readonly #means: IntakeMeans;
+export class SqlInbox {
+  readonly #deps: SqlInboxDeps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
 
-  constructor(means: IntakeMeans) {
-    this.#means = means;
+  constructor(deps: SqlInboxDeps) {
+    this.#deps = deps;
     this.#done = this.#takeOn();
   }
 
@@ -35,7 +35,7 @@ export class Intake {
   }
 
   async #takeOn(): Promise<void> {
-    const { world, store, onError } = this.#means;
+    const { world, store, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       const taken = await this.#round().catch((error: unknown) => {
@@ -53,7 +53,7 @@ export class Intake {
    * first is reported.
    */
   async #round(): Promise<number> {
-    const { store, onError } = this.#means;
+    const { store, onError } = this.#deps;
     const hold = { limit: limits.inboxEntriesMax, forMs: limits.inboxHoldMs };
     const { entries } = await store.edit('takeInbox', hold);
     let dealt = 0;
@@ -69,7 +69,7 @@ export class Intake {
 
   /** `taken`, from either edit: another node has handled it, which is fine. */
   async #deal(entry: InboxEntry): Promise<void> {
-    const { store, quotas, rules, changes } = this.#means;
+    const { store, quotas, rules, changes } = this.#deps;
     const { no, id, appNo, name, payload } = entry;
     const verdict = judgeEntry(rules, entry, quotas.of(entry).payloadBytes);
     if (verdict.kind === 'rejected') {

@@ -1,8 +1,8 @@
 // Statistics: the activity of an app or of its subscriptions, step by step, and what needs
 // attention.
 import type { App } from '../../core/domain/app.ts';
-import type { Figures } from '../../core/telemetry/statistics.ts';
-import { addFigures, noFigures, pendingOf } from '../../core/telemetry/statistics.ts';
+import type { Statistics } from '../../core/telemetry/statistics.ts';
+import { addStatistics, noStatistics, pendingOf } from '../../core/telemetry/statistics.ts';
 import { timeOf, withoutPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
@@ -19,8 +19,8 @@ export type TimeAsked = { range: Range } | { fromMs: number; untilMs: number };
 export interface Charted {
   span: Span;
   /** Every step, oldest first. */
-  steps: readonly Figures[];
-  totals: Figures;
+  steps: readonly Statistics[];
+  totals: Statistics;
 }
 
 export interface Stats extends Charted {
@@ -118,9 +118,9 @@ function spanFor(asked: TimeAsked, nowMs: number): Span {
 
 function chart(span: Span, found: readonly StepFigures[]): Charted {
   const known = new Map(found.map(({ step, figures }) => [step, figures]));
-  const totals = noFigures();
-  for (const { figures } of found) addFigures(totals, figures);
-  const steps = Array.from({ length: stepsOf(span) }, (_, i) => known.get(i) ?? noFigures());
+  const totals = noStatistics();
+  for (const { figures } of found) addStatistics(totals, figures);
+  const steps = Array.from({ length: stepsOf(span) }, (_, i) => known.get(i) ?? noStatistics());
   return { span, steps, totals };
 }
 

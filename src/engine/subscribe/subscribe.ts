@@ -7,7 +7,7 @@ import { Problem } from '../../core/errors/problem.ts';
 import { verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
 import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
-import type { Exchange, Message } from '../../contract/expression/expression-input.ts';
+import type { ExpressionInput, Message } from '../../contract/expression/expression-input.ts';
 import type { Idempotency } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
@@ -96,7 +96,7 @@ function answerFor(
   });
 }
 
-function exchangeOf(call: SubscribeCall, answer: Answer): Omit<Exchange, 'method'> {
+function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 'method'> {
   const { url, request } = call;
   return { url, statusCode: answer.status, request, response: messageOf(answer, url) };
 }

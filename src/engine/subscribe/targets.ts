@@ -6,7 +6,7 @@ import { buildTargets, fillEvent, type Target } from '../../contract/expression/
 import { expressionsOf, type Template } from '../../contract/expression/template.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
-import type { Exchange } from '../../contract/expression/expression-input.ts';
+import type { ExpressionInput } from '../../contract/expression/expression-input.ts';
 import { isEventPattern } from '../../core/domain/pattern.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
@@ -17,7 +17,7 @@ import type { Guard } from '../../egress/guard/guard.ts';
 /** The callbacks to register, inactive ones included. Throws if none can be active. */
 export async function makeCallbacks(
   definitions: readonly CallbackDefinition[],
-  exchange: Omit<Exchange, 'method'>,
+  exchange: Omit<ExpressionInput, 'method'>,
   guard: Guard,
 ): Promise<Callback[]> {
   const drafts = definitions.flatMap((definition) => draft(definition, exchange));
@@ -51,8 +51,8 @@ interface Draft {
 }
 
 /** One draft, or one per URL if the key is a list. */
-function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'>): Draft[] {
-  const seen: Exchange = { ...exchange, method: definition.method };
+function draft(definition: CallbackDefinition, exchange: Omit<ExpressionInput, 'method'>): Draft[] {
+  const seen: ExpressionInput = { ...exchange, method: definition.method };
   const event = eventOf(definition.event, seen);
   if (definition.target === undefined) {
     const reason = definition.inactive ?? 'its key is not a runtime expression';
@@ -69,7 +69,7 @@ function draft(definition: CallbackDefinition, exchange: Omit<Exchange, 'method'
 }
 
 /** The event pattern of a callback: literal text, or text built from the request. */
-function eventOf(template: Template, exchange: Exchange): string {
+function eventOf(template: Template, exchange: ExpressionInput): string {
   let event = '';
   for (const part of template) {
     if (part.kind === 'text') {

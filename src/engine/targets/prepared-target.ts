@@ -8,7 +8,7 @@ import type { SigningSecret } from '../../core/secrets/signing-secret.ts';
 import type { Target } from '../../store/port/delivery-verbs.ts';
 import { openHeaders, openSecrets } from './secrets.ts';
 
-export interface Prepared {
+export interface PreparedTarget {
   /**
    * The callback of the contract that the subscription was made by, if the contract still has it.
    */
@@ -19,7 +19,7 @@ export interface Prepared {
 }
 
 /** Throws whenever secrets or headers cannot be unsealed; the failure is not cached. */
-export type Prepare = (target: KnownTarget) => Prepared;
+export type Prepare = (target: KnownTarget) => PreparedTarget;
 
 /**
  * Stored on the target itself, which every read creates and no code copies: a copy with other
@@ -32,7 +32,7 @@ const prepared = Symbol('prepared');
 export interface KnownTarget extends Omit<Target, 'secrets'> {
   /** Sealed, or unsealed once it was prepared. */
   secrets: Uint8Array | readonly SigningSecret[];
-  [prepared]?: Prepared;
+  [prepared]?: PreparedTarget;
 }
 
 export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Prepare {

@@ -10,7 +10,7 @@ import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { PackedTargets } from './packed-targets.ts';
 import type { KnownTarget } from './prepared-target.ts';
-import { TargetReads, type Found, type Look, type TargetReadsMeans } from './target-reads.ts';
+import { TargetReads, type Found, type Look, type TargetReadsDeps } from './target-reads.ts';
 
 export interface TargetCache {
   /** The cached target of this version or a later one. */
@@ -30,9 +30,9 @@ export interface TargetCache {
   forget(subscription: string): void;
 }
 
-export type TargetCacheMeans = Omit<TargetReadsMeans, 'onFound'>;
+export type TargetCacheDeps = Omit<TargetReadsDeps, 'onFound'>;
 
-export function createTargetCache(means: TargetCacheMeans): TargetCache {
+export function createTargetCache(deps: TargetCacheDeps): TargetCache {
   /** The apps of evicted callbacks. */
   const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
   const packed = new PackedTargets();
@@ -62,7 +62,7 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
     packed.delete(callback);
     keep(found);
   };
-  const reads = new TargetReads({ ...means, onFound });
+  const reads = new TargetReads({ ...deps, onFound });
   const knownAs = (callback: number, version: number): KnownTarget | undefined =>
     upTo(known(callback)?.target, version);
 
@@ -71,7 +71,7 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
     find: async (callback, version) => {
       const seen = knownAs(callback, version);
       if (seen !== undefined) return seen;
-      const first = await reads.look(callback, reads.underWay(callback) ?? reads.begin(callback));
+      const first = await reads.look(callback, reads.inFlight(callback) ?? reads.begin(callback));
       if (first.target === undefined || upTo(first.target, version)) return first.target;
       // That read may have begun before the lease was written.
       const { target } = await reads.look(callback, reads.begin(callback));
@@ -82,9 +82,9 @@ export function createTargetCache(means: TargetCacheMeans): TargetCache {
     look: async (callback, sinceMs) => {
       const seen = known(callback);
       if (seen !== undefined && seen.readMs >= sinceMs) return seen;
-      const underWay = reads.underWay(callback);
-      const isLateEnough = underWay !== undefined && underWay.beganMs >= sinceMs;
-      return reads.look(callback, isLateEnough ? underWay : reads.begin(callback));
+      const inFlight = reads.inFlight(callback);
+      const isLateEnough = inFlight !== undefined && inFlight.beganMs >= sinceMs;
+      return reads.look(callback, isLateEnough ? inFlight : reads.begin(callback));
     },
     isCurrent: ({ callback, version }) => known(callback)?.target.version === version,
     appOf: (callback) =>

@@ -23,7 +23,7 @@ export interface Reading {
   readonly looks: Promise<ReadonlyMap<number, Look>>;
 }
 
-export interface TargetReadsMeans {
+export interface TargetReadsDeps {
   store: Pick<Store, 'read'>;
   world: Pick<World, 'elapsedMs'>;
   /** Called in the turn in which a target was read and found unchanged. */
@@ -31,26 +31,26 @@ export interface TargetReadsMeans {
 }
 
 export class TargetReads {
-  readonly #means: TargetReadsMeans;
+  readonly #deps: TargetReadsDeps;
   /** By callback: the latest read in flight. */
-  readonly #underWay = new Map<number, Reading>();
+  readonly #inFlight = new Map<number, Reading>();
   /** For each read in flight: the subscriptions that changed since it began. */
   readonly #watches = new Set<Set<string>>();
   /** Requests of this turn join it. */
   #next: Reading | undefined;
 
-  constructor(means: TargetReadsMeans) {
-    this.#means = means;
+  constructor(deps: TargetReadsDeps) {
+    this.#deps = deps;
   }
 
-  underWay(callback: number): Reading | undefined {
-    return this.#underWay.get(callback);
+  inFlight(callback: number): Reading | undefined {
+    return this.#inFlight.get(callback);
   }
 
   begin(callback: number): Reading {
     this.#next ??= this.#reading(new Set());
     this.#next.callbacks.add(callback);
-    this.#underWay.set(callback, this.#next);
+    this.#inFlight.set(callback, this.#next);
     return this.#next;
   }
 
@@ -68,7 +68,7 @@ export class TargetReads {
       } catch (error) {
         if (reading.callbacks.size === 1 || error instanceof StoreUnavailable) throw error;
         // One of the targets cannot be read, which must not affect the others.
-        reading = this.#underWay.get(callback) ?? this.#beginAlone(callback);
+        reading = this.#inFlight.get(callback) ?? this.#beginAlone(callback);
       }
     }
   }
@@ -80,12 +80,12 @@ export class TargetReads {
 
   #beginAlone(callback: number): Reading {
     const reading = this.#reading(new Set([callback]));
-    this.#underWay.set(callback, reading);
+    this.#inFlight.set(callback, reading);
     return reading;
   }
 
   #reading(callbacks: Set<number>): Reading {
-    const beganMs = this.#means.world.elapsedMs();
+    const beganMs = this.#deps.world.elapsedMs();
     return { beganMs, callbacks, looks: this.#read(callbacks, beganMs) };
   }
 
@@ -95,7 +95,7 @@ export class TargetReads {
     try {
       await Promise.resolve(); // Until all requests of this turn have joined.
       if (this.#next?.callbacks === callbacks) this.#next = undefined;
-      const targets = await this.#means.store.read('targets', { callbacks: [...callbacks] });
+      const targets = await this.#deps.store.read('targets', { callbacks: [...callbacks] });
       const nothing = { target: undefined, readMs };
       const looks = new Map<number, Look>();
       for (const callback of callbacks) looks.set(callback, nothing);
@@ -106,14 +106,14 @@ export class TargetReads {
         }
         const found = { target, readMs };
         looks.set(target.callback, found);
-        this.#means.onFound(found);
+        this.#deps.onFound(found);
       }
       return looks;
     } finally {
       this.#watches.delete(changed);
       for (const callback of callbacks) {
-        const isLast = this.#underWay.get(callback)?.callbacks === callbacks;
-        if (isLast) this.#underWay.delete(callback);
+        const isLast = this.#inFlight.get(callback)?.callbacks === callbacks;
+        if (isLast) this.#inFlight.delete(callback);
       }
     }
   }

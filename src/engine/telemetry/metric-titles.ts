@@ -31,7 +31,7 @@ export const titles = {
     name: 'ringback_store_waiting',
     help: 'Operations queued for the next store batch.',
   },
-  admissionUnderWay: {
+  admissionInFlight: {
     name: 'ringback_admission_under_way',
     help: 'Requests in progress on this node.',
   },

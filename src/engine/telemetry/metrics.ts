@@ -11,20 +11,20 @@ import type { World } from '../../core/base/world.ts';
 import type { NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AdmissionFigures } from '../admission/admission.ts';
-import type { Census } from '../upkeep/lane-scan.ts';
+import type { LaneScan } from '../upkeep/lane-scan.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
 import { titles } from './metric-titles.ts';
 import { ProcessMeter } from './process-meter.ts';
-import { createStoreWatch, type StoreView, type WatchMeans } from './store-view.ts';
+import { createStoreWatch, type StoreView, type WatchDeps } from './store-view.ts';
 
-export interface MetricsMeans extends WatchMeans {
+export interface MetricsDeps extends WatchDeps {
   world: World;
-  store: WatchMeans['store'] & Pick<Store, 'waiting'>;
+  store: WatchDeps['store'] & Pick<Store, 'waiting'>;
   meter: Pick<Meter, 'families'>;
   self: { readonly name: string; readonly role: NodeRole; isFresh(): boolean };
   /** Deliveries that this node holds. */
-  underWay: () => number;
+  inFlight: () => number;
   streams: () => number;
   admission: () => AdmissionFigures;
 }
@@ -34,20 +34,20 @@ export interface Metrics extends AsyncDisposable {
   read: () => Promise<Family[]>;
 }
 
-export function startMetrics(means: MetricsMeans): Metrics {
-  const watch = createStoreWatch(means);
-  const ofProcess = new ProcessMeter(means.world);
+export function startMetrics(deps: MetricsDeps): Metrics {
+  const watch = createStoreWatch(deps);
+  const ofProcess = new ProcessMeter(deps.world);
   return {
-    read: async () => [...familiesOf(means, await watch.look()), ...ofProcess.families()],
+    read: async () => [...familiesOf(deps, await watch.look()), ...ofProcess.families()],
     [Symbol.asyncDispose]: async () => ofProcess[Symbol.asyncDispose](),
   };
 }
 
-function familiesOf(means: MetricsMeans, view: StoreView | undefined): Family[] {
+function familiesOf(deps: MetricsDeps, view: StoreView | undefined): Family[] {
   return [
-    ...nodeFamilies(means),
-    ...admissionFamilies(means.admission()),
-    ...means.meter.families(),
+    ...nodeFamilies(deps),
+    ...admissionFamilies(deps.admission()),
+    ...deps.meter.families(),
     gauge(titles.storeUp, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
     ...(view?.census === undefined ? [] : censusFamilies(view.census, view.nowMs)),
@@ -55,13 +55,13 @@ function familiesOf(means: MetricsMeans, view: StoreView | undefined): Family[] 
   ];
 }
 
-function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[] {
+function nodeFamilies({ self, store, inFlight, streams }: MetricsDeps): Family[] {
   const runtime = process.versions.node;
   return [
     info(titles.buildInfo, { version, runtime }),
     info(titles.nodeInfo, { node: self.name, role: self.role }),
     gauge(titles.nodeFresh, self.isFresh() ? 1 : 0),
-    gauge(titles.windowDeliveries, underWay()),
+    gauge(titles.windowDeliveries, inFlight()),
     gauge(titles.windowMax, limits.windowMax),
     gauge(titles.streams, streams()),
     gaugeBy('kind', titles.storeWaiting, { ...store.waiting() }),
@@ -69,9 +69,9 @@ function nodeFamilies({ self, store, underWay, streams }: MetricsMeans): Family[
 }
 
 function admissionFamilies(figures: AdmissionFigures): Family[] {
-  const { publishLimit, changeLimit, underWay, bytes, unreadBytes } = figures;
+  const { publishLimit, changeLimit, inFlight, bytes, unreadBytes } = figures;
   return [
-    gaugeBy('kind', titles.admissionUnderWay, { ...underWay }),
+    gaugeBy('kind', titles.admissionInFlight, { ...inFlight }),
     gauge(titles.admissionPublishLimit, publishLimit),
     gauge(titles.admissionChangeLimit, changeLimit),
     gauge(titles.admissionBodyBytes, bytes),
@@ -99,7 +99,7 @@ function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
   ];
 }
 
-function censusFamilies({ lanes, subscriptions }: Census, nowMs: number): Family[] {
+function censusFamilies({ lanes, subscriptions }: LaneScan, nowMs: number): Family[] {
   const { open, held, ordered, limited, broken, probing } = lanes;
   const { due, oldestDueMs, oldestReadyMs } = lanes;
   const closed = open + held - broken - probing;

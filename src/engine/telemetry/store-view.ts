@@ -7,14 +7,14 @@ import type { Gauges } from '../../store/port/gauge-verbs.ts';
 import type { Node } from '../../store/port/node-verbs.ts';
 import type { Database } from '../../store/open/open.ts';
 import type { Store } from '../../store/port/store.ts';
-import { createCensor, type Census } from '../upkeep/lane-scan.ts';
+import { createLaneScanner, type LaneScan } from '../upkeep/lane-scan.ts';
 import { diskOf, type Disk } from './disk.ts';
 
 export interface StoreView {
   gauges: Gauges;
   nodes: readonly Node[];
   /** Undefined until the first census is complete, which takes a while with very many lanes. */
-  census: Census | undefined;
+  census: LaneScan | undefined;
   disk: Disk | undefined;
   /** When it was read, by the store's clock. */
   nowMs: number;
@@ -25,7 +25,7 @@ export interface StoreWatch {
   look(): Promise<StoreView | undefined>;
 }
 
-export interface WatchMeans {
+export interface WatchDeps {
   world: Pick<World, 'monotonicMs'>;
   store: Pick<Store, 'read' | 'nowMs'>;
   deadlines: Deadlines;
@@ -33,13 +33,13 @@ export interface WatchMeans {
   onError: (error: unknown) => void;
 }
 
-export function createStoreWatch(means: WatchMeans): StoreWatch {
-  const { world, store, deadlines, database, onError } = means;
-  const censor = createCensor(means);
+export function createStoreWatch(deps: WatchDeps): StoreWatch {
+  const { world, store, deadlines, database, onError } = deps;
+  const censor = createLaneScanner(deps);
   let seen: { view: StoreView; untilMs: number } | undefined;
-  let underWay: Promise<StoreView | undefined> | undefined;
+  let inFlight: Promise<StoreView | undefined> | undefined;
 
-  const census = async (): Promise<Census | undefined> => {
+  const census = async (): Promise<LaneScan | undefined> => {
     const taken = censor.take();
     const last = censor.last();
     if (last === undefined) return taken;
@@ -61,15 +61,15 @@ export function createStoreWatch(means: WatchMeans): StoreWatch {
       onError(error);
       return undefined;
     } finally {
-      underWay = undefined;
+      inFlight = undefined;
     }
   };
 
   return {
     look: async () => {
       if (seen !== undefined && world.monotonicMs() < seen.untilMs) return seen.view;
-      underWay ??= ask();
-      return soon(deadlines, limits.scrapeAnswerMs, underWay);
+      inFlight ??= ask();
+      return soon(deadlines, limits.scrapeAnswerMs, inFlight);
     },
   };
 }

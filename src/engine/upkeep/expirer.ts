@@ -3,21 +3,21 @@
 import { limits } from '../../core/limits/limits.ts';
 import type { Context } from '../context.ts';
 
-type Means = Pick<Context, 'store' | 'world'> & {
+type Deps = Pick<Context, 'store' | 'world'> & {
   onExpired: (subscription: { appNo: number; id: string }) => void;
   onError: (error: unknown) => void;
 };
 
 export class Expirer {
-  readonly #means: Means;
+  readonly #deps: Deps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
   /** When it looks again, by the store's clock. */
   #nextMs = 0;
 
-  constructor(means: Means) {
-    this.#means = means;
+  constructor(deps: Deps) {
+    this.#deps = deps;
     this.#done = this.#expireOn();
   }
 
@@ -32,7 +32,7 @@ export class Expirer {
   }
 
   async #expireOn(): Promise<void> {
-    const { store, world, onError } = this.#means;
+    const { store, world, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       // Set before the look, because a later notification may concern what the look did not see.
@@ -52,7 +52,7 @@ export class Expirer {
 
   /** Ends a bounded number; returns the next expiry time. */
   async #step(): Promise<number | undefined> {
-    const { store, onExpired } = this.#means;
+    const { store, onExpired } = this.#deps;
     const beforeMs = store.nowMs();
     const { expired, nextMs } = await store.read('expiring', {
       beforeMs,

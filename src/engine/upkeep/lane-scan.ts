@@ -11,34 +11,34 @@ import type {
 } from '../../store/port/gauge-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 
-export interface Census {
+export interface LaneScan {
   lanes: LaneSums;
   subscriptions: SubscriptionSums;
 }
 
-export interface Censor {
+export interface LaneScanner {
   /** The last complete census. Does not wait for one in progress. */
-  last(): Census | undefined;
+  last(): LaneScan | undefined;
   /** The running census, or the last one while the rest lasts, or else a new one. */
-  take(): Promise<Census>;
+  take(): Promise<LaneScan>;
 }
 
-export function createCensor(means: {
+export function createLaneScanner(deps: {
   world: Pick<World, 'monotonicMs'>;
   store: Pick<Store, 'read' | 'nowMs'>;
-}): Censor {
-  const { world, store } = means;
-  let last: Census | undefined;
+}): LaneScanner {
+  const { world, store } = deps;
+  let last: LaneScan | undefined;
   let again = 0;
-  let underWay: Promise<Census> | undefined;
+  let inFlight: Promise<LaneScan> | undefined;
 
-  const begin = async (): Promise<Census> => {
+  const begin = async (): Promise<LaneScan> => {
     const beganMs = world.monotonicMs();
     try {
       last = { lanes: await countLanes(store), subscriptions: await countSubscriptions(store) };
       return last;
     } finally {
-      underWay = undefined;
+      inFlight = undefined;
       const endedMs = world.monotonicMs();
       again = endedMs + (endedMs - beganMs) * limits.censusRestTimes;
     }
@@ -47,10 +47,10 @@ export function createCensor(means: {
   return {
     last: () => last,
     take: async () => {
-      if (underWay !== undefined) return underWay;
+      if (inFlight !== undefined) return inFlight;
       if (last !== undefined && world.monotonicMs() < again) return last;
-      underWay = begin();
-      return underWay;
+      inFlight = begin();
+      return inFlight;
     },
   };
 }

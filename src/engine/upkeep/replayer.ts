@@ -8,7 +8,7 @@ import type { World } from '../../core/base/world.ts';
 import { VerbFailed, type Store } from '../../store/port/store.ts';
 import type { Changes } from '../live/changes.ts';
 
-export interface ReplayerMeans {
+export interface ReplayerDeps {
   world: Pick<World, 'monotonicMs' | 'sleep'>;
   store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'pollMs' | 'isShared'>;
   changes: Pick<Changes, 'replay'>;
@@ -35,15 +35,15 @@ interface Standing {
 }
 
 export class Replayer {
-  readonly #means: ReplayerMeans;
+  readonly #deps: ReplayerDeps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
   /** Of the replays that were running at the last look. */
   #standings = new Map<string, Standing>();
 
-  constructor(means: ReplayerMeans) {
-    this.#means = means;
+  constructor(deps: ReplayerDeps) {
+    this.#deps = deps;
     this.#done = this.#replayOn();
   }
 
@@ -58,7 +58,7 @@ export class Replayer {
   }
 
   async #replayOn(): Promise<void> {
-    const { world, onError } = this.#means;
+    const { world, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       this.#wake = new AbortController();
@@ -73,7 +73,7 @@ export class Replayer {
 
   /** Takes at most one step; returns how long to rest after it. */
   async #round(): Promise<number> {
-    const { world, store } = this.#means;
+    const { world, store } = this.#deps;
     const beganMs = world.monotonicMs();
     const limit = limits.replaysReadAtOnce;
     const running = await store.read('runningReplays', { limit });
@@ -91,7 +91,7 @@ export class Replayer {
   }
 
   async #step(replay: Replay): Promise<void> {
-    const { world, store, onError } = this.#means;
+    const { world, store, onError } = this.#deps;
     const { id, appNo, filter, cursor, lastEvent, createdMs: endedByMs } = replay;
     const limit = stepMax(replay.ratePerSecond);
     try {
@@ -110,8 +110,8 @@ export class Replayer {
   }
 
   #tell({ id, appNo, state, matched, replayed, skipped }: Replay): void {
-    this.#means.changes.replay(appNo, id);
-    if (state === 'done') this.#means.onDone({ replay: id, matched, replayed, skipped });
+    this.#deps.changes.replay(appNo, id);
+    if (state === 'done') this.#deps.onDone({ replay: id, matched, replayed, skipped });
   }
 
   /** When this node would take the next step, by the store's clock. */
@@ -120,8 +120,8 @@ export class Replayer {
     const nextMs = dueStepMs(replay, nowMs);
     // After the clock was set back it is unknown how late another node is; the store lets one node
     // take the step.
-    const isPatient = !isMine && this.#means.store.isShared && nextMs === replay.nextMs;
-    const againMs = nowMs + notBeforeMs - this.#means.world.monotonicMs();
+    const isPatient = !isMine && this.#deps.store.isShared && nextMs === replay.nextMs;
+    const againMs = nowMs + notBeforeMs - this.#deps.world.monotonicMs();
     return Math.max(nextMs + (isPatient ? limits.replayPatienceMs : 0), againMs);
   }
 

@@ -4,7 +4,7 @@ import { limits } from '../../core/limits/limits.ts';
 import type { EditInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 
-type Means = Pick<Context, 'store' | 'world'> & {
+type Deps = Pick<Context, 'store' | 'world'> & {
   /** How long events and their history are kept. */
   retentionMs: number;
   onError: (error: unknown) => void;
@@ -21,16 +21,16 @@ export interface Retained {
   deleted: number;
 }
 
-export class Keeper {
-  readonly #means: Means;
+export class Retention {
+  readonly #deps: Deps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
   #retained: Retained = { expired: 0, deleted: 0 };
   #cancelled = 0;
 
-  constructor(means: Means) {
-    this.#means = means;
+  constructor(deps: Deps) {
+    this.#deps = deps;
     this.#done = this.#keepOn();
   }
 
@@ -57,7 +57,7 @@ export class Keeper {
 
   /** Runs steps until nothing is left or a minute is over; true if nothing is left. */
   async #round(): Promise<boolean> {
-    const { world } = this.#means;
+    const { world } = this.#deps;
     const { signal } = this.#stop;
     const untilMs = world.monotonicMs() + limits.keeperEveryMs;
     for (;;) {
@@ -77,7 +77,7 @@ export class Keeper {
    * keeper or died, so nothing wakes this keeper: it sweeps for deliveries to cancel in between.
    */
   async #pause(signal: AbortSignal): Promise<void> {
-    const { store, onError } = this.#means;
+    const { store, onError } = this.#deps;
     const restMs = store.isShared ? limits.sweepEveryMs : limits.keeperEveryMs;
     for (let restedMs = restMs; ; restedMs += restMs) {
       await this.#rest(restMs, signal);
@@ -91,7 +91,7 @@ export class Keeper {
 
   /** One step; true if there may be more to do. */
   async #tidy(): Promise<boolean> {
-    const { store, onError } = this.#means;
+    const { store, onError } = this.#deps;
     const limit = limits.keeperRowsMax;
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
@@ -115,7 +115,7 @@ export class Keeper {
   }
 
   async #retain(limit: number): Promise<boolean> {
-    const { store, retentionMs } = this.#means;
+    const { store, retentionMs } = this.#deps;
     // Never by this machine's clock: a wrong one would delete what others keep.
     const beforeMs = store.nowMs() - retentionMs;
     const [history, replays] = await Promise.all([
@@ -133,21 +133,21 @@ export class Keeper {
    */
   #figuresKeptMs(): Omit<EditInput<'tidyFigures'>, 'limit'> {
     const { figuresFineMs, figuresKeepMs, figuresKeepMaxMs } = limits;
-    const appKeepMs = Math.min(Math.max(this.#means.retentionMs, figuresKeepMs), figuresKeepMaxMs);
+    const appKeepMs = Math.min(Math.max(this.#deps.retentionMs, figuresKeepMs), figuresKeepMaxMs);
     return { appKeepMs, subscriptionFineMs: figuresFineMs, subscriptionKeepMs: figuresKeepMs };
   }
 
   #tell(): void {
     const { expired, deleted } = this.#retained;
-    if (this.#cancelled + expired > 0) this.#means.onEnded();
+    if (this.#cancelled + expired > 0) this.#deps.onEnded();
     this.#cancelled = 0;
     if (expired === 0 && deleted === 0) return;
     this.#retained = { expired: 0, deleted: 0 };
-    this.#means.onRetained({ expired, deleted });
+    this.#deps.onRetained({ expired, deleted });
   }
 
   /** Ends early when woken or stopped. */
   async #rest(ms: number, signal: AbortSignal): Promise<void> {
-    if (ms > 0) await this.#means.world.sleep(ms, signal).catch(() => undefined);
+    if (ms > 0) await this.#deps.world.sleep(ms, signal).catch(() => undefined);
   }
 }

@@ -4,11 +4,11 @@ import type { World } from '../../core/base/world.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { Changes } from '../live/changes.ts';
 import { Expirer } from './expirer.ts';
-import { Herald } from './system-events.ts';
-import { Keeper, type Retained } from './retention.ts';
+import { SystemEvents } from './system-events.ts';
+import { Retention, type Retained } from './retention.ts';
 import { Replayer, type Done } from './replayer.ts';
 
-export interface TendingMeans {
+export interface TendingDeps {
   world: World;
   store: Store;
   newId: () => string;
@@ -32,20 +32,20 @@ export interface Tending extends AsyncDisposable {
   noticed(): void;
 }
 
-export function startTending(means: TendingMeans): Tending {
-  const { world, store, newId, changes, retentionMs, onError } = means;
-  const herald = new Herald({
+export function startTending(deps: TendingDeps): Tending {
+  const { world, store, newId, changes, retentionMs, onError } = deps;
+  const herald = new SystemEvents({
     world,
     store,
     newId,
     changes,
     onError: (error) => onError(error, 'own events postponed'),
   });
-  const keeper = new Keeper({
+  const keeper = new Retention({
     world,
     store,
     retentionMs,
-    onRetained: means.onRetained,
+    onRetained: deps.onRetained,
     onEnded: () => {
       changes.missed();
       herald.wake();
@@ -56,13 +56,13 @@ export function startTending(means: TendingMeans): Tending {
     world,
     store,
     changes,
-    onDone: means.onReplayed,
+    onDone: deps.onReplayed,
     onError: (error) => onError(error, 'replay postponed'),
   });
   const expirer = new Expirer({
     world,
     store,
-    onExpired: means.onExpired,
+    onExpired: deps.onExpired,
     onError: (error) => onError(error, 'expiry postponed'),
   });
   return {

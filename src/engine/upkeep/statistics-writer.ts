@@ -3,21 +3,21 @@
 import { limits } from '../../core/limits/limits.ts';
 import type { Context } from '../context.ts';
 
-type Means = Pick<Context, 'store' | 'world'> & { onError: (error: unknown) => void };
+type Deps = Pick<Context, 'store' | 'world'> & { onError: (error: unknown) => void };
 
 export class FigureWriter {
-  readonly #means: Means;
+  readonly #deps: Deps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
 
-  constructor(means: Means) {
-    this.#means = means;
+  constructor(deps: Deps) {
+    this.#deps = deps;
     this.#done = this.#writeOn();
   }
 
   /** Everything that makes or settles deliveries must have stopped. */
   async [Symbol.asyncDispose](): Promise<void> {
-    const { world } = this.#means;
+    const { world } = this.#deps;
     this.#stop.abort();
     // A store that does not answer must not delay the stop.
     const patience = new AbortController();
@@ -27,7 +27,7 @@ export class FigureWriter {
   }
 
   async #writeOn(): Promise<void> {
-    const { world } = this.#means;
+    const { world } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await world.sleep(limits.figuresEveryMs, signal).catch(() => undefined); // Stopped.
@@ -36,7 +36,7 @@ export class FigureWriter {
   }
 
   async #writeAll(): Promise<void> {
-    const { store, onError } = this.#means;
+    const { store, onError } = this.#deps;
     try {
       // Each step writes the oldest rows. The loop is bounded by what memory can hold.
       for (let rows = 0; rows <= limits.figuresGatheredMax; rows += limits.figuresRowsMax) {

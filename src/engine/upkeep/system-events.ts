@@ -9,7 +9,7 @@ import type { WaitingNotice } from '../../store/port/notice-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { Changes } from '../live/changes.ts';
 
-export interface HeraldMeans {
+export interface SystemEventsDeps {
   world: Pick<World, 'sleep'>;
   store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'pollMs' | 'isShared'>;
   newId: () => string;
@@ -17,16 +17,16 @@ export interface HeraldMeans {
   onError: (error: unknown) => void;
 }
 
-export class Herald {
-  readonly #means: HeraldMeans;
+export class SystemEvents {
+  readonly #deps: SystemEventsDeps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
   /** This node may have written notices, which no other node publishes yet. */
   #isOurs = true;
 
-  constructor(means: HeraldMeans) {
-    this.#means = means;
+  constructor(deps: SystemEventsDeps) {
+    this.#deps = deps;
     this.#done = this.#tellOn();
   }
 
@@ -42,7 +42,7 @@ export class Herald {
   }
 
   async #tellOn(): Promise<void> {
-    const { world, store, onError } = this.#means;
+    const { world, store, onError } = this.#deps;
     const { signal } = this.#stop;
     const pollMs = store.isShared ? limits.noticePollMs : store.pollMs;
     while (!signal.aborted) {
@@ -67,7 +67,7 @@ export class Herald {
    * at once; the others only look for notices that stayed behind.
    */
   async #round(): Promise<number> {
-    const { store } = this.#means;
+    const { store } = this.#deps;
     const isAll = this.#isOurs || !store.isShared;
     this.#isOurs = false;
     const writtenByMs = isAll ? never : store.nowMs() - limits.noticePatienceMs;
@@ -82,7 +82,7 @@ export class Herald {
 
   /** `taken`: another node has published it, which is fine. */
   async #publish({ no, appNo, name, payload }: WaitingNotice): Promise<void> {
-    const { store, newId, changes } = this.#means;
+    const { store, newId, changes } = this.#deps;
     const result = await store.edit('publish', {
       appNo,
       contract: '',

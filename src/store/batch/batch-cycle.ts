@@ -44,7 +44,7 @@ export class Cycle {
   #isWorkAsked = false;
   /** Whose turn it was last. */
   #last: Kind = 'work';
-  readonly #underWay = new Map<Kind, Taking>();
+  readonly #inFlight = new Map<Kind, Taking>();
   #isDrained = false;
   readonly #drained = Promise.withResolvers<void>();
   #closed: Promise<void> | undefined;
@@ -112,13 +112,13 @@ export class Cycle {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
       void (turn === 'work' ? this.#workBatch() : this.#writeBatch(turn));
     }
-    if (this.#closed === undefined || this.#underWay.size > 0 || this.#isDrained) return;
+    if (this.#closed === undefined || this.#inFlight.size > 0 || this.#isDrained) return;
     this.#isDrained = true;
     this.handOut(() => this.#drained.resolve()); // Behind the last answers.
   }
 
   #end(kind: Kind): void {
-    this.#underWay.delete(kind);
+    this.#inFlight.delete(kind);
     this.#pace.soon();
   }
 
@@ -131,7 +131,7 @@ export class Cycle {
   }
 
   #turn(): Kind | undefined {
-    if (!this.#changes.isEmpty() && !this.#underWay.has('change')) return 'change';
+    if (!this.#changes.isEmpty() && !this.#inFlight.has('change')) return 'change';
     const mayWork = this.#mayWork();
     if (!this.#mayWrite()) return mayWork ? 'work' : undefined;
     return mayWork && this.#isWorkDue() ? 'work' : 'write';
@@ -143,14 +143,14 @@ export class Cycle {
 
   /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
   #mayWrite(): boolean {
-    if (this.#edits.isEmpty() || this.#underWay.has('write')) return false;
-    if (!this.#underWay.has('work')) return true;
-    return this.#underWay.get('work') === 'nothing' && !this.#isWorkDue();
+    if (this.#edits.isEmpty() || this.#inFlight.has('write')) return false;
+    if (!this.#inFlight.has('work')) return true;
+    return this.#inFlight.get('work') === 'nothing' && !this.#isWorkDue();
   }
 
   #mayWork(): boolean {
-    if (this.#underWay.has('work')) return false;
-    if (this.#isJoined() && this.#underWay.has('write')) return false; // What waits goes with the next one.
+    if (this.#inFlight.has('work')) return false;
+    if (this.#isJoined() && this.#inFlight.has('write')) return false; // What waits goes with the next one.
     return this.#settlements.length > 0 || (this.#isWorkAsked && this.#mayLease());
   }
 
@@ -168,7 +168,7 @@ export class Cycle {
   }
 
   #mayLease(): boolean {
-    return this.#underWay.get('write') !== 'leases';
+    return this.#inFlight.get('write') !== 'leases';
   }
 
   async #writeBatch(kind: Exclude<Kind, 'work'>): Promise<void> {
@@ -246,7 +246,7 @@ export class Cycle {
   }
 
   #taking(kind: Kind, offer: Offer | undefined): void {
-    this.#underWay.set(kind, offer === undefined ? 'nothing' : 'leases');
+    this.#inFlight.set(kind, offer === undefined ? 'nothing' : 'leases');
     // Edits that keep work away, where it goes for itself, have had their turn, too.
     if (offer !== undefined || (kind === 'write' && this.#isJoined())) this.#last = kind;
   }

@@ -1008,7 +1008,7 @@ function settlement(event: string): Settlement {
 }
 
 function offer(lease: number): Offer {
-  return { lease, room: 10, free: new Map(), underWay: new Map(), laneRoom: 8 };
+  return { lease, room: 10, free: new Map(), inFlight: new Map(), laneRoom: 8 };
 }
 
 /** Lets all work run that waits for nothing else. */

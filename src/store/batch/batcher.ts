@@ -9,7 +9,7 @@ import type { Transport } from '../port/transport-protocol.ts';
 import { editCall, editOutput } from '../port/transport-protocol.ts';
 import type { Settled, Settlement, Worker } from '../port/delivery-verbs.ts';
 import type { WaitingEdit } from './edit-queue.ts';
-import { rebuild } from './failure-to-error.ts';
+import { toError } from './failure-to-error.ts';
 import type { EditInput, EditOutput, EditVerb, Queued, Waiting } from '../port/store.ts';
 
 export type { BatcherOptions };
@@ -43,7 +43,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
           call: editCall(verb, input),
           answer: (reply) => {
             if (reply.kind === 'done') resolve(editOutput(verb, reply.output));
-            else reject(rebuild(reply));
+            else reject(toError(reply));
           },
           refuse: reject,
         };
@@ -56,7 +56,7 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
           settlement,
           answer: (reply) => {
             if (reply.kind === 'done') resolve(reply.output);
-            else reject(rebuild(reply));
+            else reject(toError(reply));
           },
           refuse: reject,
         }),

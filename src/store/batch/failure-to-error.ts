@@ -2,7 +2,7 @@
 import type { StoreFailure, VerbFailure } from '../port/transport-protocol.ts';
 import { StoreUnavailable, VerbFailed } from '../port/store.ts';
 
-export function rebuild(failure: StoreFailure | VerbFailure): StoreUnavailable | VerbFailed {
+export function toError(failure: StoreFailure | VerbFailure): StoreUnavailable | VerbFailed {
   const { kind, message, trace } = failure;
   if (kind === 'failed') return new VerbFailed(message, { cause: trace });
   return new StoreUnavailable(`The store failed: ${message}`, { cause: trace });

@@ -23,7 +23,7 @@ function bornOf(event: string, n: number): Born {
   return { event, n, appNo: 9, lane: n, callback: 1, version: 1, concurrency: undefined };
 }
 
-const offer: Offer = { lease: 7, room: 100, free: new Map(), underWay: new Map(), laneRoom: 10 };
+const offer: Offer = { lease: 7, room: 100, free: new Map(), inFlight: new Map(), laneRoom: 10 };
 
 describe('fresh deliveries', () => {
   it('get the payloads of their events, in any order', () => {

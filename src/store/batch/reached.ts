@@ -1,6 +1,6 @@
 // The reply of the store, or the failure of the transport.
 import type { StoreFailure } from '../port/transport-protocol.ts';
-import { rebuild, unreachable } from './failure-to-error.ts';
+import { toError, unreachable } from './failure-to-error.ts';
 import { StoreUnavailable } from '../port/store.ts';
 
 interface Unreached {
@@ -17,7 +17,7 @@ export async function reached<R>(asked: Promise<R>): Promise<R | Unreached> {
 }
 
 export function failureOf(failure: StoreFailure | Unreached): Error {
-  return failure.kind === 'unreached' ? failure.error : rebuild(failure);
+  return failure.kind === 'unreached' ? failure.error : toError(failure);
 }
 
 export function tooShort(): Error {

@@ -32,10 +32,10 @@ export function migratorOf(database: Database): Migrator {
 
 /** Other nodes may be running meanwhile, so a migration must stay compatible with them. */
 function postgresMigrator(url: string): Migrator {
-  const means = { url, migrationsDir: postgresMigrationsDir };
+  const deps = { url, migrationsDir: postgresMigrationsDir };
   return {
-    due: async () => postgresDue(means),
-    apply: async (nowMs, onMigrated = () => {}) => applyMigrations({ ...means, nowMs, onMigrated }),
+    due: async () => postgresDue(deps),
+    apply: async (nowMs, onMigrated = () => {}) => applyMigrations({ ...deps, nowMs, onMigrated }),
     last: readMigrations(postgresMigrationsDir).length,
   };
 }

@@ -12,7 +12,7 @@ import type { ReadReply, Transport } from '../port/transport-protocol.ts';
 import { editCall, editOutput, readCall, readOutput } from '../port/transport-protocol.ts';
 import { CannotOpenStore } from '../port/cannot-open-store.ts';
 import type { QueueLimits } from '../batch/edit-queue.ts';
-import { rebuild, unreachable } from '../batch/failure-to-error.ts';
+import { toError, unreachable } from '../batch/failure-to-error.ts';
 import { startThreads, type StartedThreads } from '../sqlite/thread/thread.ts';
 import type { ReadOutput, ReadVerb, Store } from '../port/store.ts';
 import { makeLastingFolder } from '../sqlite/connection/sync-folder.ts';
@@ -24,7 +24,7 @@ export type Database =
   /** PostgreSQL. Contains a password: never show or log it. */
   | { url: string };
 
-export interface StoreMeans {
+export interface StoreDeps {
   world: World;
   /** Nothing more can be written and the state of the disk is unknown: end the process. */
   onFatal: (error: Error) => void;
@@ -33,7 +33,7 @@ export interface StoreMeans {
 }
 
 /** Rejects with CannotOpenStore, whose message is for the user who starts Ringback. */
-export type OpenStore = (options: Database & StoreMeans) => Promise<Store>;
+export type OpenStore = (options: Database & StoreDeps) => Promise<Store>;
 
 export const openStore: OpenStore = async (options) => openBy(startThreads, options);
 
@@ -58,7 +58,7 @@ const inMemory = ':memory:';
 
 async function openBy(
   threads: () => StartedThreads,
-  { world, onFatal, onBatch = () => undefined, ...database }: Database & StoreMeans,
+  { world, onFatal, onBatch = () => undefined, ...database }: Database & StoreDeps,
 ): Promise<Store> {
   return 'url' in database
     ? openCluster({ ...database, world, onBatch })
@@ -66,7 +66,7 @@ async function openBy(
 }
 
 export type EmbeddedOptions = { dataDir: string; world: StoreClock } & Pick<
-  StoreMeans,
+  StoreDeps,
   'onFatal' | 'onBatch'
 >;
 
@@ -127,7 +127,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
 }
 
 interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 'pace'> {
-  onBatch?: StoreMeans['onBatch'] | undefined;
+  onBatch?: StoreDeps['onBatch'] | undefined;
 }
 
 /** The Store port on top of any transport. */
@@ -179,6 +179,6 @@ async function outputOf<V extends ReadVerb>(
   const reply = await asked.catch((error: unknown) => {
     throw unreachable(error);
   });
-  if (reply.kind !== 'done') throw rebuild(reply);
+  if (reply.kind !== 'done') throw toError(reply);
   return readOutput(verb, reply.output);
 }

@@ -28,7 +28,7 @@ export interface Offer {
    * Deliveries in flight on this node, for the same lanes. A subscription may have a smaller cap by
    * now than the node knows of, so free slots alone are not enough.
    */
-  underWay: ReadonlyMap<number, number>;
+  inFlight: ReadonlyMap<number, number>;
   laneRoom: number;
   /**
    * Lanes among these whose receiver has not answered in time recently; lanes that are not listed

@@ -1,7 +1,7 @@
 // The part of the Store port for statistics. Figures of an app are exact, and written in the
 // transaction that they count. Those of a subscription accumulate in memory and are written
 // periodically.
-import type { Counts, Figures } from '../../core/telemetry/statistics.ts';
+import type { Counts, Statistics } from '../../core/telemetry/statistics.ts';
 import type { Span } from '../../core/telemetry/stats-span.ts';
 
 export interface FigureEdits {
@@ -37,7 +37,7 @@ export interface FigureReads {
 export interface StepFigures {
   /** Index of the step in the span, from 0. Empty steps are left out. */
   step: number;
-  figures: Figures;
+  figures: Statistics;
 }
 
 export interface AppFigures {

@@ -1,11 +1,11 @@
 // Fair order of apps. A claim takes one lane of each app in turn, beginning with the app with the
 // most room, so that no app fills a claim while others are ready. The order of lanes within an app
 // is kept.
-import type { Slots } from './offer-slots.ts';
+import type { OfferSlots } from './offer-slots.ts';
 
 export function fairOrder<L extends { appNo: number }>(
   lanes: readonly L[],
-  { ofApp }: Pick<Slots, 'ofApp'>,
+  { ofApp }: Pick<OfferSlots, 'ofApp'>,
 ): readonly L[] {
   const byApp = Map.groupBy(lanes, ({ appNo }) => appNo);
   if (byApp.size <= 1) return lanes;

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { limits } from '../../core/limits/limits.ts';
 import type { Row } from '../sql/row.ts';
 import { bytes, integer, maybe, text } from '../sql/row.ts';
-import type { Slots } from './offer-slots.ts';
+import type { OfferSlots } from './offer-slots.ts';
 
 export interface FanningOut {
   event: string;
@@ -37,7 +37,7 @@ export interface Piece<L> {
  * cost.
  */
 export function stepFor(
-  { room, ofApp, stepMax }: Pick<Slots, 'room' | 'ofApp' | 'stepMax'>,
+  { room, ofApp, stepMax }: Pick<OfferSlots, 'room' | 'ofApp' | 'stepMax'>,
   { appNo, sent: { payload } }: Pick<FanningOut, 'appNo' | 'sent'>,
 ): number {
   const free = Math.min(room(), ofApp(appNo).unproven);

@@ -9,7 +9,7 @@ type LaneName = Pick<Lane, 'no' | 'appNo'>;
 /** A lane whose subscription may limit it further than the node. */
 type Capped = LaneName & Pick<Lane, 'concurrency'>;
 
-export interface Slots {
+export interface OfferSlots {
   readonly lease: number;
   /** Deliveries that the node can still take in total, and of one lane. */
   room(): number;
@@ -44,10 +44,10 @@ export interface FullApps {
 
 const noFullApps: FullApps = { whole: [], unproven: [], proven: [] };
 
-export function slotsOf(offer: Offer): Slots {
-  const { lease, room, free, underWay, stepMax = Infinity } = offer;
+export function slotsOf(offer: Offer): OfferSlots {
+  const { lease, room, free, inFlight, stepMax = Infinity } = offer;
   const left = new Map<number, readonly [number, number]>();
-  for (const [lane, slots] of free) left.set(lane, [slots, underWay.get(lane) ?? 0]);
+  for (const [lane, slots] of free) left.set(lane, [slots, inFlight.get(lane) ?? 0]);
   let roomLeft = room;
   const apps = appsOf(offer);
   const of = ({ no, appNo }: LaneName): readonly [number, number] =>
@@ -125,7 +125,7 @@ function appsOf({ apps, appRoom = unlimited, laneRoom }: Offer): AppsLeft {
 }
 
 /** For a batch without an offer: nothing can be taken, and no lane is known to be full. */
-export const noSlots: Slots = {
+export const noSlots: OfferSlots = {
   lease: 0,
   room: () => 0,
   free: () => 0,
@@ -146,7 +146,7 @@ export function laneOf({ lane, appNo }: Pick<Born, 'lane' | 'appNo'>): LaneName 
 
 /** Slots for fresh deliveries, and the deliveries that took one. */
 export interface Births {
-  slots: Slots;
+  slots: OfferSlots;
   born: Born[];
 }
 

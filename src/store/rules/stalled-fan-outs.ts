@@ -3,7 +3,7 @@
 // tries again.
 import { limits } from '../../core/limits/limits.ts';
 
-export interface Aside {
+export interface StalledFanOuts {
   /** All events up to this one are skipped, and those of `events()`. */
   upTo(): string;
   events(): readonly string[];
@@ -18,7 +18,7 @@ export interface Aside {
   news(): string | undefined;
 }
 
-export function createAside(): Aside {
+export function createStalledFanOuts(): StalledFanOuts {
   const events = new Set<string>();
   let list = '[]';
   let upTo = '';
@@ -47,7 +47,10 @@ export function createAside(): Aside {
 }
 
 /** Adds the pending messages, if there are any. */
-export function withNews<T extends object>(fannedOut: T, aside: Aside): T & { failure?: string } {
+export function withNews<T extends object>(
+  fannedOut: T,
+  aside: StalledFanOuts,
+): T & { failure?: string } {
   const failure = aside.news();
   return failure === undefined ? fannedOut : { ...fannedOut, failure };
 }

@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { factOf } from './transaction-facts.ts';
 import type { LaneFigures } from './pending-statistics.ts';
-import { createGathered } from './pending-statistics.ts';
+import { createPendingStatistics } from './pending-statistics.ts';
 
 const made = (lane: number) => factOf('made', { appNo: 1, lane });
 const shown = (some: readonly LaneFigures[]): number[][] =>
@@ -10,7 +10,7 @@ const shown = (some: readonly LaneFigures[]): number[][] =>
 
 describe('createGathered', () => {
   it('sums by lane and minute, and returns the oldest minute first', () => {
-    const gathered = createGathered();
+    const gathered = createPendingStatistics();
     gathered.add([made(1), made(2), made(1)], 7);
     gathered.add([made(1)], 8);
     gathered.add([made(1)], 7);
@@ -23,7 +23,7 @@ describe('createGathered', () => {
   });
 
   it('is shared by parallel transactions, each of which commits or restores its own part', () => {
-    const one = createGathered();
+    const one = createPendingStatistics();
     const other = one.beside();
     one.add([made(1), made(2), made(3)], 7);
     assert.deepEqual(shown(one.take(1)), [[1, 7, 1]]);
@@ -38,14 +38,14 @@ describe('createGathered', () => {
   });
 
   it('ignores facts without a lane', () => {
-    const gathered = createGathered();
+    const gathered = createPendingStatistics();
     gathered.add([{ ...made(1), lane: undefined }], 7);
     assert(gathered.isEmpty());
     assert.deepEqual(gathered.take(9), []);
   });
 
   it('takes no more than requested', () => {
-    const gathered = createGathered();
+    const gathered = createPendingStatistics();
     gathered.add([made(1), made(2)], 7);
     gathered.add([made(3), made(4)], 8);
     assert.deepEqual(shown(gathered.take(3)), [
@@ -59,7 +59,7 @@ describe('createGathered', () => {
   });
 
   it('restores what was not written, merged with newer figures', () => {
-    const gathered = createGathered();
+    const gathered = createPendingStatistics();
     gathered.add([made(1)], 7);
     gathered.take(1);
     gathered.add([made(1)], 7);
@@ -72,7 +72,7 @@ describe('createGathered', () => {
   });
 
   it('is full at its limit', () => {
-    const gathered = createGathered(3);
+    const gathered = createPendingStatistics(3);
     gathered.add([made(1), made(1)], 7);
     gathered.add([made(1)], 8);
     assert(!gathered.isFull());

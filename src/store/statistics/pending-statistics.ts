@@ -2,8 +2,8 @@
 // every batch would cost more than the batch. They are kept by lane, because that is what a batch
 // knows; the subscription of a lane is looked up when they are written. A crash loses the unwritten
 // part.
-import type { Figures } from '../../core/telemetry/statistics.ts';
-import { addFigures } from '../../core/telemetry/statistics.ts';
+import type { Statistics } from '../../core/telemetry/statistics.ts';
+import { addStatistics } from '../../core/telemetry/statistics.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Fact } from './transaction-facts.ts';
 import { count, figuresIn } from './transaction-facts.ts';
@@ -11,10 +11,10 @@ import { count, figuresIn } from './transaction-facts.ts';
 export interface LaneFigures {
   lane: number;
   minute: number;
-  figures: Figures;
+  figures: Statistics;
 }
 
-export interface Gathered {
+export interface PendingStatistics {
   /** Adds the facts of a committed transaction. */
   add(facts: readonly Fact[], minute: number): void;
   isEmpty(): boolean;
@@ -26,23 +26,25 @@ export interface Gathered {
   done(): void;
   undo(): void;
   /** Another view of the same figures, for a parallel transaction. */
-  beside(): Gathered;
+  beside(): PendingStatistics;
 }
 
 /** By minute, then by lane. */
-type Kept = Map<number, Map<number, Figures>>;
+type Kept = Map<number, Map<number, Statistics>>;
 
-export function createGathered(most: number = limits.figuresGatheredMax): Gathered {
+export function createPendingStatistics(
+  most: number = limits.figuresGatheredMax,
+): PendingStatistics {
   return viewOf(new Map(), most);
 }
 
-function viewOf(kept: Kept, most: number): Gathered {
+function viewOf(kept: Kept, most: number): PendingStatistics {
   let taken: LaneFigures[] = [];
 
-  const lanesOf = (minute: number): Map<number, Figures> => {
+  const lanesOf = (minute: number): Map<number, Statistics> => {
     const known = kept.get(minute);
     if (known !== undefined) return known;
-    const made = new Map<number, Figures>();
+    const made = new Map<number, Statistics>();
     kept.set(minute, made);
     return made;
   };
@@ -75,7 +77,7 @@ function viewOf(kept: Kept, most: number): Gathered {
     },
     undo: () => {
       for (const { lane, minute, figures } of taken) {
-        addFigures(figuresIn(lanesOf(minute), lane), figures);
+        addStatistics(figuresIn(lanesOf(minute), lane), figures);
       }
       taken = [];
     },

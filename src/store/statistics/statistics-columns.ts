@@ -1,8 +1,8 @@
 // The columns of figures, and the conversion in both directions. The tables of apps and of
 // subscriptions have the same columns, except that subscriptions count neither publishes nor
 // revivals.
-import type { CountName, Figures } from '../../core/telemetry/statistics.ts';
-import { countNames, noFigures } from '../../core/telemetry/statistics.ts';
+import type { CountName, Statistics } from '../../core/telemetry/statistics.ts';
+import { countNames, noStatistics } from '../../core/telemetry/statistics.ts';
 import { bucketCount } from '../../core/telemetry/latency.ts';
 import type { Row } from '../sql/row.ts';
 import { integer } from '../sql/row.ts';
@@ -35,13 +35,13 @@ export function sums(columns: readonly string[]): string {
 }
 
 /** In the order of the columns. */
-export function figureValues({ counts }: FigureColumns, figures: Figures): number[] {
+export function figureValues({ counts }: FigureColumns, figures: Statistics): number[] {
   return [...counts.map((name) => figures.counts[name]), ...figures.took];
 }
 
 /** Columns that the row does not have count as 0. */
-export function toFigures(row: Row, { counts }: FigureColumns): Figures {
-  const figures = noFigures();
+export function toFigures(row: Row, { counts }: FigureColumns): Statistics {
+  const figures = noStatistics();
   for (const name of counts) figures.counts[name] = integer(row, name);
   figures.took = buckets.map((bucket) => integer(row, bucket));
   return figures;

@@ -1,7 +1,7 @@
 // Facts about what a transaction does, recorded while it runs. At its end they become figures in
 // the same transaction; a rollback discards them.
-import type { CountName, Figures } from '../../core/telemetry/statistics.ts';
-import { noFigures } from '../../core/telemetry/statistics.ts';
+import type { CountName, Statistics } from '../../core/telemetry/statistics.ts';
+import { noStatistics } from '../../core/telemetry/statistics.ts';
 import { bucketOf } from '../../core/telemetry/latency.ts';
 import type { Settlement } from '../port/delivery-verbs.ts';
 import type { EndState } from '../sql/end-states.ts';
@@ -57,22 +57,22 @@ export function unlessUndone<T>(facts: Fact[], item: () => T): T {
 }
 
 /** Figures by app, in the order of app numbers. */
-export function figuresByApp(facts: readonly Fact[]): [appNo: number, figures: Figures][] {
-  const found = new Map<number, Figures>();
+export function figuresByApp(facts: readonly Fact[]): [appNo: number, figures: Statistics][] {
+  const found = new Map<number, Statistics>();
   for (const fact of facts) count(figuresIn(found, fact.appNo), fact);
   return [...found].sort(([a], [b]) => a - b);
 }
 
 /** The figures under a key, created when missing. */
-export function figuresIn(found: Map<number, Figures>, key: number): Figures {
+export function figuresIn(found: Map<number, Statistics>, key: number): Statistics {
   const known = found.get(key);
   if (known !== undefined) return known;
-  const made = noFigures();
+  const made = noStatistics();
   found.set(key, made);
   return made;
 }
 
-export function count({ counts, took }: Figures, { what, times, tookMs }: Fact): void {
+export function count({ counts, took }: Statistics, { what, times, tookMs }: Fact): void {
   counts[what] += times;
   if (tookMs === undefined) return;
   const bucket = bucketOf(tookMs);

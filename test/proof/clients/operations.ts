@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Operation } from '../../../src/contract/model/contract.ts';
 import { loadContract } from '../../../src/contract/compile/load.ts';
-import { once } from '../../../src/core/base/lazy.ts';
+import { lazy } from '../../../src/core/base/lazy.ts';
 import {
   callOf,
   hook,
@@ -15,7 +15,7 @@ import {
 } from '../../api/tenants.ts';
 import type { Target } from './target.ts';
 
-export const contract = once(async () =>
+export const contract = lazy(async () =>
   loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml')),
 );
 

@@ -34,7 +34,7 @@ export async function besiege(
       `I11: after ${name} it holds ${descriptors(target)} descriptors, before ${before.fds}`,
     );
   }
-  if (!(await until(async () => (await underWay(target)) <= 1))) {
+  if (!(await until(async () => (await inFlight(target)) <= 1))) {
     violations.push(`I11: after ${name} requests count as under way that are over`);
   }
   const driftMiB = await driftOf(target, before.mib);
@@ -66,7 +66,7 @@ async function driftOf(target: Target, beforeMiB: number): Promise<number> {
 }
 
 /** Requests that hold a place, but for the one that asks. */
-async function underWay({ call }: Target): Promise<number> {
+async function inFlight({ call }: Target): Promise<number> {
   const { text } = await call({ path: '/metrics' });
   const counts = text.matchAll(/^ringback_admission_under_way\{[^}]*\} (\d+)$/gm);
   return Array.from(counts, ([, count]) => Number(count)).reduce((sum, one) => sum + one, 0);

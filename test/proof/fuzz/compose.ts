@@ -1,12 +1,12 @@
 // Makes one request for an operation out of the document, the pool and chance.
 import type { Operation, Parameter } from './document.ts';
-import { drawId, drawValue, type DrawMeans } from './draw.ts';
+import { drawId, drawValue, type DrawDeps } from './draw.ts';
 import { isObject } from './misfits.ts';
 import type { Kind } from './pool.ts';
 import { encode, type Caller, type FuzzRequest, type Intent, type Pair } from './request.ts';
 import { spoilBody, spoilParameter } from './spoil.ts';
 
-export interface ComposeMeans extends Omit<DrawMeans, 'rules' | 'drewForeign'> {
+export interface ComposeDeps extends Omit<DrawDeps, 'rules' | 'drewForeign'> {
   caller: Caller | undefined;
   carrier: FuzzRequest['carrier'];
 }
@@ -15,17 +15,17 @@ export interface ComposeMeans extends Omit<DrawMeans, 'rules' | 'drewForeign'> {
 export function compose(
   operation: Operation,
   intent: Exclude<Intent, 'wild'>,
-  given: ComposeMeans,
+  given: ComposeDeps,
 ): FuzzRequest | undefined {
   const rules = intent === 'written' ? 'written' : 'told';
-  const means: DrawMeans = { ...given, rules, drewForeign: false };
-  const path = drawPath(operation, means);
-  const isForeign = means.drewForeign;
-  const { query, headers } = drawParameters(operation, means);
-  const value = drawBody(operation, means);
+  const deps: DrawDeps = { ...given, rules, drewForeign: false };
+  const path = drawPath(operation, deps);
+  const isForeign = deps.drewForeign;
+  const { query, headers } = drawParameters(operation, deps);
+  const value = drawBody(operation, deps);
   const draft: Draft = { query, headers, value, rule: intent };
-  const settled = intent === 'written' ? draft : settle(operation, draft, means);
-  const whole = intent === 'broken' ? spoil(operation, settled, means) : settled;
+  const settled = intent === 'written' ? draft : settle(operation, draft, deps);
+  const whole = intent === 'broken' ? spoil(operation, settled, deps) : settled;
   if (whole === undefined) return undefined;
   const credential = credentialOf(given);
   const body = whole.value === undefined ? undefined : Buffer.from(JSON.stringify(whole.value));
@@ -55,7 +55,7 @@ interface Draft {
   rule: string;
 }
 
-function credentialOf({ caller, carrier, pool, chance }: ComposeMeans): {
+function credentialOf({ caller, carrier, pool, chance }: ComposeDeps): {
   query: Pair[];
   headers: Pair[];
 } {
@@ -100,11 +100,11 @@ const pages = [
   'x',
 ];
 
-function drawPath({ path }: Operation, means: DrawMeans): string {
-  const { chance, pool } = means;
+function drawPath({ path }: Operation, deps: DrawDeps): string {
+  const { chance, pool } = deps;
   const kind = kindOfPath[path.split('/')[1] ?? ''];
   return path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
-    if (kind !== undefined) return encode(drawId(means, kind));
+    if (kind !== undefined) return encode(drawId(deps, kind));
     if (name === 'title') return chance.isLucky(0.8) ? 'Ringback' : encode(`${chance.next()}`);
     if (name === 'page') return chance.pick(pages);
     return pool.text('file', chance) ?? 'none.js';
@@ -113,14 +113,14 @@ function drawPath({ path }: Operation, means: DrawMeans): string {
 
 const optionalLuck = 0.3;
 
-function drawParameters(operation: Operation, means: DrawMeans): Pick<Draft, 'query' | 'headers'> {
+function drawParameters(operation: Operation, deps: DrawDeps): Pick<Draft, 'query' | 'headers'> {
   const query: Pair[] = [];
   const headers: Pair[] = [];
   for (const parameter of operation.parameters) {
     const { name, in: place, required } = parameter;
     if (place === 'path') continue;
-    if (required !== true && !means.chance.isLucky(optionalLuck)) continue;
-    const text = drawParameter(operation, parameter, means);
+    if (required !== true && !deps.chance.isLucky(optionalLuck)) continue;
+    const text = drawParameter(operation, parameter, deps);
     if (text === undefined) continue;
     if (place === 'query') query.push([name, text]);
     else headers.push([name, text]);
@@ -131,12 +131,12 @@ function drawParameters(operation: Operation, means: DrawMeans): Pick<Draft, 'qu
 function drawParameter(
   { operationId }: Operation,
   parameter: Parameter,
-  means: DrawMeans,
+  deps: DrawDeps,
 ): string | undefined {
-  const { chance, pool } = means;
+  const { chance, pool } = deps;
   const { name, schema, in: place } = parameter;
   const kind = kindOfQuery[name];
-  if (kind !== undefined) return drawId(means, kind);
+  if (kind !== undefined) return drawId(deps, kind);
   if (name === 'cursor') return pool.text(`cursor ${operationId}`, chance);
   if (name === 'contract') return 'Ringback';
   if (name === 'Idempotency-Key') return `key-${chance.whole(1, 60)}`;
@@ -145,28 +145,28 @@ function drawParameter(
     return chance.pick(['gzip', 'br, gzip;q=0.5', 'identity', '*', '']);
   if (schema.type === 'array') {
     return Array.from({ length: chance.whole(1, 5) }, () =>
-      drawId(means, 'sub').replaceAll(',', ''),
+      drawId(deps, 'sub').replaceAll(',', ''),
     ).join(',');
   }
-  const text = String(drawValue(means, schema));
+  const text = String(drawValue(deps, schema));
   return place === 'header' ? text.replaceAll(/[^\x20-\x7e]/g, '') : text;
 }
 
-function drawBody({ body, operationId }: Operation, means: DrawMeans): unknown {
-  const { chance, pool } = means;
+function drawBody({ body, operationId }: Operation, deps: DrawDeps): unknown {
+  const { chance, pool } = deps;
   if (body === undefined || (!body.required && chance.isLucky(0.3))) return undefined;
   if (operationId === 'signIn' && chance.isLucky(0.7)) {
     return { key: pool.text('secret', chance) ?? 'x' };
   }
-  return drawValue(means, body.schema);
+  return drawValue(deps, body.schema);
 }
 
 /** What only descriptions tell of an operation as a whole. */
-function settle({ operationId }: Operation, draft: Draft, means: DrawMeans): Draft {
-  const { chance } = means;
+function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft {
+  const { chance } = deps;
   switch (operationId) {
     case 'subscribeOperation':
-      return settleSubscribe(draft, means);
+      return settleSubscribe(draft, deps);
     case 'getStats':
     case 'getSubscriptionStats': {
       const names = draft.query.map(([name]) => name);
@@ -189,7 +189,7 @@ function settle({ operationId }: Operation, draft: Draft, means: DrawMeans): Dra
     case 'createKey': {
       const value = isObject(draft.value) ? draft.value : {};
       if (value['expiresAt'] === undefined) return draft;
-      const expiresAt = new Date(means.nowMs + chance.whole(60_000, 1e9)).toISOString();
+      const expiresAt = new Date(deps.nowMs + chance.whole(60_000, 1e9)).toISOString();
       return { ...draft, value: { ...value, expiresAt } };
     }
     case 'editSubscription': {
@@ -224,8 +224,8 @@ function without(pairs: readonly Pair[], names: readonly string[]): Pair[] {
 }
 
 /** One variant, and no other one. */
-function settleSubscribe(draft: Draft, means: DrawMeans): Draft {
-  const { chance, urls } = means;
+function settleSubscribe(draft: Draft, deps: DrawDeps): Draft {
+  const { chance, urls } = deps;
   const query = without(draft.query, ['callbackUrl', 'event']);
   if (chance.isLucky(0.3)) {
     const pairs: Pair[] = [
@@ -242,8 +242,8 @@ function settleSubscribe(draft: Draft, means: DrawMeans): Draft {
   return { ...draft, query, value: { ...value, 'x-ringback': rest } };
 }
 
-function spoil(operation: Operation, draft: Draft, means: DrawMeans): Draft | undefined {
-  const { chance, document } = means;
+function spoil(operation: Operation, draft: Draft, deps: DrawDeps): Draft | undefined {
+  const { chance, document } = deps;
   const { body, parameters } = operation;
   if (body !== undefined && draft.value !== undefined && chance.isLucky(0.8)) {
     const given = { schema: body.schema, value: draft.value };

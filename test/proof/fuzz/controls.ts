@@ -156,7 +156,7 @@ const huge: readonly LookControl[] = [
     changes: [
       {
         file: 'src/api/handlers/service.ts',
-        find: 'await means.pages.report(contract)',
+        find: 'await deps.pages.report(contract)',
         replace: 'Buffer.from(reportJson(contract))',
       },
       {

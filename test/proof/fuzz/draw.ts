@@ -7,7 +7,7 @@ import type { Kind, Pool } from './pool.ts';
 import { strangeId } from './pool.ts';
 import { drawCount, drawInteger, drawJson, drawText, drawWildText, oddNumbers } from './texts.ts';
 
-export interface DrawMeans {
+export interface DrawDeps {
   chance: Chance;
   document: Document;
   pool: Pool;
@@ -25,15 +25,15 @@ export interface DrawMeans {
 const optionalLuck = 0.35;
 const farIntegers = [0, 1, 2 ** 31, 2 ** 53 - 1, 2 ** 53, 1e21];
 
-export function drawValue(means: DrawMeans, schema: Schema): unknown {
-  const { chance, document, rules } = means;
+export function drawValue(deps: DrawDeps, schema: Schema): unknown {
+  const { chance, document, rules } = deps;
   const name = nameOf(schema);
   const drawer = name === undefined ? undefined : drawers[name];
   const parts = flatten(document, schema);
   const [own = {}] = parts;
   if (own.nullable === true && chance.isLucky(0.08)) return null;
-  if (drawer !== undefined && (rules === 'told' || chance.isLucky(0.3))) return drawer(means);
-  if (own.oneOf !== undefined) return drawValue(means, chance.pick(own.oneOf));
+  if (drawer !== undefined && (rules === 'told' || chance.isLucky(0.3))) return drawer(deps);
+  if (own.oneOf !== undefined) return drawValue(deps, chance.pick(own.oneOf));
   const allowed = parts.find((part) => part.enum !== undefined)?.enum;
   if (allowed !== undefined) return chance.pick(allowed);
   switch (parts.find(({ type }) => type !== undefined)?.type ?? 'any') {
@@ -46,11 +46,11 @@ export function drawValue(means: DrawMeans, schema: Schema): unknown {
     case 'number':
       return drawNumber(chance, own);
     case 'string':
-      return drawString(means, own);
+      return drawString(deps, own);
     case 'array':
-      return drawArray(means, own);
+      return drawArray(deps, own);
     case 'object':
-      return drawObject(means, parts);
+      return drawObject(deps, parts);
     default:
       return drawJson(chance);
   }
@@ -62,13 +62,13 @@ function drawNumber(chance: Chance, { minimum = -1e6, maximum = 1e6 }: Schema): 
   return chance.isLucky(0.2) && fitting.length > 0 ? chance.pick(fitting) : edge;
 }
 
-function drawString(means: DrawMeans, schema: Schema): string {
-  const { chance, rules } = means;
+function drawString(deps: DrawDeps, schema: Schema): string {
+  const { chance, rules } = deps;
   const { format, pattern, minLength = 0, maxLength = 200 } = schema;
-  if (format === 'date-time') return drawTime(means);
-  if (format === 'uri') return rules === 'told' ? drawUrl(means) : drawStrangeUrl(means);
-  if (pattern === namePattern(means)) return drawName(chance);
-  if (pattern !== undefined) return drawByPattern(means, schema);
+  if (format === 'date-time') return drawTime(deps);
+  if (format === 'uri') return rules === 'told' ? drawUrl(deps) : drawStrangeUrl(deps);
+  if (pattern === namePattern(deps)) return drawName(chance);
+  if (pattern !== undefined) return drawByPattern(deps, schema);
   return rules === 'told'
     ? drawText(chance, minLength, maxLength)
     : drawWildText(chance, minLength, maxLength);
@@ -76,14 +76,14 @@ function drawString(means: DrawMeans, schema: Schema): string {
 
 /** A pattern that nobody can draw for is a gap of the fuzzer, and says so. */
 function drawByPattern(
-  means: DrawMeans,
+  deps: DrawDeps,
   { pattern = '', minLength = 0, maxLength = 200 }: Schema,
 ): string {
-  const { chance } = means;
+  const { chance } = deps;
   const drawn = [
     drawText(chance, minLength, maxLength),
     chance.pick(['2xx', '5xx', '200', '404', '999', '100']),
-    drawEventPattern(means),
+    drawEventPattern(deps),
     drawEventName(chance),
     drawName(chance),
   ];
@@ -92,20 +92,20 @@ function drawByPattern(
   return fitting;
 }
 
-function namePattern({ document }: DrawMeans): string | undefined {
+function namePattern({ document }: DrawDeps): string | undefined {
   const [{ pattern } = {}] = flatten(document, { $ref: '#/components/schemas/Name' });
   return pattern;
 }
 
-function drawArray(means: DrawMeans, schema: Schema): unknown[] {
+function drawArray(deps: DrawDeps, schema: Schema): unknown[] {
   const { minItems = 0, maxItems = 5, items = {}, uniqueItems } = schema;
-  const count = drawCount(means.chance, minItems, maxItems);
-  const drawn = Array.from({ length: count }, () => drawValue(means, items));
+  const count = drawCount(deps.chance, minItems, maxItems);
+  const drawn = Array.from({ length: count }, () => drawValue(deps, items));
   return uniqueItems === true ? [...new Set(drawn)] : drawn;
 }
 
-function drawObject(means: DrawMeans, parts: readonly Schema[]): Record<string, unknown> {
-  const { chance } = means;
+function drawObject(deps: DrawDeps, parts: readonly Schema[]): Record<string, unknown> {
+  const { chance } = deps;
   const drawn: Record<string, unknown> = {};
   for (const part of parts) {
     const required = new Set(part.required);
@@ -113,17 +113,17 @@ function drawObject(means: DrawMeans, parts: readonly Schema[]): Record<string, 
     const entries = Object.entries(part.properties ?? {});
     for (const [name, schema] of entries) {
       const isAsked = required.has(name) || alternative.includes(name);
-      if (isAsked || chance.isLucky(optionalLuck)) drawn[name] = drawValue(means, schema);
+      if (isAsked || chance.isLucky(optionalLuck)) drawn[name] = drawValue(deps, schema);
     }
     const least = part.minProperties ?? 0;
     if (Object.keys(drawn).length < least && entries.length > 0) {
       const [name, schema] = chance.pick(entries);
-      drawn[name] = drawValue(means, schema);
+      drawn[name] = drawValue(deps, schema);
     }
     const { additionalProperties: others, maxProperties = 4 } = part;
     if (typeof others !== 'object') continue;
     for (let i = drawCount(chance, 0, maxProperties); i > 0; i -= 1) {
-      drawn[drawWildText(chance, 0, 12)] = drawValue(means, others);
+      drawn[drawWildText(chance, 0, 12)] = drawValue(deps, others);
     }
   }
   return drawn;
@@ -133,7 +133,7 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 /** Around now, and far from it; in all ways to write it. */
-function drawTime({ chance, nowMs, rules }: DrawMeans): string {
+function drawTime({ chance, nowMs, rules }: DrawDeps): string {
   const far = [
     '0000-01-01T00:00:00Z',
     '9999-12-31T23:59:59.999Z',
@@ -148,12 +148,12 @@ function drawTime({ chance, nowMs, rules }: DrawMeans): string {
   return chance.isLucky(0.8) ? text : plain;
 }
 
-function drawFuture({ chance, nowMs }: DrawMeans): string {
+function drawFuture({ chance, nowMs }: DrawDeps): string {
   const aheadMs = chance.pick([minuteMs, 30 * minuteMs, dayMs, 300 * dayMs]);
   return new Date(nowMs + aheadMs + chance.whole(0, minuteMs)).toISOString();
 }
 
-function drawUrl({ chance, urls }: DrawMeans): string {
+function drawUrl({ chance, urls }: DrawDeps): string {
   const query = chance.isLucky(0.2) ? `?q=${encodeURIComponent(drawText(chance, 0, 12))}` : '';
   return chance.pick(urls) + query;
 }
@@ -180,9 +180,9 @@ const strangeUrls = [
   'http://münchen.example/',
 ];
 
-function drawStrangeUrl(means: DrawMeans): string {
-  const { chance } = means;
-  if (chance.isLucky(0.5)) return drawUrl(means);
+function drawStrangeUrl(deps: DrawDeps): string {
+  const { chance } = deps;
+  if (chance.isLucky(0.5)) return drawUrl(deps);
   if (chance.isLucky(0.1)) return `http://127.0.0.1/${'x'.repeat(chance.whole(1900, 9000))}`;
   return chance.pick(strangeUrls);
 }
@@ -198,7 +198,7 @@ function drawEventName(chance: Chance): string {
   ).join('.');
 }
 
-function drawEventPattern({ chance }: Pick<DrawMeans, 'chance'>): string {
+function drawEventPattern({ chance }: Pick<DrawDeps, 'chance'>): string {
   const luck = chance.next();
   if (luck < 0.3) return '*';
   if (luck < 0.6)
@@ -213,17 +213,17 @@ function drawName(chance: Chance): string {
 }
 
 /** An id of a kind: the app's own, mostly; else somebody else's, nobody's, or what is no id. */
-export function drawId(means: DrawMeans, kind: Kind): string {
-  const { chance, pool, app } = means;
+export function drawId(deps: DrawDeps, kind: Kind): string {
+  const { chance, pool, app } = deps;
   const luck = chance.next();
   const own = pool.id(kind, app, chance);
   if (luck < 0.8 && own !== undefined) return own;
   const foreign = kind === 'app' ? undefined : pool.foreign(kind, app, chance);
   if (luck < 0.92 && foreign !== undefined) {
-    means.drewForeign = true;
+    deps.drewForeign = true;
     return foreign;
   }
-  return luck < 0.97 || means.rules === 'told'
+  return luck < 0.97 || deps.rules === 'told'
     ? strangeId(kind, chance)
     : drawOddId(chance, own ?? strangeId(kind, chance));
 }
@@ -247,7 +247,7 @@ function drawOddId(chance: Chance, id: string): string {
   }
 }
 
-type Drawer = (means: DrawMeans) => unknown;
+type Drawer = (deps: DrawDeps) => unknown;
 
 /** Canaries: they may stand in no answer, log or error. */
 export const canary = 'canary-3f9c1e7a5b2d8046';
@@ -282,8 +282,8 @@ const drawers: Readonly<Record<string, Drawer>> = {
     ...(chance.isLucky(0.3) ? { 'X-Team': 'warehouse' } : {}),
   }),
   ExpiresAt: drawFuture,
-  SubscriptionId: (means) => drawId(means, 'sub'),
-  Addressee: (means) => drawId(means, 'sub'),
+  SubscriptionId: (deps) => drawId(deps, 'sub'),
+  Addressee: (deps) => drawId(deps, 'sub'),
   ContractTitle: () => 'Ringback',
   Payload: ({ chance }) =>
     chance.isLucky(0.9)

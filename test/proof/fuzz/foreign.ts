@@ -79,7 +79,7 @@ async function fuzzDocument(
   };
   await using stage = await openStage({ store, onViolation: say });
   using wire = openWire(stage.service.url);
-  const means = { document: readDocument(), pool: new Pool() };
+  const deps = { document: readDocument(), pool: new Pool() };
   const ids: string[] = [];
   const sampleOf = sampling(stage.urls[0] ?? '');
   for (const [index, operation] of operations.entries()) {
@@ -90,7 +90,7 @@ async function fuzzDocument(
       const request = n === 0 || chance.isLucky(0.2) ? good : makeWild(good, chance);
       const answer = await sendOn(wire, request);
       result.requests += 1;
-      const flaws = judgeForeign(means, request, answer);
+      const flaws = judgeForeign(deps, request, answer);
       if (flaws.length > 0) say(`${flaws.join('; ')} — ${show(request)}, request ${n}`);
       const text = answer?.body.toString() ?? '';
       if (answer !== undefined && answer.status < 300 && operation.role.kind === 'subscribe') {
@@ -134,7 +134,7 @@ async function useService({ stage, contract, say, result }: Using): Promise<void
   }
 }
 
-interface GoodMeans {
+interface GoodDeps {
   stage: Stage;
   chance: Chance;
   /** Of subscriptions. */
@@ -159,7 +159,7 @@ function sampling(callbackUrl: string): Sample {
 /** Undefined where the product itself can make none. */
 function goodRequest(
   operation: Served,
-  { stage, chance, ids, sampleOf }: GoodMeans,
+  { stage, chance, ids, sampleOf }: GoodDeps,
 ): FuzzRequest | undefined {
   const { role } = operation;
   const variant = role.kind === 'subscribe' ? chance.pick(role.variants).name : '';

@@ -7,34 +7,34 @@ import type { Pool } from './pool.ts';
 import { asJson, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
-export interface JudgeMeans {
+export interface JudgeDeps {
   document: Document;
   pool: Pool;
 }
 
 /** Each violation begins with what it breaks. */
 export function judge(
-  means: JudgeMeans,
+  deps: JudgeDeps,
   request: FuzzRequest,
   answer: WireAnswer | undefined,
 ): string[] {
   if (answer === undefined) {
     return request.raw === undefined ? ['no answer: the connection ended'] : [];
   }
-  const operation = operationFor(means.document, request);
+  const operation = operationFor(deps.document, request);
   return [
     ...ofStatus(operation, answer),
-    ...(operation === undefined ? ofUnrouted(means, answer) : ofAnswer(means, operation, answer)),
+    ...(operation === undefined ? ofUnrouted(deps, answer) : ofAnswer(deps, operation, answer)),
     ...ofHeaders(answer),
     ...ofIntent(request, operation, answer),
     ...ofSecrets(request, operation, answer),
-    ...ofOwners(means, request, answer),
+    ...ofOwners(deps, request, answer),
   ];
 }
 
 /** Of an operation whose document is somebody else's: it is answered, by what fails no less than by us. */
 export function judgeForeign(
-  means: JudgeMeans,
+  deps: JudgeDeps,
   request: FuzzRequest,
   answer: WireAnswer | undefined,
 ): string[] {
@@ -45,7 +45,7 @@ export function judgeForeign(
   const isRefused = intent === 'valid' && answer.status >= 400 && answer.status !== 422;
   return [
     ...ofStatus(undefined, answer),
-    ...ofUnrouted(means, answer),
+    ...ofUnrouted(deps, answer),
     ...ofHeaders(answer),
     ...(isRefused ? [`refused: a sample got ${answer.status} ${cut(answer.body.toString())}`] : []),
     ...(answer.status >= 400 ? ofSecrets(request, undefined, answer) : []),
@@ -74,11 +74,11 @@ function ofStatus(operation: Operation | undefined, { status, body }: WireAnswer
 }
 
 /** Nothing is there, or nobody can tell what was asked. */
-function ofUnrouted(means: JudgeMeans, answer: WireAnswer): string[] {
-  return answer.status >= 400 ? ofProblem(means, answer) : [];
+function ofUnrouted(deps: JudgeDeps, answer: WireAnswer): string[] {
+  return answer.status >= 400 ? ofProblem(deps, answer) : [];
 }
 
-function ofAnswer(means: JudgeMeans, operation: Operation, answer: WireAnswer): string[] {
+function ofAnswer(deps: JudgeDeps, operation: Operation, answer: WireAnswer): string[] {
   const { status } = answer;
   const { responses } = operation;
   const isGood = status < 400;
@@ -87,11 +87,11 @@ function ofAnswer(means: JudgeMeans, operation: Operation, answer: WireAnswer): 
     // Node's own parser and the router speak before any operation does.
     return [`undeclared: status ${status} ${cut(answer.body.toString())}`];
   }
-  return ofDeclared(means, declared, answer);
+  return ofDeclared(deps, declared, answer);
 }
 
 function ofDeclared(
-  { document }: JudgeMeans,
+  { document }: JudgeDeps,
   { content = {}, headers = {} }: Response,
   answer: WireAnswer,
 ): string[] {
@@ -119,7 +119,7 @@ function ofDeclared(
   return [...missing, ...[...flaws, ...own].map((flaw) => `undeclared: status ${status}, ${flaw}`)];
 }
 
-function ofProblem({ document }: JudgeMeans, answer: WireAnswer): string[] {
+function ofProblem({ document }: JudgeDeps, answer: WireAnswer): string[] {
   const { body, header, status } = answer;
   if (body.length === 0) return []; // To HEAD, there is none.
   if (header('content-type')?.split(';')[0] !== 'application/problem+json') {

@@ -11,15 +11,15 @@ export interface Promised {
   events: Map<string, number | null>;
 }
 
-export interface LearnMeans {
+export interface LearnDeps {
   pool: Pool;
   promised: Map<string, Promised>;
   /** Keys that the fuzzer needs for itself. */
   spared: ReadonlySet<string>;
 }
 
-export function learn(means: LearnMeans, request: FuzzRequest, answer: WireAnswer): void {
-  const { pool, spared } = means;
+export function learn(deps: LearnDeps, request: FuzzRequest, answer: WireAnswer): void {
+  const { pool, spared } = deps;
   const { operation, caller } = request;
   const { status, body, header } = answer;
   if (status >= 300) return;
@@ -43,7 +43,7 @@ export function learn(means: LearnMeans, request: FuzzRequest, answer: WireAnswe
   const { nextCursor, key } = json;
   if (typeof nextCursor === 'string') pool.learnText(`cursor ${operation.operationId}`, nextCursor);
   if (typeof key === 'string') pool.learnText('secret', key);
-  if (status === 202) promise(means.promised.get(app), json);
+  if (status === 202) promise(deps.promised.get(app), json);
 }
 
 function promise(promised: Promised | undefined, json: Readonly<Record<string, unknown>>): void {

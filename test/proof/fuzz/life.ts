@@ -2,7 +2,7 @@
 // number, each answer judged; then the books, and a new start on what is left.
 import { seededChance, type Chance } from '../sim/chance.ts';
 import { askDoctor } from './doctor.ts';
-import { compose, type ComposeMeans } from './compose.ts';
+import { compose, type ComposeDeps } from './compose.ts';
 import { readDocument, type Document, type Operation } from './document.ts';
 import { kindOfFlaw } from './flaw.ts';
 import { heapMiB } from './heap.ts';
@@ -140,7 +140,7 @@ function draw(life: Life, chance: Chance): FuzzRequest {
   );
   const operation = chance.pick(weighted);
   const caller = drawCaller(operation, stage.callers, chance);
-  const means: ComposeMeans = {
+  const deps: ComposeDeps = {
     chance,
     document,
     pool,
@@ -154,7 +154,7 @@ function draw(life: Life, chance: Chance): FuzzRequest {
   };
   const luck = chance.next();
   const made = (intent: Exclude<Intent, 'wild'>): FuzzRequest | undefined =>
-    compose(operation, intent, means);
+    compose(operation, intent, deps);
   if (luck < 0.25) return made('broken') ?? drawValid(made);
   if (luck < 0.5) return made('written') ?? drawValid(made);
   const good = drawValid(made);

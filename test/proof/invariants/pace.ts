@@ -126,13 +126,13 @@ function crowdsOf({ sends, subscriptions }: History): Crowd[] {
   return [...lanes].map(([lane, list]) => {
     const besides = list.map(
       (one, at) =>
-        list.slice(0, at).filter((other) => isUnderWay(other, one.startedMs ?? 0)).length,
+        list.slice(0, at).filter((other) => isInFlight(other, one.startedMs ?? 0)).length,
     );
     const concurrency = caps.get(list[0]?.subscription ?? '') ?? Infinity;
     return { lane, count: Math.max(...besides) + 1, concurrency };
   });
 }
 
-function isUnderWay({ seenMs }: Send, atMs: number): boolean {
+function isInFlight({ seenMs }: Send, atMs: number): boolean {
   return (seenMs ?? Infinity) > atMs;
 }

@@ -39,7 +39,7 @@ export class Load implements AsyncDisposable {
   slowestAnswerMs = 0;
   refusals = 0;
   /** Requests that are under way just now. */
-  underWay = 0;
+  inFlight = 0;
   readonly #options: LoadOptions;
   readonly #receiver: Receiver;
   readonly #lag = new Lag();
@@ -155,7 +155,7 @@ export class Load implements AsyncDisposable {
 
   async #ask(node: ClusterNode, number: number, withKey: boolean): Promise<Answer | undefined> {
     const startMs = nowMs();
-    this.underWay += 1;
+    this.inFlight += 1;
     try {
       const answer = await node.call({
         method: 'POST',
@@ -176,7 +176,7 @@ export class Load implements AsyncDisposable {
       await wait(pauseMs);
       return undefined;
     } finally {
-      this.underWay -= 1;
+      this.inFlight -= 1;
     }
   }
 

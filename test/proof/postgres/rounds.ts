@@ -72,10 +72,10 @@ async function roundsOf(
   const { load, random } = scene;
   const violations: string[] = [];
   const worst = { firstMs: 0, allMs: 0 };
-  let [underWay, refused] = [0, load.refusals];
+  let [inFlight, refused] = [0, load.refusals];
   for (let round = 1; round <= fault.rounds; round += 1) {
     await load.answered.reach(load.answered.count + 50 + Math.floor(random() * 400));
-    underWay += load.underWay;
+    inFlight += load.inFlight;
     const away = { fromMs: nowMs(), toMs: Infinity };
     load.faults.push(away);
     await fault.inflict(scene);
@@ -90,7 +90,7 @@ async function roundsOf(
   refused = load.refusals - refused;
   const figures = {
     rounds: fault.rounds,
-    'publishes in flight': underWay,
+    'publishes in flight': inFlight,
     refused,
     'first callback, worst ms': worst.firstMs,
     'all due work, worst ms': worst.allMs,

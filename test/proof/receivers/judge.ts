@@ -77,8 +77,8 @@ function wrongOutcomes(found: Met, { lateMax }: Bounds): string[] {
 }
 
 function isExpected(one: Case, { state, status, error }: Alike): boolean {
-  const means = meaningOf(one);
-  return state === means.state && status === means.status && error === means.error;
+  const deps = meaningOf(one);
+  return state === deps.state && status === deps.status && error === deps.error;
 }
 
 /** It was over for whoever had waited long enough, and the answer was in some queue of this machine. */

@@ -14,7 +14,7 @@ import { ensureDefaultApp } from '../../../src/engine/access/apps.ts';
 import type { Context } from '../../../src/engine/context.ts';
 import { Feed } from '../../../src/engine/live/feed.ts';
 import { FigureWriter } from '../../../src/engine/upkeep/statistics-writer.ts';
-import { inTime } from '../../../src/engine/store-timeout.ts';
+import { withStoreTimeout } from '../../../src/engine/store-timeout.ts';
 import { createJournal } from '../../../src/engine/live/journal.ts';
 import { startLiveness, type Liveness } from '../../../src/engine/cluster/liveness.ts';
 import { createQuotas } from '../../../src/engine/admission/quotas.ts';
@@ -26,7 +26,7 @@ export const contract = await loadContract(
   join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'),
 );
 
-export interface EngineMeans {
+export interface EngineDeps {
   name: string;
   world: World;
   store: Store;
@@ -40,7 +40,7 @@ export interface Engine {
   /** What requests are answered with: whoever asks the store never waits for ever. */
   context: Context;
   self: Liveness;
-  underWay: () => number;
+  inFlight: () => number;
   stop: () => Promise<void>;
 }
 
@@ -52,8 +52,8 @@ const guard = createGuard({
   resolver: { resolve: async () => ({ kind: 'missing' }) },
 });
 
-export async function startEngine(means: EngineMeans): Promise<Engine> {
-  const { name, world, store, sender, waitsMs, timeoutMs, onError } = means;
+export async function startEngine(deps: EngineDeps): Promise<Engine> {
+  const { name, world, store, sender, waitsMs, timeoutMs, onError } = deps;
   await using cleanup = new AsyncDisposableStack();
   cleanup.defer(async () => store.close());
   const newId = idMaker({
@@ -99,7 +99,7 @@ export async function startEngine(means: EngineMeans): Promise<Engine> {
   cleanup.use(self);
   const deadlines = new Deadlines(world);
   cleanup.defer(() => deadlines.close());
-  const answering = inTime(store, { deadlines, answerMs: limits.storeAnswerMs });
+  const answering = withStoreTimeout(store, { deadlines, answerMs: limits.storeAnswerMs });
   const onFeedError = (error: unknown): void => onError(error, 'feed');
   cleanup.use(new Feed({ world, store: answering, journal, self, onError: onFeedError }));
   const delivering = startDelivering(context, {
@@ -119,7 +119,7 @@ export async function startEngine(means: EngineMeans): Promise<Engine> {
   return {
     context: { ...context, store: answering },
     self,
-    underWay: () => delivering.underWay(),
+    inFlight: () => delivering.inFlight(),
     stop: async () => running.disposeAsync(),
   };
 }

@@ -21,7 +21,7 @@ export interface Network {
   sends: Send[];
   isHealed: boolean;
   /** Requests that have started and are not over, by subscription. */
-  underWay(subscription: string): number;
+  inFlight(subscription: string): number;
   senderOf(node: NetworkNode): Sender;
 }
 
@@ -31,15 +31,15 @@ export interface NetworkNode extends Mortal {
   wallMs: () => number;
 }
 
-export interface NetworkMeans {
+export interface NetworkDeps {
   plan: Plan;
   clock: Clock;
   chance: Chance;
   counters: Counters;
 }
 
-export function simulatedNetwork(means: NetworkMeans): Network {
-  const { plan, clock } = means;
+export function simulatedNetwork(deps: NetworkDeps): Network {
+  const { plan, clock } = deps;
   const receivers = Array.from({ length: plan.receivers }, (_, at) => ({
     url: `http://127.0.0.1:${9000 + at}/r`,
     deadUntilMs: 0,
@@ -50,7 +50,7 @@ export function simulatedNetwork(means: NetworkMeans): Network {
     receivers,
     sends,
     isHealed: false,
-    underWay: (subscription) =>
+    inFlight: (subscription) =>
       sends.filter(
         (one) =>
           one.subscription === subscription &&
@@ -60,7 +60,7 @@ export function simulatedNetwork(means: NetworkMeans): Network {
       ).length,
     senderOf: (node) => ({
       send: async (request, options) =>
-        new Sending({ ...means, network, node }, request).run(options),
+        new Sending({ ...deps, network, node }, request).run(options),
       print: () => undefined,
       close: async () => undefined,
       count: () => ({ sending: 0, origins: 0, open: 0, idle: 0 }),
@@ -70,16 +70,16 @@ export function simulatedNetwork(means: NetworkMeans): Network {
 }
 
 class Sending {
-  readonly #means: NetworkMeans & { network: Network; node: NetworkNode };
+  readonly #deps: NetworkDeps & { network: Network; node: NetworkNode };
   readonly #request: SendRequest;
   readonly #send: Send;
   #step: Step | undefined;
   #finish: (result: SenderResult) => void = () => undefined;
 
-  constructor(means: NetworkMeans & { network: Network; node: NetworkNode }, request: SendRequest) {
-    this.#means = means;
+  constructor(deps: NetworkDeps & { network: Network; node: NetworkNode }, request: SendRequest) {
+    this.#deps = deps;
     this.#request = request;
-    const { node } = means;
+    const { node } = deps;
     const header = (name: string): string => headerOf(request.headers, name);
     this.#send = {
       node: node.name,
@@ -111,7 +111,7 @@ class Sending {
       this.#finish({ kind: 'aborted', started });
     };
     this.#finish = (result) => {
-      if (this.#step !== undefined) this.#means.clock.cancel(this.#step);
+      if (this.#step !== undefined) this.#deps.clock.cancel(this.#step);
       signal?.removeEventListener('abort', onAbort);
       resolve(result);
     };
@@ -121,7 +121,7 @@ class Sending {
   }
 
   #connect(onStart: (() => boolean) | undefined): void {
-    const { chance, network, plan, clock, node } = this.#means;
+    const { chance, network, plan, clock, node } = this.#deps;
     const { timeoutMs } = this.#request;
     const isSlow = !network.isHealed && chance.isLucky(plan.network.slowConnects);
     const connectMs = isSlow ? chance.between(10, 3_000) : chance.between(0.1, 5);
@@ -137,7 +137,7 @@ class Sending {
         return;
       }
       if (onStart?.() === false) {
-        this.#means.counters.stoppedAtGate += 1;
+        this.#deps.counters.stoppedAtGate += 1;
         this.#finish({ kind: 'not_started', reason: 'declined' });
         return;
       }
@@ -149,7 +149,7 @@ class Sending {
   }
 
   #receive(receiver: Receiver, leftMs: number): void {
-    const { chance, network, plan, clock, counters } = this.#means;
+    const { chance, network, plan, clock, counters } = this.#deps;
     const isHarmless = network.isHealed;
     const { lost, hangs, slow } = plan.network;
     const status = this.#status(receiver);
@@ -180,7 +180,7 @@ class Sending {
   }
 
   #status(receiver: Receiver): number {
-    const { chance, network, plan, clock, counters } = this.#means;
+    const { chance, network, plan, clock, counters } = this.#deps;
     if (network.isHealed) return 200;
     if (receiver.deadUntilMs > clock.nowMs) return 503;
     if (chance.isLucky(plan.network.gone)) {
@@ -191,7 +191,7 @@ class Sending {
   }
 
   #headers(status: number): Header[] {
-    const { chance, network, plan, clock, counters } = this.#means;
+    const { chance, network, plan, clock, counters } = this.#deps;
     if (network.isHealed || status < 400 || status === 410) return [];
     if (!chance.isLucky(plan.network.asksForTime)) return [];
     const seconds = chance.whole(1, 20);
@@ -202,13 +202,13 @@ class Sending {
   }
 
   #receiver(): Receiver {
-    const found = this.#means.network.receivers.find(({ url }) => this.#send.url === url);
+    const found = this.#deps.network.receivers.find(({ url }) => this.#send.url === url);
     if (found === undefined) throw new Error(`There is no receiver at ${this.#send.url}`);
     return found;
   }
 
   #fail(error: 'timeout' | 'refused' | 'reset'): void {
-    const { clock, network, node } = this.#means;
+    const { clock, network, node } = this.#deps;
     if (this.#send.startedMs === undefined) {
       clock.note(`${node.name} cannot send ${this.#named()}: ${error}`);
       network.sends.push(this.#send);
@@ -224,11 +224,11 @@ class Sending {
 
   #see(seen: Send['seen']): void {
     this.#send.seen = seen;
-    this.#send.seenMs = this.#means.clock.nowMs;
+    this.#send.seenMs = this.#deps.clock.nowMs;
   }
 
   #later(ms: number, run: () => void): void {
-    this.#step = this.#means.clock.afterIn(this.#means.node, ms, run);
+    this.#step = this.#deps.clock.afterIn(this.#deps.node, ms, run);
   }
 }
 

@@ -76,8 +76,8 @@ export class SimulatedNode implements Mortal {
     return epochMs + Math.floor(this.#sim.clock.nowMs) + this.aheadMs;
   }
 
-  underWay(): number {
-    return this.#engine?.underWay() ?? 0;
+  inFlight(): number {
+    return this.#engine?.inFlight() ?? 0;
   }
 
   start(): void {
@@ -114,7 +114,7 @@ export class SimulatedNode implements Mortal {
     counters.fanOutsInterrupted += Number(begun?.['fanouts']);
     counters.replaysInterrupted += Number(begun?.['replays']);
     counters.crashes += 1;
-    if (held.length > 0) counters.crashesUnderWay += 1;
+    if (held.length > 0) counters.crashesInFlight += 1;
     if (incarnation > 0) {
       deaths.push({ incarnation, atMs: clock.nowMs, held });
       clock.after(rescuedMs, () => this.#judgeRescue(held, clock.nowMs - rescuedMs));
@@ -152,7 +152,7 @@ export class SimulatedNode implements Mortal {
     if (this.state !== 'up') return;
     const { clock, counters } = this.#sim;
     this.state = 'stopping';
-    const count = this.underWay();
+    const count = this.inFlight();
     if (count > 0) counters.drains += 1;
     clock.note(`${this.name} stops with ${count}`);
     const engine = this.#engine;

@@ -35,7 +35,7 @@ export interface SharedStore {
   lastDownMs: number;
 }
 
-export interface StoreMeans {
+export interface StoreDeps {
   plan: Plan;
   clock: Clock;
   chance: Chance;
@@ -52,22 +52,22 @@ export interface StoreMeans {
 
 type Fate = 'answered' | 'before' | 'after' | 'late';
 
-export function simulatedStore(means: StoreMeans): Transport & { close(): Promise<void> } {
-  return new Way(means);
+export function simulatedStore(deps: StoreDeps): Transport & { close(): Promise<void> } {
+  return new Way(deps);
 }
 
 class Way implements Transport {
-  readonly #means: StoreMeans;
+  readonly #deps: StoreDeps;
   /** Leases of transactions of which nobody knows what became. */
   #doubts: number[] = [];
   #lease: StatementSync | undefined;
 
-  constructor(means: StoreMeans) {
-    this.#means = means;
+  constructor(deps: StoreDeps) {
+    this.#deps = deps;
   }
 
   async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
-    const { shared } = this.#means;
+    const { shared } = this.#deps;
     const { settlements } = batch;
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
     return this.#call<BatchReply>({
@@ -88,7 +88,7 @@ class Way implements Transport {
   }
 
   async work(work: Work): Promise<WorkReply> {
-    const { shared } = this.#means;
+    const { shared } = this.#deps;
     const { settlements, claim, fanOut } = work;
     return this.#call<WorkReply>({
       says: toSay(settlements.map(nameOf)),
@@ -107,7 +107,7 @@ class Way implements Transport {
   }
 
   async read(call: ReadCall): Promise<ReadReply> {
-    const { shared } = this.#means;
+    const { shared } = this.#deps;
     const run = (): ReadReply => shared.sqlite.read(call);
     return this.#call<ReadReply>({ says: undefined, leases: [], run, isRead: true });
   }
@@ -117,13 +117,13 @@ class Way implements Transport {
   }
 
   #noteTaken(deliveries: readonly { event: string; n: number }[]): void {
-    const { clock, node } = this.#means;
+    const { clock, node } = this.#deps;
     if (deliveries.length === 0) return;
     clock.note(`${node.name} takes ${deliveries.map(shortOf).join(', ')}`);
   }
 
   #isHeld({ event, n, lease }: Settlement): boolean {
-    const { db } = this.#means.shared;
+    const { db } = this.#deps.shared;
     this.#lease ??= db.prepare(
       'select 1 from delivery_live where event = ? and n = ? and lease = ?',
     );
@@ -132,7 +132,7 @@ class Way implements Transport {
 
   /** Whoever has lost its lease changes nothing, and whoever has it is believed. Called before they are settled. */
   #judging(settlements: readonly Settlement[]): (settled: readonly SettleReply[]) => void {
-    const { flaws, node, counters } = this.#means;
+    const { flaws, node, counters } = this.#deps;
     const held = settlements.map((one) => this.#isHeld(one));
     return (settled) => {
       for (const [at, one] of settled.entries()) {
@@ -148,7 +148,7 @@ class Way implements Transport {
 
   /** Alone, a node's own clock is the database's. */
   #writtenMs(nowMs: number): number {
-    const { shared, plan, databaseMs } = this.#means;
+    const { shared, plan, databaseMs } = this.#deps;
     shared.writtenMs = plan.isShared ? databaseMs() : nowMs;
     return shared.writtenMs;
   }
@@ -160,7 +160,7 @@ class Way implements Transport {
     run: () => R;
     isRead?: boolean;
   }): Promise<R | StoreFailure> {
-    const { clock, chance, shared, node, counters } = this.#means;
+    const { clock, chance, shared, node, counters } = this.#deps;
     const { promise, resolve } = Promise.withResolvers<R | StoreFailure>();
     const { life } = node;
     const fate = this.#fate(asked.isRead === true);
@@ -203,7 +203,7 @@ class Way implements Transport {
   }
 
   #fate(isRead: boolean): Fate {
-    const { plan, chance, shared } = this.#means;
+    const { plan, chance, shared } = this.#deps;
     if (shared.isHealed) return 'answered';
     const { failsBefore, failsAfter, stalls } = plan.store;
     if (chance.isLucky(failsBefore)) return 'before';
@@ -213,7 +213,7 @@ class Way implements Transport {
 
   /** As src/store/postgres/batch/in-doubt-commits.ts. */
   #freeDoubted(nowMs: number): void {
-    const { shared, clock, node } = this.#means;
+    const { shared, clock, node } = this.#deps;
     for (const lease of this.#doubts) {
       const rows = shared.db
         .prepare('select event, n from delivery_live where lease = ?')
@@ -234,7 +234,7 @@ class Way implements Transport {
 
   #watch(batch: Batch, reply: BatchReply): void {
     if (reply.kind !== 'written') return;
-    const { counters, shared, tell } = this.#means;
+    const { counters, shared, tell } = this.#deps;
     for (const [at, { verb, input }] of batch.edits.entries()) {
       const one = reply.edits[at];
       if (verb === 'stopNode') shared.farewells.add(input.node);

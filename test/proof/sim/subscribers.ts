@@ -86,7 +86,7 @@ export class Subscribers {
     const one = this.#anyone();
     if (one === undefined) return;
     one.endAskedMs = Math.min(one.endAskedMs ?? Infinity, clock.nowMs);
-    if (network.underWay(one.id) > 0) counters.unsubscribesUnderWay += 1;
+    if (network.inFlight(one.id) > 0) counters.unsubscribesInFlight += 1;
     clock.note(`${one.id} unsubscribes`);
     const isDone = await this.#outside.insist(chance.whole(1, triesMax), async ({ context }) => {
       await unsubscribe(context, context.defaultApp, one.id);
@@ -102,7 +102,7 @@ export class Subscribers {
     await this.#stirUp();
     const one = this.#anyone();
     if (one === undefined || one.isUnsure || one.isPaused) return;
-    if (network.underWay(one.id) > 0) counters.editsUnderWay += 1;
+    if (network.inFlight(one.id) > 0) counters.editsInFlight += 1;
     const what = chance.pick(['move', 'pause', 'rotate'] as const);
     if (what === 'move') await this.#move(one);
     else if (what === 'pause') await this.#pause(one);

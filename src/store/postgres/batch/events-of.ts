@@ -2,10 +2,13 @@
 // missing.
 import type { EditCall } from '../../port/transport-protocol.ts';
 import { inboxIds } from '../publish/inbox.ts';
-import type { Link } from '../connection/reconnecting-client.ts';
+import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 
 /** New events, and rejected ones of the inbox, where they may have been for days. */
-export async function eventsOf(link: Link, edits: readonly EditCall[]): Promise<string[]> {
+export async function eventsOf(
+  link: ReconnectingClient,
+  edits: readonly EditCall[],
+): Promise<string[]> {
   const published = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
   const rejected = edits.flatMap((call) => (call.verb === 'rejectInbox' ? [call.input.no] : []));
   const ids = published.map(({ id }) => id);

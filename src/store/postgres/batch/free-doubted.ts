@@ -1,18 +1,18 @@
 // Releases deliveries that this node may hold without knowing it, because the outcome of a commit
 // stayed unknown.
 import type { StoreFailure } from '../../port/transport-protocol.ts';
-import type { Doubts } from './in-doubt-commits.ts';
-import type { Link } from '../connection/reconnecting-client.ts';
+import type { InDoubtCommits } from './in-doubt-commits.ts';
+import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { isFailure, noEvents, type Persist } from './persist.ts';
 
-export interface DoubtedMeans {
-  doubts: Doubts;
-  link: Link;
+export interface DoubtedDeps {
+  doubts: InDoubtCommits;
+  link: ReconnectingClient;
   persist: Persist;
 }
 
 export async function freeDoubted(
-  { doubts, link, persist }: DoubtedMeans,
+  { doubts, link, persist }: DoubtedDeps,
   nowMs: number,
 ): Promise<StoreFailure | undefined> {
   if (doubts.isEmpty()) return undefined;

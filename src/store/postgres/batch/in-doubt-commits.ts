@@ -4,29 +4,29 @@ import { freeLeases } from '../cluster/nodes.ts';
 import { transactSql } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 
-export interface Doubt {
+export interface InDoubtCommit {
   xid: string;
   leases: readonly number[];
 }
 
-export interface Doubts {
+export interface InDoubtCommits {
   isEmpty(): boolean;
-  add(doubt: Doubt): void;
+  add(doubt: InDoubtCommit): void;
   /** Frees deliveries with leases of transactions that have ended; returns those transactions. */
-  settle(tx: Tx, nowMs: number): Promise<Doubt[]>;
+  settle(tx: Tx, nowMs: number): Promise<InDoubtCommit[]>;
   /** Call with the result of `settle` once it is committed. */
-  forget(settled: readonly Doubt[]): void;
+  forget(settled: readonly InDoubtCommit[]): void;
 }
 
-export function createDoubts(): Doubts {
-  let open: readonly Doubt[] = [];
+export function createInDoubtCommits(): InDoubtCommits {
+  let open: readonly InDoubtCommit[] = [];
   return {
     isEmpty: () => open.length === 0,
     add: (doubt) => {
       open = [...open, doubt];
     },
     settle: async (tx, nowMs) => {
-      const ended: Doubt[] = [];
+      const ended: InDoubtCommit[] = [];
       for (const doubt of open) {
         const [row] = await tx.query(transactSql.status, [doubt.xid]);
         if (row?.['status'] !== 'in progress') ended.push(doubt);

@@ -9,11 +9,11 @@ import type { Offer, Work } from '../../port/delivery-verbs.ts';
 import { integer, text } from '../../sql/row.ts';
 import { unavailable } from '../connection/failure.ts';
 import { lifeOn } from '../connection/server-epoch.ts';
-import type { Link } from '../connection/reconnecting-client.ts';
+import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { freeNamed, nodesSql } from '../cluster/nodes.ts';
 import { isFailure, noEvents, type Persist } from './persist.ts';
 
-export interface Held {
+export interface LeaseLedger {
   /** A publish has leased deliveries to this node. */
   took: (born: readonly DeliveryName[], offer: Offer | undefined) => void;
   /** A cycle of work has leased and settled deliveries. */
@@ -25,8 +25,8 @@ export interface Held {
   freeForgotten: (nowMs: number) => Promise<StoreFailure | undefined>;
 }
 
-export interface HeldMeans {
-  link: Link;
+export interface LeaseLedgerDeps {
+  link: ReconnectingClient;
   persist: Persist;
   /**
    * Runs `body` while nothing is being leased, because such deliveries are not yet recorded as
@@ -36,7 +36,7 @@ export interface HeldMeans {
 }
 
 /** Its size is bounded by the window of the node and the outcomes that wait to be settled. */
-export function createHeld({ link, persist, alone }: HeldMeans): Held {
+export function createLeaseLedger({ link, persist, alone }: LeaseLedgerDeps): LeaseLedger {
   let held = new Map<string, number>();
   let life: string | undefined;
   let node: number | undefined;

@@ -3,23 +3,23 @@ import { timeOf } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Offer } from '../../port/delivery-verbs.ts';
-import type { Doubts } from './in-doubt-commits.ts';
+import type { InDoubtCommits } from './in-doubt-commits.ts';
 import { failureKind, unavailable } from '../connection/failure.ts';
-import type { House } from '../upkeep/upkeep.ts';
-import type { Link } from '../connection/reconnecting-client.ts';
+import type { Upkeep } from '../upkeep/upkeep.ts';
+import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import type { Way } from '../connection/savepoint.ts';
-import type { Done, TransactMeans } from '../connection/transact.ts';
+import type { Done, TransactDeps } from '../connection/transact.ts';
 import { OutcomeUnknown, transact } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 
-export interface PersistMeans {
-  world: TransactMeans['world'];
-  house: Pick<House, 'makeDays'>;
-  doubts: Pick<Doubts, 'add'>;
+export interface PersistDeps {
+  world: TransactDeps['world'];
+  house: Pick<Upkeep, 'makeDays'>;
+  doubts: Pick<InDoubtCommits, 'add'>;
 }
 
 export interface Persisting {
-  link: Link;
+  link: ReconnectingClient;
   /** The leases that the transaction may give. */
   leases: readonly number[];
   /** The events whose day partitions are needed. */
@@ -31,7 +31,7 @@ export type Persist = <T>(
   body: (tx: Tx, way: Way) => Promise<Done<T>>,
 ) => Promise<T | StoreFailure>;
 
-export function createPersist({ world, house, doubts }: PersistMeans): Persist {
+export function createPersist({ world, house, doubts }: PersistDeps): Persist {
   return async ({ link, leases, events }, body) => {
     let way: Way = 'together';
     for (let tries = 1; ; tries += 1) {
@@ -58,7 +58,7 @@ export function createPersist({ world, house, doubts }: PersistMeans): Persist {
 }
 
 async function makeDays(
-  house: PersistMeans['house'],
+  house: PersistDeps['house'],
   events: Persisting['events'],
 ): Promise<StoreFailure | undefined> {
   try {

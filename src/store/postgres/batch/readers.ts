@@ -6,7 +6,7 @@ import { hotReads } from '../../port/hot-reads.ts';
 import type { ReadVerb } from '../../port/store.ts';
 import { readScript } from '../../verbs/reads.ts';
 import { storeFailure, verbFailure } from '../connection/failure.ts';
-import type { Link } from '../connection/reconnecting-client.ts';
+import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { ask, say } from '../connection/pipeline.ts';
 import { txOn } from '../connection/tx.ts';
 
@@ -32,7 +32,7 @@ export interface Readers {
 }
 
 /** One connection is reserved for hot reads, so that lists cannot block them. */
-export function createReaders(openLink: () => Link): Readers {
+export function createReaders(openLink: () => ReconnectingClient): Readers {
   const kept = new Pool(openLink, 1);
   const common = new Pool(openLink, limits.databaseReadersMax - 1);
   return {
@@ -58,14 +58,14 @@ export function createReaders(openLink: () => Link): Readers {
 
 /** Apps take turns, and no app may hold every connection: one is left for the others. */
 class Pool {
-  readonly #open: () => Link;
+  readonly #open: () => ReconnectingClient;
   readonly #most: number;
-  readonly #links: Link[] = [];
-  readonly #idle: Link[] = [];
-  readonly #waiting = new FairQueue<(link: Link) => void>();
+  readonly #links: ReconnectingClient[] = [];
+  readonly #idle: ReconnectingClient[] = [];
+  readonly #waiting = new FairQueue<(link: ReconnectingClient) => void>();
   readonly #held = new Map<AppNo, number>();
 
-  constructor(open: () => Link, most: number) {
+  constructor(open: () => ReconnectingClient, most: number) {
     this.#open = open;
     this.#most = most;
   }
@@ -78,7 +78,7 @@ class Pool {
     return this.#waiting.size;
   }
 
-  async use<T>(app: AppNo, body: (link: Link) => Promise<T>): Promise<T> {
+  async use<T>(app: AppNo, body: (link: ReconnectingClient) => Promise<T>): Promise<T> {
     const link = await this.#acquire(app);
     try {
       return await body(link);
@@ -98,14 +98,14 @@ class Pool {
     await Promise.all(this.#links.map(async (link) => link.close()));
   }
 
-  async #acquire(app: AppNo): Promise<Link> {
+  async #acquire(app: AppNo): Promise<ReconnectingClient> {
     if (this.#mayHave(app) && this.isFree()) {
       const link = this.#idle.pop() ?? this.#open();
       if (!this.#links.includes(link)) this.#links.push(link);
       this.#count(app, 1);
       return link;
     }
-    const { promise, resolve } = Promise.withResolvers<Link>();
+    const { promise, resolve } = Promise.withResolvers<ReconnectingClient>();
     this.#waiting.add(app, resolve);
     return promise;
   }
@@ -122,7 +122,7 @@ class Pool {
 }
 
 async function readOn(
-  link: Link,
+  link: ReconnectingClient,
   call: ReadCall,
 ): Promise<Extract<ReadReply, { kind: 'done' }>['output']> {
   if (isSingle(call)) return link.use(async (tx) => tx.run(readScript(call)));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { limits } from '../../../core/limits/limits.ts';
 import { packageFolder } from '../../../core/base/package-folder.ts';
 import type { World } from '../../../core/base/world.ts';
-import { createAside, withNews } from '../../rules/stalled-fan-outs.ts';
+import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
 import type {
   Batch,
   BatchReply,
@@ -15,26 +15,26 @@ import type {
   WorkReply,
 } from '../../port/transport-protocol.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
-import { createGathered } from '../../statistics/pending-statistics.ts';
-import { rebuild } from '../../batch/failure-to-error.ts';
+import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
+import { toError } from '../../batch/failure-to-error.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { applyMigrations } from '../schema/apply-migrations.ts';
 import { cannotConnect } from '../connection/cannot-open.ts';
 import type { Clock } from '../connection/clock.ts';
 import { databaseClock, givenClock } from '../connection/clock.ts';
-import { createDoubts } from './in-doubt-commits.ts';
+import { createInDoubtCommits } from './in-doubt-commits.ts';
 import { freeDoubted } from './free-doubted.ts';
-import { Ear } from '../connection/notify-listener.ts';
+import { NotifyListener } from '../connection/notify-listener.ts';
 import { storeFailure, unavailable, verbFailure } from '../connection/failure.ts';
 import { eventsOf } from './events-of.ts';
 import { takeWriter } from '../upkeep/write-statistics.ts';
-import { createHeardBefore } from '../publish/listener-cache.ts';
-import { createHeld, type Held } from './lease-ledger.ts';
-import { House } from '../upkeep/upkeep.ts';
-import { Link } from '../connection/reconnecting-client.ts';
+import { createListenerCache } from '../publish/listener-cache.ts';
+import { createLeaseLedger, type LeaseLedger } from './lease-ledger.ts';
+import { Upkeep } from '../upkeep/upkeep.ts';
+import { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
-import { counting, createPrecedence, inTurn, type Side } from './writer-connection.ts';
+import { counting, createPrecedence, inTurn, type WriterConnection } from './writer-connection.ts';
 import { createSlices, type Slices } from '../schema/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
 import type { Tx } from '../connection/tx.ts';
@@ -88,7 +88,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
 }
 
 /** With slices of its own: whoever makes the span of one longer locks it until the end of the transaction. */
-type EditSide = Side & { slices: Slices };
+type EditSide = WriterConnection & { slices: Slices };
 
 class PostgresNode {
   readonly readers;
@@ -96,16 +96,16 @@ class PostgresNode {
   readonly #clock: Clock;
   readonly #publishes: EditSide;
   readonly #edits: EditSide;
-  readonly #work: Side;
+  readonly #work: WriterConnection;
   /** For statements that wait for nothing else. */
-  readonly #aside: Link;
-  readonly #house: House;
+  readonly #aside: ReconnectingClient;
+  readonly #house: Upkeep;
   #houseWriter = 0;
-  readonly #ear: Ear;
+  readonly #ear: NotifyListener;
   readonly #memory;
-  readonly #doubts = createDoubts();
+  readonly #doubts = createInDoubtCommits();
   readonly #persist: Persist;
-  readonly #held: Held;
+  readonly #held: LeaseLedger;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
   /** Publishes lease what is in nobody's hands yet: whoever frees such things must not meet them. */
@@ -120,36 +120,43 @@ class PostgresNode {
     const { url, world } = options;
     this.#options = options;
     this.#memory = {
-      heard: createHeardBefore(),
+      heard: createListenerCache(),
       sweep: createSweep(),
       floors: keepFloors(options.floorMs),
       turns: { lastApp: 0 },
-      aside: createAside(),
+      aside: createStalledFanOuts(),
     };
     this.#order = createPrecedence(world);
     this.#clock = options.clock === 'given' ? givenClock(world) : databaseClock(world);
-    this.readers = createReaders(() => new Link({ url, kind: 'engine', purpose: 'read' }));
-    const gathered = createGathered();
-    const side = (purpose: 'publish' | 'edit' | 'work'): Side => {
-      const link = new Link({ url, kind: 'engine', purpose });
+    this.readers = createReaders(
+      () => new ReconnectingClient({ url, kind: 'engine', purpose: 'read' }),
+    );
+    const gathered = createPendingStatistics();
+    const side = (purpose: 'publish' | 'edit' | 'work'): WriterConnection => {
+      const link = new ReconnectingClient({ url, kind: 'engine', purpose });
       return { link, gathered: gathered.beside(), writer: 0 };
     };
     this.#publishes = { ...side('publish'), slices: createSlices() };
     this.#edits = { ...side('edit'), slices: createSlices() };
     this.#work = side('work');
-    this.#aside = new Link({ url, kind: 'plain', purpose: 'side' });
-    const making = new Link({ url, kind: 'schema', purpose: 'days' });
-    const keeping = new Link({ url, kind: 'schema', purpose: 'house' });
+    this.#aside = new ReconnectingClient({ url, kind: 'plain', purpose: 'side' });
+    const making = new ReconnectingClient({ url, kind: 'schema', purpose: 'days' });
+    const keeping = new ReconnectingClient({ url, kind: 'schema', purpose: 'house' });
     const figures = { gathered, writer: () => this.#houseWriter, aside: this.#memory.aside };
-    this.#house = new House({ making, keeping, world, ...figures });
+    this.#house = new Upkeep({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
-    this.#held = createHeld({
+    this.#held = createLeaseLedger({
       link: this.#work.link,
       persist: this.#persist,
       alone: this.#alone,
     });
-    const listening = new Link({ url, kind: 'plain', purpose: 'listen' });
-    this.#ear = new Ear({ listening, telling: this.#aside, world, onHeard: options.onHeard });
+    const listening = new ReconnectingClient({ url, kind: 'plain', purpose: 'listen' });
+    this.#ear = new NotifyListener({
+      listening,
+      telling: this.#aside,
+      world,
+      onHeard: options.onHeard,
+    });
     this.#ticking = this.#tick();
   }
 
@@ -181,12 +188,12 @@ class PostgresNode {
     const context = { ...memory, ...side, nowMs, givenMs };
     const input = { ...batch, foretell, aside, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
-    const means = { link, leases: leasesOf(batch.offer), events };
+    const deps = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
     const written =
       idle ??
       (await counting(side, nowMs, async () =>
-        this.#persist(means, async (tx, way) => {
+        this.#persist(deps, async (tx, way) => {
           gathered.undo(); // Figures taken by an earlier try were not written.
           return writeBatch(tx, input, way);
         }),
@@ -231,9 +238,9 @@ class PostgresNode {
   async #settleAndClaim(work: Work, context: WorkContext): Promise<WorkDone | StoreFailure> {
     if (work.settlements.length === 0 && work.claim === undefined) return nothingDone;
     const events = async (): Promise<string[]> => work.settlements.map(({ event }) => event);
-    const means = { link: this.#work.link, leases: leasesOf(work.claim), events };
+    const deps = { link: this.#work.link, leases: leasesOf(work.claim), events };
     return counting(this.#work, context.nowMs, async () =>
-      this.#persist(means, async (tx, way) => {
+      this.#persist(deps, async (tx, way) => {
         context.gathered.undo();
         return doWork(tx, work, context, way);
       }),
@@ -250,9 +257,9 @@ class PostgresNode {
     context: WorkContext,
   ): Promise<WorkDone | StoreFailure> {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
-    const means = { link: this.#work.link, leases: leasesOf(work.fanOut), events: noEvents };
+    const deps = { link: this.#work.link, leases: leasesOf(work.fanOut), events: noEvents };
     const fannedOut = await counting(this.#work, context.nowMs, async () =>
-      this.#persist(means, async (tx, way) => {
+      this.#persist(deps, async (tx, way) => {
         context.gathered.undo();
         return doFanOut(tx, { work, done, context }, way);
       }),
@@ -276,7 +283,7 @@ class PostgresNode {
     try {
       return await this.#house.retain(input, this.nowMs());
     } catch (error) {
-      throw rebuild(storeFailure(error) ?? verbFailure('retain', error));
+      throw toError(storeFailure(error) ?? verbFailure('retain', error));
     }
   }
 
@@ -295,7 +302,10 @@ class PostgresNode {
   }
 
   /** A read without a transaction, run several times a second: most find nothing. */
-  async #look<T>(link: Link, body: (tx: Tx) => Promise<T>): Promise<T | StoreFailure> {
+  async #look<T>(
+    link: ReconnectingClient,
+    body: (tx: Tx) => Promise<T>,
+  ): Promise<T | StoreFailure> {
     try {
       return await link.use(body);
     } catch (error) {

@@ -2,13 +2,13 @@
 // another.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { SettleReply } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
 import type { Changes } from '../../rules/settlement-rules.ts';
 import { firstReadyMs } from '../../rules/settlement-rules.ts';
-import type { Slots } from '../../rules/offer-slots.ts';
+import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { birthsFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slots.ts';
 import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
@@ -26,7 +26,7 @@ import type { Tx } from '../connection/tx.ts';
 export interface WorkContext extends Omit<FigureContext, 'facts'> {
   floors: FloorKeeper;
   turns: AppTurns;
-  aside: Aside;
+  aside: StalledFanOuts;
   lingerMs: { least: number; most: number };
 }
 
@@ -115,7 +115,7 @@ export const nothingDone: WorkDone = {
   facts: [],
 };
 
-function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
+function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): OfferSlots {
   const offer = claimOffer ?? fanOutOffer;
   return offer === undefined ? noSlots : slotsOf(offer);
 }
@@ -127,7 +127,7 @@ function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): Slots {
 async function outlookFor(
   tx: Tx,
   { claim: claimOffer, fanOut: fanOutOffer }: Work,
-  { slots, changes, aside }: { slots: Slots; changes: Changes; aside: Aside },
+  { slots, changes, aside }: { slots: OfferSlots; changes: Changes; aside: StalledFanOuts },
 ): Promise<Outlook> {
   if ((claimOffer ?? fanOutOffer) !== undefined) return lookAhead(tx, slots, aside);
   const outlook = await lookAhead(tx, undefined, aside);

@@ -2,7 +2,7 @@
 // unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
 import { limits } from '../../../core/limits/limits.ts';
 import type { World } from '../../../core/base/world.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../../port/transport-protocol.ts';
 import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
@@ -27,7 +27,7 @@ export interface WriteInput {
   offer: Offer | undefined;
   foretell?: Foretell | undefined;
   /** Fan-outs that are skipped. */
-  aside: Aside;
+  aside: StalledFanOuts;
   /** By which the time of a batch counts. */
   world: Pick<World, 'monotonicMs'>;
   context: Omit<EditContext, 'births' | 'left' | 'facts'>;

@@ -7,13 +7,13 @@ import { minuteOf } from '../../../core/telemetry/stats-span.ts';
 import type { World } from '../../../core/base/world.ts';
 import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import type { Gathered } from '../../statistics/pending-statistics.ts';
-import type { Link } from '../connection/reconnecting-client.ts';
+import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
+import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { isFailure } from './persist.ts';
 
-export interface Side {
-  link: Link;
-  gathered: Gathered;
+export interface WriterConnection {
+  link: ReconnectingClient;
+  gathered: PendingStatistics;
   /** Its own: two sides never write the same row, see migrations/postgres/0006_stats.sql. */
   writer: number;
 }
@@ -23,7 +23,7 @@ export interface Side {
  * figures are put back.
  */
 export async function counting<T extends { facts: readonly Fact[] }>(
-  { gathered }: Side,
+  { gathered }: WriterConnection,
   nowMs: number,
   body: () => Promise<T | StoreFailure>,
 ): Promise<T | StoreFailure> {

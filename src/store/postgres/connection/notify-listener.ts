@@ -2,13 +2,13 @@
 // a node without notifications polls a few times a second.
 import { limits } from '../../../core/limits/limits.ts';
 import type { World } from '../../../core/base/world.ts';
-import type { Link } from './reconnecting-client.ts';
+import type { ReconnectingClient } from './reconnecting-client.ts';
 
-export interface EarOptions {
+export interface NotifyListenerOptions {
   /** For LISTEN alone: it is in use for as long as it is open. */
-  listening: Link;
+  listening: ReconnectingClient;
   /** For NOTIFY after the commit: inside a transaction it would serialize all commits. */
-  telling: Link;
+  telling: ReconnectingClient;
   world: Pick<World, 'monotonicMs' | 'sleep' | 'randomBytes'>;
   onHeard: () => void;
 }
@@ -20,15 +20,15 @@ export const earSql = {
 
 const channel = 'ringback';
 
-export class Ear {
-  readonly #options: EarOptions;
+export class NotifyListener {
+  readonly #options: NotifyListenerOptions;
   readonly #stop = new AbortController();
   readonly #self: string;
   readonly #listening: Promise<void>;
   #telling: Promise<void> | undefined;
   #isAgain = false;
 
-  constructor(options: EarOptions) {
+  constructor(options: NotifyListenerOptions) {
     this.#options = options;
     this.#self = Buffer.from(options.world.randomBytes(8)).toString('hex');
     this.#listening = this.#listenOn();

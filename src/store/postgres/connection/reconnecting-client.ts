@@ -10,18 +10,18 @@ import { isConnectionLost } from './failure.ts';
 import type { Tx } from './tx.ts';
 import { txOn } from './tx.ts';
 
-export interface LinkOptions {
+export interface ReconnectingClientOptions {
   url: string;
   kind: ConnectionKind;
   purpose: string;
 }
 
-export class Link {
-  readonly #options: LinkOptions;
+export class ReconnectingClient {
+  readonly #options: ReconnectingClientOptions;
   #client: Promise<Client> | undefined;
   #isClosed = false;
 
-  constructor(options: LinkOptions) {
+  constructor(options: ReconnectingClientOptions) {
     this.#options = options;
   }
 

@@ -8,7 +8,7 @@ import type { Row } from '../../sql/row.ts';
 import { integer, one, text } from '../../sql/row.ts';
 import { isConnectionLost } from './failure.ts';
 import { lifeOn, readLife } from './server-epoch.ts';
-import type { Link } from './reconnecting-client.ts';
+import type { ReconnectingClient } from './reconnecting-client.ts';
 import type { Tx } from './tx.ts';
 import { txOn } from './tx.ts';
 import { answerSoon, say } from './pipeline.ts';
@@ -41,8 +41,8 @@ export const transactSql = {
 export const laneIsOlder =
   "age(lane.xmin) > nullif(current_setting('ringback.oldest_age', true), '')::bigint";
 
-export interface TransactMeans {
-  link: Link;
+export interface TransactDeps {
+  link: ReconnectingClient;
   world: Pick<World, 'monotonicMs' | 'sleep'>;
 }
 
@@ -78,12 +78,12 @@ export interface Done<T> {
 }
 
 export async function transact<T>(
-  means: TransactMeans,
+  deps: TransactDeps,
   body: (tx: Tx) => Promise<Done<T>>,
 ): Promise<T> {
   let commit: Committing<T> | undefined;
   try {
-    return await means.link.withClient(async (client) => {
+    return await deps.link.withClient(async (client) => {
       const life = await lifeOn(client);
       const { xid, ...done } = await inside(client, body);
       commit = { ...done, life, xid };
@@ -94,7 +94,7 @@ export async function transact<T>(
     });
   } catch (error) {
     if (commit === undefined || !isConnectionLost(error)) throw error;
-    return await askAfterwards(means, commit, error);
+    return await askAfterwards(deps, commit, error);
   }
 }
 
@@ -158,7 +158,7 @@ async function inside<T>(
 
 /** No reply is sent before the outcome is known; after some seconds it is reported as unknown. */
 async function askAfterwards<T>(
-  { link, world }: TransactMeans,
+  { link, world }: TransactDeps,
   commit: Committing<T>,
   cause: unknown,
 ): Promise<T> {

@@ -9,7 +9,7 @@ import { fairOrder } from '../../rules/fair-order.ts';
 import { toLeased } from '../../batch/leased-row.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
-import type { Slots } from '../../rules/offer-slots.ts';
+import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { hasRoom, readyApps, slotsJson } from './has-room.ts';
 import { laneIsOlder } from '../connection/transact.ts';
@@ -94,7 +94,7 @@ export interface AppTurns {
 }
 
 export interface ClaimInput {
-  slots: Slots;
+  slots: OfferSlots;
   nowMs: number;
   floors: Floors;
   turns: AppTurns;
@@ -253,7 +253,7 @@ function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): 
   return { lane, taken, times: { ...times, readyMs: after.readyMs }, quiet: after.quiet, floorMs };
 }
 
-async function lease(tx: Tx, looks: readonly Look[], slots: Slots): Promise<Leased[]> {
+async function lease(tx: Tx, looks: readonly Look[], slots: OfferSlots): Promise<Leased[]> {
   const taken = looks.flatMap(({ lane, taken: some }) => some.map((one) => ({ ...one, lane })));
   if (taken.length === 0) return [];
   const ids = taken.map(({ event }) => event);

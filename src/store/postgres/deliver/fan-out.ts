@@ -1,7 +1,7 @@
 // One step of the oldest large fan-out that no other node is working on. The deliveries and the
 // cursor are written in one transaction, so that a crash neither loses nor duplicates a delivery.
 import type { Leased } from '../../../core/domain/delivery.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import type { FanningOut, Piece } from '../../rules/fan-out-row.ts';
 import { stepFor, toFanningOut } from '../../rules/fan-out-row.ts';
@@ -60,7 +60,7 @@ interface StepContext {
  */
 export async function fanOut(
   tx: Tx,
-  { aside, way, ...context }: StepContext & { aside: Aside; way: Way },
+  { aside, way, ...context }: StepContext & { aside: StalledFanOuts; way: Way },
 ): Promise<FannedOut> {
   const [row] = await tx.query(fanOutSql.oldest, [aside.upTo(), aside.events()]);
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };

@@ -1,9 +1,9 @@
 // Which lanes a node has room for, in SQL, so that full lanes are neither locked nor read. Must
 // agree with `isFull` of store/rules/offer-slots.ts, which SQLite calls.
-import type { Slots } from '../../rules/offer-slots.ts';
+import type { OfferSlots } from '../../rules/offer-slots.ts';
 
 /** By lane, as JSON: free slots, and deliveries in flight. */
-export function slotsJson(slots: Slots): string {
+export function slotsJson(slots: OfferSlots): string {
   return JSON.stringify(Object.fromEntries(slots.left()));
 }
 

@@ -1,10 +1,10 @@
 // The outlook: when the next lane is ready, and whether a large fan-out is running.
 import { limits } from '../../../core/limits/limits.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { Outlook } from '../../port/delivery-verbs.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, one } from '../../sql/row.ts';
-import type { Slots } from '../../rules/offer-slots.ts';
+import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { hasRoom, readyApps, slotsJson } from './has-room.ts';
 import type { Done } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
@@ -36,7 +36,11 @@ export const outlookSql = {
  * `readyMs` is undefined if no lane will ever be ready. Without slots it is unknown which lanes are
  * full, so only fan-outs are looked for.
  */
-export async function lookAhead(tx: Tx, slots: Slots | undefined, aside: Aside): Promise<Outlook> {
+export async function lookAhead(
+  tx: Tx,
+  slots: OfferSlots | undefined,
+  aside: StalledFanOuts,
+): Promise<Outlook> {
   const [row] = await ask(tx, slots, [aside.upTo(), aside.events()]);
   const ahead = one(row);
   const readyMs = slots && maybe(integer, ahead, 'ready_ms');
@@ -45,7 +49,7 @@ export async function lookAhead(tx: Tx, slots: Slots | undefined, aside: Aside):
 
 async function ask(
   tx: Tx,
-  slots: Slots | undefined,
+  slots: OfferSlots | undefined,
   passedOver: readonly [string, readonly string[]],
 ): Promise<readonly Row[]> {
   if (slots === undefined) return tx.query(outlookSql.fanOut, passedOver);

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lane } from '../../../../test/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { HeardBefore, Hearers } from './listener-cache.ts';
-import { createHeardBefore } from './listener-cache.ts';
+import type { ListenerCache, Hearers } from './listener-cache.ts';
+import { createListenerCache } from './listener-cache.ts';
 
 /** The hearers in one app: a fingerprint by lane. */
 const heardBy = (version: number, prints: Readonly<Record<number, string>>): Hearers => ({
@@ -17,13 +17,13 @@ const heardBy = (version: number, prints: Readonly<Record<number, string>>): Hea
 /** Often enough to be steady. */
 const often = limits.heardSteadyTimes + 1;
 
-function learnOften(heard: HeardBefore, name: string, hearers: () => Hearers): void {
+function learnOften(heard: ListenerCache, name: string, hearers: () => Hearers): void {
   for (let times = 0; times < often; times += 1) heard.learn(name, hearers());
 }
 
 describe('createHeardBefore', () => {
   it('is steady about a name after several equal answers in a row', () => {
-    const heard = createHeardBefore();
+    const heard = createListenerCache();
     for (let times = 0; times < often; times += 1) {
       assert.equal(heard.steady(['a']), undefined);
       heard.learn('a', heardBy(3, { 7: 'x', 8: 'y' }));
@@ -47,7 +47,7 @@ describe('createHeardBefore', () => {
     ['one listener less', heardBy(3, {})],
   ] as const) {
     it(`is not steady after ${what}`, () => {
-      const heard = createHeardBefore();
+      const heard = createListenerCache();
       learnOften(heard, 'a', () => heardBy(3, { 7: 'x' }));
       heard.learn('a', after);
       assert.equal(heard.steady(['a']), undefined);
@@ -57,14 +57,14 @@ describe('createHeardBefore', () => {
   }
 
   it('is not steady after forget', () => {
-    const heard = createHeardBefore();
+    const heard = createListenerCache();
     learnOften(heard, 'a', () => heardBy(3, {}));
     heard.forget(['a']);
     assert.equal(heard.steady(['a']), undefined);
   });
 
   it('is not steady about names learned at different times that contradict each other', () => {
-    const heard = createHeardBefore();
+    const heard = createListenerCache();
     learnOften(heard, 'a', () => heardBy(3, { 7: 'x' }));
     learnOften(heard, 'newer', () => heardBy(4, {}));
     learnOften(heard, 'other lane', () => heardBy(3, { 7: 'y' }));
@@ -75,7 +75,7 @@ describe('createHeardBefore', () => {
   });
 
   it('evicts the oldest name when there are too many, and keeps no long list', () => {
-    const heard = createHeardBefore();
+    const heard = createListenerCache();
     learnOften(heard, 'first', () => heardBy(1, {}));
     learnOften(heard, 'second', () => heardBy(1, {}));
     for (let name = 0; name < limits.heardNamesMax - 1; name += 1) {

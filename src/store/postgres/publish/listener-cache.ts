@@ -27,7 +27,7 @@ export interface Steady {
   prints: ReadonlyMap<number, string>;
 }
 
-export interface HeardBefore {
+export interface ListenerCache {
   /** The listeners of these names, if they have been the same for some time for all of them. */
   steady(names: readonly string[]): Steady | undefined;
   learn(name: string, hearers: Hearers): void;
@@ -41,7 +41,7 @@ interface Remembered {
   times: number;
 }
 
-export function createHeardBefore(): HeardBefore {
+export function createListenerCache(): ListenerCache {
   const remembered = new Map<string, Remembered>();
   return {
     steady: (names) => {

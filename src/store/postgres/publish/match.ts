@@ -7,11 +7,11 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Found } from '../../rules/filter-cache.ts';
 import { toFound } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
-import { patternsHearing } from '../../rules/matching-patterns.ts';
+import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import type { HeardBefore, PrintedListener, Steady } from './listener-cache.ts';
+import type { ListenerCache, PrintedListener, Steady } from './listener-cache.ts';
 import type { Tx } from '../connection/tx.ts';
 import { WroteNothing } from '../connection/wrote-nothing.ts';
 
@@ -83,7 +83,7 @@ export interface Met {
 export async function matchEveryone(
   tx: Tx,
   heard: readonly Heard[],
-  { lanes, before }: { lanes: LanesMet; before: HeardBefore | undefined },
+  { lanes, before }: { lanes: LanesMet; before: ListenerCache | undefined },
 ): Promise<Met> {
   if (heard.length === 0) return { found: [], sure: Promise.resolve() };
   const names = heard.map(nameKey);
@@ -116,10 +116,10 @@ async function isChanged(tx: Tx, { versions, prints }: Steady): Promise<boolean>
 async function findEveryone(
   tx: Tx,
   heard: readonly Heard[],
-  { lanes, before }: { lanes: LanesMet; before: HeardBefore | undefined },
+  { lanes, before }: { lanes: LanesMet; before: ListenerCache | undefined },
 ): Promise<Found[][]> {
   const asked = heard.flatMap(({ appNo, contract, name }, i) =>
-    patternsHearing(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
+    matchingPatterns(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
   );
   const apps = new Set(heard.map(({ appNo }) => appNo));
   const [versions, rows] = await Promise.all([

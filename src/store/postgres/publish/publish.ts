@@ -7,7 +7,7 @@ import type { Accepted } from '../../port/delivery-verbs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { rulesIn } from '../../rules/filter-cache.ts';
-import { patternsHearing } from '../../rules/matching-patterns.ts';
+import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import { printResult, readResult } from '../../port/published-result.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { Births } from '../../rules/offer-slots.ts';
@@ -19,7 +19,7 @@ import type { NewDelivery } from './make-deliveries.ts';
 import { makeDeliveries } from './make-deliveries.ts';
 import type { Listener } from '../../port/listener.ts';
 import { fitting } from '../../port/listener.ts';
-import type { HeardBefore } from './listener-cache.ts';
+import type { ListenerCache } from './listener-cache.ts';
 import type { Heard, Hearing, LanesMet, Met } from './match.ts';
 import { isAsKnown, matchEveryone, matchSubscriptions, nameKey } from './match.ts';
 import { leaveNotices } from './notices.ts';
@@ -55,7 +55,7 @@ export interface PublishContext {
   births: Births;
   slices: Slices;
   /** The cache of listeners, if the transaction does nothing but publish. */
-  heard: HeardBefore | undefined;
+  heard: ListenerCache | undefined;
   facts: Fact[];
   /** Counts pending deliveries and new fan-outs, of which other nodes should be notified. */
   left: { waiting: number; fanOuts: number };
@@ -144,7 +144,7 @@ interface Listening {
 async function findListeners(
   tx: Tx,
   calls: readonly Publish[],
-  before: HeardBefore | undefined,
+  before: ListenerCache | undefined,
 ): Promise<Listening> {
   const lanes: LanesMet = new Map();
   const addressed = await findAddressed(tx, calls);
@@ -190,7 +190,7 @@ function heardBy(
   { rules }: Addressee,
 ): Listener[] {
   if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
-  const hearing = patternsHearing(name);
+  const hearing = matchingPatterns(name);
   return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
 }
 
@@ -268,7 +268,7 @@ async function write(
           many.map(({ id }) => id),
           many.map(({ appNo }) => appNo),
           many.map(({ contract }) => contract),
-          many.map(({ name }) => JSON.stringify(patternsHearing(name))),
+          many.map(({ name }) => JSON.stringify(matchingPatterns(name))),
         ]);
   const deliveries = events.flatMap(({ id, appNo, listeners = [] }, index): NewDelivery[] =>
     listeners.map(({ callback, lane }, n) => {

@@ -2,7 +2,7 @@
 // the next number from the database; a rollback leaves a short slice behind. The span of a slice,
 // which searches rely on, is written together with its events.
 import { limits } from '../../../core/limits/limits.ts';
-import type { Soon } from '../../../core/base/maybe-promise.ts';
+import type { MaybePromise } from '../../../core/base/maybe-promise.ts';
 import { integer, one } from '../../sql/row.ts';
 import { reachOf } from '../../sql/slice-reach.ts';
 import type { Tx } from '../connection/tx.ts';
@@ -29,7 +29,7 @@ export interface Sliced {
 
 export interface Slices {
   /** The slice for the next `rows` rows. */
-  take(tx: Tx, rows: number, nowMs: number): Soon<number>;
+  take(tx: Tx, rows: number, nowMs: number): MaybePromise<number>;
   /** Widens the spans of the slices to cover these events, in the transaction that writes them. */
   cover(tx: Tx, events: readonly Sliced[], nowMs: number): Promise<void>;
 }

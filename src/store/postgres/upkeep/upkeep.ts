@@ -6,53 +6,53 @@ import { limits } from '../../../core/limits/limits.ts';
 import { minuteOf } from '../../../core/telemetry/stats-span.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
-import type { Gathered } from '../../statistics/pending-statistics.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import type { Expiring } from './expire.ts';
 import { endFanOuts } from '../../verbs/deliveries/end-fan-outs.ts';
 import { forgetSpans } from '../../verbs/lists/forget-spans.ts';
 import { expire } from './expire.ts';
 import { writeAppFigures } from './write-statistics.ts';
 import { forgetSubscriptions } from './forget-subscriptions.ts';
-import type { Link } from '../connection/reconnecting-client.ts';
+import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { forgetNodes } from '../cluster/nodes.ts';
 import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from '../schema/partitions.ts';
-import type { TransactMeans } from '../connection/transact.ts';
+import type { TransactDeps } from '../connection/transact.ts';
 import { transact } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface HouseMeans {
+export interface UpkeepDeps {
   /**
    * Creating days blocks publishes, and dropping days blocks on readers, so each has its own
    * connection.
    */
-  making: Link;
-  keeping: Link;
-  world: TransactMeans['world'];
+  making: ReconnectingClient;
+  keeping: ReconnectingClient;
+  world: TransactDeps['world'];
   /** Accumulated figures of subscriptions, and the writer number for those of apps. */
-  gathered: Gathered;
+  gathered: PendingStatistics;
   writer: () => number;
   /** Fan-outs that are skipped. */
-  aside: Aside;
+  aside: StalledFanOuts;
 }
 
-export class House {
-  readonly #means: HouseMeans;
+export class Upkeep {
+  readonly #deps: UpkeepDeps;
   /** A connection serves one caller at a time, so calls are chained. */
   #made: Promise<unknown> = Promise.resolve();
   #kept: Promise<unknown> = Promise.resolve();
 
-  constructor(means: HouseMeans) {
-    this.#means = means;
+  constructor(deps: UpkeepDeps) {
+    this.#deps = deps;
   }
 
   /** Creates the partitions for the days of these times. */
   async makeDays(timesMs: readonly number[]): Promise<void> {
     const days = new Set(timesMs.map((ms) => Math.floor(ms / dayMs) * dayMs));
     const mine = this.#made.then(async () =>
-      this.#means.making.withClient(async (client) => {
+      this.#deps.making.withClient(async (client) => {
         for (const day of days) await ensurePartitions(client, { fromMs: day, toMs: day });
       }),
     );
@@ -68,7 +68,7 @@ export class House {
 
   /** Interrupts a drop that is waiting; the next round, on any node, resumes it. */
   async close(): Promise<void> {
-    await Promise.all([this.#means.making.close(), this.#means.keeping.close()]);
+    await Promise.all([this.#deps.making.close(), this.#deps.keeping.close()]);
     await Promise.all([this.#made, this.#kept]);
   }
 
@@ -79,11 +79,11 @@ export class House {
     const below = firstIdAt(beforeMs);
     // Deliveries of a day whose drop was begun could not end, because their rows would have no
     // partition.
-    await this.#means.keeping.withClient(keepPendingDays);
+    await this.#deps.keeping.withClient(keepPendingDays);
     const { ended, expired } = await this.#expire({ below, limit, nowMs });
     if (ended === limit) return { expired, deleted: 0, isMore: true };
-    await this.#write(async (tx) => tx.run(endFanOuts(this.#means.aside, { below, limit })));
-    const dropped = await this.#means.keeping.withClient(async (client) => {
+    await this.#write(async (tx) => tx.run(endFanOuts(this.#deps.aside, { below, limit })));
+    const dropped = await this.#deps.keeping.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
       await ensurePartitions(client, { fromMs: nowMs, toMs });
       return dropPartitionsBefore(client, beforeMs);
@@ -98,7 +98,7 @@ export class House {
   }
 
   async #expire(expiring: Omit<Expiring, 'facts'>): Promise<{ ended: number; expired: number }> {
-    const { gathered, writer } = this.#means;
+    const { gathered, writer } = this.#deps;
     const { nowMs } = expiring;
     const facts: Fact[] = [];
     const expired = await this.#write(async (tx) => {
@@ -112,7 +112,7 @@ export class House {
   }
 
   async #write<T>(body: (tx: Tx) => Promise<T>): Promise<T> {
-    const { keeping: link, world } = this.#means;
+    const { keeping: link, world } = this.#deps;
     return transact({ link, world }, async (tx) => ({ result: await body(tx), written: [] }));
   }
 }

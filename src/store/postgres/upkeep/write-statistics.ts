@@ -1,7 +1,7 @@
 // Writes figures: those of apps at the end of every transaction, those of subscriptions on demand
 // or when too many have accumulated, each in one statement. They are the last rows that a
 // transaction locks, and in one order, so a transaction that waits for them blocks no other.
-import type { Figures } from '../../../core/telemetry/statistics.ts';
+import type { Statistics } from '../../../core/telemetry/statistics.ts';
 import { bucketCount } from '../../../core/telemetry/latency.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { minuteOf } from '../../../core/telemetry/stats-span.ts';
@@ -14,7 +14,7 @@ import {
   increments,
   subscriptionColumns,
 } from '../../statistics/statistics-columns.ts';
-import type { Gathered } from '../../statistics/pending-statistics.ts';
+import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import { integer, one } from '../../sql/row.ts';
 import { isAsKnown } from '../publish/match.ts';
 import type { Tx } from '../connection/tx.ts';
@@ -70,7 +70,7 @@ export async function takeWriter(tx: Tx): Promise<number> {
 export interface FigureContext {
   nowMs: number;
   writer: number;
-  gathered: Gathered;
+  gathered: PendingStatistics;
   /** What the transaction does, to be counted. */
   facts: Fact[];
 }
@@ -114,7 +114,7 @@ export async function writeAppFigures(
 
 export async function keepFigures(
   tx: Tx,
-  gathered: Gathered,
+  gathered: PendingStatistics,
   limit: number,
 ): Promise<{ written: number; isMore: boolean }> {
   const some = gathered.take(limit);
@@ -135,7 +135,7 @@ export async function keepFigures(
 
 function columnsOf(
   { counts }: FigureColumns,
-  rows: readonly Figures[],
+  rows: readonly Statistics[],
 ): { took: Parameter; counts: Parameter[] } {
   return {
     took: rows.flatMap(({ took }) => took),

@@ -10,12 +10,12 @@ import type {
 } from '../../port/transport-protocol.ts';
 import { minuteOf } from '../../../core/telemetry/stats-span.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
-import { createGathered } from '../../statistics/pending-statistics.ts';
-import { createAside, withNews } from '../../rules/stalled-fan-outs.ts';
+import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
+import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
 import { applyMigrations } from '../connection/apply-migrations.ts';
 import { connect } from '../connection/connect.ts';
 import { createPrivate } from '../connection/create-private.ts';
-import { alwaysInPlace, watchPlace, type InPlace } from '../connection/file-identity.ts';
+import { alwaysSameFile, watchFile, type FileIdentity } from '../connection/file-identity.ts';
 import type { Lock } from '../connection/lock.ts';
 import { takeLock } from '../connection/lock.ts';
 import { refuseMissing } from '../connection/missing-database.ts';
@@ -56,7 +56,7 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
       const db = connect({ path, access: 'write' });
       return closing(db, () => {
         applyMigrations(db, { database: path, ...options });
-        const inPlace = path === ':memory:' ? alwaysInPlace : watchPlace(path);
+        const inPlace = path === ':memory:' ? alwaysSameFile : watchFile(path);
         return adapterOn(db, { lock, inPlace, rebase: prepareRebase(db) });
       });
     } catch (error) {
@@ -66,21 +66,21 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
   });
 }
 
-export interface AdapterMeans {
+export interface AdapterDeps {
   lock: Lock;
-  inPlace: InPlace;
+  inPlace: FileIdentity;
   rebase: Rebase;
 }
 
 /** The adapter on a connection whose schema is up to date. */
 export function adapterOn(
   db: DatabaseSync,
-  { lock = noLock, inPlace = alwaysInPlace, rebase = neverRebase }: Partial<AdapterMeans> = {},
+  { lock = noLock, inPlace = alwaysSameFile, rebase = neverRebase }: Partial<AdapterDeps> = {},
 ): Sqlite {
-  const gathered = createGathered();
-  const aside = createAside();
-  const means = { gathered, aside, rebase, planOutcomes: prepareOutcomes(db) };
-  const planWrite = prepareWrite(db, means);
+  const gathered = createPendingStatistics();
+  const aside = createStalledFanOuts();
+  const deps = { gathered, aside, rebase, planOutcomes: prepareOutcomes(db) };
+  const planWrite = prepareWrite(db, deps);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
   const write = (batch: Batch, foretell: Foretell): Written<Left> => {
@@ -118,7 +118,7 @@ export function adapterOn(
 }
 
 /** A commit to a file that the next start will not find counts as failed. */
-function committed<R>(written: Written<R>, inPlace: InPlace): Written<R> {
+function committed<R>(written: Written<R>, inPlace: FileIdentity): Written<R> {
   const elsewhere = written.kind === 'written' ? inPlace() : undefined;
   return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };
 }

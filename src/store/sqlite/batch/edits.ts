@@ -14,7 +14,7 @@ import {
   prepareStopNode,
 } from '../deliver/nodes.ts';
 import { preparePublish } from '../publish/publish.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import { prepareRetain } from '../upkeep/retain.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 import { prepareSweep } from '../upkeep/sweep.ts';
@@ -24,14 +24,14 @@ type OwnEdits = { [V in OwnEdit]: Edit<V> };
 
 export type ApplyEdit = (call: EditCall, context: EditContext) => EditOutput<EditVerb>;
 
-interface EditMeans {
+interface EditDeps {
   keep: KeepFigures;
-  aside: Aside;
+  aside: StalledFanOuts;
 }
 
-export function prepareEdits(db: DatabaseSync, means: EditMeans): ApplyEdit {
+export function prepareEdits(db: DatabaseSync, deps: EditDeps): ApplyEdit {
   const runScript = prepareScripts(db);
-  const own = ownEdits(db, means);
+  const own = ownEdits(db, deps);
   return (call, context) =>
     isShared(call)
       ? runScript(editScript(call, context.nowMs, context.facts))
@@ -46,7 +46,7 @@ function applyOwn<V extends OwnEdit>(
   return edits[call.verb](call.input, context);
 }
 
-function ownEdits(db: DatabaseSync, { keep, aside }: EditMeans): OwnEdits {
+function ownEdits(db: DatabaseSync, { keep, aside }: EditDeps): OwnEdits {
   return {
     publish: preparePublish(db),
     sweep: prepareSweep(db),

@@ -1,6 +1,6 @@
 // The adapter without a thread, for tests and simulation: it runs on the caller's thread.
 import type { BatchReply, Transport, WorkReply } from '../../port/transport-protocol.ts';
-import { rebuild } from '../../batch/failure-to-error.ts';
+import { toError } from '../../batch/failure-to-error.ts';
 import type { Sqlite } from './adapter.ts';
 
 export function inProcess(
@@ -8,7 +8,7 @@ export function inProcess(
   { onFatal }: { onFatal: (error: Error) => void },
 ): Transport {
   const heard = <R extends BatchReply | WorkReply>(reply: R): R => {
-    if (reply.kind === 'fatal') onFatal(rebuild(reply));
+    if (reply.kind === 'fatal') onFatal(toError(reply));
     return reply;
   };
   return {

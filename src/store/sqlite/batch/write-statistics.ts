@@ -11,7 +11,7 @@ import {
   increments,
   subscriptionColumns,
 } from '../../statistics/statistics-columns.ts';
-import type { Gathered } from '../../statistics/pending-statistics.ts';
+import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 
 const placeholders = (columns: readonly string[]): string => columns.map(() => '?').join(', ');
 
@@ -32,7 +32,7 @@ export const writer = 1;
 
 export type KeepFigures = (limit: number) => { written: number; isMore: boolean };
 
-export function prepareKeepFigures(db: DatabaseSync, gathered: Gathered): KeepFigures {
+export function prepareKeepFigures(db: DatabaseSync, gathered: PendingStatistics): KeepFigures {
   const write = db.prepare(writeFiguresSql.subscription);
   return (limit) => {
     const some = gathered.take(limit);
@@ -51,7 +51,7 @@ export type WriteFigures = (facts: readonly Fact[], nowMs: number) => void;
 
 export function prepareWriteFigures(
   db: DatabaseSync,
-  { gathered, keep }: { gathered: Gathered; keep: KeepFigures },
+  { gathered, keep }: { gathered: PendingStatistics; keep: KeepFigures },
 ): WriteFigures {
   const write = db.prepare(writeFiguresSql.app);
   return (facts, nowMs) => {

@@ -5,18 +5,18 @@ import type { Batch } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { unlessUndone } from '../../statistics/transaction-facts.ts';
 import type { Born, Outlook, Worked } from '../../port/delivery-verbs.ts';
-import type { Gathered } from '../../statistics/pending-statistics.ts';
+import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import { prepareKeepFigures, prepareWriteFigures } from './write-statistics.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import { prepareOutlook } from '../deliver/outlook.ts';
 import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
 import { birthsFor } from '../../rules/offer-slots.ts';
 import type { Plan } from '../transaction/transaction.ts';
 import { prepareEdits } from './edits.ts';
-import { nothingKnown } from '../transaction/publish-memo.ts';
+import { emptyMemo } from '../transaction/publish-memo.ts';
 import type { Rebase } from '../upkeep/rebase-times.ts';
 import type { PlanOutcomes } from '../deliver/settle.ts';
-import { prepareTakeUp, type TakenUp } from '../deliver/claim-and-fan-out.ts';
+import { prepareClaimAndFanOut, type Claimed } from '../deliver/claim-and-fan-out.ts';
 
 export interface Left {
   born: readonly Born[];
@@ -28,19 +28,19 @@ export interface Left {
 
 export type PlanWrite = (batch: Batch) => Plan<Left>;
 
-export interface WriteMeans {
-  gathered: Gathered;
-  aside: Aside;
+export interface WriteDeps {
+  gathered: PendingStatistics;
+  aside: StalledFanOuts;
   planOutcomes: PlanOutcomes;
   rebase: Rebase;
 }
 
-export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
-  const { gathered, aside, planOutcomes, rebase } = means;
+export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
+  const { gathered, aside, planOutcomes, rebase } = deps;
   const keep = prepareKeepFigures(db, gathered);
   const writeFigures = prepareWriteFigures(db, { gathered, keep });
   const applyEdit = prepareEdits(db, { keep, aside });
-  const take = prepareTakeUp(db, aside);
+  const take = prepareClaimAndFanOut(db, aside);
   const ahead = prepareOutlook(db, aside);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
     (way) => {
@@ -50,7 +50,7 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
       const births = birthsFor(way === 'together' ? offer : undefined);
       const facts: Fact[] = [];
       const changes: Changes = new Map();
-      const context = { nowMs, births, facts, known: nothingKnown() };
+      const context = { nowMs, births, facts, known: emptyMemo() };
       return {
         outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
         edits: calls.map((call) => ({
@@ -58,7 +58,7 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
           apply: () => {
             // Any other edit may change what was read; and when items run alone, the last one may
             // be rolled back.
-            if (call.verb !== 'publish' || way === 'alone') context.known = nothingKnown();
+            if (call.verb !== 'publish' || way === 'alone') context.known = emptyMemo();
             return unlessUndone(facts, () => applyEdit(call, context));
           },
         })),
@@ -80,6 +80,6 @@ export function prepareWrite(db: DatabaseSync, means: WriteMeans): PlanWrite {
     };
 }
 
-function workedFrom({ claimed, fannedOut }: TakenUp, { readyMs, isFanningOut }: Outlook): Worked {
+function workedFrom({ claimed, fannedOut }: Claimed, { readyMs, isFanningOut }: Outlook): Worked {
   return { claimed, fannedOut: { deliveries: fannedOut, isMore: isFanningOut }, readyMs };
 }

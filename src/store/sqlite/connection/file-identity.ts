@@ -9,12 +9,12 @@ import { unavailable } from './failure.ts';
  * Undefined: they are. Checked before and after each transaction; this costs microseconds of its
  * milliseconds.
  */
-export type InPlace = () => StoreFailure | undefined;
+export type FileIdentity = () => StoreFailure | undefined;
 
-export const alwaysInPlace: InPlace = () => undefined;
+export const alwaysSameFile: FileIdentity = () => undefined;
 
 /** `path`: of an open database. */
-export function watchPlace(path: string): InPlace {
+export function watchFile(path: string): FileIdentity {
   const known = new Map<string, string>();
   const isThere = (file: string): boolean => {
     const found = statSync(file, { throwIfNoEntry: false });

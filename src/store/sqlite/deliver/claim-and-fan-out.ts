@@ -1,18 +1,18 @@
 // What a batch does after its outcomes and edits: a claim, and then one step of a large fan-out.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../../core/domain/delivery.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { Born, TakeUp } from '../../port/delivery-verbs.ts';
-import { birthsFor, laneOf, type Slots } from '../../rules/offer-slots.ts';
+import { birthsFor, laneOf, type OfferSlots } from '../../rules/offer-slots.ts';
 import { prepareClaim } from './claim.ts';
 import type { BirthContext } from '../transaction/edit.ts';
 import { prepareFanOut } from './fan-out.ts';
 
-export interface TakenUp {
+export interface Claimed {
   claimed: readonly Leased[];
   fannedOut: readonly Leased[];
   /** Slots of the offer that are left; undefined when there was no offer. */
-  slots: Slots | undefined;
+  slots: OfferSlots | undefined;
 }
 
 /**
@@ -21,10 +21,10 @@ export interface TakenUp {
  */
 type Taking = Pick<BirthContext, 'nowMs' | 'facts'> & { born: readonly Born[] };
 
-export function prepareTakeUp(
+export function prepareClaimAndFanOut(
   db: DatabaseSync,
-  aside: Aside,
-): (offers: TakeUp, taking: Taking) => TakenUp {
+  aside: StalledFanOuts,
+): (offers: TakeUp, taking: Taking) => Claimed {
   const claim = prepareClaim(db);
   const fanOut = prepareFanOut(db, aside);
   return (offers, { nowMs, facts, born }) => {

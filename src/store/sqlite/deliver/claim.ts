@@ -11,7 +11,7 @@ import { prepareLanes } from '../publish/lanes.ts';
 import { toLeased } from '../../batch/leased-row.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
 import { integer } from '../../sql/row.ts';
-import type { Slots } from '../../rules/offer-slots.ts';
+import type { OfferSlots } from '../../rules/offer-slots.ts';
 
 // A partial index is used only if its condition appears verbatim in the query.
 export const claimSql = {
@@ -34,7 +34,7 @@ export const claimSql = {
   next: 'select due_ms from delivery_live where lane = ? and lease is null order by due_ms limit 1',
 } as const;
 
-export type Claim = (slots: Slots, nowMs: number) => Leased[];
+export type Claim = (slots: OfferSlots, nowMs: number) => Leased[];
 
 export function prepareClaim(db: DatabaseSync): Claim {
   const readyLanes = prepareReadyLanes(db);
@@ -54,7 +54,7 @@ export function prepareClaim(db: DatabaseSync): Claim {
 }
 
 /** The ready lanes that have room. If there are too many to look at, some of every app in turn. */
-function prepareReadyLanes(db: DatabaseSync): (slots: Slots, nowMs: number) => Lane[] {
+function prepareReadyLanes(db: DatabaseSync): (slots: OfferSlots, nowMs: number) => Lane[] {
   const first = db.prepare(claimSql.lanes);
   const nextApp = db.prepare(claimSql.nextApp);
   const lanesOfApp = db.prepare(claimSql.lanesOfApp);
@@ -83,7 +83,7 @@ function prepareReadyLanes(db: DatabaseSync): (slots: Slots, nowMs: number) => L
 }
 
 interface Look {
-  slots: Slots;
+  slots: OfferSlots;
   nowMs: number;
   quantum: number;
 }

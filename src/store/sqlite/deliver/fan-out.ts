@@ -15,7 +15,7 @@ import { toFound } from '../../rules/filter-cache.ts';
 import { fitting } from '../../port/listener.ts';
 import { unlessUndone } from '../../statistics/transaction-facts.ts';
 import { text, type Row } from '../../sql/row.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { BirthContext } from '../transaction/edit.ts';
 import { applyAlone } from '../transaction/transaction.ts';
 
@@ -49,7 +49,7 @@ export type FanOut = (context: BirthContext) => readonly Leased[];
  * A fan-out that cannot continue is set aside: otherwise it would block all others, again after
  * every start.
  */
-export function prepareFanOut(db: DatabaseSync, aside: Aside): FanOut {
+export function prepareFanOut(db: DatabaseSync, aside: StalledFanOuts): FanOut {
   const oldest = db.prepare(fanOutSql.oldest);
   const take = prepareStep(db);
   return (context) => {

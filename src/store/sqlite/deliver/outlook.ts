@@ -4,8 +4,8 @@ import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe } from '../../sql/row.ts';
-import type { Slots } from '../../rules/offer-slots.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { OfferSlots } from '../../rules/offer-slots.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 
 export const outlookSql = {
   ready: `
@@ -29,11 +29,11 @@ export interface LooksAhead {
    * Ignores full lanes: a slot that becomes free triggers another claim. Undefined: no lane will
    * become ready.
    */
-  readyMs(slots: Slots): number | undefined;
+  readyMs(slots: OfferSlots): number | undefined;
   isFanningOut(): boolean;
 }
 
-export function prepareOutlook(db: DatabaseSync, aside: Aside): LooksAhead {
+export function prepareOutlook(db: DatabaseSync, aside: StalledFanOuts): LooksAhead {
   const ready = db.prepare(outlookSql.ready);
   const readyMsOfApps = prepareReadyOfApps(db);
   const fanOut = db.prepare(outlookSql.fanOut);
@@ -57,7 +57,7 @@ export function prepareOutlook(db: DatabaseSync, aside: Aside): LooksAhead {
  * Used when the first ready lanes belong to apps that are full: app by app, skipping all their
  * lanes.
  */
-function prepareReadyOfApps(db: DatabaseSync): (slots: Slots) => number | undefined {
+function prepareReadyOfApps(db: DatabaseSync): (slots: OfferSlots) => number | undefined {
   const nextApp = db.prepare(outlookSql.nextApp);
   const readyOfApp = db.prepare(outlookSql.readyOfApp);
   const one = db.prepare(outlookSql.one);

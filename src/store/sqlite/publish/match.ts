@@ -6,7 +6,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Found } from '../../rules/filter-cache.ts';
 import { toFound } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
-import { patternsHearing } from '../../rules/matching-patterns.ts';
+import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import type { LanesMet } from '../transaction/publish-memo.ts';
 import type { Row } from '../../sql/row.ts';
@@ -61,7 +61,7 @@ export function prepareMatch(db: DatabaseSync): Match {
   return {
     everyone: ({ appNo, contract, name }, lanes) => {
       const found = new Map<number, Found>();
-      for (const pattern of patternsHearing(name)) {
+      for (const pattern of matchingPatterns(name)) {
         if (found.size > limits.targetsAtOnceMax) break;
         // No smaller limit for what was found before: it may be the same callbacks.
         for (const row of listeners.all(appNo, contract, pattern, limits.targetsAtOnceMax + 1)) {
@@ -73,7 +73,7 @@ export function prepareMatch(db: DatabaseSync): Match {
     },
     ofSubscription: (subscription, name, lanes) => {
       const rows = ofSubscription.all(subscription);
-      const hearing = name === undefined ? undefined : patternsHearing(name);
+      const hearing = name === undefined ? undefined : matchingPatterns(name);
       return rows
         .filter((row) => hearing === undefined || hears(row, hearing))
         .map((row) => {

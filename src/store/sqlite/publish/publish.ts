@@ -7,7 +7,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { rulesIn } from '../../rules/filter-cache.ts';
-import { patternsHearing } from '../../rules/matching-patterns.ts';
+import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import { printResult, readResult } from '../../port/published-result.ts';
 import type { EditInput } from '../../port/store.ts';
 import { prepareIdempotencies } from './idempotency.ts';
@@ -15,7 +15,7 @@ import { prepareMakeDelivery } from './make-delivery.ts';
 import type { Listener } from '../../port/listener.ts';
 import { fitting } from '../../port/listener.ts';
 import { prepareFilters } from './filters.ts';
-import type { Known } from '../transaction/publish-memo.ts';
+import type { PublishMemo } from '../transaction/publish-memo.ts';
 import { prepareMatch } from './match.ts';
 import { leaveNotice } from '../../verbs/shared/notices.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
@@ -87,7 +87,7 @@ function prepareAccept(db: DatabaseSync): Accept {
   const everyone = (
     name: string,
     { appNo, contract }: Addressed,
-    known: Known,
+    known: PublishMemo,
   ): readonly Listener[] | undefined => {
     const question = `${appNo} ${name} ${contract}`;
     if (known.heard.has(question)) return known.heard.get(question);
@@ -103,7 +103,7 @@ function prepareAccept(db: DatabaseSync): Accept {
   const listenersOf = (
     { name, payload }: NewEvent,
     input: Addressed,
-    known: Known,
+    known: PublishMemo,
   ): readonly Listener[] | undefined => {
     const { addressed, audience } = input;
     if (addressed === undefined) {
@@ -124,7 +124,7 @@ function prepareAccept(db: DatabaseSync): Accept {
     const slice = takeSlice({ event: id, rows: 1 + (deliveries ?? 0) }, context);
     insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
     if (listeners === undefined)
-      fanOut.run(id, contract, JSON.stringify(patternsHearing(name)), appNo);
+      fanOut.run(id, contract, JSON.stringify(matchingPatterns(name)), appNo);
     for (const [n, listener] of (listeners ?? []).entries()) {
       make({ event: id, n, appNo, slice, ...listener }, context);
     }

@@ -5,7 +5,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../../core/limits/limits.ts';
 import { integer, maybe, one, text } from '../../sql/row.ts';
 import type { EditContext } from '../transaction/edit.ts';
-import type { Known } from '../transaction/publish-memo.ts';
+import type { PublishMemo } from '../transaction/publish-memo.ts';
 import { reachOf } from '../../sql/slice-reach.ts';
 
 export const slicesSql = {
@@ -32,7 +32,7 @@ export function prepareSlices(db: DatabaseSync): TakeSlice {
   let slice = found ?? 1;
   let rowsInSlice = integer(one(db.prepare(slicesSql.rows).get(slice)), 'rows');
   let sinceMs: number | undefined;
-  const spanOf = (): Known['span'] => {
+  const spanOf = (): PublishMemo['span'] => {
     const row = readSpan.get(slice);
     return row && { slice, first: text(row, 'first_event'), last: text(row, 'last_event') };
   };

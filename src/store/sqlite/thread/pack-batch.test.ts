@@ -63,7 +63,7 @@ describe('a batch', () => {
     lease: 7,
     room: 3,
     free: new Map([[1, 2]]),
-    underWay: new Map([[1, 1]]),
+    inFlight: new Map([[1, 1]]),
     laneRoom: 4,
   };
   const cases: Record<string, Batch> = {

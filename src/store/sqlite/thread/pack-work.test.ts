@@ -74,7 +74,7 @@ describe('work', () => {
       attempt: undefined,
     },
   };
-  const offer = { lease: 7, room: 3, free: new Map([[1, 2]]), underWay: new Map(), laneRoom: 4 };
+  const offer = { lease: 7, room: 3, free: new Map([[1, 2]]), inFlight: new Map(), laneRoom: 4 };
 
   for (const [what, settlement] of Object.entries(settlements)) {
     it(`with ${what} arrives unchanged`, () => {

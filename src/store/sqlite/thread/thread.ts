@@ -6,7 +6,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { ReadCall, Transport } from '../../port/transport-protocol.ts';
 import { CannotOpenStore } from '../../port/cannot-open-store.ts';
 import type { Born } from '../../port/delivery-verbs.ts';
-import { rebuild } from '../../batch/failure-to-error.ts';
+import { toError } from '../../batch/failure-to-error.ts';
 import { StoreUnavailable } from '../../port/store.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { FromThread, ToThread } from './answering.ts';
@@ -74,7 +74,7 @@ function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
         foretell?.(foretold);
       },
     });
-    if (answer.kind === 'fatal') onFatal(rebuild(answer));
+    if (answer.kind === 'fatal') onFatal(toError(answer));
     return answer.kind === 'written' ? unpackWritten(answer.parcel, foretold) : answer;
   };
   return {

@@ -2,7 +2,7 @@
 // Each prepares its statements once, when the database is opened, and returns the function that
 // runs them.
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import type { Known } from './publish-memo.ts';
+import type { PublishMemo } from './publish-memo.ts';
 import type { Births } from '../../rules/offer-slots.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 
@@ -17,7 +17,7 @@ export interface BirthContext {
 
 export interface EditContext extends BirthContext {
   /** Results of reads for the publishes just before this one. */
-  known: Known;
+  known: PublishMemo;
 }
 
 export type Edit<V extends EditVerb> = (input: EditInput<V>, context: EditContext) => EditOutput<V>;

@@ -8,7 +8,7 @@ import type { Listener } from '../../port/listener.ts';
 /** Lanes that were read, by number. */
 export type LanesMet = Map<number, Lane>;
 
-export interface Known {
+export interface PublishMemo {
   lanes: LanesMet;
   rules: KnownRules;
   /**
@@ -20,6 +20,6 @@ export interface Known {
   span: { slice: number; first: string; last: string } | undefined;
 }
 
-export function nothingKnown(): Known {
+export function emptyMemo(): PublishMemo {
   return { lanes: new Map(), rules: new Map(), heard: new Map(), span: undefined };
 }

@@ -12,7 +12,7 @@ import { maybe, one, text } from '../../sql/row.ts';
 import { endFanOuts } from '../../verbs/deliveries/end-fan-outs.ts';
 import { forgetSpans } from '../../verbs/lists/forget-spans.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { Edit } from '../transaction/edit.ts';
 
 export const retainSql = {
@@ -20,7 +20,7 @@ export const retainSql = {
   fanningOut: 'select min(event) as event from fanout',
 } as const;
 
-export function prepareRetain(db: DatabaseSync, aside: Aside): Edit<'retain'> {
+export function prepareRetain(db: DatabaseSync, aside: StalledFanOuts): Edit<'retain'> {
   const expire = prepareExpire(db);
   const firstPending = prepareFirstPending(db);
   const forgetEvents = prepareForgetEvents(db);

@@ -13,8 +13,8 @@ import type { Walk } from '../lists/fill-page.ts';
 import { fillPage, nextStep } from '../lists/fill-page.ts';
 import type { Places } from '../lists/pieces.ts';
 import { placesFor } from '../lists/pieces.ts';
-import type { Sought } from '../lists/search-filter.ts';
-import { isAnyName, liveStates, rangeOf, soughtBy } from '../lists/search-filter.ts';
+import type { SearchFilter } from '../lists/search-filter.ts';
+import { isAnyName, liveStates, rangeOf, searchFilterOf } from '../lists/search-filter.ts';
 import type { Range } from '../lists/spans.ts';
 import { aboveAll, walkSpans } from '../lists/spans.ts';
 import type { Read } from '../shared/verb.ts';
@@ -64,7 +64,7 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   const owner = filter.subscription;
   const found = owner === undefined ? 0 : yield* numberOf(appNo, owner);
   if (found === undefined) return;
-  const sought = soughtBy(filter, found);
+  const sought = searchFilterOf(filter, found);
   const lanes = found === 0 ? [] : yield* all(deliveriesSql.lanes, found);
   const places = placesFor({ appNo, sought, lanes: lanes.map((row) => integer(row, 'no')) });
   const { event } = filter;
@@ -98,7 +98,7 @@ function* numberOf(appNo: number, id: string): Script<number | undefined> {
 /** Leased deliveries are few: those in flight on the nodes. */
 function* slicesRunning(
   appNo: number,
-  { states: [, most], subscription }: Sought,
+  { states: [, most], subscription }: SearchFilter,
 ): Script<ReadonlySet<number>> {
   if (most < liveStates.running) return new Set();
   const rows = yield* all(deliveriesSql.running, appNo, subscription);
@@ -106,13 +106,13 @@ function* slicesRunning(
 }
 
 /** Whether every match is dead, cancelled, or pending after a failed attempt. */
-function isOfFailures({ states: [least, most], attemptsMin, codes, error }: Sought): boolean {
+function isOfFailures({ states: [least, most], attemptsMin, codes, error }: SearchFilter): boolean {
   const isEndOfFailure = least > 1 && most <= 3;
   const isAnswerOfFailure = codes[0] >= 300 || (codes[0] > 0 && codes[1] < 200);
   return isEndOfFailure || attemptsMin > 0 || isAnswerOfFailure || error !== '';
 }
 
-function isOneCode({ codes: [least, most] }: Sought): boolean {
+function isOneCode({ codes: [least, most] }: SearchFilter): boolean {
   return least === most;
 }
 
@@ -138,7 +138,7 @@ function* walkEvent(event: string, { below, from }: Range): Walk<Stretch> {
 interface ByEvents {
   appNo: number;
   range: Range;
-  sought: Sought;
+  sought: SearchFilter;
   places: Places;
 }
 

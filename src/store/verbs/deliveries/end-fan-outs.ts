@@ -1,7 +1,7 @@
 // Ends fan-outs that were skipped until their events were older than the retention. They were not
 // repaired in time, and would block retention forever: their events are deleted, with the
 // deliveries made so far.
-import type { Aside } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import { text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all } from '../../sql/statement.ts';
@@ -17,7 +17,7 @@ export const endFanOutsSql = {
 
 /** `below`: ends fan-outs of events with lower ids. */
 export function* endFanOuts(
-  aside: Pick<Aside, 'upTo' | 'events'>,
+  aside: Pick<StalledFanOuts, 'upTo' | 'events'>,
   { below, limit }: { below: string; limit: number },
 ): Script<void> {
   const older = yield* all(endFanOutsSql.upTo, aside.upTo(), below, limit);

@@ -2,7 +2,7 @@
 // in the order of names, and returns those that match and the last one it examined. Rows that do
 // not match never leave the database.
 import type { Value } from '../../sql/statement.ts';
-import type { Sought } from './search-filter.ts';
+import type { SearchFilter } from './search-filter.ts';
 import { valuesOf } from './search-filter.ts';
 import { waits } from '../../sql/waits.ts';
 import type { Ask, Piece } from './walk.ts';
@@ -86,7 +86,7 @@ function pieceSql(rows: string, fits: string): string {
 
 export interface PieceInput {
   appNo: number;
-  sought: Sought;
+  sought: SearchFilter;
   /** Lanes of the subscription, if the search names one. */
   lanes: readonly number[];
 }

@@ -11,7 +11,7 @@ import type { Range } from './spans.ts';
 /** Extend the codes of `delivery_done`; used in filters only. */
 export const liveStates = { due: 4, running: 5 } as const;
 
-export interface Sought {
+export interface SearchFilter {
   states: Bounds<number>;
   attemptsMin: number;
   /** Names of the event. */
@@ -24,7 +24,7 @@ export interface Sought {
 
 const any = { names: ['', '~'], codes: [0, 999], states: [1, 5] } as const;
 
-export function soughtBy(filter: DeliveryFilter, subscription: number): Sought {
+export function searchFilterOf(filter: DeliveryFilter, subscription: number): SearchFilter {
   const { status, error = '' } = filter;
   return {
     states: statesOf(filter.state),
@@ -85,7 +85,7 @@ export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Rang
 }
 
 /** In the order in which the conditions of `pieceSql` use them, from ?9 on. */
-export function valuesOf(sought: Sought): Value[] {
+export function valuesOf(sought: SearchFilter): Value[] {
   const { subscription, names, codes, error, states } = sought;
   return [subscription, ...names, ...codes, error, ...states];
 }

@@ -7,7 +7,7 @@ import { ownPrefix, pingEvent } from '../../../core/domain/event.ts';
 import type { Notice, NoticeName, RejectedFacts } from '../../../core/domain/notice.ts';
 import { deadNotice, goneNotice, rejectedNotice } from '../../../core/domain/notice.ts';
 import type { Delivery } from '../../port/delivery-verbs.ts';
-import { patternsHearing } from '../../rules/matching-patterns.ts';
+import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, forEach } from '../../sql/statement.ts';
@@ -50,7 +50,7 @@ export function* isHeard(appNo: number, name: NoticeName): Script<boolean> {
 
 function* appsHearing(apps: readonly number[], name: NoticeName): Script<Set<number>> {
   const asked = apps.flatMap((appNo) =>
-    patternsHearing(name).map((pattern) => [appNo, pattern] as const),
+    matchingPatterns(name).map((pattern) => [appNo, pattern] as const),
   );
   const rows = yield* forEach(noticesSql.heard, asked);
   return new Set(rows.map((row) => integer(row, 'app')));

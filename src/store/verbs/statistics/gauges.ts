@@ -2,7 +2,7 @@
 // lanes and subscriptions, in pieces, because no index could count those.
 import { brokenAfter, never } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { noFigures } from '../../../core/telemetry/statistics.ts';
+import { noStatistics } from '../../../core/telemetry/statistics.ts';
 import { appColumns } from '../../statistics/statistics-columns.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
@@ -79,7 +79,7 @@ export const gaugesSql = {
 export const gauges: Read<'gauges'> = function* () {
   const most = limits.dueCountedMax;
   const row = yield* only(gaugesSql.counts);
-  const { counts } = noFigures();
+  const { counts } = noStatistics();
   for (const name of countColumns) counts[name] = integer(row, name);
   return {
     counts,

@@ -2,7 +2,7 @@
 // It never counts deliveries, except the pending ones of one subscription, and of those only a
 // bounded number. bench/parts/overview.ts measures it.
 import type { Counts } from '../../../core/telemetry/statistics.ts';
-import { noFigures } from '../../../core/telemetry/statistics.ts';
+import { noStatistics } from '../../../core/telemetry/statistics.ts';
 import type { Span } from '../../../core/telemetry/stats-span.ts';
 import {
   appColumns,
@@ -112,7 +112,7 @@ export const subscriptionFigures: Read<'subscriptionFigures'> = function* (input
 
 function* countsOf(appNo: number): Script<Counts> {
   const row = yield* only(figuresSql.counts, appNo);
-  const { counts: found } = noFigures();
+  const { counts: found } = noStatistics();
   for (const name of countColumns) found[name] = integer(row, name);
   return found;
 }

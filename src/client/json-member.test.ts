@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { memberText } from './json-member.ts';
+import { memberText } from './event-calls.ts';
 
 describe('memberText', () => {
   it('returns the text as sent, whatever the value', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { clientLimits } from './limits.ts';
-import { createSentEvents, type SentEvent } from './sent-events.ts';
+import { createSentEvents, type SentEvent } from './stream.ts';
 
 function read(...pieces: string[]): SentEvent[] {
   const events = createSentEvents();

@@ -1,20 +1,20 @@
 // Opens what every verb works with: the store, the sealing keys, the guard, and the upkeep of the
 // store.
 import type { Config } from '../config.ts';
-import type { App } from '../core/domain/app.ts';
 import { idMaker, withPrefix } from '../core/base/id.ts';
+import type { App } from '../core/domain/app.ts';
 import { createGuard } from '../egress/guard/guard.ts';
 import { systemResolver } from '../egress/guard/resolve.ts';
 import { ensureDefaultApp } from '../engine/access/apps.ts';
+import { openRing } from '../engine/access/unlock.ts';
+import { createQuotas } from '../engine/admission/quotas.ts';
 import type { Context } from '../engine/context.ts';
-import { FigureWriter } from '../engine/upkeep/statistics-writer.ts';
+import { createReach, type Reach } from '../engine/deliver/start-delivering.ts';
 import { createJournal, type Journal } from '../engine/live/journal.ts';
 import { createMeter, metered, type Meter } from '../engine/telemetry/meter.ts';
-import { createQuotas } from '../engine/admission/quotas.ts';
-import { createReach, type Reach } from '../engine/deliver/start-delivering.ts';
 import { noTending, startTending } from '../engine/upkeep/start-upkeep.ts';
-import { openRing } from '../engine/access/unlock.ts';
-import type { BatchFacts } from '../store/batch/batch-facts.ts';
+import { FigureWriter } from '../engine/upkeep/statistics-writer.ts';
+import type { BatchFacts } from '../store/batch/batcher.ts';
 import { openStore } from '../store/open/open.ts';
 import type { Outside } from './outside.ts';
 

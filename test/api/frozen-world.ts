@@ -1,7 +1,6 @@
 // A world whose clocks stand still until the test moves them. Chance stays real, and waiting ends
 // only when it is aborted: nothing in a test may depend on how long it takes.
-import { elapsedClock } from '../../src/core/base/elapsed-clock.ts';
-import { realWorld, type World } from '../../src/core/base/world.ts';
+import { elapsedClock, realWorld, type World } from '../../src/core/base/world.ts';
 
 export interface FrozenWorld extends World {
   /** Moves both clocks. */

@@ -4,8 +4,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, describe, it } from 'node:test';
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { evaluate } from '../../src/contract/expression/evaluate.ts';
-import type { Message } from '../../src/contract/expression/expression-input.ts';
+import { evaluate, type Message } from '../../src/contract/expression/evaluate.ts';
 import { parseExpression } from '../../src/contract/expression/expression.ts';
 import { start, type Running } from './harness.ts';
 

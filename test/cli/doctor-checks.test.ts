@@ -3,15 +3,18 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { allowedTargets } from '../../src/config/exposure.ts';
 import { checkPublicUrl, checkTargets } from '../../src/cli/doctor/address.ts';
 import { checkCertificate } from '../../src/cli/doctor/certificate.ts';
-import { checkClocks } from '../../src/cli/doctor/clock.ts';
+import {
+  checkClocks,
+  checkNames,
+  nameToLookUp,
+  checkRuntime,
+} from '../../src/cli/doctor/doctor.ts';
 import { judgeDisk } from '../../src/cli/doctor/folder.ts';
-import { checkNames, nameToLookUp } from '../../src/cli/doctor/names.ts';
-import { checkRuntime } from '../../src/cli/doctor/runtime.ts';
 import { judgeClock } from '../../src/cli/doctor/store-file.ts';
 import { judgeAhead } from '../../src/cli/doctor/store-server.ts';
+import { allowedTargets } from '../../src/config/exposure.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import { makeCertificate } from '../egress/certificate.ts';
 import { newFolder } from './child.ts';

@@ -37,7 +37,7 @@ const receiverMs = 20;
 const connectionsMax = 8;
 const fewConnections = changedSource([
   {
-    file: 'src/core/limits/egress-limits.ts',
+    file: 'src/core/limits/limits.ts',
     find: 'connectionsPerOriginMax: 128',
     replace: `connectionsPerOriginMax: ${connectionsMax}`,
   },

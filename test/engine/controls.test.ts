@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Controls } from '../../src/core/domain/controls.ts';
 import type { SendRequest } from '../../src/egress/http/exchange.ts';
+import { waitOut } from '../../src/engine/deliver/dispatcher.ts';
 import { changeSubscription } from '../../src/engine/subscribe/subscriptions.ts';
-import { waitOut } from '../../src/engine/deliver/longest-timeout.ts';
 import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 

@@ -3,13 +3,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { noQuotas } from '../../src/core/load/quotas.ts';
 import { loadContract } from '../../src/contract/compile/load.ts';
 import { limits } from '../../src/core/limits/limits.ts';
+import { noQuotas } from '../../src/core/load/quotas.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { groupsOf, SqlInbox, judgeEntry } from '../../src/engine/publish/sql-inbox.ts';
 import { judge } from '../../src/engine/publish/publish.ts';
-import type { InboxEntry } from '../../src/store/port/inbox-verbs.ts';
+import { groupsOf, SqlInbox, judgeEntry } from '../../src/engine/publish/sql-inbox.ts';
+import type { InboxEntry } from '../../src/store/port/delivery-verbs.ts';
 import { apiContext, openDatabase, startEngine } from './harness.ts';
 import { ok, quickNetwork } from './network.ts';
 import { virtualWorld } from './virtual-world.ts';

@@ -1,7 +1,6 @@
 // A world whose clock the test moves and whose randomness is seeded: the same seed gives the same
 // run.
-import { elapsedClock } from '../../src/core/base/elapsed-clock.ts';
-import type { World } from '../../src/core/base/world.ts';
+import { elapsedClock, type World } from '../../src/core/base/world.ts';
 
 export interface VirtualWorld extends World {
   /** Lets time pass, firing every timer in order, with everything that follows from it. */

@@ -1,6 +1,6 @@
 // Many rows in every table, made by SQL: enough that a plan that reads them all shows.
 import type { Client } from 'pg';
-import { dayAt } from '../../src/store/postgres/schema/partition-day.ts';
+import { dayAt } from '../../src/store/postgres/schema/partitions.ts';
 
 export const large = {
   apps: 500,

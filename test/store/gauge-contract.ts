@@ -4,11 +4,14 @@ import { describe, it } from 'node:test';
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import { brokenAfter } from '../../src/core/domain/lane.ts';
 import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
-import type { Gauges, LaneCensus, SubscriptionCensus } from '../../src/store/port/gauge-verbs.ts';
-import { keptStage } from './store-stage.ts';
-import type { OpenSubject } from './subject.ts';
-import { callback, newApp, newSubscription } from './subject.ts';
+import type {
+  Gauges,
+  LaneCensus,
+  SubscriptionCensus,
+} from '../../src/store/port/statistics-verbs.ts';
 import { settlementOf } from './settlement.ts';
+import { keptStage } from './store-stage.ts';
+import { callback, newApp, newSubscription, type OpenSubject } from './subject.ts';
 
 interface Seen {
   gauges: Gauges;

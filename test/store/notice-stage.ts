@@ -1,18 +1,16 @@
 // What suites about notices do on their stage.
 import { strict as assert } from 'node:assert';
-import { type Controls, noControls } from '../../src/core/domain/controls.ts';
+import { noControls, type Controls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
+import type { Health } from '../../src/core/domain/health.ts';
 import { brokenAfter } from '../../src/core/domain/lane.ts';
+import type { Subscription } from '../../src/core/domain/subscription.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { coarseMinutes, minuteMs } from '../../src/core/telemetry/stats-span.ts';
-import type { Subscription } from '../../src/core/domain/subscription.ts';
-import type { Settled } from '../../src/store/port/delivery-verbs.ts';
+import type { Settled, WaitingNotice } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../src/store/port/store.ts';
+import { keptStage, type StoreStage } from './store-stage.ts';
 import { attempt, callback, newSubscription, type OpenSubject } from './subject.ts';
-import { keptStage } from './store-stage.ts';
-import type { StoreStage } from './store-stage.ts';
-import type { Health } from '../../src/core/domain/health.ts';
-import type { WaitingNotice } from '../../src/store/port/notice-verbs.ts';
 
 export const page = { limit: 50, after: undefined };
 

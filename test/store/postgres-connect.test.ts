@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { connect, type ConnectOptions } from '../../src/store/postgres/connection/connect.ts';
 import { failureKind, isConnectionLost } from '../../src/store/postgres/connection/failure.ts';
-import { statement } from '../../src/store/postgres/connection/named-statement.ts';
+import { statement } from '../../src/store/postgres/connection/pipeline.ts';
 import { freshDatabase } from '../postgres/database.ts';
 
 const promises = {

@@ -3,18 +3,17 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { never } from '../../src/core/domain/lane.ts';
-import { claimSql } from '../../src/store/postgres/deliver/claim.ts';
+import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { rescue } from '../../src/store/postgres/cluster/nodes.ts';
+import type { Tx } from '../../src/store/postgres/connection/tx.ts';
+import { claimSql } from '../../src/store/postgres/deliver/claim.ts';
 import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
-import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { retryDelivery } from '../../src/store/verbs/deliveries/retry-delivery.ts';
-import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
-import { unsubscribe } from '../../src/store/verbs/subscriptions/unsubscribe.ts';
+import { unsubscribe } from '../../src/store/verbs/subscriptions/end-subscription.ts';
 import { keepApart } from '../postgres/shared.ts';
+import { claimOn, openStage, publishOn, until, world, type Stage } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
-import type { Stage } from './postgres-stage.ts';
-import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';
 
 const sweep = createSweep();
 

@@ -3,17 +3,16 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { never } from '../../src/core/domain/lane.ts';
-import { makeDeliveriesSql } from '../../src/store/postgres/publish/make-deliveries.ts';
 import { rescue } from '../../src/store/postgres/cluster/nodes.ts';
-import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
-import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';
+import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
+import { makeDeliveriesSql } from '../../src/store/postgres/publish/make-deliveries.ts';
+import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { retryDelivery } from '../../src/store/verbs/deliveries/retry-delivery.ts';
-import { unsubscribe } from '../../src/store/verbs/subscriptions/unsubscribe.ts';
+import { unsubscribe } from '../../src/store/verbs/subscriptions/end-subscription.ts';
 import { keepApart } from '../postgres/shared.ts';
+import { claimOn, openStage, publishOn, type Stage, type Step } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
-import type { Stage, Step } from './postgres-stage.ts';
-import { claimOn, openStage, publishOn } from './postgres-stage.ts';
 
 const sweep = createSweep();
 

@@ -2,18 +2,17 @@
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
-import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
+import type { Store } from '../../src/store/port/store.ts';
+import { writeBatch } from '../../src/store/postgres/batch/write.ts';
+import { WroteNothing } from '../../src/store/postgres/connection/failure.ts';
+import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { createListenerCache } from '../../src/store/postgres/publish/listener-cache.ts';
 import { createSlices } from '../../src/store/postgres/schema/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
-import type { Tx } from '../../src/store/postgres/connection/tx.ts';
-import { writeBatch } from '../../src/store/postgres/batch/write.ts';
-import { WroteNothing } from '../../src/store/postgres/connection/wrote-nothing.ts';
-import type { Store } from '../../src/store/port/store.ts';
+import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { fc, seed } from '../fast-check.ts';
-import type { Stage } from './postgres-stage.ts';
-import { openStage, world } from './postgres-stage.ts';
+import { openStage, world, type Stage } from './postgres-stage.ts';
 
 /** After so many publishes nobody waits any more. */
 const often = limits.heardSteadyTimes + 1;

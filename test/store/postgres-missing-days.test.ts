@@ -2,10 +2,9 @@
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { firstIdAt } from '../../src/core/base/id.ts';
-import { dayAt } from '../../src/store/postgres/schema/partition-day.ts';
+import { dayAt } from '../../src/store/postgres/schema/partitions.ts';
+import { claimOn, openStage, publishOn, world, type Stage } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
-import type { Stage } from './postgres-stage.ts';
-import { claimOn, openStage, publishOn, world } from './postgres-stage.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 let stage: Stage;

@@ -5,15 +5,13 @@ import { after, before, describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { realWorld } from '../../src/core/base/world.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
-import { repeated } from '../../src/store/postgres/connection/repeat.ts';
-import { toPostgres } from '../../src/store/postgres/connection/tx.ts';
+import { repeated, toPostgres } from '../../src/store/postgres/connection/tx.ts';
 import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
 import { sharedPostgres } from '../postgres/shared.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { fillLarge } from './fill-large.ts';
-import type { Indexes, PlanNode } from './plan-findings.ts';
-import { findings, indexName, readPlan } from './plan-findings.ts';
+import { findings, indexName, readPlan, type Indexes, type PlanNode } from './plan-findings.ts';
 import { statementsIn } from './statements.ts';
 
 const own = (await statementsIn('postgres')).filter(({ name }) => !name.startsWith('savepoint.'));

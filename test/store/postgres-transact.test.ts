@@ -2,8 +2,8 @@
 // nothing did.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
+import { statement } from '../../src/store/postgres/connection/pipeline.ts';
 import { ReconnectingClient } from '../../src/store/postgres/connection/reconnecting-client.ts';
-import { statement } from '../../src/store/postgres/connection/named-statement.ts';
 import { OutcomeUnknown, transact } from '../../src/store/postgres/connection/transact.ts';
 import { asksToCommit, hasCommitted, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
 import { openStage, until, world, type Stage } from './postgres-stage.ts';

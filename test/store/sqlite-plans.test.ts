@@ -1,26 +1,23 @@
 // Every statement of the adapter, by name, with the plan that SQLite chooses for it: an index for
 // each table it touches, no scan and no sorting aside.
 import { strict as assert } from 'node:assert';
-import { DatabaseSync } from 'node:sqlite';
-import type { StatementSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { claimSql } from '../../src/store/sqlite/deliver/claim.ts';
-import { expireSql } from '../../src/store/sqlite/upkeep/expire.ts';
-import { fanOutSql } from '../../src/store/sqlite/deliver/fan-out.ts';
-import { forgetSubscriptionsSql } from '../../src/store/sqlite/upkeep/forget-subscriptions.ts';
-import { matchSql } from '../../src/store/sqlite/publish/match.ts';
-import { outlookSql } from '../../src/store/sqlite/deliver/outlook.ts';
-import { prepareRebase } from '../../src/store/sqlite/upkeep/rebase-times.ts';
-import { prepareOutcomes, settleSql } from '../../src/store/sqlite/deliver/settle.ts';
 import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
 import { prepareWrite } from '../../src/store/sqlite/batch/write.ts';
+import { claimSql, fanOutSql } from '../../src/store/sqlite/deliver/claim-and-fan-out.ts';
+import { outlookSql } from '../../src/store/sqlite/deliver/outlook.ts';
+import { prepareOutcomes, settleSql } from '../../src/store/sqlite/deliver/settle.ts';
+import { matchSql } from '../../src/store/sqlite/publish/match.ts';
+import { prepareRebase } from '../../src/store/sqlite/upkeep/rebase-times.ts';
+import { expireSql, forgetSubscriptionsSql } from '../../src/store/sqlite/upkeep/retain.ts';
 import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { keysSql } from '../../src/store/verbs/accounts/keys.ts';
-import { subscriptionsSql } from '../../src/store/verbs/subscriptions/subscriptions.ts';
 import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
-import { replayableSql } from '../../src/store/verbs/replays/replayable.ts';
 import { spansSql } from '../../src/store/verbs/lists/spans.ts';
 import { walkEventsSql } from '../../src/store/verbs/lists/walk-events.ts';
+import { replayableSql } from '../../src/store/verbs/replays/replayable.ts';
+import { subscriptionsSql } from '../../src/store/verbs/subscriptions/subscriptions.ts';
 import { openMemory } from './open-memory.ts';
 import { statementsIn } from './statements.ts';
 

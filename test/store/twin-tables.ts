@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
 import { brokenAfter, never } from '../../src/core/domain/lane.ts';
-import { dayAt } from '../../src/store/postgres/schema/partition-day.ts';
+import { dayAt } from '../../src/store/postgres/schema/partitions.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 export const yearMs = 365 * dayMs;

@@ -1,9 +1,8 @@
 // The top of the page: title, the three steps of the flow, and the warnings about the document.
+import type { Warning } from '../../contract/document/document.ts';
 import type { Contract, Operation } from '../../contract/model/contract.ts';
-import type { Warning } from '../../contract/document/warning.ts';
 import { bounds } from './bounds.ts';
-import { html, join } from './html.ts';
-import type { Fragment, Html } from './html.ts';
+import { html, join, type Fragment, type Html } from './html.ts';
 import { externalLink } from './inline.ts';
 import { prose } from './prose.ts';
 import type { View } from './view.ts';

@@ -1,13 +1,22 @@
 // The variants of a subscribe operation: what each requires, returns and registers.
-import type { Link, Operation, Variant } from '../../contract/model/contract.ts';
-import { callbackView } from './callbacks.ts';
+import type { JsonObject } from '../../contract/document/document.ts';
+import { printTemplate, type Template } from '../../contract/expression/template.ts';
+import type {
+  Link,
+  Operation,
+  Variant,
+  CallbackDefinition,
+} from '../../contract/model/contract.ts';
+import { jsonFirst } from './example-body.ts';
 import { exampleView } from './example-view.ts';
-import { expressionView } from './expression-view.ts';
-import { html, join } from './html.ts';
-import type { Fragment, Html } from './html.ts';
+import { expressionView, templateView } from './expression-view.ts';
+import { html, join, type Fragment, type Html } from './html.ts';
+import { prose } from './prose.ts';
+import { schemaView } from './schema-view.ts';
+import { factsOf } from './schema.ts';
 import { printValue } from './value.ts';
-import { slug } from './view.ts';
-import type { View } from './view.ts';
+import { slug, compiledSchema, type View } from './view.ts';
+import { entriesOf, objectAt, textIn, writtenCallback } from './written.ts';
 
 export function variantsView(
   view: View,
@@ -100,4 +109,110 @@ function linkWords(view: View, link: Link): Html {
     return html`${from} <span class="arrow">→</span> <code>${parameter}</code>`;
   });
   return html`${join(handed, ', ')} of ${target}`;
+}
+
+// What a callback sends. Drawn from the executed contract; the document only adds descriptions.
+
+function callbackView(view: View, operation: Operation, callback: CallbackDefinition): Html {
+  const written = view.written(operation)?.operation ?? {};
+  const called = writtenCallback(view.root, written, callback.id);
+  return html`<div class="callback">
+    <p class="callback-head">
+      <span class="words">Callback</span> <code class="label">${callback.label}</code>
+      <span class="callback-summary">${textIn(called, 'summary')}</span>
+    </p>
+    ${prose(textIn(called, 'description'))}
+    <ol class="flow">
+      <li><span class="step">When this event happens</span> ${eventView(callback.event)}</li>
+      <li><span class="step">Ringback sends</span> ${targetView(callback)}</li>
+      <li><span class="step">With this payload</span> ${payloadView(view, called, callback)}</li>
+      <li><span class="step">Your receiver responds</span> ${answers(view, called, callback)}</li>
+    </ol>
+  </div>`;
+}
+
+function eventView(event: Template): Fragment {
+  const text = printTemplate(event);
+  const isNamedByRequest = event.some(({ kind }) => kind === 'expression');
+  const words = isNamedByRequest ? 'the event named in the request' : patternMeaning(text);
+  const name = isNamedByRequest ? templateView(event) : html`<code class="event">${text}</code>`;
+  return html`${name} <span class="meaning">${words}</span>`;
+}
+
+function patternMeaning(pattern: string): string {
+  if (pattern === '*') return 'every event';
+  return pattern.endsWith('.*') ? `every event whose name starts with ${pattern.slice(0, -1)}` : '';
+}
+
+function targetView(callback: CallbackDefinition): Fragment {
+  const { id, label, method, target, inactive } = callback;
+  const key = id.slice(label.length + 1, -(method.length + 1));
+  if (target === undefined) {
+    return html`<span class="target"><code class="template">${key}</code></span>
+      <p class="inactive"><strong>Inactive.</strong> ${inactive}</p>`;
+  }
+  const printed = printTemplate(target);
+  const isSame = [key, `{${key}}`].some((one) => one.toLowerCase() === printed.toLowerCase());
+  const note = isSame ? undefined : html`<p class="meaning">Written as <code>${key}</code></p>`;
+  return html`<span class="target"
+      ><span class="method">${method}</span> ${templateView(target)}</span
+    >
+    ${note}`;
+}
+
+/** The schema may be in another file; then only the compiled contract has it. */
+function payloadView(
+  view: View,
+  called: JsonObject,
+  { mediaType, payload }: CallbackDefinition,
+): Fragment {
+  const [, media] = jsonFirst(objectAt(view.root, called['requestBody'], 'content')) ?? [];
+  const { schema } = objectAt(view.root, media);
+  if (mediaType === undefined) return html`<span class="meaning">no body</span>`;
+  if (payload === undefined) {
+    return html`<code class="media">${mediaType}</code> <span class="meaning">any value</span>`;
+  }
+  const isHere = schema !== undefined && factsOf(view.root, schema).elsewhere.length === 0;
+  if (isHere) return schemaView(view, schema, mediaType);
+  const compiled = compiledSchema(view, payload);
+  return schemaView(compiled.view, compiled.schema, mediaType);
+}
+
+function answers(view: View, called: JsonObject, callback: CallbackDefinition): Html {
+  const { statuses, unsubscribeStatus } = callback;
+  const responses = objectAt(view.root, called['responses']);
+  const written = new Map(
+    entriesOf(responses).map(([status, value]) => [
+      status.toUpperCase(),
+      textIn(objectAt(view.root, value), 'description'),
+    ]),
+  );
+  const declared = statuses.filter((status) => status !== 'default');
+  const shown = [
+    ...(declared.some(isReceived) ? [] : ['2XX']),
+    ...declared,
+    ...(declared.includes(String(unsubscribeStatus)) ? [] : [String(unsubscribeStatus)]),
+  ];
+  const rows = shown.map((status) => {
+    const text = written.get(status);
+    return html`<li>
+      <span class="status">${status.replace(/XX$/u, 'xx')}</span>
+      <span><strong>${meaningOf(status, unsubscribeStatus)}</strong> ${text}</span>
+    </li>`;
+  });
+  return html`<ul class="answers">
+    ${rows}
+    <li>
+      <span class="status">other</span> <span><strong>Retried.</strong></span>
+    </li>
+  </ul>`;
+}
+
+function meaningOf(status: string, unsubscribeStatus: number): string {
+  if (status === String(unsubscribeStatus)) return 'Ends the subscription.';
+  return isReceived(status) ? 'Delivered.' : 'Retried.';
+}
+
+function isReceived(status: string): boolean {
+  return status.startsWith('2');
 }

@@ -1,22 +1,22 @@
 // Handlers of events: publish one or many, list, show, and describe the event types.
 import assert from 'node:assert/strict';
-import type { Message } from '../../contract/expression/expression-input.ts';
-import { hopsHeader } from '../../core/domain/hops.ts';
+import type { Message } from '../../contract/expression/evaluate.ts';
 import { timeOf, withPrefix } from '../../core/base/id.ts';
-import type { Event } from '../../core/domain/event.ts';
-import { ownEvents } from '../../core/domain/own-events.ts';
 import { readOpaqueJson } from '../../core/base/json.ts';
+import type { Event } from '../../core/domain/event.ts';
+import { hopsHeader } from '../../core/domain/hops.ts';
+import { ownEvents } from '../../core/domain/own-events.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { Context } from '../../engine/context.ts';
-import { getEvent, listEvents } from '../../engine/read/events.ts';
 import { ping, publish, type NewEvent, type PublishRules } from '../../engine/publish/publish.ts';
-import { getSubscription } from '../../engine/subscribe/subscriptions.ts';
 import { beginTrace } from '../../engine/publish/trace.ts';
+import { getEvent, listEvents } from '../../engine/read/events.ts';
+import { getSubscription } from '../../engine/subscribe/subscriptions.ts';
 import type { Accepted } from '../../store/port/delivery-verbs.ts';
+import type { Pages } from '../pages/pages.ts';
 import type { Call, Handlers } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
-import type { Pages } from '../pages/pages.ts';
 
 export function eventHandlers(
   context: Context,

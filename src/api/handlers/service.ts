@@ -1,16 +1,19 @@
 // Handlers of the service itself: health, readiness, its contracts and its documentation. No key
 // needed.
 import { dump } from 'js-yaml';
-import type { Contract } from '../../contract/model/contract.ts';
 import { servedOf, type Contracts } from '../../contract/compile/contracts.ts';
 import { isObject } from '../../contract/document/document.ts';
+import type { Contract } from '../../contract/model/contract.ts';
 import { lazy } from '../../core/base/lazy.ts';
 import { Problem } from '../../core/errors/problem.ts';
+import { expose, expositionMediaType, type Family } from '../../core/telemetry/metric.ts';
 import type { Liveness } from '../../engine/cluster/liveness.ts';
+import { listNodes } from '../../engine/cluster/nodes.ts';
 import { createReadiness, type ReadinessDeps } from '../../engine/cluster/readiness.ts';
+import type { Context } from '../../engine/context.ts';
+import type { Pages } from '../pages/pages.ts';
 import type { Handlers, Reply } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
-import type { Pages } from '../pages/pages.ts';
 
 export interface ServiceDeps extends ReadinessDeps {
   contracts: Contracts;
@@ -95,4 +98,35 @@ function showContract(contract: Contract): Record<string, unknown> {
 function noContract(title: string, contracts: readonly Contract[]): Problem {
   const known = contracts.map((one) => JSON.stringify(one.title)).join(' or ');
   return new Problem('not_found', `Cannot find contract "${title}": expected ${known}`);
+}
+
+// The handler of nodes; it needs the operator scope.
+
+export function nodeHandlers(context: Context, self: Pick<Liveness, 'no'>): Handlers {
+  return {
+    listNodes: async () => {
+      const nodes = await listNodes(context);
+      const items = nodes.map(({ no, name, role, version, startedMs, seenMs }) => ({
+        name,
+        role,
+        version,
+        startedAt: fields.time(startedMs),
+        lastSeenAt: fields.time(seenMs),
+        self: no === self.no(),
+      }));
+      return { status: 200, body: { items } };
+    },
+  };
+}
+
+// The metrics handler, for Prometheus.
+
+export function metricsHandlers(read: () => Promise<readonly Family[]>): Handlers {
+  return {
+    getMetrics: async () => ({
+      status: 200,
+      body: expose(await read()),
+      mediaType: expositionMediaType,
+    }),
+  };
 }

@@ -1,13 +1,12 @@
 // Handlers of operations that a contract itself defines: subscribe and unsubscribe.
 import assert from 'node:assert/strict';
-import { withPrefix } from '../../core/base/id.ts';
+import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Contract, Operation, Parameter } from '../../contract/model/contract.ts';
-import type { Message } from '../../contract/expression/expression-input.ts';
+import { withPrefix } from '../../core/base/id.ts';
 import type { Context } from '../../engine/context.ts';
 import { subscribe } from '../../engine/subscribe/subscribe.ts';
 import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
 import type { Handler } from '../request/call.ts';
-import { withoutCredentials } from '../request/credentials.ts';
 
 export interface ContractHandlerDeps {
   context: Context;
@@ -60,4 +59,22 @@ function subscribeHandler({
     note({ subscription: withPrefix('sub', id) });
     return answer;
   };
+}
+
+// Removes credentials from URLs before they reach a target, a log or the store.
+
+/** Path and query of a request, without the query parameters that carry keys in this contract. */
+function withoutCredentials(target: string, { operations }: Contract): string {
+  const mark = target.indexOf('?');
+  if (mark < 0) return target;
+  const secret = new Set(
+    operations
+      .flatMap(({ security }) => security.flatMap(({ schemes }) => schemes))
+      .flatMap(({ carrier }) => (carrier.in === 'query' ? [carrier.name] : [])),
+  );
+  const pairs = target
+    .slice(mark + 1)
+    .split('&')
+    .filter((pair) => ![...new URLSearchParams(pair).keys()].some((name) => secret.has(name)));
+  return pairs.length === 0 ? target.slice(0, mark) : `${target.slice(0, mark)}?${pairs.join('&')}`;
 }

@@ -1,7 +1,7 @@
 // A call as handlers see it: parsed and checked against the contract, with its authenticated
 // caller.
+import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Variant } from '../../contract/model/contract.ts';
-import type { Message } from '../../contract/expression/expression-input.ts';
 import type { App } from '../../core/domain/app.ts';
 import type { Key } from '../../core/domain/key.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';

@@ -1,12 +1,12 @@
 // Typed access to values that the contract has already checked. A value of another type means that
 // contract and handler disagree: a bug, so it fails the request instead of guessing.
 import assert from 'node:assert/strict';
-import type { Message } from '../../contract/expression/expression-input.ts';
+import type { Message } from '../../contract/expression/evaluate.ts';
 import { instantExpected, instantMs } from '../../core/base/instant.ts';
-import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { isCursor, type CursorKind } from '../../store/sql/cursor.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { PageInput } from '../../store/port/store.ts';
+import { isCursor, type CursorKind } from '../../store/sql/cursor.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

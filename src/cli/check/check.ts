@@ -1,19 +1,31 @@
 // `ringback check`: reports what OpenAPI documents would do as contracts, without starting
 // anything.
 import { settings } from '../../config/settings.ts';
-import { ContractError } from '../../contract/document/document.ts';
 import { loadContract } from '../../contract/compile/load.ts';
+import { ContractError } from '../../contract/document/document.ts';
 import {
   explainError,
   locateAll,
   locateError,
   type Position,
 } from '../../contract/document/locate.ts';
-import { makeReport, type Report, type WarningReport } from '../../contract/report/report.ts';
-import { showChecked } from './check-view.ts';
+import type { EventReport } from '../../contract/report/report-events.ts';
+import {
+  makeReport,
+  type Report,
+  type WarningReport,
+  type CallbackReport,
+  type ExampleRequest,
+  type SubscribeReport,
+  type UnsubscribeReport,
+  type VariantReport,
+} from '../../contract/report/report.ts';
 import type { Invocation } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
+import { harmless } from '../terminal/harmless.ts';
+import { painter, type Paint, type Style } from '../terminal/paint.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { wrap } from '../terminal/wrap.ts';
 
 /** The result for one file. */
 export type Checked =
@@ -76,4 +88,247 @@ function withPositions(report: Report): Checked {
     ...positions.get(warning.file)?.get(warning.pointer),
   }));
   return { ...report, warnings };
+}
+
+// Shows the result of `ringback check` to people: aligned, in lines that fit the screen.
+
+type Warning = WarningReport & { line?: number; column?: number };
+
+type Shown =
+  | (Omit<Report, 'warnings'> & { warnings: readonly Warning[] })
+  | { file: string; error: { message: string } };
+
+export function showChecked(checked: Shown, screen: Pick<Terminal, 'isScreen' | 'width'>): string {
+  const rows = ('error' in checked ? errorRows(checked) : reportRows(checked)).map(withoutControls);
+  const lineChars = Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
+  const paint = painter(screen);
+  const width = Math.min(
+    Math.floor(lineChars * labelShare),
+    Math.max(...rows.map(({ indent, label = '' }) => indent + label.length)),
+  );
+  return `${rows.flatMap((row) => render(row, { width, lineChars, paint })).join('\n')}\n\n`;
+}
+
+/** A document is foreign text and must not control the terminal. */
+function withoutControls(row: Row): Row {
+  const { label } = row;
+  return { ...row, text: visible(row.text), ...(label !== undefined && { label: visible(label) }) };
+}
+
+function visible(text: string): string {
+  return harmless(text.replaceAll(/\s+/gu, ' '));
+}
+
+/** A line of text, with or without a label. */
+interface Row {
+  indent: number;
+  label?: string;
+  text: string;
+  style?: Style;
+  /** Cut to one line, at its end or its start, instead of wrapped. */
+  cut?: 'end' | 'start';
+}
+
+const lineCharsMax = 100;
+const lineCharsMin = 40;
+/** The label takes at most this part of a line. */
+const labelShare = 0.32;
+
+function errorRows({ file, error }: Extract<Shown, { error: unknown }>): Row[] {
+  return [
+    { indent: 0, text: file, style: 'bold' },
+    { indent: 2, text: 'Cannot load:', style: 'red' },
+    { indent: 4, text: error.message },
+  ];
+}
+
+function reportRows(report: Exclude<Shown, { error: unknown }>): Row[] {
+  const { file, title, version, openapi, subscribes, unsubscribes, events, warnings } = report;
+  const about = [title, version].filter((part) => part !== '').join(' ');
+  return [
+    { indent: 0, text: file, style: 'bold' },
+    { indent: 2, text: openapi === '' ? about : `${about}, OpenAPI ${openapi}` },
+    ...subscribes.flatMap(subscribeRows),
+    ...unsubscribes.flatMap(unsubscribeRows),
+    ...eventRows(events),
+    ...warningRows(warnings),
+    ...endRows(report),
+  ];
+}
+
+function subscribeRows({ method, path, variants, ...operation }: SubscribeReport): Row[] {
+  return [
+    blank,
+    { indent: 2, text: `${method} ${path}`, style: 'bold' },
+    keyRow(operation),
+    ...variants.flatMap(variantRows),
+  ];
+}
+
+const blank: Row = { indent: 0, text: '' };
+
+function keyRow({ security, scope }: Pick<SubscribeReport, 'security' | 'scope'>): Row {
+  const isShut = security.startsWith('cannot');
+  const text = scope === undefined ? security : `${security}; scope ${scope}`;
+  return { indent: 4, label: 'key', text, ...(isShut && { style: 'red' }) };
+}
+
+function variantRows({ name, needs, needsAny, status, callbacks, example }: VariantReport): Row[] {
+  const any = needsAny.length === 0 ? [] : [`one of ${needsAny.join(', ')}`];
+  const needed = [...needs, ...any];
+  const needsText = needed.length === 0 ? '' : `needs ${needed.join(' and ')}; `;
+  const label = name === '' ? 'response' : `variant ${name}`;
+  return [
+    { indent: 4, label, text: `${needsText}${name === '' ? '' : 'returns '}${status}` },
+    ...callbacks.flatMap(callbackRows),
+    ...exampleRows(example),
+  ];
+}
+
+function callbackRows({ label, does, hears, ...callback }: CallbackReport): Row[] {
+  const { inactive, repairs, unsubscribeStatus } = callback;
+  const ends =
+    unsubscribeStatus === 410 ? '' : `; status ${unsubscribeStatus} from the receiver unsubscribes`;
+  if (inactive !== undefined) {
+    return [{ indent: 6, label, text: `inactive: ${inactive}`, style: 'yellow' }];
+  }
+  return [
+    { indent: 6, label, text: `${does}, matches ${hears}${ends}` },
+    ...repairs.map((repair): Row => ({ indent: 6, label: '', text: repair, style: 'dim' })),
+  ];
+}
+
+function exampleRows(example: ExampleRequest): Row[] {
+  if (example.kind === 'none') {
+    return [{ indent: 6, label: 'example', text: `none: ${example.why}`, style: 'dim' }];
+  }
+  const { method, target, headers, body } = example;
+  const own = Object.entries(headers).filter(
+    ([name, value]) => name !== 'content-type' || value !== 'application/json',
+  );
+  const lines = [
+    `${method} ${target}`,
+    ...own.map(([name, value]) => `${name}: ${value}`),
+    ...(body === undefined ? [] : [body]),
+  ];
+  return lines.map((text, index) => ({
+    indent: 6,
+    label: index === 0 ? 'example' : '',
+    text,
+    style: 'dim',
+    cut: 'end',
+  }));
+}
+
+function unsubscribeRows({ method, path, takes, status, ...operation }: UnsubscribeReport): Row[] {
+  return [
+    blank,
+    { indent: 2, text: `${method} ${path}`, style: 'bold' },
+    keyRow(operation),
+    { indent: 4, label: 'ends', text: `the subscription named by ${takes}` },
+    { indent: 4, label: 'response', text: String(status) },
+  ];
+}
+
+function eventRows(events: readonly EventReport[]): Row[] {
+  if (events.length === 0) return [];
+  const rows = events.map(({ event, name, payload }): Row => {
+    const isPattern = event !== name;
+    const label = event === '*' ? 'any name' : event.includes('{') ? 'chosen by request' : event;
+    const text =
+      payload.kind === 'sample' ? JSON.stringify(payload.value) : `no example: ${payload.why}`;
+    const such = isPattern && event !== '*' && !event.includes('{') ? `for example ${name}: ` : '';
+    return payload.kind === 'sample'
+      ? { indent: 4, label, text: such + text, cut: 'end' }
+      : { indent: 4, label, text: such + text, style: 'yellow' };
+  });
+  return [
+    blank,
+    { indent: 2, text: 'Publishable events, with an example payload', style: 'bold' },
+    ...rows,
+  ];
+}
+
+/** A warning that occurs at several places is shown once. */
+function warningRows(warnings: readonly Warning[]): Row[] {
+  if (warnings.length === 0) return [];
+  const groups = Map.groupBy(warnings, ({ kind, message }) => `${kind} ${message}`);
+  const rows = [...groups.values()].flatMap((group): Row[] => {
+    const [first] = group;
+    const word = first?.kind === 'repair' ? 'repaired: ' : '';
+    const more = group.length - placesShownMax;
+    const others = `and at ${count(more, 'other location')}`;
+    return [
+      ...group.slice(0, placesShownMax).flatMap(placeRows),
+      ...(more > 0 ? [{ indent: 4, text: others } as const] : []),
+      { indent: 6, text: word + (first?.message ?? ''), style: 'yellow' },
+    ];
+  });
+  return [blank, { indent: 2, text: 'Warnings', style: 'bold' }, ...rows];
+}
+
+const placesShownMax = 3;
+
+/** A long pointer is cut at its start, because its end says most. */
+function placeRows({ file, line, column, pointer }: Warning): Row[] {
+  const position = line === undefined ? file : `${file}:${line}:${column}`;
+  return [
+    { indent: 4, text: position },
+    { indent: 6, text: pointer, style: 'dim', cut: 'start' },
+  ];
+}
+
+function endRows(report: Exclude<Shown, { error: unknown }>): Row[] {
+  const { subscribes, unsubscribes, otherOperations, cannotRun } = report;
+  const callbacks = subscribes.flatMap(({ variants }) => variants.flatMap((one) => one.callbacks));
+  const active = callbacks.filter(({ inactive }) => inactive === undefined).length;
+  const others = otherOperations === 0 ? '' : `; ${count(otherOperations, 'other operation')}`;
+  const can =
+    subscribes.length === 0
+      ? `Nothing to execute: no operation has callbacks${others}`
+      : `Executable: ${active} of ${count(callbacks.length, 'callback')} in ` +
+        `${count(subscribes.length, 'operation')}${others}`;
+  return [
+    blank,
+    { indent: 2, text: can, style: cannotRun.length === 0 && active > 0 ? 'green' : 'yellow' },
+    ...(active > 0 && unsubscribes.length === 0 ? [endsRow] : []),
+    ...(cannotRun.length === 0
+      ? []
+      : [{ indent: 2, text: 'Not executable:', style: 'red' } as const]),
+    ...cannotRun.map((text): Row => ({ indent: 4, text })),
+  ];
+}
+
+const endsRow: Row = {
+  indent: 2,
+  text: 'No operation ends a subscription; use Ringback’s own DELETE /subscriptions/{id}.',
+};
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function render(
+  { indent, label, text, style, cut }: Row,
+  { width, lineChars, paint }: { width: number; lineChars: number; paint: Paint },
+): string[] {
+  const column = label === undefined ? indent : width + 2;
+  const room = lineChars - column;
+  const lines = cut === undefined ? wrap(text, room) : [shorten(text, room, cut)];
+  const styled = lines.map((line) => (style === undefined ? line : paint(style, line)));
+  const head = label === undefined ? ' '.repeat(indent) : `${' '.repeat(indent)}${label}`;
+  const isLong = head.length > width && label !== undefined;
+  const [first = '', ...others] = styled;
+  const pad = ' '.repeat(column);
+  const rest = others.map((line) => pad + line);
+  if (isLong) return [head, pad + first, ...rest];
+  return [`${head.padEnd(column)}${first}`.trimEnd(), ...rest];
+}
+
+function shorten(text: string, room: number, end: 'end' | 'start'): string {
+  const chars = Array.from(text);
+  if (chars.length <= room) return text;
+  const isEnd = end === 'end';
+  const kept = isEnd ? chars.slice(0, room - 1) : chars.slice(1 - room);
+  return isEnd ? `${kept.join('')}…` : `…${kept.join('')}`;
 }

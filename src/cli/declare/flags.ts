@@ -2,8 +2,8 @@
 import { readConfig, type Config } from '../../config.ts';
 import { readSwitch } from '../../config/readers.ts';
 import { settings } from '../../config/settings.ts';
+import { CliFailure, calledWrongly } from '../terminal/failure.ts';
 import type { Invocation } from './command.ts';
-import { CliFailure } from '../terminal/failure.ts';
 
 export interface SettingFlag {
   /** Without the dashes. */
@@ -62,4 +62,14 @@ function asGiven(text: string, givenAs: Invocation['givenAs']): string {
     const flag = givenAs.get(name);
     return flag === undefined ? name : `--${flag}`;
   });
+}
+
+// Refuses flags that have no meaning beside another argument. Ignoring one could be dangerous: a
+// replay of everything would look as if it were filtered.
+
+/** `what`: the argument they stand beside, `--watch` or an id. */
+export function refuseBeside(call: Invocation, what: string, flags: readonly string[]): void {
+  const given = flags.find((flag) => call.isOn(flag));
+  if (given === undefined) return;
+  throw calledWrongly(`Cannot combine --${given} with ${what}: remove one of them`);
 }

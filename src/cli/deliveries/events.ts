@@ -2,16 +2,16 @@
 import type { Event, ShownEvent } from '../../client/client.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
+import { refuseBeside } from '../declare/flags.ts';
 import { listFlags, timeFlags } from '../service/filter-flags.ts';
-import { deliveryColumns } from './delivery-view.ts';
-import { calledWrongly } from '../terminal/failure.ts';
 import { expectId } from '../service/id-kind.ts';
-import { refuseBeside } from '../declare/refuse-beside.ts';
+import { showList, viewOf, type View } from '../service/view.ts';
+import { withService, type Service } from '../service/with-service.ts';
+import { calledWrongly } from '../terminal/failure.ts';
 import type { Column } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { showList, viewOf, type View } from '../service/view.ts';
 import { readTime } from '../terminal/when.ts';
-import { withService, type Service } from '../service/with-service.ts';
+import { deliveryColumns } from './delivery-view.ts';
 
 export async function events(call: Invocation, terminal: Terminal): Promise<void> {
   const [id, ...more] = call.positionals;

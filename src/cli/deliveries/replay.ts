@@ -1,21 +1,21 @@
 // `ringback replay`: sends many deliveries again. It counts what matches, asks for confirmation,
 // then shows progress. The service runs the replay, so leaving does not end it.
 import type { Client, NewReplayFilter, Replay } from '../../client/client.ts';
-import { limits } from '../../core/limits/limits.ts';
-import { askUntil } from '../service/asking.ts';
-import type { Invocation } from '../declare/command.ts';
-import { deliveryFlags, endedStates, listFlags } from '../service/filter-flags.ts';
-import { readFilters } from './deliveries.ts';
-import { calledWrongly, CliFailure } from '../terminal/failure.ts';
-import { expectId } from '../service/id-kind.ts';
 import { guess } from '../../core/errors/nearest.ts';
-import { startProgress } from '../terminal/progress.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { Invocation } from '../declare/command.ts';
+import { refuseBeside } from '../declare/flags.ts';
 import { askYes } from '../service/ask-yes.ts';
-import { refuseBeside } from '../declare/refuse-beside.ts';
-import { filterText, replayColumns, showReplay } from './replay-view.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { askUntil } from '../service/asking.ts';
+import { deliveryFlags, endedStates, listFlags } from '../service/filter-flags.ts';
+import { expectId } from '../service/id-kind.ts';
 import { json, showList, viewOf } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
+import { calledWrongly, CliFailure } from '../terminal/failure.ts';
+import { startProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { readFilters } from './deliveries.ts';
+import { filterText, replayColumns, showReplay } from './replay-view.ts';
 
 export async function replay(call: Invocation, terminal: Terminal): Promise<void> {
   const [word = 'create', id, ...more] = call.positionals;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Delivery, ListDeliveriesQuery } from '../../client/client.ts';
-import { fits } from './watch-deliveries.ts';
+import { fits } from './deliveries.ts';
 
 const delivery: Delivery = {
   id: 'dlv_1_0',

@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs';
 import type { KeyRing } from '../../core/secrets/seal.ts';
 import { isProof, proofName } from '../../engine/access/unlock.ts';
-import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
 import { keyFileIn, readKeyFile } from '../../store/open/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open/open.ts';
+import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import { refuseMissing } from '../../store/sqlite/connection/connect.ts';
 import { examine, type Examined } from '../../store/sqlite/connection/examine.ts';
-import { refuseMissing } from '../../store/sqlite/connection/missing-database.ts';
 import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
 import { judgeSchema, refusedSchema } from './schema.ts';
 

@@ -3,20 +3,25 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../../core/domain/app.ts';
-import { limits } from '../../core/limits/limits.ts';
-import { scopes as allScopes, type Key, type Scope } from '../../core/domain/key.ts';
-import { createKey, listKeys, revokeKey, rotateKey } from '../../engine/access/keys.ts';
+import { scopes as allScopes, isLive, type Key, type Scope } from '../../core/domain/key.ts';
+import { guess } from '../../core/errors/nearest.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import { limits } from '../../core/limits/limits.ts';
+import {
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  type FreshKey,
+} from '../../engine/access/keys.ts';
 import { openStore } from '../../store/open/open.ts';
+import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { Invocation } from '../declare/command.ts';
-import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { configOf } from '../declare/flags.ts';
-import { forPeople, forPrograms, type Done } from './key-view.ts';
-import { guess } from '../../core/errors/nearest.ts';
+import { json, paintState, viewOf } from '../service/view.ts';
+import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { json } from '../service/view.ts';
 
 export async function key(call: Invocation, terminal: Terminal): Promise<void> {
   const wish = readWish(call);
@@ -134,4 +139,79 @@ function explain(error: unknown): never {
       ? '\nWhile the service runs, use its API instead: POST /keys (see /docs).'
       : '';
   throw new CliFailure(error.message + hint, { cause: error });
+}
+
+// Shows keys to people and programs. A secret is shown only by the call that created it.
+
+type Done =
+  | { kind: 'list'; keys: readonly Key[]; nowMs: number }
+  | { kind: 'fresh'; fresh: FreshKey; nowMs: number }
+  | { kind: 'revoked'; key: Key; nowMs: number };
+
+function forPrograms(done: Done): unknown {
+  switch (done.kind) {
+    case 'list':
+      return done.keys.map((one) => factsOf(one, done.nowMs));
+    case 'fresh':
+      return { ...factsOf(done.fresh.key, done.nowMs), key: done.fresh.secret };
+    case 'revoked':
+      return factsOf(done.key, done.nowMs);
+  }
+}
+
+function forPeople(done: Done, terminal: Terminal): string {
+  switch (done.kind) {
+    case 'list':
+      return done.keys.length === 0
+        ? 'No keys. Create one: ringback key create --name NAME --scopes SCOPES\n'
+        : keyTable(done.keys, done.nowMs, terminal);
+    case 'fresh':
+      return `${done.fresh.secret}\nStore this key now: it is shown only once.\n`;
+    case 'revoked':
+      return `Revoked rbk_${done.key.id}.\n`;
+  }
+}
+
+/** As in the API, with null for absent members. */
+function factsOf(item: Key, nowMs: number): Record<string, unknown> {
+  const { id, name, scopes, createdMs, expiresMs, revokedMs, usedMs, oldUntilMs } = item;
+  return {
+    id: `rbk_${id}`,
+    name,
+    scopes,
+    state: stateOf(item, nowMs),
+    createdAt: time(createdMs),
+    expiresAt: time(expiresMs),
+    revokedAt: time(revokedMs),
+    lastUsedAt: time(usedMs),
+    oldValidUntil: time(oldUntilMs !== undefined && nowMs < oldUntilMs ? oldUntilMs : undefined),
+  };
+}
+
+function keyTable(keys: readonly Key[], nowMs: number, terminal: Terminal): string {
+  const { paint, table, when } = viewOf(terminal);
+  return table<Key>(
+    [
+      { title: 'ID', show: ({ id }) => `rbk_${id}` },
+      {
+        title: 'STATE',
+        show: (item) => stateOf(item, nowMs),
+        paint: (item, text) => paintState(paint, stateOf(item, nowMs), text),
+        rank: 9,
+      },
+      { title: 'SCOPES', show: ({ scopes }) => scopes.join(','), rank: 8, shrinksTo: 14 },
+      { title: 'USED', show: ({ usedMs }) => when(time(usedMs)) || 'never', rank: 6 },
+      { title: 'NAME', show: ({ name }) => name, rank: 7, shrinksTo: 10 },
+    ],
+    keys,
+  );
+}
+
+function stateOf(item: Key, nowMs: number): 'active' | 'expired' | 'revoked' {
+  if (isLive(item, nowMs)) return 'active';
+  return item.revokedMs === undefined ? 'expired' : 'revoked';
+}
+
+function time(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
 }

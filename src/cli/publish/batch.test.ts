@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../core/limits/limits.ts';
-import { batchesOf, type Batch } from './batch.ts';
+import { batchesOf, type Batch } from './batches.ts';
 
 /** In chunks that respect neither lines nor characters. */
 async function* chunks(text: string, size = 7): AsyncGenerator<Uint8Array> {

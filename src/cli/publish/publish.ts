@@ -1,16 +1,17 @@
 // `ringback publish`: publishes an event. The payload is sent as given, byte for byte.
-import type { Accepted } from '../../client/client.ts';
+import type { Accepted, CallOptions, Client } from '../../client/client.ts';
 import { readOpaqueJson } from '../../core/base/json.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
-import { calledWrongly, CliFailure } from '../terminal/failure.ts';
+import { askUntil } from '../service/asking.ts';
 import { expectId } from '../service/id-kind.ts';
-import { publishBatches } from './batches.ts';
-import { readAll, sourceOf } from './source.ts';
-import { waitForDeliveries, type Ended } from './wait.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { json, viewOf } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
+import { calledWrongly, CliFailure } from '../terminal/failure.ts';
+import { startProgress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { publishBatches } from './batches.ts';
+import { readAll, sourceOf } from './source.ts';
 
 export async function publish(call: Invocation, terminal: Terminal): Promise<void> {
   if (call.text('batch') !== undefined) return publishBatches(call, terminal);
@@ -125,4 +126,56 @@ function deadFailure({ eventId }: Accepted, { dead }: Ended): CliFailure {
     `Cannot deliver ${eventId} to all subscribers: ${what} dead-lettered. See why:\n` +
       `  ringback deliveries --event-id ${eventId} --state dead`,
   );
+}
+
+// Waits until all deliveries of an event have ended, polling at growing intervals. Each poll reads
+// a bounded page, however many receivers there are.
+
+interface Ended {
+  delivered: number;
+  dead: number;
+  cancelled: number;
+}
+
+async function waitForDeliveries(
+  { client, terminal }: { client: Client; terminal: Terminal },
+  { eventId, deliveries }: Pick<Accepted, 'eventId' | 'deliveries'>,
+): Promise<Ended> {
+  using progress = startProgress('Delivering', terminal);
+  let total = deliveries;
+  return await askUntil(terminal, {
+    ask: async (signal) => {
+      const options = { ...patient, signal };
+      total ??= (await client.events.get(eventId, options)).deliveries;
+      const pending = await client.deliveries
+        .list({ eventId, state: 'pending', limit: limits.pageItemsMax }, options)
+        .page();
+      const isAllKnown = total !== null && pending.nextCursor === null;
+      const waiting = pending.items.length;
+      if (isAllKnown && waiting === 0) return count(client, eventId, options);
+      const done = Math.max(0, (total ?? waiting) - waiting);
+      progress.show({ done, total: isAllKnown ? (total ?? undefined) : undefined });
+      return undefined;
+    },
+    left: () =>
+      new CliFailure(
+        `Stopped waiting; delivery of ${eventId} continues. Check on it:\n` +
+          `  ringback deliveries --event-id ${eventId}`,
+        { exitCode: 130 },
+      ),
+  });
+}
+
+/** The service has answered before, so short outages are waited out. */
+const patient = { retries: limits.longRetries };
+
+async function count(client: Client, eventId: string, options: CallOptions): Promise<Ended> {
+  const ended = { delivered: 0, dead: 0, cancelled: 0 };
+  for await (const { state } of client.deliveries.list(
+    { eventId, limit: limits.pageItemsMax },
+    options,
+  )) {
+    if (state !== 'due' && state !== 'running') ended[state] += 1;
+  }
+  return ended;
 }

@@ -1,20 +1,22 @@
 // The first steps that a start prints: lines to paste that subscribe, publish and list, for the
 // contracts of this service. They are built from validated examples, so that each works unchanged.
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { quote, type Piece } from '../../api/docs/shell.ts';
+import { servedOf } from '../../contract/compile/contracts.ts';
 import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract, Operation, Scheme } from '../../contract/model/contract.ts';
-import { servedOf } from '../../contract/compile/contracts.ts';
-import type { Work } from '../../contract/schema/meter.ts';
-import { checkPayload } from '../../contract/request/payload.ts';
 import { reportEvents } from '../../contract/report/report-events.ts';
+import { checkPayload } from '../../contract/request/payload.ts';
 import {
   sampleRequest,
   type RequestSample,
   type SampledCallback,
 } from '../../contract/sample/sample-request.ts';
+import type { Work } from '../../contract/schema/meter.ts';
 import { withPrefix } from '../../core/base/id.ts';
+import { packageFolder } from '../../core/base/package-folder.ts';
 import type { Service } from '../../service.ts';
-import { ownCommand } from './own-command.ts';
 
 type Greeted = Pick<Service, 'url' | 'firstKey' | 'defaultApp' | 'contracts'>;
 
@@ -165,3 +167,10 @@ function secretOf({ credential }: Scheme, { firstKey, defaultApp }: Greeted): Pi
   if (credential === 'app_id') return withPrefix('app', defaultApp.id);
   return firstKey ?? { variable: 'RINGBACK_API_KEY' };
 }
+
+// How users call this program where it runs, so that lines to paste work unchanged.
+
+/** In a checkout, npm provides the right Node. The package never contains the source. */
+const ownCommand: string = existsSync(join(packageFolder, 'src'))
+  ? 'npm run -s ringback --'
+  : 'npx ringback';

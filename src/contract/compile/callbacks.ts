@@ -1,17 +1,23 @@
 // Compiles the callbacks that an operation declares. A broken key is repaired if the repair is
 // unambiguous. One that cannot be used leaves an inactive callback with the reason.
 import { isEventPattern } from '../../core/domain/pattern.ts';
-import type { CallbackDefinition } from '../model/contract.ts';
-import { methodsOf } from '../model/declared-operations.ts';
-import type { DeclaredOperation } from '../model/declared-operations.ts';
-import { jsonContent } from '../model/media.ts';
-import { child, describe, entries, errorAt, rootOf, text, warn } from '../document/ref-node.ts';
-import type { RefNode } from '../document/ref-node.ts';
-import { propertiesOf } from '../schema/properties.ts';
+import {
+  child,
+  describe,
+  entries,
+  errorAt,
+  rootOf,
+  text,
+  warn,
+  type RefNode,
+} from '../document/ref-node.ts';
 import { repairKey } from '../expression/repair.ts';
+import { expressionsOf, parseTemplate, type Template } from '../expression/template.ts';
+import type { CallbackDefinition } from '../model/contract.ts';
+import { methodsOf, type DeclaredOperation } from '../model/declared-operations.ts';
+import { jsonContent } from '../model/media.ts';
 import { makeValidator } from '../schema/schema.ts';
-import { expressionsOf, parseTemplate } from '../expression/template.ts';
-import type { Template } from '../expression/template.ts';
+import { propertiesOf } from '../schema/shape.ts';
 import { checkVisible } from './visible.ts';
 
 export interface CompiledCallback {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
-import { compileContract } from './compile.ts';
-import type { Link } from '../model/contract.ts';
-import type { ExpressionInput } from '../expression/expression-input.ts';
+import type { ExpressionInput } from '../expression/evaluate.ts';
 import { printExpression } from '../expression/expression.ts';
+import type { Link } from '../model/contract.ts';
+import { compileContract } from './compile.ts';
 import { evaluateLink } from './links.ts';
 
 function compile(links: string): { links: readonly Link[]; warnings: string[] } {

@@ -1,13 +1,9 @@
 // Links of a response: which operation each leads to, and what it passes on.
+import { child, entries, nameOf, target, text, warn, type RefNode } from '../document/ref-node.ts';
+import { resolve, type ExpressionInput } from '../expression/evaluate.ts';
+import { parseExpression, type Expression } from '../expression/expression.ts';
 import type { Link } from '../model/contract.ts';
-import { indexOf } from '../model/declared-operations.ts';
-import type { DeclaredOperation } from '../model/declared-operations.ts';
-import { resolve } from '../expression/evaluate.ts';
-import type { ExpressionInput } from '../expression/expression-input.ts';
-import { parseExpression } from '../expression/expression.ts';
-import type { Expression } from '../expression/expression.ts';
-import { child, entries, nameOf, target, text, warn } from '../document/ref-node.ts';
-import type { RefNode } from '../document/ref-node.ts';
+import { indexOf, type DeclaredOperation } from '../model/declared-operations.ts';
 import { checkVisible } from './visible.ts';
 
 /** The values of the link's parameters; those that do not resolve are left out. */

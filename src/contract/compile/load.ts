@@ -1,11 +1,17 @@
 // Loads a contract from a file.
-import { compileContract } from './compile.ts';
-import type { Contract } from '../model/contract.ts';
-import { ContractError, fullBudget, isObject, readDocument } from '../document/document.ts';
-import type { Document } from '../document/document.ts';
-import { openOperations } from './open-operations.ts';
+import {
+  ContractError,
+  fullBudget,
+  isObject,
+  readDocument,
+  isList,
+  type Document,
+  type JsonObject,
+} from '../document/document.ts';
 import type { SourceOptions } from '../document/ref-node.ts';
-import { requireAppId } from './require-app-id.ts';
+import type { Contract } from '../model/contract.ts';
+import { isAppIdScheme, isSessionScheme } from '../model/security.ts';
+import { compileContract } from './compile.ts';
 
 export interface LoadOptions {
   /** Every requirement also needs the app id; the served document shows it. */
@@ -39,4 +45,97 @@ function compile(document: Document, options: SourceOptions): Contract {
       cause,
     });
   }
+}
+
+// Copies a document so that some operations need no key. The given document is never changed. The
+// copy is also the one that is served, so that readers see it.
+
+function openOperations(document: JsonObject, ids: readonly string[]): JsonObject {
+  const { paths } = document;
+  if (!isObject(paths)) return document;
+  const opened = Object.entries(paths).map(([path, item]) => [
+    path,
+    isObject(item) ? opensIn(item, ids) : item,
+  ]);
+  return { ...document, paths: Object.fromEntries(opened) };
+}
+
+function opensIn(item: JsonObject, ids: readonly string[]): JsonObject {
+  const entries = Object.entries(item).map(([key, operation]) => {
+    const id = isObject(operation) ? operation['operationId'] : undefined;
+    if (!isObject(operation) || typeof id !== 'string' || !ids.includes(id))
+      return [key, operation];
+    const { 'x-ringback-scope': _scope, ...rest } = operation;
+    return [key, { ...rest, security: [] }];
+  });
+  return Object.fromEntries(entries);
+}
+
+// RINGBACK_REQUIRE_APP_ID: copies a document so that every requirement also needs the app id.
+// Public operations stay public, and a console session already belongs to one app. The given
+// document is never changed.
+
+export function requireAppId(document: JsonObject): JsonObject {
+  const components = objectIn(document, 'components');
+  const declared = objectIn(components, 'securitySchemes');
+  const name = appIdName(declared);
+  const scheme = declared[name] ?? { type: 'apiKey', in: 'header', name: 'X-APP-ID' };
+  const securitySchemes = { ...declared, [name]: scheme };
+  const sessions = new Set(
+    Object.keys(declared).filter((key) => isSessionScheme(objectIn(declared, key))),
+  );
+  const withAppId = (holder: JsonObject): JsonObject => rewritten(holder, { name, sessions });
+  return {
+    ...withAppId(document),
+    components: { ...components, securitySchemes },
+    ...(isObject(document['paths']) && {
+      paths: mapValues(document['paths'], (item) =>
+        mapValues(item, (operation, key) =>
+          methods.has(key) && isObject(operation) ? withAppId(operation) : operation,
+        ),
+      ),
+    }),
+  };
+}
+
+const methods = new Set(
+  ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'].concat('query'),
+);
+
+/** The document itself, or one operation: both have `security`. */
+function rewritten(
+  holder: JsonObject,
+  { name, sessions }: { name: string; sessions: ReadonlySet<string> },
+): JsonObject {
+  const list = holder['security'];
+  if (!isList(list)) return holder;
+  const security = list.map((requirement) => {
+    if (!isObject(requirement)) return requirement;
+    const names = Object.keys(requirement);
+    const isBound = names.some((one) => sessions.has(one));
+    if (names.length === 0 || isBound) return requirement;
+    return { ...requirement, [name]: requirement[name] ?? [] };
+  });
+  return { ...holder, security };
+}
+
+function appIdName(schemes: JsonObject): string {
+  const [known] =
+    Object.entries(schemes).find(([, one]) => isObject(one) && isAppIdScheme(one)) ?? [];
+  if (known !== undefined) return known;
+  let name = 'AppId';
+  while (Object.hasOwn(schemes, name)) name += '_';
+  return name;
+}
+
+function objectIn(holder: JsonObject, key: string): JsonObject {
+  const value = holder[key];
+  return isObject(value) ? value : {};
+}
+
+function mapValues(object: unknown, change: (value: unknown, key: string) => unknown): unknown {
+  if (!isObject(object)) return object;
+  return Object.fromEntries(
+    Object.entries(object).map(([key, value]) => [key, change(value, key)]),
+  );
 }

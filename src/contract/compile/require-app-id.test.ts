@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileContract } from './compile.ts';
-import { requireAppId } from './require-app-id.ts';
+import { requireAppId } from './load.ts';
 
 const schemes = {
   Header: { type: 'apiKey', in: 'header', name: 'X-API-Key' },

@@ -1,12 +1,15 @@
 // Finds the operations that end a subscription: those marked as such, those that a link of a
 // subscribe response passes the subscriber id to, and the DELETE of the path in Location. An
 // operation that reads or changes must never end one.
-import type { Link, Parameter } from '../model/contract.ts';
-import { indexOf, lastParameter } from '../model/declared-operations.ts';
-import type { DeclaredOperation } from '../model/declared-operations.ts';
-import { compileLinks, idOf } from './links.ts';
 import { child, errorAt, warn } from '../document/ref-node.ts';
-import { successes } from '../model/responses.ts';
+import type { Link, Parameter } from '../model/contract.ts';
+import {
+  indexOf,
+  lastParameter,
+  successes,
+  type DeclaredOperation,
+} from '../model/declared-operations.ts';
+import { compileLinks, idOf } from './links.ts';
 
 export interface Unsubscribe {
   id: Parameter;

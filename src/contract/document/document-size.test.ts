@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import { bounds } from './bounds.ts';
-import { valueFlaw, weighJson } from './document-size.ts';
+import { valueFlaw, weighJson } from './document.ts';
 
 function nested(depth: number): unknown {
   let value: unknown = 1;

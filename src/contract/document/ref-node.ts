@@ -4,9 +4,16 @@
 import { dirname, relative, resolve } from 'node:path';
 import { printPointer } from '../../core/base/pointer.ts';
 import { bounds } from './bounds.ts';
-import type { Warning } from './warning.ts';
-import { ContractError, fullBudget, isList, isObject, own } from './document.ts';
-import type { Budget, Document } from './document.ts';
+import {
+  ContractError,
+  fullBudget,
+  isList,
+  isObject,
+  own,
+  type Warning,
+  type Budget,
+  type Document,
+} from './document.ts';
 import { readableFolders, readReferred, referredPath } from './files.ts';
 
 export interface RefNode {

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { evaluate, resolve } from './evaluate.ts';
-import type { Evaluated, Resolved } from './evaluate.ts';
-import type { ExpressionInput, Message } from './expression-input.ts';
-import { parseExpression } from './expression.ts';
-import type { Expression } from './expression.ts';
+import {
+  evaluate,
+  resolve,
+  type Evaluated,
+  type Resolved,
+  type ExpressionInput,
+  type Message,
+} from './evaluate.ts';
+import { parseExpression, type Expression } from './expression.ts';
 
 function expressionOf(text: string): Expression {
   const result = parseExpression(text);

@@ -3,14 +3,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { evaluate, resolve } from './evaluate.ts';
-import type { ExpressionInput } from './expression-input.ts';
+import { evaluate, resolve, type ExpressionInput } from './evaluate.ts';
 import { parseExpression, printExpression } from './expression.ts';
 import { repairKey } from './repair.ts';
-import { buildTargets, fillEvent } from './target.ts';
-import type { Target } from './target.ts';
-import { expressionsOf, parseTemplate, printTemplate } from './template.ts';
-import type { Template } from './template.ts';
+import { buildTargets, fillEvent, type Target } from './target.ts';
+import { expressionsOf, parseTemplate, printTemplate, type Template } from './template.ts';
 
 const seed = Number(process.env['SEED'] ?? 20_261_115);
 const runs = { unicode: 30_000, grammar: 40_000, value: 20_000, fixed: 10_000 };

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { showUrl } from '../../core/secrets/redact.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { ExpressionInput } from './expression-input.ts';
-import { buildTargets, fillEvent, templateFault } from './target.ts';
-import type { Target } from './target.ts';
-import { parseTemplate } from './template.ts';
-import type { Template } from './template.ts';
+import { showUrl } from '../../core/secrets/redact.ts';
+import type { ExpressionInput } from './evaluate.ts';
+import { buildTargets, fillEvent, templateFault, type Target } from './target.ts';
+import { parseTemplate, type Template } from './template.ts';
 
 function template(text: string): Template {
   const result = parseTemplate(text);

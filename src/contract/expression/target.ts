@@ -1,12 +1,10 @@
 // Builds callback URLs from a template and an exchange. Scheme, userinfo, host and port come from
 // the value at position 0 or from the contract's own text, never from a mixture.
 import assert from 'node:assert/strict';
-import { showUrl } from '../../core/secrets/redact.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { evaluate } from './evaluate.ts';
-import type { ExpressionInput } from './expression-input.ts';
-import { printExpression } from './expression.ts';
-import type { Expression } from './expression.ts';
+import { showUrl } from '../../core/secrets/redact.ts';
+import { evaluate, type ExpressionInput } from './evaluate.ts';
+import { printExpression, type Expression } from './expression.ts';
 import type { Part, Template } from './template.ts';
 
 /** `url` may contain the placeholder `{eventType}`, and no other braces. */

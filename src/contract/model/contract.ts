@@ -1,12 +1,11 @@
 // An executable contract: an OpenAPI document compiled into values that the engine and the API can
 // run. Nothing here depends on an HTTP server.
 import type { Scope } from '../../core/domain/key.ts';
-import type { Document } from '../document/document.ts';
-import type { Expression } from '../expression/expression.ts';
+import type { Document, Warning } from '../document/document.ts';
 import type { SourceFiles } from '../document/ref-node.ts';
-import type { Validator } from '../schema/schema.ts';
+import type { Expression } from '../expression/expression.ts';
 import type { Template } from '../expression/template.ts';
-import type { Warning } from '../document/warning.ts';
+import type { Validator } from '../schema/schema.ts';
 import type { WriteOnly } from '../schema/write-only.ts';
 
 export interface Contract {

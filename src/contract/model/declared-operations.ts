@@ -1,11 +1,18 @@
 // The operations of a document as written, before their roles are determined.
 import { bounds } from '../document/bounds.ts';
-import type { Operation } from './contract.ts';
-import { compileContent } from './media.ts';
-import { compileEncodings } from './encodings.ts';
+import {
+  child,
+  describe,
+  entries,
+  errorAt,
+  nameOf,
+  text,
+  warn,
+  type RefNode,
+} from '../document/ref-node.ts';
+import type { Operation, Encoding } from './contract.ts';
+import { compileContent, essenceOf } from './media.ts';
 import { compileParameters } from './parameters.ts';
-import { child, describe, entries, errorAt, nameOf, text, warn } from '../document/ref-node.ts';
-import type { RefNode } from '../document/ref-node.ts';
 
 export interface DeclaredOperation extends Pick<
   Operation,
@@ -133,4 +140,59 @@ interface Written {
   method: string;
   item: RefNode;
   place: RefNode;
+}
+
+// Compiles `encoding` of a form or multipart body: how each property is encoded in its field or
+// part.
+
+/** By media type, lower case, and property. */
+function compileEncodings(
+  content: RefNode | undefined,
+): Map<string, ReadonlyMap<string, Encoding>> {
+  return new Map(
+    entries(content).flatMap(([mediaType, place]) => {
+      const encodings = entries(child(place, 'encoding'));
+      if (encodings.length === 0) return [];
+      return [
+        [essenceOf(mediaType), new Map(encodings.map(([name, one]) => [name, compile(one)]))],
+      ];
+    }),
+  );
+}
+
+const styles = ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'] as const;
+
+function compile(place: RefNode): Encoding {
+  const declared = text(place, 'style');
+  const style = styles.find((known) => known === declared);
+  if (declared !== undefined && style === undefined) {
+    warn(place, `style "${declared}" is not a style for form fields; "form" is used`);
+  }
+  const explode = child(place, 'explode')?.value;
+  return {
+    contentType: text(place, 'contentType'),
+    style,
+    explode: typeof explode === 'boolean' ? explode : undefined,
+  };
+}
+
+// The success responses that an operation declares.
+
+interface Response {
+  /** `2XX` counts as 200. */
+  status: number;
+  place: RefNode;
+}
+
+/** Lowest status first. */
+export function successes(operation: RefNode): Response[] {
+  return entries(child(operation, 'responses'))
+    .filter(([key]) => /^2(?:\d\d|xx)$/iu.test(key))
+    .map(([key, place]) => ({ status: statusOf(key), key, place }))
+    .toSorted((a, b) => a.status - b.status || a.key.localeCompare(b.key))
+    .map(({ status, place }) => ({ status, place }));
+}
+
+function statusOf(key: string): number {
+  return /^\d+$/u.test(key) ? Number(key) : 200;
 }

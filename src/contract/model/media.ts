@@ -1,9 +1,7 @@
 // Media types: which of the declared ones a request body has, and which one carries JSON.
-import { makeValidator } from '../schema/schema.ts';
-import type { Validator } from '../schema/schema.ts';
-import { child, entries, text } from '../document/ref-node.ts';
-import type { RefNode } from '../document/ref-node.ts';
-import { propertiesOf } from '../schema/properties.ts';
+import { child, entries, text, type RefNode } from '../document/ref-node.ts';
+import { makeValidator, type Validator } from '../schema/schema.ts';
+import { propertiesOf } from '../schema/shape.ts';
 
 /** `Application/JSON; charset=utf-8` → `application/json`. */
 export function essenceOf(mediaType: string): string {

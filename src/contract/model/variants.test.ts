@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Message } from '../expression/evaluate.ts';
+import { parseExpression, type Expression } from '../expression/expression.ts';
 import type { Variant } from './contract.ts';
-import type { Message } from '../expression/expression-input.ts';
-import { parseExpression } from '../expression/expression.ts';
-import type { Expression } from '../expression/expression.ts';
-import { chooseVariant, fieldOf } from './variants.ts';
-import type { Choice } from './variants.ts';
+import { chooseVariant, fieldOf, type Choice } from './variants.ts';
 
 function expression(text: string): Expression {
   const parsed = parseExpression(text);

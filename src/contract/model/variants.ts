@@ -2,12 +2,10 @@
 // fields of another. A request that matches none or several gets a message with the fields that
 // were found and missing.
 import type { Fault } from '../../core/errors/problem.ts';
-import type { Operation, Variant } from './contract.ts';
-import { resolve } from '../expression/evaluate.ts';
-import type { Message } from '../expression/expression-input.ts';
+import { resolve, type Message } from '../expression/evaluate.ts';
+import { printExpression, type Expression } from '../expression/expression.ts';
 import { orList } from '../schema/explain.ts';
-import { printExpression } from '../expression/expression.ts';
-import type { Expression } from '../expression/expression.ts';
+import type { Operation, Variant } from './contract.ts';
 
 export type Choice =
   | { kind: 'chosen'; variant: Variant }

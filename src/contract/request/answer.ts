@@ -1,10 +1,9 @@
 // Composes the response to a subscribe request from its shape. It is composed before the targets
 // are evaluated, since expressions may read it. Pointers create objects only, never lists or
 // prototypes.
+import { isObject, type JsonObject } from '../document/document.ts';
+import type { Message } from '../expression/evaluate.ts';
 import type { AnswerShape, Location } from '../model/contract.ts';
-import { isObject } from '../document/document.ts';
-import type { JsonObject } from '../document/document.ts';
-import type { Message } from '../expression/expression-input.ts';
 import { withoutWriteOnly } from '../schema/write-only.ts';
 
 export interface Answer {

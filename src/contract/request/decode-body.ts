@@ -4,8 +4,6 @@ import { jsonBudget, readJson, type JsonBudget } from '../../core/base/json.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { essenceOf, isJson } from '../model/media.ts';
-import { mediaTypeParameter, readDisposition, readMultipart } from './multipart.ts';
-import type { Part } from './multipart.ts';
 
 export type Decoding = { kind: 'value'; value: unknown } | { kind: 'faults'; faults: Fault[] };
 
@@ -79,4 +77,126 @@ function decodeJson(bytes: Uint8Array, field: string, budget?: JsonBudget): Deco
 
 function fault(field: string, message: string): Decoding {
   return { kind: 'faults', faults: [{ field, message }] };
+}
+
+// Splits a multipart body into parts with their headers, bounded in number and size. It never
+// decodes a part. Malformed input is reported in words.
+
+interface Part {
+  /** Names in lower case. */
+  header: ReadonlyMap<string, string>;
+  bytes: Uint8Array;
+}
+
+type Multipart = { kind: 'parts'; parts: Part[] } | { kind: 'malformed'; message: string };
+
+export function readMultipart(bytes: Uint8Array, boundary: string): Multipart {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const line = `--${boundary}`;
+  const parts: Part[] = [];
+  // Anything before the first boundary is ignored, but the boundary must begin a line.
+  let at = nextLine(text, { line, from: text.indexOf(line) === 0 ? -2 : 0 });
+  if (at === undefined) return malformed(`has no part: expected it to start with "${line}"`);
+  if (at === 'too many') return malformed(tooManyLines(line));
+  while (!at.isLast) {
+    const next = nextLine(text, { line, from: at.end - 2 });
+    if (next === undefined) return malformed(`does not end with "${line}--"`);
+    if (next === 'too many') return malformed(tooManyLines(line));
+    if (parts.length >= bounds.fieldsMax) {
+      return malformed(`has more than ${bounds.fieldsMax} parts`);
+    }
+    const part = readPart(text.subarray(at.end, Math.max(next.start, at.end)));
+    if (part === undefined) return malformed('has a part without headers, or with too many');
+    parts.push(part);
+    at = next;
+  }
+  return { kind: 'parts', parts };
+}
+
+interface Line {
+  /** Where the text before the boundary ends, and where the text after it begins. */
+  start: number;
+  end: number;
+  isLast: boolean;
+}
+
+/**
+ * The next boundary. Text that only begins like one is skipped, but only a bounded number of times.
+ */
+function nextLine(
+  text: Buffer,
+  { line, from }: { line: string; from: number },
+): Line | 'too many' | undefined {
+  const lineBreak = from < 0 ? '' : '\r\n';
+  let start = Math.max(from, 0);
+  for (let tries = 0; tries <= bounds.fieldsMax; tries += 1, start += 1) {
+    start = text.indexOf(lineBreak + line, start);
+    if (start < 0) return undefined;
+    const behind = start + lineBreak.length + line.length;
+    const rest = text.subarray(behind, behind + bounds.boundaryCharsMax).toString('latin1');
+    const ending = /^(?:--|[ \t]*\r\n)/u.exec(rest)?.[0];
+    if (ending !== undefined) {
+      return { start, end: behind + ending.length, isLast: ending === '--' };
+    }
+    if (from < 0) return undefined;
+  }
+  return 'too many';
+}
+
+function tooManyLines(line: string): string {
+  return (
+    `has more than ${bounds.fieldsMax} lines that start with "${line}" and are not ` +
+    'between parts'
+  );
+}
+
+/** `multipart/form-data; boundary="x y"` → `x y`, for the name "boundary". */
+export function mediaTypeParameter(contentType: string, name: string): string | undefined {
+  return parametersOf(contentType).get(name);
+}
+
+/** The name of a part of multipart/form-data, and whether it is a file. */
+export function readDisposition(
+  part: Part,
+): { name: string; file: string | undefined } | undefined {
+  const text = part.header.get('content-disposition') ?? '';
+  const parameters = parametersOf(text);
+  const name = parameters.get('name');
+  if (!/^form-data\b/iu.test(text) || name === undefined) return undefined;
+  const file = parameters.get('filename');
+  return { name: unescaped(name), file: file === undefined ? undefined : unescaped(file) };
+}
+
+/**
+ * Names in lower case. Matched in sequence, so that quoted text is never mistaken for a parameter.
+ */
+function parametersOf(text: string): ReadonlyMap<string, string> {
+  const pattern = /;\s*([\w*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/gu;
+  return new Map(
+    [...text.matchAll(pattern)].map(([, name = '', quoted, bare = '']) => [
+      name.toLowerCase(),
+      quoted?.replaceAll(/\\(["\\])/gu, '$1') ?? bare,
+    ]),
+  );
+}
+
+/** Browsers encode quotation marks and line breaks this way. */
+function unescaped(name: string): string {
+  return name.replaceAll(/%(?:22|0D|0A)/giu, (code) => decodeURIComponent(code));
+}
+
+function readPart(bytes: Buffer): Part | undefined {
+  const headEnd = bytes.subarray(0, 2).toString() === '\r\n' ? -2 : bytes.indexOf('\r\n\r\n');
+  if (headEnd > bounds.partHeadBytesMax || headEnd === -1) return undefined;
+  const header = new Map<string, string>();
+  for (const line of bytes.subarray(0, Math.max(headEnd, 0)).toString().split('\r\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0)
+      header.set(line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim());
+  }
+  return { header, bytes: bytes.subarray(headEnd + 4) };
+}
+
+function malformed(message: string): Multipart {
+  return { kind: 'malformed', message };
 }

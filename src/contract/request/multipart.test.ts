@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import { bounds } from '../document/bounds.ts';
-import { mediaTypeParameter, readDisposition, readMultipart } from './multipart.ts';
+import { mediaTypeParameter, readDisposition, readMultipart } from './decode-body.ts';
 
 function read(text: string, boundary = 'b'): unknown {
   const reading = readMultipart(Buffer.from(text), boundary);

@@ -4,18 +4,16 @@ import { guess } from '../../core/errors/nearest.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { redact } from '../../core/secrets/redact.ts';
 import { bounds } from '../document/bounds.ts';
-import type { Encoding, Operation, Parameter, Variant } from '../model/contract.ts';
-import { decodeBody } from './decode-body.ts';
-import type { Message } from '../expression/expression-input.ts';
+import type { Message } from '../expression/evaluate.ts';
 import type { Expression } from '../expression/expression.ts';
-import { readForm } from './form.ts';
-import type { FormShape } from './form.ts';
-import { coveringType, essenceOf, isJson } from '../model/media.ts';
-import { kindOf, readSpread, readTexts } from './read-text.ts';
-import type { TextReading } from './read-text.ts';
-import type { Validator } from '../schema/schema.ts';
 import { expressionsOf } from '../expression/template.ts';
+import type { Encoding, Operation, Parameter, Variant } from '../model/contract.ts';
+import { coveringType, essenceOf, isJson } from '../model/media.ts';
 import { chooseVariant } from '../model/variants.ts';
+import type { Validator } from '../schema/schema.ts';
+import { decodeBody } from './decode-body.ts';
+import { readForm, type FormShape } from './form.ts';
+import { kindOf, readSpread, readTexts, type TextReading } from './read-text.ts';
 
 /** A request as received, only split and decoded. */
 export interface RawRequest {

@@ -1,20 +1,17 @@
 // A valid request for an operation, made so that as many of its callbacks as possible resolve: the
 // places that callback keys read hold the given URL. It carries no credentials; the caller has them.
 import { isEventName } from '../../core/domain/pattern.ts';
-import { composeAnswer, messageOf } from '../request/answer.ts';
-import type { CallbackDefinition, Operation, Parameter, Variant } from '../model/contract.ts';
 import { isList } from '../document/document.ts';
-import { evaluate } from '../expression/evaluate.ts';
-import type { ExpressionInput, Message } from '../expression/expression-input.ts';
+import { evaluate, type ExpressionInput, type Message } from '../expression/evaluate.ts';
 import type { Expression } from '../expression/expression.ts';
-import type { Work } from '../schema/meter.ts';
-import { readRequest } from '../request/request.ts';
-import type { RawRequest } from '../request/request.ts';
-import { contractWork } from './sample.ts';
-import { drawBody, fulfil, writeBody } from './sample-body.ts';
 import { buildTargets } from '../expression/target.ts';
-import { expressionsOf } from '../expression/template.ts';
-import type { Template } from '../expression/template.ts';
+import { expressionsOf, type Template } from '../expression/template.ts';
+import type { CallbackDefinition, Operation, Parameter, Variant } from '../model/contract.ts';
+import { composeAnswer, messageOf } from '../request/answer.ts';
+import { readRequest, type RawRequest } from '../request/request.ts';
+import type { Work } from '../schema/meter.ts';
+import { drawBody, fulfil, writeBody } from './sample-body.ts';
+import { contractWork } from './sample.ts';
 import { writeTexts } from './write-text.ts';
 
 export interface SampleOptions {

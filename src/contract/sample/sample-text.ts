@@ -2,10 +2,9 @@
 // the schema's own rules before they are offered, and the work of that is paid for.
 import { remembered } from '../../core/base/lazy.ts';
 import { bounds } from '../document/bounds.ts';
-import { Exhausted, makeMeter, pay, runMetered } from '../schema/meter.ts';
-import type { Work } from '../schema/meter.ts';
+import { Exhausted, makeMeter, pay, runMetered, type Work } from '../schema/meter.ts';
+import type { Node } from '../schema/regex-program.ts';
 import { readRegex } from '../schema/regex.ts';
-import type { Node } from '../schema/regex-parse.ts';
 
 export interface TextRules {
   formats: readonly string[];

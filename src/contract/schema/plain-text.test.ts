@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Schema } from './bundle.ts';
 import { makeCheck } from './checker.ts';
-import { plainTextCheck } from './plain-text.ts';
+import { plainTextCheck } from './schema.ts';
 
 const bundled = (schema: Schema) => ({ $ref: '#/$defs/s0', $defs: { s0: schema } });
 

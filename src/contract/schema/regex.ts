@@ -3,10 +3,7 @@
 // are cached, so most steps are one table lookup.
 import { bounds } from '../document/bounds.ts';
 import type { Meter } from './meter.ts';
-import { parseRegex } from './regex-parse.ts';
-import type { Node } from './regex-parse.ts';
-import { makeProgram, programSize } from './regex-program.ts';
-import type { Program } from './regex-program.ts';
+import { parseRegex, makeProgram, programSize, type Node, type Program } from './regex-program.ts';
 
 export interface Regex {
   /** Throws when the meter is exhausted. */

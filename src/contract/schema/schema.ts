@@ -4,18 +4,14 @@
 import { lazy } from '../../core/base/lazy.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
-import { describeSchema, isModern } from './bundle.ts';
-import type { Bundle, DescribedSchema } from './bundle.ts';
-import { compileSteps, makeCheck } from './checker.ts';
 import { isObject } from '../document/document.ts';
+import { nameOf, refOf, target, warn, type RefNode, type Source } from '../document/ref-node.ts';
+import { describeSchema, isModern, type Bundle, type DescribedSchema } from './bundle.ts';
+import { compileSteps, makeCheck } from './checker.ts';
 import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
-import { makeMeter, OutOfWork, pay } from './meter.ts';
-import type { Work } from './meter.ts';
-import { nameOf, refOf, target, warn } from '../document/ref-node.ts';
-import type { RefNode, Source } from '../document/ref-node.ts';
-import { plainTextCheck } from './plain-text.ts';
-import { shapeOf } from './shape.ts';
-import type { Shape } from './shape.ts';
+import { makeMeter, OutOfWork, pay, type Work } from './meter.ts';
+import { nameIn } from './metered.ts';
+import { shapeOf, type Shape } from './shape.ts';
 
 export interface Validator {
   /** The place of the schema, with references followed: `#/components/schemas/Message`. */
@@ -122,4 +118,18 @@ function validatorFor(place: RefNode, name: string): Validator {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+// A fast path for by far the most common schema: a string, perhaps with a minimum length. No other
+// schema is checked while a service starts, so it can start without loading the checker's library.
+
+/** Returns true only if the checker would; a false must be decided by the checker. */
+export function plainTextCheck({ $ref, $defs }: Bundle): (value: unknown) => boolean {
+  const schema = $defs[nameIn($ref)];
+  const { type, minLength = 0, ...more } = isObject(schema) ? schema : {};
+  if (type !== 'string' || typeof minLength !== 'number' || Object.keys(more).length > 0) {
+    return () => false;
+  }
+  // A schema counts characters, and `length` counts each once or twice.
+  return (value) => typeof value === 'string' && value.length >= 2 * minLength;
 }

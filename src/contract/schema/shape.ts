@@ -1,9 +1,9 @@
 // What a schema says about the type of a value: enough to convert text to it. It never validates.
 // If a schema allows several types including string, the text stays text.
 import { lazy, remembered } from '../../core/base/lazy.ts';
+import { isList, isObject, own, type JsonObject } from '../document/document.ts';
+import { child, entries, items, type RefNode } from '../document/ref-node.ts';
 import type { Bundle } from './bundle.ts';
-import { isList, isObject, own } from '../document/document.ts';
-import type { JsonObject } from '../document/document.ts';
 
 export interface Shape {
   /** JSON types; empty if the schema names none. */
@@ -69,4 +69,25 @@ function typesOf(schema: JsonObject): string[] {
 export function typeOf(value: unknown): string {
   if (value === null) return 'null';
   return isList(value) ? 'array' : typeof value;
+}
+
+// The properties that a schema declares for an object, through references and combinations.
+
+/** By name; if a name is declared several times, the first place counts. */
+export function propertiesOf(schema: RefNode | undefined): ReadonlyMap<string, RefNode> {
+  const found = new Map<string, RefNode>();
+  const seen = new Set<unknown>();
+  // Not recursive: there may be thousands in a chain.
+  const waiting = schema === undefined ? [] : [schema];
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    if (seen.has(part.value)) continue;
+    seen.add(part.value);
+    for (const [name, place] of entries(child(part, 'properties'))) {
+      if (!found.has(name)) found.set(name, place);
+    }
+    for (const keyword of ['anyOf', 'oneOf', 'allOf']) {
+      waiting.push(...items(child(part, keyword)).toReversed());
+    }
+  }
+  return found;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { elapsedClock } from './elapsed-clock.ts';
+import { elapsedClock } from './world.ts';
 
 /** Both clocks, advanced by hand. */
 function clocks() {

@@ -1,11 +1,121 @@
 // Every limit of the program; six groups have files of their own beside this one. A loop, queue,
 // body or batch whose bound has no name here is a bug.
-import { cliLimits } from './cli-limits.ts';
-import { controlLimits } from './control-limits.ts';
-import { egressLimits } from './egress-limits.ts';
 import { loadLimits } from './load-limits.ts';
 import { storeLimits } from './store-limits.ts';
 import { streamLimits } from './stream-limits.ts';
+
+// The limits of requests to receivers. Read them as part of `limits`.
+
+const egressLimits = {
+  /** Guard: one DNS lookup, and how many addresses it may return. */
+  dnsTimeoutMs: 2_000,
+  dnsAddressesMax: 16,
+  connectTimeoutMs: 5_000,
+  /**
+   * Responses to callbacks: bytes of the head and everything after it on the wire; headers that are
+   * kept of the head; how long the body is read after the head.
+   */
+  responseHeadBytesMax: 16_384,
+  responseHeadLinesMax: 512,
+  responseRestBytesMax: 20_480,
+  responseHeadersMax: 50,
+  responseHeaderNameCharsMax: 128,
+  responseHeaderCharsMax: 1_024,
+  responseReadMs: 1_000,
+  /** Interim responses (103 and the like) before the final one. */
+  responsesInterimMax: 100,
+  /** Connections to receivers: per origin, idle in total, and how long an idle one is kept. */
+  connectionsPerOriginMax: 128,
+  connectionsIdleMax: 512,
+  connectionIdleMs: 4_000,
+  /** Close an idle connection this much earlier than the receiver announced. */
+  connectionIdleMarginMs: 2_000,
+  connectionAgeMs: 60_000,
+  /**
+   * Connections to one origin that are opened on demand; beyond that, only for requests that waited
+   * this long.
+   */
+  connectionsEagerMax: 8,
+  connectionPatienceMs: 10,
+  /** A reused connection that closes within this time of the request was stale. */
+  connectionStaleMs: 1_000,
+  /** Parsed callback URLs that are cached. */
+  urlsRememberedMax: 4_096,
+  /** Response bodies: bytes read, and bytes kept of a success. */
+  responseBytesMax: 16_384,
+  responseKeptOfSuccessBytes: 1_024,
+} as const;
+
+// The limits of what a subscription may choose for itself. Read them as part of `limits`.
+
+const controlLimits = {
+  /** Patterns of a callback, its description and its metadata. */
+  patternsPerCallbackMax: 20,
+  descriptionCharsMax: 512,
+  metadataKeysMax: 50,
+  metadataKeyCharsMax: 64,
+  metadataValueCharsMax: 512,
+  /** All metadata as JSON. Lists show it, and nodes keep it in memory while they send callbacks. */
+  metadataBytesMax: 16_384,
+  /** Retries and the longest wait between them; the timeout of an attempt; concurrency and rate. */
+  retriesMax: 20,
+  retryWaitMaxMs: 7 * 24 * 60 * 60 * 1000,
+  attemptMinMs: 100,
+  attemptMaxMs: 60_000,
+  concurrencyMax: 128,
+  ratePerSecondMin: 0.001,
+  ratePerSecondMax: 1_000,
+  /**
+   * Headers that a subscription adds to its callbacks: how many, a name, a value, and all together.
+   */
+  callbackHeadersMax: 20,
+  callbackHeaderNameCharsMax: 128,
+  callbackHeaderCharsMax: 1_024,
+  callbackHeadersBytesMax: 4_096,
+  /**
+   * Payload filters: pointers, values of each, characters of a pointer, and of the filter as JSON.
+   */
+  filterPointersMax: 20,
+  filterValuesMax: 100,
+  filterPointerCharsMax: 256,
+  filterCharsMax: 4_096, // A publish reads up to 256 filters.
+  /** How long a pattern without any subscriber is kept. */
+  patternKeepMs: 60 * 60 * 1000,
+  /** Subscriptions that expire in one step. */
+  expiringMax: 64,
+  /**
+   * With several nodes: how often each looks for expired subscriptions; and the wait after a store
+   * failure.
+   */
+  expiryPollMs: 5_000,
+  expiryAgainMs: 1_000,
+} as const;
+
+// The limits of the command line. Read them as part of `limits`.
+
+const cliLimits = {
+  /** Shortest time between two redraws of a progress bar. */
+  progressEveryMs: 100,
+  /** A smaller backup finishes too fast for a progress bar to be worth showing. */
+  backupShownBytes: 10_000_000,
+  /** How often the CLI polls the service while it waits for a result: at first, and later. */
+  askEveryMs: 250,
+  askEveryMaxMs: 2_000,
+  /**
+   * Retries of a call before the service has answered once, where a fast failure is better; and
+   * after it has.
+   */
+  callRetries: 1,
+  longRetries: 8,
+  /** How long `listen` waits on exit for the service to end its subscription. */
+  leaveMs: 5_000,
+  /** Smaller than the largest request body: names, commas and quotes are added to the events. */
+  batchBytesMax: 900_000,
+  /** A payload from a file or standard input. The service refuses much smaller ones itself. */
+  inputBytesMax: 4 * 1_048_576,
+  /** Deliveries that one `retry` sends at a time. */
+  retriesAtOnceMax: 1_000,
+} as const;
 
 export const limits = {
   ...cliLimits,

@@ -1,7 +1,6 @@
 // Removes secrets from text that people and machines will read: log lines, spans, error messages.
 // It detects a secret by its form or by the name before it; a URL keeps at most origin and path.
 // Works on plain text and on JSON, and keeps JSON valid.
-import { hidden, isSecretName, isSuspect, withoutSecrets } from './secret-text.ts';
 
 /**
  * Shows a URL in an error message to the caller who sent it: it may be any text, and is never shown
@@ -111,4 +110,172 @@ function redactObject(object: object, depth: number): object {
 /** Null and booleans only say whether there is a secret, so they are shown. */
 function mask(value: unknown): unknown {
   return value === null || typeof value === 'boolean' ? value : hidden;
+}
+
+// Finds secrets in any text, by their form or by the name before them. When in doubt it hides too
+// much. It must take linear time, since the text comes from outside.
+
+const hidden = '***';
+
+/** Whether a value under this name, in an object or a header, is a secret. */
+function isSecretName(name: string): boolean {
+  return wholeName.test(name);
+}
+
+/** Quick check whether the text needs a closer look; nearly all lines do not. */
+function isSuspect(text: string): boolean {
+  if (someName.test(text) || someLook.test(text)) return true;
+  if (text.includes('://') && /[?#@]/.test(text)) return true;
+  return withoutTokens(text) !== text;
+}
+
+/**
+ * Hides the secrets in a text. Meant for a single string: in JSON it does not see the surrounding
+ * structure.
+ */
+function withoutSecrets(text: string): string {
+  let rest = text.replace(url, safeUrl);
+  for (const [pattern, replacement] of rules) rest = rest.replace(pattern, replacement);
+  return withoutTokens(rest);
+}
+
+const names = [
+  'authorization',
+  'cookie',
+  '(?:api|access|secret|private|encryption|signing|master|shared|session)[-_ ]?key',
+  'passw(?:or)?d',
+  'passphrase',
+  'pwd',
+  'secret',
+  'token',
+  'ticket',
+  'jwt',
+  'signature',
+  'credential',
+  'session[-_]?id',
+  'otlp[a-z_]{0,16}headers',
+].join('|');
+
+/** Matches the end of a name, so prefixes as in PGPASSWORD and accessToken do not matter. */
+const name = String.raw`(?:${names})(?:[-_]?(?:value|hash)|s?\d{0,2})`;
+
+/** Between a name and its value: `=`, `":`, `\": `, ` => `, `]=`, `>`. */
+const joint = String.raw`\\{0,15}["'\`\]]?\s{0,4}(?:[:=]>?|>)\s{0,4}`;
+
+/** Between the two strings of a pair: `","`, but not the comma of a sentence. */
+const comma = String.raw`\\{0,15}["'\`]\s{0,4},\s{0,4}(?=\\{0,15}["'\`])`;
+
+// A quoted value ends at a quote with the same number of escapes; a list ends at its bracket.
+// Without an end, everything that follows is taken: searching again from the next name would be
+// quadratic.
+const quoted =
+  String.raw`(?<escapes>\\{0,15})(?<quote>["'\`])[^]*?` +
+  String.raw`(?:(?<!\\)\k<escapes>\k<quote>|$)`;
+const literal = String.raw`(?:-?[\d.]+|null|true|false)(?=[,}\]])`;
+const bare = String.raw`\[[^\]]*|\{[^}]*|${literal}|[^\s]+`;
+
+/** A colon may also be followed by prose, and a secret is never a short word. */
+const word = String.raw`(?![a-z]{1,3} )`;
+
+const wholeName = new RegExp(`${name}$`, 'i');
+
+/** Two patterns are faster than one: with both in one, most letters are a possible start. */
+const someName = new RegExp(`${names}|bearer|basic\\s`, 'i');
+const someLook = /eyJ|-----BEGIN |whsec_|whsk_|rbk_\w{9}|=(?:["\s\\]|$)/;
+
+const rules: readonly (readonly [RegExp, string])[] = [
+  [
+    /-----BEGIN ([^-]{0,64})-----[^]*?(?:-----END [^-]{0,64}-----|$)/g,
+    `-----BEGIN $1-----${hidden}`,
+  ],
+  [/(?<![\w-])eyJ[\w-]+\.[\w-]+(?:\.[\w-]*)*/g, hidden],
+  // The first eight characters are the key's id, the rest is secret.
+  [/rbk_([0-9A-Za-z]{8})[0-9A-Za-z]+/g, `rbk_$1${hidden}`],
+  [/(whsec_|whsk_)[\w+/=-]+/g, `$1${hidden}`],
+  // To the end of the line: some schemes have many parts, and cookies have names of their own.
+  [
+    new RegExp(
+      String.raw`((?:authorization|cookie)\d?${joint})(?!\\*["'\`[{])${word}[^\r\n]+`,
+      'gi',
+    ),
+    `$1${hidden}`,
+  ],
+  [new RegExp(`(${name}(?:${joint}|${comma}))${quoted}`, 'gi'), `$1$2$3${hidden}$2$3`],
+  [new RegExp(`(${name}${joint})${word}(?!>|\\\\{0,15}["'\`])(?:${bare})`, 'gi'), `$1${hidden}`],
+  [/\b(bearer|basic)\s+[^\s"'\\<>`{},;]+/gi, `$1 ${hidden}`],
+  // Base64 with padding, at least as long as a 32-byte key.
+  [/(?<![\w+/-])[\w+/-]{40,}={1,2}(?!\w)/g, hidden],
+];
+
+/** Everything after a scheme up to its end; adjacent URLs without a gap match as one. */
+const url = /:\/\/[^\s"<>`]+/g;
+
+/**
+ * Keeps the origin and path of each URL: receivers put tokens into the rest, and database URLs hold
+ * passwords.
+ */
+function safeUrl(text: string): string {
+  let safe = '';
+  for (const part of text.split('://').slice(1)) {
+    const shown = withoutUser(part);
+    const tail = shown.search(/[?#]/);
+    if (tail >= 0) return `${safe}://${shown.slice(0, tail)}?${hidden}`;
+    safe += `://${shown}`;
+  }
+  return safe;
+}
+
+/**
+ * A password may contain a slash, although it should not: text before a slash that is not a valid
+ * host belongs to one.
+ */
+function withoutUser(part: string): string {
+  const tail = part.search(/[/?#]/);
+  const authority = tail < 0 ? part : part.slice(0, tail);
+  const at = authority.lastIndexOf('@');
+  if (at >= 0) return `${hidden}@${part.slice(at + 1)}`;
+  if (/^(?:\[[^\]]*\]|[^:]*)(?::\d*)?(?:\W.*)?$/.test(authority)) return part;
+  const last = part.lastIndexOf('@');
+  return last < 0 ? hidden + part.slice(authority.length) : `${hidden}@${part.slice(last + 1)}`;
+}
+
+const tokenCharsMin = 43;
+
+/**
+ * A run of this length without words is a token. Hashes match too, but logs do not need them.
+ * Written by hand because hardly any line has one: only every 43rd character must be examined,
+ * which is far faster than a pattern.
+ */
+function withoutTokens(text: string): string {
+  let kept = '';
+  let from = 0;
+  let at = tokenCharsMin - 1;
+  while (at < text.length) {
+    if (!isTokenChar(text.charCodeAt(at))) {
+      at += tokenCharsMin;
+      continue;
+    }
+    let start = at;
+    while (start > from && isTokenChar(text.charCodeAt(start - 1))) start -= 1;
+    let after = at + 1;
+    while (after < text.length && isTokenChar(text.charCodeAt(after))) after += 1;
+    const isInPath = isPathChar(text.charAt(start - 1)) || isPathChar(text.charAt(after));
+    if (after - start >= tokenCharsMin && !isInPath) {
+      kept += text.slice(from, start) + hidden;
+      from = after;
+    }
+    at = after + tokenCharsMin;
+  }
+  return kept + text.slice(from);
+}
+
+/** File names are long, too. */
+function isPathChar(char: string): boolean {
+  return char === '/' || char === '.';
+}
+
+/** A letter, a digit, `_` or `-`. */
+function isTokenChar(code: number): boolean {
+  const isLetter = (code | 32) >= 97 && (code | 32) <= 122;
+  return isLetter || (code >= 48 && code <= 57) || code === 95 || code === 45;
 }

@@ -1,9 +1,15 @@
 // Tests the text that Prometheus reads, byte for byte.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { expose } from './exposition.ts';
-import { counterFamily, counters, createHistogram, gauge, observe } from './metric.ts';
-import type { Family } from './metric.ts';
+import {
+  expose,
+  counterFamily,
+  counters,
+  createHistogram,
+  gauge,
+  observe,
+  type Family,
+} from './metric.ts';
 
 describe('expose', () => {
   it('writes the name, help, type and samples', () => {

@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { createHmac, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { hmacSha256 } from './hmac.ts';
+import { hmacSha256 } from './sign.ts';
 
 /** Around block boundaries, and around the length from which Node's implementation is used. */
 const lengths = [

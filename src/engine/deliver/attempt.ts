@@ -1,23 +1,22 @@
 // One attempt of one delivery, from the lease to the settlement. Whatever the receiver does becomes
 // an outcome; a failure on our side releases the delivery and counts no attempt.
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
+import type { World } from '../../core/base/world.ts';
 import type { SendResult } from '../../core/domain/attempt.ts';
 import type { Leased } from '../../core/domain/delivery.ts';
 import { holderOf } from '../../core/domain/lease.ts';
-import { limits } from '../../core/limits/limits.ts';
 import { classify, errorOf, type Outcome } from '../../core/domain/outcome.ts';
-import type { World } from '../../core/base/world.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { SenderResult } from '../../egress/http/exchange.ts';
 import type { Sender } from '../../egress/http/send.ts';
 import type { AttemptRecord, Settlement } from '../../store/port/delivery-verbs.ts';
-import type { Confirmation, Confirmer } from './confirmation.ts';
-import type { Start } from './dispatcher.ts';
-import { type AttemptRequestDeps, requestOf } from './attempt-request.ts';
-import type { Gate, Passage } from './gate.ts';
-import type { Longest } from './longest-timeout.ts';
 import type { KnownTarget } from '../targets/prepared-target.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
+import { requestOf, type AttemptRequestDeps } from './attempt-request.ts';
+import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { DeliveryTelemetry } from './delivery-telemetry.ts';
+import type { Start, Longest } from './dispatcher.ts';
+import type { Gate, Passage } from './gate.ts';
 
 export interface DeliverDeps extends AttemptRequestDeps {
   world: World;

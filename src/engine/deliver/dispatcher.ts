@@ -1,18 +1,22 @@
 // The dispatcher keeps deliveries moving: it takes fresh ones from the publish that made them,
 // claims pending ones while it has room, and settles each after its attempt. The backlog stays in
 // the store; memory holds a bounded window.
-import type { Leased } from '../../core/domain/delivery.ts';
-import { leaseOf } from '../../core/domain/lease.ts';
-import { limits } from '../../core/limits/limits.ts';
-import { never } from '../../core/domain/lane.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import type { World } from '../../core/base/world.ts';
-import type { Offer, Outlook, Settled, Settlement } from '../../store/port/delivery-verbs.ts';
-import type { Worked, Worker } from '../../store/port/delivery-verbs.ts';
-import type { Store } from '../../store/port/store.ts';
+import type { Leased } from '../../core/domain/delivery.ts';
+import { never } from '../../core/domain/lane.ts';
+import { leaseOf } from '../../core/domain/lease.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type {
+  Offer,
+  Outlook,
+  Settled,
+  Settlement,
+  Worked,
+  Worker,
+} from '../../store/port/delivery-verbs.ts';
+import { StoreUnavailable, type Store } from '../../store/port/store.ts';
 import type { InFlight } from './app-shares.ts';
-import { settle } from './settle.ts';
-import { waitOut } from './longest-timeout.ts';
 import { createWindow, resultOf, type Window } from './window.ts';
 
 export interface DispatcherDeps {
@@ -306,4 +310,85 @@ export class Dispatcher implements Worker {
       if (isOver) this.wake();
     }
   }
+}
+
+// How long a stop must wait so that no attempt in flight is cut off: each has the timeout that its
+// subscription chose.
+
+export interface Longest {
+  /** Call when an attempt begins; the function returned, when it ends. */
+  begin(timeoutMs: number): () => void;
+  /** The longest timeout of the attempts in flight; 0 if there are none. */
+  ms(): number;
+}
+
+export function createLongest(): Longest {
+  const inFlight = new Map<number, number>();
+  const count = (timeoutMs: number, by: number): void => {
+    const now = (inFlight.get(timeoutMs) ?? 0) + by;
+    if (now === 0) inFlight.delete(timeoutMs);
+    else inFlight.set(timeoutMs, now);
+  };
+  return {
+    begin: (timeoutMs) => {
+      count(timeoutMs, 1);
+      return () => count(timeoutMs, -1);
+    },
+    ms: () => Math.max(0, ...inFlight.keys()),
+  };
+}
+
+/** Resolves after `graceMs`, which may grow while it waits, or when aborted. */
+export async function waitOut(
+  world: Pick<World, 'monotonicMs' | 'sleep'>,
+  graceMs: () => number,
+  signal: AbortSignal,
+): Promise<void> {
+  const beganMs = world.monotonicMs();
+  for (;;) {
+    const leftMs = beganMs + graceMs() - world.monotonicMs();
+    if (leftMs <= 0 || signal.aborted) return;
+    await world.sleep(leftMs, signal).catch(() => undefined);
+  }
+}
+
+// Hands the outcome of a delivery to the store and retries until it is written or the node stops.
+
+interface Deps {
+  world: Pick<World, 'nowMs' | 'sleep'>;
+  store: Pick<Store, 'settle'>;
+  onError: (error: unknown) => void;
+}
+
+/**
+ * No outcome is lost while the store is unavailable; after an abort the next start finds the
+ * delivery still leased.
+ */
+async function settle(
+  deps: Deps,
+  settlement: Settlement,
+  signal: AbortSignal,
+): Promise<Settled | undefined> {
+  for (;;) {
+    try {
+      return await deps.store.settle(settlement);
+    } catch (error) {
+      deps.onError(error);
+      if (!(error instanceof StoreUnavailable)) return giveBack(deps, settlement, signal);
+      if (signal.aborted) return undefined;
+      await deps.world.sleep(limits.settleAgainMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+/** If an outcome cannot be written, the delivery is released, so that it does not stay leased. */
+async function giveBack(
+  deps: Deps,
+  { event, n, lease, outcome }: Settlement,
+  signal: AbortSignal,
+): Promise<Settled | undefined> {
+  if (outcome.kind === 'released') return undefined;
+  const dueMs = deps.world.nowMs() + limits.ownFailureWaitMs;
+  const released = { kind: 'released', dueMs } as const;
+  return settle(deps, { event, n, lease, outcome: released, attempt: undefined }, signal);
 }

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { createLongest } from './longest-timeout.ts';
+import { createLongest } from './dispatcher.ts';
 
 describe('createLongest', () => {
   it('returns the longest timeout of the attempts in flight', () => {

@@ -4,17 +4,16 @@ import type { Contract } from '../../contract/model/contract.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Sender } from '../../egress/http/send.ts';
 import type { Settlement } from '../../store/port/delivery-verbs.ts';
-import { createConfirmer, noConfirmer } from './confirmation.ts';
-import type { Context } from '../context.ts';
-import { deliver } from './attempt.ts';
-import { Dispatcher } from './dispatcher.ts';
-import { foresee } from './attempt-request.ts';
-import { createGate, type Gate } from './gate.ts';
 import type { Liveness } from '../cluster/liveness.ts';
-import { createDeliveryTelemetry, type FactLog } from './delivery-telemetry.ts';
-import { createLongest } from './longest-timeout.ts';
+import type { Context } from '../context.ts';
 import { createPrepare } from '../targets/prepared-target.ts';
 import { createTargetCache, type TargetCache } from '../targets/target-cache.ts';
+import { foresee } from './attempt-request.ts';
+import { deliver } from './attempt.ts';
+import { createConfirmer, noConfirmer } from './confirmation.ts';
+import { createDeliveryTelemetry, type FactLog } from './delivery-telemetry.ts';
+import { Dispatcher, createLongest } from './dispatcher.ts';
+import { createGate, type Gate } from './gate.ts';
 
 /** What deliveries in flight know of subscriptions, and how a change reaches them. */
 export interface Reach {

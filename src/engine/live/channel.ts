@@ -1,15 +1,14 @@
 // A channel reads the changes of one app from the feed once and hands them to all clients that
 // watch the app. Nothing is queued: a slow client is skipped and gets the frames that it missed
 // merged into one.
+import type { World } from '../../core/base/world.ts';
 import { parseDeliveryId } from '../../core/domain/delivery.ts';
 import { emptyDigest, mergeDigests, readDigest, type Digest } from '../../core/domain/digest.ts';
-import { pendingOf } from '../../core/telemetry/statistics.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { World } from '../../core/base/world.ts';
+import { pendingOf } from '../../core/telemetry/statistics.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';
 import type { FeedRow } from '../../store/port/feed-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
-import { moveOn, readCursor, writeCursor, type FeedCursor } from './feed-cursor.ts';
 import { frameOf, mergeFrames, type Found, type Frame } from './frame.ts';
 
 export interface ChannelDeps {
@@ -240,4 +239,46 @@ function merged(rows: readonly FeedRow[]): Digest {
 function isCut(rows: readonly FeedRow[]): boolean {
   const nodes = Map.groupBy(rows, ({ node }) => node).values();
   return nodes.some((some) => some.length === limits.feedRowsMax);
+}
+
+// The position of a client in the feed as text: a time, and the last row of each node. Opaque to
+// clients.
+
+interface FeedCursor {
+  /** By the store's clock: rows written later than this may not have been seen. */
+  atMs: number;
+  heads: ReadonlyMap<number, number>;
+}
+
+const shape = /^([0-9]{1,15})((?:_[0-9]{1,15}-[0-9]{1,15})*)$/;
+
+function writeCursor({ atMs, heads }: FeedCursor): string {
+  return [atMs, ...[...heads].map(([node, seq]) => `${node}-${seq}`)].join('_');
+}
+
+/** Undefined if the text is not a cursor. */
+function readCursor(text: string): FeedCursor | undefined {
+  const found = shape.exec(text);
+  if (found?.[1] === undefined) return undefined;
+  const pairs = (found[2] ?? '').split('_').slice(1);
+  if (pairs.length > limits.feedNodesMax) return undefined;
+  const heads = new Map(
+    pairs.map((pair) => {
+      const [node, seq] = pair.split('-').map(Number);
+      return [node ?? 0, seq ?? 0];
+    }),
+  );
+  return { atMs: Number(found[1]), heads };
+}
+
+/**
+ * The last row read of each node. Of too many nodes it keeps those with the highest numbers, which
+ * are the newest.
+ */
+function moveOn(
+  from: ReadonlyMap<number, number>,
+  to: ReadonlyMap<number, number>,
+): Map<number, number> {
+  const all = [...new Map([...from, ...to])].sort(([a], [b]) => a - b);
+  return new Map(all.slice(-limits.feedNodesMax));
 }

@@ -2,12 +2,12 @@
 // has checked them, so the intake applies the rules of every publish: a valid event is published in
 // the transaction that removes it from the inbox, and an invalid one is kept with the reason.
 import { readOpaqueJson } from '../../core/base/json.ts';
-import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
-import type { InboxEntry } from '../../store/port/inbox-verbs.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { InboxEntry } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
-import type { Changes } from '../live/changes.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
+import type { Changes } from '../live/changes.ts';
 import { judge, largeFault, type PublishRules } from './publish.ts';
 
 export interface SqlInboxDeps {

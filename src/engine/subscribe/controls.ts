@@ -1,11 +1,10 @@
 // The settings that a subscription overrides: read from a subscribe call, and merged with those it
 // had.
 import { controlsProperty } from '../../contract/compile/compile.ts';
+import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Operation } from '../../contract/model/contract.ts';
-import type { Message } from '../../contract/expression/expression-input.ts';
 import type { App } from '../../core/domain/app.ts';
 import { noControls, type Controls } from '../../core/domain/controls.ts';
-import { invalidRequest, type Fault, type Problem } from '../../core/errors/problem.ts';
 import {
   noChoice,
   readChoice,
@@ -13,6 +12,7 @@ import {
   type Choice,
 } from '../../core/domain/read-controls.ts';
 import type { Callback, Subscription } from '../../core/domain/subscription.ts';
+import { invalidRequest, type Fault, type Problem } from '../../core/errors/problem.ts';
 import type { Context } from '../context.ts';
 import { sealHeaders } from '../targets/secrets.ts';
 

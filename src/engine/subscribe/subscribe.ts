@@ -1,18 +1,18 @@
 // Subscribe: composes the answer, builds the targets from request and answer, commits, then
 // answers. A refused request registers nothing.
-import type { App } from '../../core/domain/app.ts';
-import { withPrefix } from '../../core/base/id.ts';
-import { limits } from '../../core/limits/limits.ts';
-import { Problem } from '../../core/errors/problem.ts';
-import { verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
-import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
+import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
-import type { ExpressionInput, Message } from '../../contract/expression/expression-input.ts';
+import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
+import { withPrefix } from '../../core/base/id.ts';
+import type { App } from '../../core/domain/app.ts';
+import { Problem } from '../../core/errors/problem.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
 import type { Idempotency } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
-import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
 import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
 import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
+import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {

@@ -1,16 +1,15 @@
 // Callback targets of a subscribe call: from the contract's expressions and the request to URLs
 // that the guard accepts. All faults are collected, so that a caller sees them at once.
-import { evaluate } from '../../contract/expression/evaluate.ts';
+import { evaluate, type ExpressionInput } from '../../contract/expression/evaluate.ts';
 import type { Expression } from '../../contract/expression/expression.ts';
 import { buildTargets, fillEvent, type Target } from '../../contract/expression/target.ts';
 import { expressionsOf, type Template } from '../../contract/expression/template.ts';
-import { fieldOf } from '../../contract/model/variants.ts';
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
-import type { ExpressionInput } from '../../contract/expression/expression-input.ts';
+import { fieldOf } from '../../contract/model/variants.ts';
 import { isEventPattern } from '../../core/domain/pattern.ts';
-import { limits } from '../../core/limits/limits.ts';
-import { Problem, type Fault } from '../../core/errors/problem.ts';
 import type { Callback } from '../../core/domain/subscription.ts';
+import { Problem, type Fault } from '../../core/errors/problem.ts';
+import { limits } from '../../core/limits/limits.ts';
 import { showUrl } from '../../core/secrets/redact.ts';
 import type { Guard } from '../../egress/guard/guard.ts';
 

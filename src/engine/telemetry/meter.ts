@@ -1,16 +1,19 @@
 // Counts what this node does, by hooks that its parts call. No label holds a name of an app, an id
 // or a URL. A hook costs 50 to 140 ns (docs/performance.md).
 import { timeOf } from '../../core/base/id.ts';
+import type { ProblemCode } from '../../core/errors/problem.ts';
 import {
   counterFamily,
   counters,
   createHistogram,
   histogramFamily,
   labelled,
+  observe,
+  type Family,
+  type Histogram,
+  type Title,
 } from '../../core/telemetry/metric.ts';
-import { observe, type Family, type Histogram, type Title } from '../../core/telemetry/metric.ts';
-import type { ProblemCode } from '../../core/errors/problem.ts';
-import type { BatchFacts } from '../../store/batch/batch-facts.ts';
+import type { BatchFacts } from '../../store/batch/batcher.ts';
 import type { Accepted, Settlement } from '../../store/port/delivery-verbs.ts';
 import type { Changes } from '../live/changes.ts';
 

@@ -1,11 +1,11 @@
 // What a scrape needs from the store: read at most once a second for all scrapers, and given up
 // after a deadline. At most one read is in flight.
-import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Deadlines } from '../../egress/http/deadlines.ts';
-import type { Gauges } from '../../store/port/gauge-verbs.ts';
-import type { Node } from '../../store/port/node-verbs.ts';
 import type { Database } from '../../store/open/open.ts';
+import type { Node } from '../../store/port/node-verbs.ts';
+import type { Gauges } from '../../store/port/statistics-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import { createLaneScanner, type LaneScan } from '../upkeep/lane-scan.ts';
 import { diskOf, type Disk } from './disk.ts';

@@ -1,14 +1,14 @@
 // The census counts lanes and subscriptions for the metrics. It walks through all of them in
 // bounded steps, so that no statement takes long, then rests for a multiple of the time it took. It
 // runs only while metrics are scraped.
-import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type {
   LaneCensus,
   LaneSums,
   SubscriptionCensus,
   SubscriptionSums,
-} from '../../store/port/gauge-verbs.ts';
+} from '../../store/port/statistics-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 
 export interface LaneScan {

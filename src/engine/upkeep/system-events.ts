@@ -2,10 +2,10 @@
 // publishes an event for each in the transaction that deletes the notice, so that a crash neither
 // loses nor duplicates one. It decides nothing: a notice is written only if a subscription matches
 // it.
+import type { World } from '../../core/base/world.ts';
 import { never } from '../../core/domain/lane.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { World } from '../../core/base/world.ts';
-import type { WaitingNotice } from '../../store/port/notice-verbs.ts';
+import type { WaitingNotice } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { Changes } from '../live/changes.ts';
 

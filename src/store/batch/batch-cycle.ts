@@ -3,15 +3,20 @@
 // event loop, as the pace has it.
 import { strict as assert } from 'node:assert';
 import { atOnce, type MakePace, type Pace } from '../../core/load/pace.ts';
-import { answerAll, refuseAll, type Awaiting } from './answer-all.ts';
-import type { BatchFacts } from './batch-facts.ts';
-import type { BatchReply, SettleReply, Transport, WorkReply } from '../port/transport-protocol.ts';
 import type { Offer, Settlement, TakeUp, Worked, Worker } from '../port/delivery-verbs.ts';
-import type { EditQueue, QueueLimits, WaitingEdit } from './edit-queue.ts';
-import { createEditQueue } from './edit-queue.ts';
-import { freshFrom } from './fresh-deliveries.ts';
-import { failureOf, reached, tooShort } from './reached.ts';
 import { StoreUnavailable, type Waiting } from '../port/store.ts';
+import type { BatchReply, SettleReply, Transport, WorkReply } from '../port/transport-protocol.ts';
+import { failureOf, reached, tooShort, type BatchFacts } from './batcher.ts';
+import {
+  answerAll,
+  refuseAll,
+  createEditQueue,
+  type Awaiting,
+  type EditQueue,
+  type QueueLimits,
+  type WaitingEdit,
+} from './edit-queue.ts';
+import { freshFrom } from './fresh-deliveries.ts';
 
 export interface BatcherOptions extends QueueLimits {
   nowMs: () => number;

@@ -1,9 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { byTurns, untilQuiet, type MakePace } from '../../core/load/pace.ts';
-import type { BatchFacts } from './batch-facts.ts';
-import type { Batcher } from './batcher.ts';
-import { createBatcher } from './batcher.ts';
+import type { Born, Offer, Outlook, Settlement, Work, Worker } from '../port/delivery-verbs.ts';
+import { StoreUnavailable, VerbFailed, type Withdraw } from '../port/store.ts';
 import type {
   Batch,
   BatchReply,
@@ -13,8 +12,7 @@ import type {
   Transport,
   WorkReply,
 } from '../port/transport-protocol.ts';
-import type { Born, Offer, Outlook, Settlement, Work, Worker } from '../port/delivery-verbs.ts';
-import { StoreUnavailable, VerbFailed, type Withdraw } from '../port/store.ts';
+import { createBatcher, type BatchFacts, type Batcher } from './batcher.ts';
 
 const isSettled = { kind: 'done', output: { kind: 'settled' } } as const;
 const poisoned = { kind: 'failed', message: 'poison', trace: '' } as const;

@@ -4,13 +4,24 @@
 // work of deliveries. To another one publishes, other edits and outcomes have a connection each, and no publish waits for
 // another edit; publishes and claims take turns, since both would be offered the same room.
 import type { HandOut } from '../../core/load/pace.ts';
-import { type BatcherOptions, Cycle } from './batch-cycle.ts';
-import type { Transport } from '../port/transport-protocol.ts';
-import { editCall, editOutput } from '../port/transport-protocol.ts';
 import type { Settled, Settlement, Worker } from '../port/delivery-verbs.ts';
+import {
+  StoreUnavailable,
+  type EditInput,
+  type EditOutput,
+  type EditVerb,
+  type Queued,
+  type Waiting,
+} from '../port/store.ts';
+import {
+  editCall,
+  editOutput,
+  type Transport,
+  type StoreFailure,
+} from '../port/transport-protocol.ts';
+import { Cycle, type BatcherOptions } from './batch-cycle.ts';
 import type { WaitingEdit } from './edit-queue.ts';
-import { toError } from './failure-to-error.ts';
-import type { EditInput, EditOutput, EditVerb, Queued, Waiting } from '../port/store.ts';
+import { toError, unreachable } from './failure-to-error.ts';
 
 export type { BatcherOptions };
 
@@ -67,4 +78,38 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
     waiting: () => cycle.waiting(),
     close: async () => cycle.close(),
   };
+}
+
+// The reply of the store, or the failure of the transport.
+
+interface Unreached {
+  kind: 'unreached';
+  error: Error;
+}
+
+export async function reached<R>(asked: Promise<R>): Promise<R | Unreached> {
+  try {
+    return await asked;
+  } catch (error) {
+    return { kind: 'unreached', error: unreachable(error) };
+  }
+}
+
+export function failureOf(failure: StoreFailure | Unreached): Error {
+  return failure.kind === 'unreached' ? failure.error : toError(failure);
+}
+
+export function tooShort(): Error {
+  return new StoreUnavailable('The store failed: its reply does not answer every call');
+}
+
+// Facts about one batch, for metrics.
+
+export interface BatchFacts {
+  kind: 'edits' | 'work';
+  /** Number of edits and settlements. */
+  size: number;
+  tookMs: number;
+  /** False: the store failed, and nothing in the batch was acknowledged. */
+  isDone: boolean;
 }

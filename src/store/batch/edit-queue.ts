@@ -1,11 +1,9 @@
 // Edits that wait for their batch, bounded by number and by the bytes of their payloads. Those of one app and kind stay
 // in order; where not all fit into a batch apps take turns, so that none waits behind the flood of another. Until it is
 // taken an edit can be withdrawn: its caller has given up, and it must not happen later.
-import type { Awaiting } from './answer-all.ts';
+import { StoreUnavailable, type EditVerb } from '../port/store.ts';
 import type { EditCall, EditReply } from '../port/transport-protocol.ts';
 import { inTurns } from '../rules/fair-order.ts';
-import type { EditVerb } from '../port/store.ts';
-import { StoreUnavailable } from '../port/store.ts';
 
 export interface QueueLimits {
   /** Subscriptions count by their callbacks, everything else counts one. */
@@ -143,4 +141,19 @@ function sizeOf(call: EditCall): number {
 function payloadBytes(call: EditCall): number {
   if (call.verb !== 'publish') return 0;
   return call.input.events.reduce((sum, { payload }) => sum + payload.byteLength, 0);
+}
+
+// Resolves or rejects all callers that wait for one batch.
+
+export interface Awaiting<R> {
+  answer(reply: R): void;
+  refuse(error: Error): void;
+}
+
+export function answerAll<R>(waiting: readonly Awaiting<R>[], replies: readonly R[]): void {
+  for (const [index, reply] of replies.entries()) waiting[index]?.answer(reply);
+}
+
+export function refuseAll(waiting: readonly Pick<Awaiting<never>, 'refuse'>[], error: Error): void {
+  for (const one of waiting) one.refuse(error);
 }

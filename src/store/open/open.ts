@@ -2,20 +2,25 @@
 // which other nodes may share. An adapter is loaded only when it is used: for a file, by its
 // threads.
 import { join } from 'node:path';
-import { byTurns, untilQuiet } from '../../core/load/pace.ts';
-import { limits } from '../../core/limits/limits.ts';
 import { packageFolder } from '../../core/base/package-folder.ts';
 import type { World } from '../../core/base/world.ts';
-import type { BatchFacts } from '../batch/batch-facts.ts';
-import { createBatcher, type BatcherOptions } from '../batch/batcher.ts';
-import type { ReadReply, Transport } from '../port/transport-protocol.ts';
-import { editCall, editOutput, readCall, readOutput } from '../port/transport-protocol.ts';
-import { CannotOpenStore } from '../port/cannot-open-store.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { byTurns, untilQuiet } from '../../core/load/pace.ts';
+import { createBatcher, type BatchFacts, type BatcherOptions } from '../batch/batcher.ts';
 import type { QueueLimits } from '../batch/edit-queue.ts';
 import { toError, unreachable } from '../batch/failure-to-error.ts';
-import { startThreads, type StartedThreads } from '../sqlite/thread/thread.ts';
+import { CannotOpenStore } from '../port/cannot-open-store.ts';
 import type { ReadOutput, ReadVerb, Store } from '../port/store.ts';
+import {
+  editCall,
+  editOutput,
+  readCall,
+  readOutput,
+  type ReadReply,
+  type Transport,
+} from '../port/transport-protocol.ts';
 import { makeLastingFolder } from '../sqlite/connection/sync-folder.ts';
+import { startThreads, type StartedThreads } from '../sqlite/thread/thread.ts';
 
 /** Where the data is stored. */
 export type Database =

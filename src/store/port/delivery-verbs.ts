@@ -1,10 +1,12 @@
 // The part of the Store port that moves events to callbacks: publish, claim, settle, fan out, look.
 // A delivery is leased to a node with a fencing token; a call with another token changes nothing.
-import type { AppSlots } from '../../core/load/app-share.ts';
 import type { Attempt } from '../../core/domain/attempt.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../../core/domain/delivery.ts';
 import type { Event } from '../../core/domain/event.ts';
+import type { Health } from '../../core/domain/health.ts';
+import type { AppSlots } from '../../core/load/app-share.ts';
+import type { Quotas } from '../../core/load/quotas.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { Page, PageInput } from './page.ts';
 
@@ -289,3 +291,74 @@ export type Settled =
   | { kind: 'gone'; subscription: string; lanes: readonly number[] }
   /** The lease was stale; nothing changed. */
   | { kind: 'stale' };
+
+// The part of the Store port for events published by SQL, inside a client's own transaction. They
+// stay in an inbox until a node has validated them. SQLite does not offer this, so its inbox is
+// always empty.
+
+/** An event as it was inserted, not validated yet. */
+export interface InboxEntry {
+  no: number;
+  /** The event's id, which the publisher already has. */
+  id: string;
+  appNo: number;
+  /** Quotas of the app itself. */
+  quotas: Quotas;
+  name: string;
+  payload: Uint8Array;
+}
+
+export interface InboxEdits {
+  /**
+   * The oldest entries, at most `limit`. They are reserved for this node for `forMs`; then they may
+   * be taken again.
+   */
+  takeInbox: {
+    input: { limit: number; forMs: number };
+    output: { entries: readonly InboxEntry[] };
+  };
+  /**
+   * Stores an entry as a rejected event, without deliveries, so that it can be inspected. `taken`:
+   * another node has already processed it.
+   */
+  rejectInbox: {
+    input: { no: number; reason: string };
+    output: { kind: 'rejected' | 'taken' };
+  };
+}
+
+// The part of the Store port for Ringback's own events. A notice is written in the transaction that
+// causes it, and stays until it is published. Also the health of receivers, and the end of failing
+// ones.
+
+/** An own event that has not been published yet. */
+export interface WaitingNotice {
+  no: number;
+  appNo: number;
+  name: string;
+  payload: string;
+}
+
+export interface NoticeEdits {
+  /**
+   * Disables the subscription of a lane that has failed for too long (core/domain/lane.ts), unless another
+   * of its receivers had a success since. Its deliveries stay pending.
+   */
+  disableFailing: {
+    input: { appNo: number; lane: number };
+    output:
+      | { kind: 'disabled'; subscription: string }
+      /** It works again, or another node was first. */
+      | { kind: 'kept' };
+  };
+}
+
+export interface NoticeReads {
+  /** The oldest notices written by `writtenByMs`, at most `limit`. */
+  notices: {
+    input: { writtenByMs: number; limit: number };
+    output: readonly WaitingNotice[];
+  };
+  /** The health of a subscription; an unknown one has no failures. */
+  subscriptionHealth: { input: { appNo: number; id: string }; output: Health };
+}

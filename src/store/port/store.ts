@@ -4,27 +4,27 @@
 // failed.
 import type { App } from '../../core/domain/app.ts';
 import type { Controls } from '../../core/domain/controls.ts';
-import type { HandOut } from '../../core/load/pace.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
-import type { Quotas } from '../../core/load/quotas.ts';
+import type { Session, SessionKind } from '../../core/domain/session.ts';
 import type { Callback, Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
+import type { HandOut } from '../../core/load/pace.ts';
+import type { Quotas } from '../../core/load/quotas.ts';
 import type {
   DeliveryEdits,
   DeliveryReads,
   Settled,
   Settlement,
   Worker,
+  InboxEdits,
+  NoticeEdits,
+  NoticeReads,
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
-import type { FigureEdits, FigureReads } from './statistics-verbs.ts';
-import type { GaugeReads } from './gauge-verbs.ts';
-import type { InboxEdits } from './inbox-verbs.ts';
-import type { NoticeEdits, NoticeReads } from './notice-verbs.ts';
-import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Idempotency } from './idempotency.ts';
-import type { SessionEdits, SessionReads } from './session-verbs.ts';
+import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Page, PageInput } from './page.ts';
 import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
+import type { GaugeReads, FigureEdits, FigureReads } from './statistics-verbs.ts';
 
 export type { Idempotency, Page, PageInput };
 
@@ -250,3 +250,40 @@ export type EditOutput<V extends EditVerb> = Edits[V]['output'];
 export type ReadVerb = keyof Reads;
 export type ReadInput<V extends ReadVerb> = Reads[V]['input'];
 export type ReadOutput<V extends ReadVerb> = Reads[V]['output'];
+
+// The part of the Store port for sessions of the console. It receives hashes of tokens, never a
+// token.
+
+/** A key, and the hash of the secret of it that is meant. */
+type KeySecret = Pick<Session, 'keyId' | 'keyHash'>;
+
+interface SessionEdits {
+  /** For the key with this id, which may not exist. */
+  createSession: {
+    input: { hash: Uint8Array; kind: SessionKind; expiresMs: number } & KeySecret;
+    output: { kind: 'created' } | { kind: 'not_found' };
+  };
+  /**
+   * Deletes a ticket that has not expired. If it is presented several times, only one call gets the
+   * key.
+   */
+  takeTicket: {
+    input: { hash: Uint8Array };
+    output: ({ kind: 'taken' } & KeySecret) | { kind: 'not_found' };
+  };
+  /** Extends a session; never shortens one, nor revives one that has ended. */
+  prolongSession: {
+    input: { hash: Uint8Array; expiresMs: number };
+    output: { kind: 'prolonged' };
+  };
+  endSession: { input: { hash: Uint8Array }; output: { kind: 'ended' } };
+  /** Deletes tickets and sessions that expired earlier, at most `limit`. */
+  forgetSessions: { input: { beforeMs: number; limit: number }; output: { deleted: number } };
+}
+
+interface SessionReads {
+  /** A session, not a ticket. The caller checks its expiry. */
+  session: { input: { hash: Uint8Array }; output: Session | undefined };
+  /** The oldest valid key of the app that may manage it. */
+  adminKey: { input: { appNo: number; nowMs: number }; output: KeySecret | undefined };
+}

@@ -1,18 +1,10 @@
 // The edits that are the same on both databases, by name.
-import type { EditCall } from '../port/transport-protocol.ts';
-import type { Fact } from '../statistics/transaction-facts.ts';
-import type { Script } from '../sql/statement.ts';
 import type { EditOutput, EditVerb } from '../port/store.ts';
-import { advanceReplay } from './replays/advance-replay.ts';
+import type { EditCall } from '../port/transport-protocol.ts';
+import type { Script } from '../sql/statement.ts';
+import type { Fact } from '../statistics/transaction-facts.ts';
 import { createApp, editApp } from './accounts/apps.ts';
-import { disableFailing } from './subscriptions/disable-failing.ts';
-import { editSubscription } from './subscriptions/edit-subscription.ts';
-import { expireSubscription } from './subscriptions/expire-subscription.ts';
-import { appendFeed, forgetFeed, watch } from './feed.ts';
-import { forget, forgetPatterns } from './forget.ts';
 import { createKey, revokeKey, rotateKey, touchKeys } from './accounts/keys.ts';
-import { cancelReplay, createReplay, forgetReplays } from './replays/replays.ts';
-import { retryDelivery } from './deliveries/retry-delivery.ts';
 import {
   createSession,
   endSession,
@@ -21,9 +13,16 @@ import {
   takeTicket,
 } from './accounts/sessions.ts';
 import { keepSetting } from './accounts/settings.ts';
-import { subscribe } from './subscriptions/subscribe.ts';
-import { unsubscribe } from './subscriptions/unsubscribe.ts';
+import { retryDelivery } from './deliveries/retry-delivery.ts';
+import { appendFeed, forgetFeed, watch } from './feed.ts';
+import { forget, forgetPatterns } from './forget.ts';
+import { advanceReplay } from './replays/advance-replay.ts';
+import { cancelReplay, createReplay, forgetReplays } from './replays/replays.ts';
 import type { Edit } from './shared/verb.ts';
+import { disableFailing } from './subscriptions/disable-failing.ts';
+import { editSubscription } from './subscriptions/edit-subscription.ts';
+import { unsubscribe, expireSubscription } from './subscriptions/end-subscription.ts';
+import { subscribe } from './subscriptions/subscribe.ts';
 
 const shared = {
   createApp,

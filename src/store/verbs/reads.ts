@@ -1,28 +1,51 @@
 // All reads, by name: they are the same on both databases.
-import type { ReadCall } from '../port/transport-protocol.ts';
-import type { Script } from '../sql/statement.ts';
+import type { Node } from '../port/node-verbs.ts';
 import type { ReadOutput, ReadVerb } from '../port/store.ts';
+import type { ReadCall } from '../port/transport-protocol.ts';
+import { integer, oneOf, text, type Row } from '../sql/row.ts';
+import { all, type Script } from '../sql/statement.ts';
 import { app, apps } from './accounts/apps.ts';
-import { attempts } from './deliveries/attempts.ts';
-import { deliveries } from './deliveries/deliveries.ts';
-import { delivery } from './shared/delivery.ts';
-import { event, events } from './deliveries/events.ts';
-import { expiring } from './subscriptions/expire-subscription.ts';
-import { appFigures, counts, subscriptionFigures } from './statistics/statistics.ts';
-import { deliveriesNamed, feed, watched } from './feed.ts';
-import { gauges, laneCensus, subscriptionCensus } from './statistics/gauges.ts';
-import { health } from './statistics/health.ts';
 import { key, keys } from './accounts/keys.ts';
-import { nodes } from './nodes.ts';
-import { notices } from './shared/notices.ts';
+import { adminKey, session } from './accounts/sessions.ts';
+import { attempts } from './deliveries/attempts.ts';
+import { deliveries, tally } from './deliveries/deliveries.ts';
+import { event, events } from './deliveries/events.ts';
+import { targets } from './deliveries/targets.ts';
+import { deliveriesNamed, feed, watched } from './feed.ts';
 import { replayable, replayRange } from './replays/replayable.ts';
 import { replay, replays, runningReplays } from './replays/replays.ts';
-import { adminKey, session } from './accounts/sessions.ts';
+import { delivery } from './shared/delivery.ts';
+import { notices } from './shared/notices.ts';
+import type { Read } from './shared/verb.ts';
+import { gauges, laneCensus, subscriptionCensus, health } from './statistics/gauges.ts';
+import { appFigures, counts, subscriptionFigures } from './statistics/statistics.ts';
+import { expiring } from './subscriptions/end-subscription.ts';
 import { subscriptionHealth } from './subscriptions/subscription-health.ts';
 import { subscription, subscriptions } from './subscriptions/subscriptions.ts';
-import { tally } from './deliveries/tally.ts';
-import { targets } from './deliveries/targets.ts';
-import type { Read } from './shared/verb.ts';
+
+// Reads the nodes that are alive.
+
+const nodesSql = {
+  list: `
+    select no, name, role, version, started_ms, seen_ms from node where gone = 0 order by no`,
+} as const;
+
+const nodes: Read<'nodes'> = function* () {
+  return (yield* all(nodesSql.list)).map(toNode);
+};
+
+const nodeRoles = ['api', 'worker', 'all'] as const;
+
+function toNode(row: Row): Node {
+  return {
+    no: integer(row, 'no'),
+    name: text(row, 'name'),
+    role: oneOf(nodeRoles, text(row, 'role')),
+    version: text(row, 'version'),
+    startedMs: integer(row, 'started_ms'),
+    seenMs: integer(row, 'seen_ms'),
+  };
+}
 
 const reads: { [V in ReadVerb]: Read<V> } = {
   key,

@@ -372,7 +372,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-errors-without-end',
     changes: [
       {
-        file: 'src/contract/schema/error-bounds.ts',
+        file: 'src/contract/schema/checker.ts',
         find: '    return errors >= bounds.errorsMax;',
         replace: '    return errors < bounds.errorsMax && errors < 0;',
       },
@@ -384,7 +384,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-too-large-is-searched',
     changes: [
       {
-        file: 'src/contract/schema/error-bounds.ts',
+        file: 'src/contract/schema/checker.ts',
         find: "  if (typeof max !== 'number') return undefined;",
         replace: "  if (typeof max !== 'number' || max > 0) return undefined;",
       },

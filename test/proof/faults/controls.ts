@@ -50,7 +50,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'begin-empty-where-a-database-was',
     changes: [
       {
-        file: 'src/store/sqlite/connection/missing-database.ts',
+        file: 'src/store/sqlite/connection/connect.ts',
         find: '  if (left.length === 0) return;',
         replace: '  if (left.length >= 0) return;',
       },
@@ -74,7 +74,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'a-fan-out-that-ends-all',
     changes: [
       {
-        file: 'src/store/sqlite/deliver/fan-out.ts',
+        file: 'src/store/sqlite/deliver/claim-and-fan-out.ts',
         find: "if (taken.kind === 'done') return taken.output;",
         replace: "if (taken.kind === 'done') return taken.output; throw new Error('poison');",
       },

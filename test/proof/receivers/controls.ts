@@ -100,7 +100,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a head may have any length',
     changes: [
       {
-        file: 'src/core/limits/egress-limits.ts',
+        file: 'src/core/limits/limits.ts',
         find: 'responseHeadBytesMax: 16_384',
         replace: 'responseHeadBytesMax: 16_777_216',
       },
@@ -112,7 +112,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a head may have any number of lines',
     changes: [
       {
-        file: 'src/core/limits/egress-limits.ts',
+        file: 'src/core/limits/limits.ts',
         find: 'responseHeadLinesMax: 512',
         replace: 'responseHeadLinesMax: 100_000',
       },
@@ -124,7 +124,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'interim answers are not counted',
     changes: [
       {
-        file: 'src/core/limits/egress-limits.ts',
+        file: 'src/core/limits/limits.ts',
         find: 'responsesInterimMax: 100',
         replace: 'responsesInterimMax: 1_000_000_000',
       },

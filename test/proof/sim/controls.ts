@@ -77,7 +77,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'trust-what-was-read-before-a-suspension',
-    file: 'src/core/base/elapsed-clock.ts',
+    file: 'src/core/base/world.ts',
     find: '    if (gainedMs > noiseMs) suspendedMs += gainedMs;',
     replace: '    if (gainedMs === Infinity) suspendedMs += gainedMs;',
     breaks: ['I8', 'I5'],
@@ -173,7 +173,7 @@ const breaks: readonly Break[] = [
   {
     // Whoever comes after a crash begins anew; by the number of the node, which only rises.
     name: 'fan-out-from-its-beginning',
-    file: 'src/store/sqlite/deliver/fan-out.ts',
+    file: 'src/store/sqlite/deliver/claim-and-fan-out.ts',
     find: '    const fanningOut = toFanningOut(row);',
     replace:
       '    const fanningOut = toFanningOut(row);\n' +
@@ -188,7 +188,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'fan-out-without-its-rest',
-    file: 'src/store/sqlite/deliver/fan-out.ts',
+    file: 'src/store/sqlite/deliver/claim-and-fan-out.ts',
     find: '    if (after === undefined) {',
     replace: '    if (after === undefined || made > 1) {',
     breaks: ['I1'],

@@ -1,12 +1,11 @@
 // A simulated node: it starts, dies without a word, stands still, is stopped, and has a wall clock that
 // can be set. What it was told to do in one life never happens in the next.
-import { byTurns, untilQuiet } from '../../../src/core/load/pace.ts';
+import { elapsedClock, type World } from '../../../src/core/base/world.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
-import { elapsedClock } from '../../../src/core/base/elapsed-clock.ts';
-import type { World } from '../../../src/core/base/world.ts';
-import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/port/store.ts';
+import { byTurns, untilQuiet } from '../../../src/core/load/pace.ts';
 import { storeOver } from '../../../src/store/open/open.ts';
 import type { Worker } from '../../../src/store/port/delivery-verbs.ts';
+import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/port/store.ts';
 import type { Death } from '../invariants/history.ts';
 import type { Chance } from './chance.ts';
 import type { Clock, Mortal } from './clock.ts';

@@ -2,10 +2,12 @@
 // listens, one tells, two keep house when it is needed. What fails is answered, never thrown.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
-import { limits } from '../../../core/limits/limits.ts';
 import { packageFolder } from '../../../core/base/package-folder.ts';
 import type { World } from '../../../core/base/world.ts';
-import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import { toError } from '../../batch/failure-to-error.ts';
+import type { Work } from '../../port/delivery-verbs.ts';
+import type { EditInput, EditOutput } from '../../port/store.ts';
 import type {
   Batch,
   BatchReply,
@@ -13,34 +15,38 @@ import type {
   StoreFailure,
   Transport,
   WorkReply,
+  EditCall,
 } from '../../port/transport-protocol.ts';
-import type { Work } from '../../port/delivery-verbs.ts';
+import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
-import { toError } from '../../batch/failure-to-error.ts';
-import type { EditInput, EditOutput } from '../../port/store.ts';
-import { applyMigrations } from '../schema/apply-migrations.ts';
 import { cannotConnect } from '../connection/cannot-open.ts';
-import type { Clock } from '../connection/clock.ts';
-import { databaseClock, givenClock } from '../connection/clock.ts';
-import { createInDoubtCommits } from './in-doubt-commits.ts';
-import { freeDoubted } from './free-doubted.ts';
-import { NotifyListener } from '../connection/notify-listener.ts';
+import { databaseClock, givenClock, type Clock } from '../connection/clock.ts';
 import { storeFailure, unavailable, verbFailure } from '../connection/failure.ts';
-import { eventsOf } from './events-of.ts';
-import { takeWriter } from '../upkeep/write-statistics.ts';
-import { createListenerCache } from '../publish/listener-cache.ts';
-import { createLeaseLedger, type LeaseLedger } from './lease-ledger.ts';
-import { Upkeep } from '../upkeep/upkeep.ts';
+import { NotifyListener } from '../connection/notify-listener.ts';
 import { ReconnectingClient } from '../connection/reconnecting-client.ts';
-import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
-import { createReaders } from './readers.ts';
-import { counting, createPrecedence, inTurn, type WriterConnection } from './writer-connection.ts';
+import type { Tx } from '../connection/tx.ts';
+import { inboxIds } from '../publish/inbox.ts';
+import { createListenerCache } from '../publish/listener-cache.ts';
+import { applyMigrations } from '../schema/apply-migrations.ts';
 import { createSlices, type Slices } from '../schema/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
-import type { Tx } from '../connection/tx.ts';
-import { doFanOut, doWork, findsNothing, keepFloors, nothingDone } from './work.ts';
-import type { WorkContext, WorkDone } from './work.ts';
+import { Upkeep } from '../upkeep/upkeep.ts';
+import { takeWriter } from '../upkeep/write-statistics.ts';
+import { createInDoubtCommits, type InDoubtCommits } from './in-doubt-commits.ts';
+import { createLeaseLedger, type LeaseLedger } from './lease-ledger.ts';
+import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
+import { createReaders } from './readers.ts';
+import {
+  doFanOut,
+  doWork,
+  findsNothing,
+  keepFloors,
+  nothingDone,
+  type WorkContext,
+  type WorkDone,
+} from './work.ts';
 import { findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
+import { counting, createPrecedence, inTurn, type WriterConnection } from './writer-connection.ts';
 
 export interface PostgresOptions {
   url: string;
@@ -321,4 +327,39 @@ class PostgresNode {
       if (!signal.aborted) await this.#syncClock().catch(() => undefined);
     }
   }
+}
+
+// Which events a batch of edits adds to the history, needed when the partitions of their days are
+// missing.
+
+/** New events, and rejected ones of the inbox, where they may have been for days. */
+async function eventsOf(link: ReconnectingClient, edits: readonly EditCall[]): Promise<string[]> {
+  const published = edits.flatMap((call) => (call.verb === 'publish' ? call.input.events : []));
+  const rejected = edits.flatMap((call) => (call.verb === 'rejectInbox' ? [call.input.no] : []));
+  const ids = published.map(({ id }) => id);
+  if (rejected.length === 0) return ids;
+  return [...ids, ...(await link.use(async (tx) => inboxIds(tx, rejected)))];
+}
+
+// Releases deliveries that this node may hold without knowing it, because the outcome of a commit
+// stayed unknown.
+
+interface DoubtedDeps {
+  doubts: InDoubtCommits;
+  link: ReconnectingClient;
+  persist: Persist;
+}
+
+async function freeDoubted(
+  { doubts, link, persist }: DoubtedDeps,
+  nowMs: number,
+): Promise<StoreFailure | undefined> {
+  if (doubts.isEmpty()) return undefined;
+  const settled = await persist({ link, leases: [], events: noEvents }, async (tx) => ({
+    result: await doubts.settle(tx, nowMs),
+    written: [],
+  }));
+  if (isFailure(settled)) return settled;
+  doubts.forget(settled);
+  return undefined;
 }

@@ -1,25 +1,28 @@
 // A batch of edits in one transaction: publishes that stand side by side go down together, and so do subscribes, and
 // unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
-import { limits } from '../../../core/limits/limits.ts';
 import type { World } from '../../../core/base/world.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
-import type { Batch, EditCall, EditReply, Foretell } from '../../port/transport-protocol.ts';
+import { limits } from '../../../core/limits/limits.ts';
 import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
-import type { Fact } from '../../statistics/transaction-facts.ts';
-import { birthsFor } from '../../rules/offer-slots.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
-import type { EditContext } from './edits.ts';
-import { applyEdit } from './edits.ts';
-import { writeFigures } from '../upkeep/write-statistics.ts';
-import { isInboxEmpty } from '../publish/inbox.ts';
-import { lockFanOuts, lockInOrder } from './lock-order.ts';
-import { lookAhead, seenWith } from '../deliver/outlook.ts';
-import { publishAll } from '../publish/publish.ts';
-import type { Way } from '../connection/savepoint.ts';
-import { inSavepoint } from '../connection/savepoint.ts';
-import { subscribeAll } from './subscribe-all.ts';
+import type { Batch, EditCall, EditReply, Foretell } from '../../port/transport-protocol.ts';
+import { birthsFor } from '../../rules/offer-slots.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { Fact } from '../../statistics/transaction-facts.ts';
+import { editScript, isShared } from '../../verbs/edits.ts';
+import { heartbeat, rescue, startNode, stopNode, type GivenMs } from '../cluster/nodes.ts';
+import { inSavepoint, type Way } from '../connection/savepoint.ts';
 import type { Done } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
+import { lookAhead, seenWith } from '../deliver/outlook.ts';
+import { isInboxEmpty, rejectInbox, takeInbox } from '../publish/inbox.ts';
+import { publishAll, type PublishContext } from '../publish/publish.ts';
+import { advanceReplay } from '../upkeep/advance-replay.ts';
+import { forget, forgetFeed, forgetPatterns } from '../upkeep/forget.ts';
+import type { Sweep } from '../upkeep/sweep.ts';
+import { tidyFigures } from '../upkeep/tidy-statistics.ts';
+import { writeFigures, keepFigures, type FigureContext } from '../upkeep/write-statistics.ts';
+import { lockFanOuts, lockInOrder } from './lock-order.ts';
+import { subscribeAll } from './subscribe-all.ts';
 import { unsubscribeAll } from './unsubscribe-all.ts';
 
 export interface WriteInput {
@@ -218,4 +221,54 @@ const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription'
 export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
   if (left.waiting > 0 || left.fanOuts > 0) return true;
   return edits.some(({ verb }) => wakers.has(verb));
+}
+
+// Dispatches all edits but publish: those that both databases share run as scripts, the others are
+// PostgreSQL's own.
+
+interface EditContext extends PublishContext, FigureContext {
+  givenMs: GivenMs;
+  sweep: Sweep;
+}
+
+async function applyEdit(
+  tx: Tx,
+  call: EditCall,
+  context: EditContext,
+): Promise<EditOutput<EditVerb>> {
+  const { nowMs, givenMs, facts, gathered } = context;
+  if (call.verb === 'forget') return forget(tx, call.input);
+  if (call.verb === 'forgetPatterns') return forgetPatterns(tx, call.input);
+  if (call.verb === 'forgetFeed') return forgetFeed(tx, call.input);
+  if (call.verb === 'advanceReplay') return advanceReplay(tx, call.input, context);
+  if (isShared(call)) return tx.run(editScript(call, nowMs, facts));
+  switch (call.verb) {
+    case 'publish': {
+      const { replies, answered } = await publishAll(tx, [call.input], context);
+      await answered;
+      const [output] = replies;
+      if (output === undefined) throw new Error('Cannot publish: there is no answer');
+      return output;
+    }
+    case 'startNode':
+      return startNode(tx, call.input, givenMs);
+    case 'heartbeat':
+      return heartbeat(tx, call.input, givenMs);
+    case 'stopNode':
+      return stopNode(tx, call.input);
+    case 'rescue':
+      return rescue(tx, call.input, { givenMs, nowMs });
+    case 'takeInbox':
+      return takeInbox(tx, call.input, nowMs);
+    case 'rejectInbox':
+      return rejectInbox(tx, call.input, context);
+    case 'sweep':
+      return context.sweep(tx, call.input, context);
+    case 'keepFigures':
+      return keepFigures(tx, gathered, call.input.limit);
+    case 'tidyFigures':
+      return tidyFigures(tx, call.input, nowMs);
+    case 'retain':
+      throw new Error('Cannot retain in a batch: it has a way of its own');
+  }
 }

@@ -1,8 +1,7 @@
 // Classifies errors: one bad item, a store that cannot work now, a transaction that only has to run
 // again, or a day without partitions. Pure.
-import type { StoreFailure, VerbFailure } from '../../port/transport-protocol.ts';
 import { StoreUnavailable } from '../../port/store.ts';
-import { WroteNothing } from './wrote-nothing.ts';
+import type { StoreFailure, VerbFailure } from '../../port/transport-protocol.ts';
 
 export type FailureKind =
   /** Unreachable, shutting down, full, read-only or too slow. The request itself is fine. */
@@ -161,4 +160,10 @@ const sqlStateShape = /^[0-9A-Z]{5}$/;
 
 function routineOf(error: Error): unknown {
   return 'routine' in error ? error.routine : undefined;
+}
+
+/** The transaction has written nothing, whether or not it was committed, so it can run again. */
+
+export class WroteNothing extends Error {
+  override readonly name = 'WroteNothing';
 }

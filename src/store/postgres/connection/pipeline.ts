@@ -5,13 +5,10 @@
 // After a failed statement the rest of its packet is skipped. Outside of a transaction a packet is
 // one implicit transaction.
 import assert from 'node:assert/strict';
-import type { Client, Connection, FieldDef } from 'pg';
-import { Query } from 'pg';
+import { createHash } from 'node:crypto';
+import { Query, type Client, type Connection, type FieldDef } from 'pg';
 import type { Row } from '../../sql/row.ts';
-import type { NamedStatement } from './named-statement.ts';
-import { statement } from './named-statement.ts';
-import type { Parameter, Wired } from './wire.ts';
-import { toWire } from './wire.ts';
+import { toWire, type Parameter, type Wired } from './wire.ts';
 
 /** Sent with everything else that is asked in this turn, in the order of the calls. */
 export async function ask(
@@ -197,3 +194,25 @@ class Packet extends Query {
     if (prepared !== undefined) prepared.columns = columns;
   }
 }
+
+// Named statements: the server parses and plans each one once per connection.
+
+interface NamedStatement {
+  name: string;
+  text: string;
+}
+
+/**
+ * The same text has the same name in every process, because behind a pooler two nodes may share a
+ * connection. Every text is cached, so texts must be constants of the program.
+ */
+export function statement(sql: string): NamedStatement {
+  const known = statements.get(sql);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256').update(sql).digest('hex').slice(0, 16);
+  const made = { name: `rb_${hash}`, text: sql };
+  statements.set(sql, made);
+  return made;
+}
+
+const statements = new Map<string, NamedStatement>();

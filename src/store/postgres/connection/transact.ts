@@ -1,18 +1,15 @@
 // Runs one transaction from `begin` to a commit whose outcome is known. If the connection breaks at
 // the commit, the outcome is open, and the database is asked over a new connection.
 import type { Client } from 'pg';
+import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { endOfTurn } from '../../../core/load/pace.ts';
-import type { World } from '../../../core/base/world.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, one, text } from '../../sql/row.ts';
-import { isConnectionLost } from './failure.ts';
-import { lifeOn, readLife } from './server-epoch.ts';
-import type { ReconnectingClient } from './reconnecting-client.ts';
-import type { Tx } from './tx.ts';
-import { txOn } from './tx.ts';
+import { integer, one, text, type Row } from '../../sql/row.ts';
+import { isConnectionLost, WroteNothing } from './failure.ts';
 import { answerSoon, say } from './pipeline.ts';
-import { WroteNothing } from './wrote-nothing.ts';
+import type { ReconnectingClient } from './reconnecting-client.ts';
+import { lifeOn, readLife } from './server-epoch.ts';
+import { txOn, type Tx } from './tx.ts';
 
 export const transactSql = {
   // Also records the age of the oldest transaction that was running: everything older had ended

@@ -2,25 +2,62 @@
 // again, both with their attempts. A row whose lease has changed is left alone.
 import assert from 'node:assert/strict';
 import type { Lane } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/transaction-facts.ts';
-import { noteSettled } from '../../statistics/transaction-facts.ts';
-import type { Settlement } from '../../port/delivery-verbs.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer } from '../../sql/row.ts';
+import type { Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
 import { dueAgainMs, endStateOf, errorOf } from '../../rules/settlement-rules.ts';
-import type { EndState } from '../../sql/end-states.ts';
-import { endStates } from '../../sql/end-states.ts';
+import { endStates, type EndState } from '../../sql/end-states.ts';
+import { integer, type Row } from '../../sql/row.ts';
+import { noteSettled, type Fact } from '../../statistics/transaction-facts.ts';
+import { printHead } from '../../verbs/deliveries/attempts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
-import {
-  attemptColumns,
-  attemptParameters,
-  attemptValues,
-  insertAttempts,
-} from './record-attempts.ts';
-import { unfloor } from '../publish/lanes.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Parameter } from '../connection/wire.ts';
+import { unfloor } from '../publish/lanes.ts';
+
+// The part of a settle statement that records attempts, with the request and the response.
+
+/** Columns of an attempt in a settle statement; `made` is 0 if there was none. */
+const columns = {
+  made: 'int',
+  node: 'bigint',
+  started_ms: 'bigint',
+  took_ms: 'bigint',
+  code: 'int',
+  attempt_error: 'text',
+  head: 'text',
+  body: 'bytea',
+} as const;
+
+const attemptColumns = Object.keys(columns).join(', ');
+
+/** The parameters of these columns, numbered from `first`. */
+function attemptParameters(first: number): string {
+  return Object.values(columns)
+    .map((type, index) => `$${first + index}::${type}[]`)
+    .join(', ');
+}
+
+/** Inserts attempts from a table of settled rows, whose `attempts` already counts them. */
+function insertAttempts(from: string): string {
+  return `
+    tried as (
+      insert into attempt (event, n, k, node, started_ms, took_ms, code, error, head, body)
+      select event, n, attempts, node, started_ms, took_ms, code, attempt_error, head, body
+      from ${from} where made = 1)`;
+}
+
+function attemptValues(attempts: readonly (AttemptRecord | undefined)[]): Parameter[] {
+  return [
+    attempts.map((attempt) => (attempt === undefined ? 0 : 1)),
+    attempts.map((attempt) => attempt?.node ?? null),
+    attempts.map((attempt) => attempt?.startedMs ?? null),
+    attempts.map((attempt) => attempt?.tookMs ?? null),
+    attempts.map((attempt) => attempt?.status ?? null),
+    attempts.map((attempt) => attempt?.error ?? null),
+    attempts.map((attempt) => (attempt === undefined ? null : printHead(attempt))),
+    attempts.map((attempt) => attempt?.response?.body ?? null),
+  ];
+}
 
 // Phrased so that the planner can only look up each element in the table's primary key; see
 // 0002_deliveries.sql.

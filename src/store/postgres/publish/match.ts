@@ -4,16 +4,20 @@
 // and the server writes only if nothing has changed.
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Found } from '../../rules/filter-cache.ts';
-import { toFound } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
+import {
+  toFound,
+  learnRules,
+  toListener,
+  type Found,
+  type KnownRules,
+} from '../../rules/filter-cache.ts';
 import { matchingPatterns } from '../../rules/matching-patterns.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, text } from '../../sql/row.ts';
+import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import type { ListenerCache, PrintedListener, Steady } from './listener-cache.ts';
+import { WroteNothing } from '../connection/failure.ts';
 import type { Tx } from '../connection/tx.ts';
-import { WroteNothing } from '../connection/wrote-nothing.ts';
+import type { ListenerCache, PrintedListener, Steady } from './listener-cache.ts';
 
 /**
  * Fingerprint of a row called `lane`: covers every column that the rules read, as in `laneColumns`.
@@ -201,4 +205,22 @@ function meet(no: number, lanes: LanesMet, make: () => Lane): Lane {
   const lane = lanes.get(no) ?? make();
   lanes.set(no, lane);
   return lane;
+}
+
+// The filters of subscriptions, for many listeners in one query, each once: a batch of publishes
+// may meet a listener for several of its names. Without filters there is no query.
+
+const filtersSql = {
+  filters: 'select no, filter from subscription where no = any($1::bigint[])',
+} as const;
+
+/** Returns one list per input list, in the same order. */
+export async function withRules(
+  tx: Tx,
+  found: readonly (readonly Found[])[],
+): Promise<Listener[][]> {
+  const asked = new Set(found.flat().flatMap(({ filteredBy }) => filteredBy ?? []));
+  const known: KnownRules = new Map();
+  if (asked.size > 0) learnRules(known, await tx.query(filtersSql.filters, [[...asked]]));
+  return found.map((list) => list.map((one) => toListener(one, known)));
 }

@@ -1,30 +1,33 @@
 // Publishes many calls at once: events with their deliveries, or with the cursor of a fan-out, and
 // the idempotency keys, in one transaction. Replies are in the order of the calls.
-import type { Rules } from '../../../core/domain/filter.ts';
-import { payloadJudge } from '../../../core/domain/filter.ts';
+import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
-import type { Fact } from '../../statistics/transaction-facts.ts';
-import { publishedFact } from '../../statistics/transaction-facts.ts';
+import { fitting, type Listener } from '../../port/listener.ts';
+import { printResult, readResult } from '../../port/published-result.ts';
+import type { EditInput, EditOutput } from '../../port/store.ts';
 import { rulesIn } from '../../rules/filter-cache.ts';
 import { matchingPatterns } from '../../rules/matching-patterns.ts';
-import { printResult, readResult } from '../../port/published-result.ts';
-import { integer, text } from '../../sql/row.ts';
 import type { Births } from '../../rules/offer-slots.ts';
-import type { EditInput, EditOutput } from '../../port/store.ts';
-import { withRules } from './filters.ts';
-import type { Keyed } from './keep-keys.ts';
-import { keepKeys } from './keep-keys.ts';
-import type { NewDelivery } from './make-deliveries.ts';
-import { makeDeliveries } from './make-deliveries.ts';
-import type { Listener } from '../../port/listener.ts';
-import { fitting } from '../../port/listener.ts';
-import type { ListenerCache } from './listener-cache.ts';
-import type { Heard, Hearing, LanesMet, Met } from './match.ts';
-import { isAsKnown, matchEveryone, matchSubscriptions, nameKey } from './match.ts';
-import { leaveNotices } from './notices.ts';
-import type { Slices } from '../schema/slices.ts';
+import { integer, text } from '../../sql/row.ts';
+import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
+import type { Slices } from '../schema/slices.ts';
+import { keepKeys, type Keyed } from './keep-keys.ts';
+import type { ListenerCache } from './listener-cache.ts';
+import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
+import {
+  withRules,
+  isAsKnown,
+  matchEveryone,
+  matchSubscriptions,
+  nameKey,
+  type Heard,
+  type Hearing,
+  type LanesMet,
+  type Met,
+} from './match.ts';
+import { leaveNotices } from './notices.ts';
 
 export const publishSql = {
   addressed: `

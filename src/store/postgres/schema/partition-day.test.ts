@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { firstIdAt } from '../../../core/base/id.ts';
-import { dayAt, dayOfPartition, daysBetween, isBefore, partitionName } from './partition-day.ts';
+import { dayAt, dayOfPartition, daysBetween, isBefore, partitionName } from './partitions.ts';
 
 const noonMs = Date.UTC(2026, 10, 15, 12);
 const hourMs = 60 * 60 * 1000;

@@ -4,9 +4,9 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSyn
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { connect } from '../connection/connect.ts';
-import { healthSql } from '../../verbs/statistics/health.ts';
 import { integer, one } from '../../sql/row.ts';
+import { healthSql } from '../../verbs/statistics/gauges.ts';
+import { connect } from '../connection/connect.ts';
 
 export interface Backup {
   bytes: number;

@@ -1,6 +1,8 @@
 // The SQLite store, synchronous: it has no clock, no thread and no promises. Time comes with the
 // batch. A thread, a test or a simulation wraps it.
 import type { DatabaseSync } from 'node:sqlite';
+import { minuteOf } from '../../../core/telemetry/stats-span.ts';
+import type { Work } from '../../port/delivery-verbs.ts';
 import type {
   Batch,
   BatchReply,
@@ -8,24 +10,17 @@ import type {
   StoreFailure,
   WorkReply,
 } from '../../port/transport-protocol.ts';
-import { minuteOf } from '../../../core/telemetry/stats-span.ts';
-import type { Work } from '../../port/delivery-verbs.ts';
-import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
+import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { applyMigrations } from '../connection/apply-migrations.ts';
-import { connect } from '../connection/connect.ts';
-import { createPrivate } from '../connection/create-private.ts';
+import { connect, createPrivate, refuseMissing } from '../connection/connect.ts';
 import { alwaysSameFile, watchFile, type FileIdentity } from '../connection/file-identity.ts';
-import type { Lock } from '../connection/lock.ts';
-import { takeLock } from '../connection/lock.ts';
-import { refuseMissing } from '../connection/missing-database.ts';
-import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
-import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
+import { takeLock, type Lock } from '../connection/lock.ts';
 import { prepareOutcomes } from '../deliver/settle.ts';
-import type { Written } from '../transaction/transaction.ts';
-import { writeTogether } from '../transaction/transaction.ts';
-import { asBatch, asWorkReply } from './work.ts';
-import { prepareWrite, type Left } from './write.ts';
+import { writeTogether, type Written } from '../transaction/transaction.ts';
+import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
+import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
+import { asBatch, asWorkReply, prepareWrite, type Left } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
   run: (batch: Batch, foretell?: Foretell) => BatchReply;

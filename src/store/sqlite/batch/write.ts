@@ -1,22 +1,35 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
 // leaves.
+import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Batch } from '../../port/transport-protocol.ts';
-import type { Fact } from '../../statistics/transaction-facts.ts';
-import { unlessUndone } from '../../statistics/transaction-facts.ts';
-import type { Born, Outlook, Worked } from '../../port/delivery-verbs.ts';
-import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
-import { prepareKeepFigures, prepareWriteFigures } from './write-statistics.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
-import { prepareOutlook } from '../deliver/outlook.ts';
-import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
+import type { Born, Outlook, Worked, Work } from '../../port/delivery-verbs.ts';
+import type { EditOutput, EditVerb } from '../../port/store.ts';
+import type { Batch, EditCall, BatchReply, WorkReply } from '../../port/transport-protocol.ts';
 import { birthsFor } from '../../rules/offer-slots.ts';
-import type { Plan } from '../transaction/transaction.ts';
-import { prepareEdits } from './edits.ts';
-import { emptyMemo } from '../transaction/publish-memo.ts';
-import type { Rebase } from '../upkeep/rebase-times.ts';
-import type { PlanOutcomes } from '../deliver/settle.ts';
+import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
+import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
+import { unlessUndone, type Fact } from '../../statistics/transaction-facts.ts';
+import { editScript, isShared, type SharedEdit } from '../../verbs/edits.ts';
 import { prepareClaimAndFanOut, type Claimed } from '../deliver/claim-and-fan-out.ts';
+import {
+  prepareHeartbeat,
+  prepareRescue,
+  prepareStartNode,
+  prepareStopNode,
+} from '../deliver/nodes.ts';
+import { prepareOutlook } from '../deliver/outlook.ts';
+import type { PlanOutcomes } from '../deliver/settle.ts';
+import { preparePublish } from '../publish/publish.ts';
+import type { Edit, EditContext } from '../transaction/edit.ts';
+import { emptyMemo } from '../transaction/publish-memo.ts';
+import { prepareScripts } from '../transaction/run-script.ts';
+import type { Plan } from '../transaction/transaction.ts';
+import type { Rebase } from '../upkeep/rebase-times.ts';
+import { prepareRetain } from '../upkeep/retain.ts';
+import { prepareSweep } from '../upkeep/sweep.ts';
+import { prepareTidyFigures } from '../upkeep/tidy-statistics.ts';
+import { prepareKeepFigures, prepareWriteFigures, type KeepFigures } from './write-statistics.ts';
 
 export interface Left {
   born: readonly Born[];
@@ -82,4 +95,62 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
 
 function workedFrom({ claimed, fannedOut }: Claimed, { readyMs, isFanningOut }: Outlook): Worked {
   return { claimed, fannedOut: { deliveries: fannedOut, isMore: isFanningOut }, readyMs };
+}
+
+// All edits on a connection: those shared by both databases, run as scripts, and SQLite's own.
+
+type OwnEdit = Exclude<EditVerb, SharedEdit>;
+type OwnEdits = { [V in OwnEdit]: Edit<V> };
+
+type ApplyEdit = (call: EditCall, context: EditContext) => EditOutput<EditVerb>;
+
+interface EditDeps {
+  keep: KeepFigures;
+  aside: StalledFanOuts;
+}
+
+function prepareEdits(db: DatabaseSync, deps: EditDeps): ApplyEdit {
+  const runScript = prepareScripts(db);
+  const own = ownEdits(db, deps);
+  return (call, context) =>
+    isShared(call)
+      ? runScript(editScript(call, context.nowMs, context.facts))
+      : applyOwn(own, call, context);
+}
+
+function applyOwn<V extends OwnEdit>(
+  edits: OwnEdits,
+  call: EditCall<V>,
+  context: EditContext,
+): EditOutput<V> {
+  return edits[call.verb](call.input, context);
+}
+
+function ownEdits(db: DatabaseSync, { keep, aside }: EditDeps): OwnEdits {
+  return {
+    publish: preparePublish(db),
+    sweep: prepareSweep(db),
+    retain: prepareRetain(db, aside),
+    startNode: prepareStartNode(db),
+    heartbeat: prepareHeartbeat(db),
+    stopNode: prepareStopNode(db),
+    rescue: prepareRescue(db),
+    keepFigures: ({ limit }) => keep(limit),
+    tidyFigures: prepareTidyFigures(db),
+    // No other process can write to this database, so its inbox is always empty.
+    takeInbox: () => ({ entries: [] }),
+    rejectInbox: () => ({ kind: 'taken' }),
+  };
+}
+
+// Treats work as a batch without edits, so that the writer has one code path.
+
+export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {
+  return { nowMs, settlements, edits: [], offer: undefined, takeUp: { claim, fanOut } };
+}
+
+export function asWorkReply(reply: BatchReply): WorkReply {
+  if (reply.kind !== 'written') return reply;
+  assert(reply.worked !== undefined, 'Work was answered as if it had taken up nothing');
+  return { kind: 'worked', settled: reply.settled, ...reply.worked };
 }

@@ -2,12 +2,16 @@
 // its own.
 import { existsSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Migration, RecordedMigration } from '../../sql/migrate.ts';
-import { dueMigrations, migrationHash, readMigrations } from '../../sql/migrate.ts';
+import {
+  dueMigrations,
+  migrationHash,
+  readMigrations,
+  type Migration,
+  type RecordedMigration,
+} from '../../sql/migrate.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import { isUnhashed, lastUnhashed, refuseOtherSchema } from '../../sql/schema-check.ts';
-import { connect } from './connect.ts';
-import { refuseMissing } from './missing-database.ts';
+import { connect, refuseMissing } from './connect.ts';
 
 export interface MigrateOptions {
   database: string;

@@ -2,7 +2,7 @@
 // the life of the process. The kernel releases it however the process dies, so it is never stale.
 import { DatabaseSync } from 'node:sqlite';
 import { CannotOpenStore } from '../../port/cannot-open-store.ts';
-import { createPrivate } from './create-private.ts';
+import { createPrivate } from './connect.ts';
 import { isBusy } from './failure.ts';
 
 export interface Lock {

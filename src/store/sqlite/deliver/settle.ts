@@ -1,12 +1,10 @@
 // Settle: records an attempt, and ends its delivery or makes it pending again. The lease is the
 // fencing token: with a stale one, nothing is written.
 import type { DatabaseSync } from 'node:sqlite';
+import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import { settled, type Lane } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/transaction-facts.ts';
-import { noteSettled, unlessUndone } from '../../statistics/transaction-facts.ts';
-import type { Settled, Settlement } from '../../port/delivery-verbs.ts';
-import { integer } from '../../sql/row.ts';
-import type { Changes } from '../../rules/settlement-rules.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import type { Settled, Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
 import {
   dueAgainMs,
   endStateOf,
@@ -14,14 +12,17 @@ import {
   isLast,
   laneOutcome,
   settledIn,
+  type Changes,
 } from '../../rules/settlement-rules.ts';
+import { integer } from '../../sql/row.ts';
+import { noteSettled, unlessUndone, type Fact } from '../../statistics/transaction-facts.ts';
+import { printHead } from '../../verbs/deliveries/attempts.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
-import { prepareEndDelivery } from './end-delivery.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import { prepareNoticeDead } from '../publish/notices.ts';
-import { prepareRecordAttempt } from './record-attempt.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 import type { Item, Way } from '../transaction/transaction.ts';
+import { prepareEndDelivery } from './end-delivery.ts';
 
 export const settleSql = {
   find: `
@@ -115,5 +116,32 @@ function prepareSettle(db: DatabaseSync): Settle {
     }
     if (times !== undefined) changes?.set(laneNo, times);
     return isOverdue ? { kind: 'overdue', ...owner } : settledIn(lane);
+  };
+}
+
+// Records an attempt with its request and response. A long response gets a row of its own: the
+// table of attempts has no rowid, and long rows would fill its inner pages and overflow. Short ones
+// are smaller and faster in the row of the attempt: docs/decisions/0024.
+
+const recordAttemptSql = {
+  insert: `
+    insert into attempt (event, n, k, node, started_ms, took_ms, code, error, head, body)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertLong: 'insert into response (event, n, k, head, body) values (?, ?, ?, ?, ?)',
+} as const;
+
+type RecordAttempt = (name: DeliveryName, k: number, attempt: AttemptRecord) => void;
+
+function prepareRecordAttempt(db: DatabaseSync): RecordAttempt {
+  const insert = db.prepare(recordAttemptSql.insert);
+  const insertLong = db.prepare(recordAttemptSql.insertLong);
+  return ({ event, n }, k, attempt) => {
+    const { node, startedMs, tookMs, status = null, error = null, response } = attempt;
+    const head = printHead(attempt);
+    const body = response?.body ?? null;
+    const isLong = head.length + (body?.length ?? 0) > limits.attemptRowBytes;
+    const beside = isLong ? [null, null] : [head, body];
+    insert.run(event, n, k, node, startedMs, tookMs, status, error, ...beside);
+    if (isLong) insertLong.run(event, n, k, head, body);
   };
 }

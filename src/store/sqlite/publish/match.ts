@@ -3,14 +3,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Found } from '../../rules/filter-cache.ts';
-import { toFound } from '../../rules/filter-cache.ts';
 import type { Listener } from '../../port/listener.ts';
+import {
+  toFound,
+  learnRules,
+  toListener,
+  type Found,
+  type KnownRules,
+} from '../../rules/filter-cache.ts';
 import { matchingPatterns } from '../../rules/matching-patterns.ts';
+import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import type { LanesMet } from '../transaction/publish-memo.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, text } from '../../sql/row.ts';
 
 export const matchSql = {
   listeners: `
@@ -94,4 +98,28 @@ function meet(row: Row, lanes: LanesMet): Lane {
   const lane = lanes.get(no) ?? toLane(row);
   lanes.set(no, lane);
   return lane;
+}
+
+// Reads the filters of subscriptions: those of all matching callbacks of an event in one query, and
+// each only once per batch. Without filters there is no query.
+
+const filtersSql = {
+  filters: `
+    select no, filter from subscription where no in (select value from json_each(?))`,
+} as const;
+
+/** In the order of `found`. */
+type WithRules = (found: readonly Found[], known: KnownRules) => Listener[];
+
+export function prepareFilters(db: DatabaseSync): WithRules {
+  const filters = db.prepare(filtersSql.filters);
+  return (found, known) => {
+    const unknown = new Set(
+      found.flatMap(({ filteredBy }) =>
+        filteredBy === undefined || known.has(filteredBy) ? [] : [filteredBy],
+      ),
+    );
+    if (unknown.size > 0) learnRules(known, filters.all(JSON.stringify([...unknown])));
+    return found.map((one) => toListener(one, known));
+  };
 }

@@ -1,27 +1,23 @@
 // Publish: inserts events with their deliveries, or with the cursor of a fan-out, and the
 // idempotency key; all or nothing.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Rules } from '../../../core/domain/filter.ts';
-import { payloadJudge } from '../../../core/domain/filter.ts';
+import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
-import { publishedFact } from '../../statistics/transaction-facts.ts';
+import { fitting, type Listener } from '../../port/listener.ts';
+import { printResult, readResult } from '../../port/published-result.ts';
+import type { EditInput, Idempotency } from '../../port/store.ts';
 import { rulesIn } from '../../rules/filter-cache.ts';
 import { matchingPatterns } from '../../rules/matching-patterns.ts';
-import { printResult, readResult } from '../../port/published-result.ts';
-import type { EditInput } from '../../port/store.ts';
-import { prepareIdempotencies } from './idempotency.ts';
-import { prepareMakeDelivery } from './make-delivery.ts';
-import type { Listener } from '../../port/listener.ts';
-import { fitting } from '../../port/listener.ts';
-import { prepareFilters } from './filters.ts';
-import type { PublishMemo } from '../transaction/publish-memo.ts';
-import { prepareMatch } from './match.ts';
+import { integer, bytes, text, maybe, one } from '../../sql/row.ts';
+import { reachOf } from '../../sql/slice-reach.ts';
+import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { leaveNotice } from '../../verbs/shared/notices.ts';
-import { prepareScripts } from '../transaction/run-script.ts';
-import { integer } from '../../sql/row.ts';
-import { prepareSlices } from './slices.ts';
 import type { Edit, EditContext } from '../transaction/edit.ts';
+import type { PublishMemo } from '../transaction/publish-memo.ts';
+import { prepareScripts } from '../transaction/run-script.ts';
+import { prepareMakeDelivery } from './make-delivery.ts';
+import { prepareFilters, prepareMatch } from './match.ts';
 
 export const publishSql = {
   event: `
@@ -129,5 +125,98 @@ function prepareAccept(db: DatabaseSync): Accept {
       make({ event: id, n, appNo, slice, ...listener }, context);
     }
     return { id, deliveries };
+  };
+}
+
+// The request of an idempotency key, and its result. Written in the same transaction as the
+// operation itself, so a repeated request finds both or neither.
+
+const idempotencySql = {
+  find: 'select print, result, created_ms from idem where app = ? and key = ?',
+  keep: `
+    insert into idem (app, key, print, result, created_ms)
+    values (:app, :key, :print, :result, :nowMs)
+    on conflict (app, key) do update
+    set print = excluded.print, result = excluded.result, created_ms = excluded.created_ms`,
+} as const;
+
+type Earlier = { kind: 'none' } | { kind: 'same'; result: string } | { kind: 'other' };
+
+interface IdempotencyInput {
+  appNo: number;
+  idempotency: Idempotency;
+  nowMs: number;
+}
+
+interface Idempotencies {
+  /** The earlier use of this key. An expired one counts as none. */
+  find(input: IdempotencyInput): Earlier;
+  keep(input: IdempotencyInput & { result: string }): void;
+}
+
+function prepareIdempotencies(db: DatabaseSync): Idempotencies {
+  const find = db.prepare(idempotencySql.find);
+  const keep = db.prepare(idempotencySql.keep);
+  return {
+    find: ({ appNo, idempotency, nowMs }) => {
+      const row = find.get(appNo, idempotency.key);
+      if (row === undefined) return { kind: 'none' };
+      if (nowMs - integer(row, 'created_ms') > limits.idempotencyKeepMs) return { kind: 'none' };
+      const isSame = Buffer.compare(bytes(row, 'print'), idempotency.print) === 0;
+      return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
+    },
+    keep: ({ appNo, idempotency: { key, print }, nowMs, result }) => {
+      keep.run({ app: appNo, key, print, result, nowMs });
+    },
+  };
+}
+
+// Slices: runs of a few thousand rows in the order they were published. The counter is kept in
+// memory; a rolled-back batch leaves a short slice behind, which is harmless. The span of a slice,
+// which searches rely on, is written together with its events.
+
+const slicesSql = {
+  last: 'select max(slice) as slice from event',
+  rows: 'select count(*) as rows from event where slice = ?',
+  span: 'select first_event, last_event from slice_span where slice = ?',
+  widen: `
+    insert into slice_span (slice, first_event, last_event) values (:slice, :event, :reach)
+    on conflict (slice) do update set
+      first_event = min(first_event, excluded.first_event),
+      last_event = max(last_event, excluded.last_event)`,
+} as const;
+
+/** Returns the slice of the next event, which writes that many rows. */
+type TakeSlice = (
+  written: { event: string; rows: number },
+  context: Pick<EditContext, 'nowMs' | 'known'>,
+) => number;
+
+function prepareSlices(db: DatabaseSync): TakeSlice {
+  const found = maybe(integer, one(db.prepare(slicesSql.last).get()), 'slice');
+  const readSpan = db.prepare(slicesSql.span);
+  const widen = db.prepare(slicesSql.widen);
+  let slice = found ?? 1;
+  let rowsInSlice = integer(one(db.prepare(slicesSql.rows).get(slice)), 'rows');
+  let sinceMs: number | undefined;
+  const spanOf = (): PublishMemo['span'] => {
+    const row = readSpan.get(slice);
+    return row && { slice, first: text(row, 'first_event'), last: text(row, 'last_event') };
+  };
+  return ({ event, rows }, { nowMs, known }) => {
+    if (rowsInSlice >= limits.sliceRowsMax) {
+      slice += 1;
+      rowsInSlice = 0;
+      sinceMs = undefined;
+    }
+    sinceMs ??= nowMs;
+    rowsInSlice += rows;
+    if (known.span?.slice !== slice) known.span = spanOf();
+    const { span } = known;
+    if (span === undefined || event < span.first || event > span.last) {
+      widen.run({ slice, event, reach: reachOf(event, nowMs - sinceMs) });
+      known.span = undefined; // The span has changed, so it must be read again.
+    }
+    return slice;
   };
 }

@@ -1,11 +1,23 @@
 // Packs a batch for the write thread, and its replies for the way back.
 import { strict as assert } from 'node:assert';
-import type { Batch, BatchReply, EditCall, EditReply } from '../../port/transport-protocol.ts';
-import { editCall } from '../../port/transport-protocol.ts';
-import type { Accepted, Born } from '../../port/delivery-verbs.ts';
+import type { Header } from '../../../core/domain/attempt.ts';
+import type { Leased } from '../../../core/domain/delivery.ts';
+import type {
+  Accepted,
+  Born,
+  Worked,
+  AttemptRecord,
+  Settlement,
+} from '../../port/delivery-verbs.ts';
 import type { EditInput, EditVerb } from '../../port/store.ts';
-import { packSettled, packSettlements, unpackSettled, unpackSettlements } from './pack-outcomes.ts';
-import { packWorked, unpackWorked } from './pack-work.ts';
+import {
+  editCall,
+  type Batch,
+  type BatchReply,
+  type EditCall,
+  type EditReply,
+  type SettleReply,
+} from '../../port/transport-protocol.ts';
 import { Packing, Unpacking, type Parcel } from './flat-codec.ts';
 
 export function packBatch({ nowMs, offer, takeUp, settlements, edits }: Batch): Parcel {
@@ -165,4 +177,128 @@ function acceptedIn(reply: EditReply): readonly Accepted[] | undefined {
   if (reply.kind !== 'done') return undefined;
   const { output } = reply;
   return 'kind' in output && output.kind === 'accepted' ? output.events : undefined;
+}
+
+// Packs the deliveries that a batch claimed or fanned out, on their way back from the write thread.
+
+function packWorked(to: Packing, { claimed, fannedOut, readyMs }: Worked): void {
+  const { deliveries, ...rest } = fannedOut;
+  to.list.push(readyMs, rest);
+  for (const leased of [claimed, deliveries]) {
+    to.list.push(leased.length);
+    for (const one of leased) packLeased(to, one);
+  }
+}
+
+/** Members in the order in which the other side packs them. */
+function unpackWorked(from: Unpacking): Worked {
+  const readyMs = from.next<number | undefined>();
+  const rest = from.next<Omit<Worked['fannedOut'], 'deliveries'>>();
+  return {
+    readyMs,
+    claimed: from.nextFew(() => unpackLeased(from)),
+    fannedOut: { ...rest, deliveries: from.nextFew(() => unpackLeased(from)) },
+  };
+}
+
+function packLeased(to: Packing, leased: Leased): void {
+  const { event, n, appNo, lane, callback, version, concurrency, lease, tries, attempts } = leased;
+  to.list.push(event, n, appNo, lane, callback, version, concurrency, lease, tries, attempts);
+  // Not copied into the shared buffer: deliveries of a fan-out share one payload, and a long
+  // attempt must not retain those of all others.
+  to.list.push(leased.eventName, leased.trace, leased.payload);
+}
+
+function unpackLeased(from: Unpacking): Leased {
+  return {
+    event: from.next(),
+    n: from.next(),
+    appNo: from.next(),
+    lane: from.next(),
+    callback: from.next(),
+    version: from.next(),
+    concurrency: from.next(),
+    lease: from.next(),
+    tries: from.next(),
+    attempts: from.next(),
+    eventName: from.next(),
+    trace: from.next(),
+    payload: from.next(),
+  };
+}
+
+// Packs outcomes for the write thread, sent with edits or with a claim, and their results.
+
+function packSettlements(to: Packing, settlements: readonly Settlement[]): void {
+  to.list.push(settlements.length);
+  for (const { event, n, lease, outcome, attempt } of settlements) {
+    const isDelivered = outcome.kind === 'delivered';
+    to.list.push(event, n, lease, isDelivered ? undefined : outcome, attempt !== undefined);
+    if (attempt !== undefined) packAttempt(to, attempt);
+  }
+}
+
+/** Members in the order in which the other side packs them, here and below. */
+function unpackSettlements(from: Unpacking): Settlement[] {
+  return from.nextFew((): Settlement => ({
+    event: from.next(),
+    n: from.next(),
+    lease: from.next(),
+    outcome: from.next<Settlement['outcome'] | undefined>() ?? { kind: 'delivered' },
+    attempt: from.next<boolean>() ? unpackAttempt(from) : undefined,
+  }));
+}
+
+function packAttempt(to: Packing, attempt: AttemptRecord): void {
+  const { node, startedMs, tookMs, status, error, message, warning, request, response } = attempt;
+  to.list.push(node, startedMs, tookMs, status, error, message, warning);
+  to.list.push(request.method, request.url, response !== undefined);
+  if (response === undefined) return;
+  to.list.push(response.cut, response.headers.length);
+  for (const [name, value] of response.headers) to.list.push(name, value);
+  to.addBytes(response.body);
+}
+
+function unpackAttempt(from: Unpacking): AttemptRecord {
+  return {
+    node: from.next(),
+    startedMs: from.next(),
+    tookMs: from.next(),
+    status: from.next(),
+    error: from.next(),
+    message: from.next(),
+    warning: from.next(),
+    request: { method: from.next(), url: from.next() },
+    response: from.next<boolean>() ? unpackResponse(from) : undefined,
+  };
+}
+
+function unpackResponse(from: Unpacking): AttemptRecord['response'] {
+  return {
+    cut: from.next(),
+    headers: from.nextFew((): Header => [from.next(), from.next()]),
+    body: from.nextBytes(),
+  };
+}
+
+/**
+ * A settled outcome, as nearly all are, is packed as the concurrency of its lane; any other reply
+ * as an object.
+ */
+function packSettled(to: Packing, replies: readonly SettleReply[]): void {
+  to.list.push(replies.length);
+  for (const reply of replies) {
+    const settled =
+      reply.kind === 'done' && reply.output.kind === 'settled' ? reply.output : undefined;
+    to.list.push(settled === undefined ? reply : settled.concurrency);
+  }
+}
+
+function unpackSettled(from: Unpacking): SettleReply[] {
+  return from.nextFew((): SettleReply => {
+    const said = from.next<SettleReply | number | undefined>();
+    if (typeof said === 'object') return said;
+    const output = said === undefined ? {} : { concurrency: said };
+    return { kind: 'done', output: { kind: 'settled', ...output } };
+  });
 }

@@ -1,7 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Leased } from '../../../core/domain/delivery.ts';
-import type { BatchReply } from '../../port/transport-protocol.ts';
 import type {
   AttemptRecord,
   Settled,
@@ -9,9 +8,10 @@ import type {
   Work,
   Worked,
 } from '../../port/delivery-verbs.ts';
-import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
+import type { BatchReply } from '../../port/transport-protocol.ts';
+import { asBatch } from '../batch/write.ts';
 import type { Parcel } from './flat-codec.ts';
-import { asBatch } from '../batch/work.ts';
+import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
 
 /** Sends a parcel as to a thread. */
 function sent(parcel: Parcel): Parcel {

@@ -2,25 +2,24 @@
 // index that serves it best; other conditions are checked row by row, for a bounded number of rows.
 import { deliveryKey } from '../../../core/domain/delivery.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Position } from '../../sql/cursor.ts';
-import { belowPosition, cursorAtPosition } from '../../sql/cursor.ts';
 import type { DeliveryFilter } from '../../port/delivery-verbs.ts';
+import { belowPosition, cursorAtPosition, type Position } from '../../sql/cursor.ts';
 import { integer } from '../../sql/row.ts';
-import type { Script } from '../../sql/statement.ts';
-import { all, first, only } from '../../sql/statement.ts';
-import { deliveriesNamed } from '../shared/delivery.ts';
-import type { Walk } from '../lists/fill-page.ts';
-import { fillPage, nextStep } from '../lists/fill-page.ts';
-import type { Places } from '../lists/pieces.ts';
-import { placesFor } from '../lists/pieces.ts';
-import type { SearchFilter } from '../lists/search-filter.ts';
-import { isAnyName, liveStates, rangeOf, searchFilterOf } from '../lists/search-filter.ts';
-import type { Range } from '../lists/spans.ts';
-import { aboveAll, walkSpans } from '../lists/spans.ts';
-import type { Read } from '../shared/verb.ts';
-import type { Step, Stretch } from '../lists/walk.ts';
-import { walkStretches } from '../lists/walk.ts';
+import { all, first, only, type Script } from '../../sql/statement.ts';
+import { fillPage, nextStep, type Walk } from '../lists/fill-page.ts';
+import { placesFor, type Places } from '../lists/pieces.ts';
+import {
+  isAnyName,
+  liveStates,
+  rangeOf,
+  searchFilterOf,
+  type SearchFilter,
+} from '../lists/search-filter.ts';
+import { aboveAll, walkSpans, type Range } from '../lists/spans.ts';
 import { walkEvents } from '../lists/walk-events.ts';
+import { walkStretches, type Step, type Stretch } from '../lists/walk.ts';
+import { deliveriesNamed } from '../shared/delivery.ts';
+import type { Read } from '../shared/verb.ts';
 
 export const deliveriesSql = {
   subscription: 'select no from subscription where id = ?1 and app = ?2',
@@ -167,3 +166,32 @@ function stretchOf(event: string, below: Position): Stretch {
 
 /** Above every number of a delivery. */
 const newestN = 1_000_000_000;
+
+// Counts all deliveries. It reads every row, so it is for tests and must not be used in a running
+// service.
+
+// One statement, so that it reads one snapshot on both databases.
+const tallySql = {
+  all: `
+    select sum(due) as due, sum(running) as running, sum(delivered) as delivered,
+      sum(dead) as dead, sum(cancelled) as cancelled
+    from (
+      select count(*) - count(lease) as due, count(lease) as running, 0 as delivered, 0 as dead,
+        0 as cancelled
+      from delivery_live
+      union all
+      select 0, 0, count(*) filter (where state = 1), count(*) filter (where state = 2),
+        count(*) filter (where state = 3)
+      from delivery_done) as counted`,
+} as const;
+
+export const tally: Read<'tally'> = function* () {
+  const row = yield* only(tallySql.all);
+  return {
+    due: integer(row, 'due'),
+    running: integer(row, 'running'),
+    delivered: integer(row, 'delivered'),
+    dead: integer(row, 'dead'),
+    cancelled: integer(row, 'cancelled'),
+  };
+};

@@ -1,10 +1,9 @@
 // Statements that search for deliveries through one index: each examines a bounded number of rows
 // in the order of names, and returns those that match and the last one it examined. Rows that do
 // not match never leave the database.
+import { waits } from '../../sql/end-states.ts';
 import type { Value } from '../../sql/statement.ts';
-import type { SearchFilter } from './search-filter.ts';
-import { valuesOf } from './search-filter.ts';
-import { waits } from '../../sql/waits.ts';
+import { valuesOf, type SearchFilter } from './search-filter.ts';
 import type { Ask, Piece } from './walk.ts';
 
 /**

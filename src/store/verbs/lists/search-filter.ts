@@ -1,11 +1,10 @@
 // The conditions of a search as plain parameters. An absent condition has a value that every row
 // matches, so one statement serves all combinations.
 import { firstIdAt } from '../../../core/base/id.ts';
-import type { Position } from '../../sql/cursor.ts';
 import type { DeliveryFilter, EventFilter } from '../../port/delivery-verbs.ts';
+import type { Position } from '../../sql/cursor.ts';
+import { endStates, type Bounds } from '../../sql/end-states.ts';
 import type { Value } from '../../sql/statement.ts';
-import type { Bounds } from '../../sql/bounds.ts';
-import { endStates } from '../../sql/end-states.ts';
 import type { Range } from './spans.ts';
 
 /** Extend the codes of `delivery_done`; used in filters only. */

@@ -2,13 +2,10 @@
 // overlap it. Each node writes to a slice of its own, so on PostgreSQL several overlap.
 import { limits } from '../../../core/limits/limits.ts';
 import type { Position } from '../../sql/cursor.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, text } from '../../sql/row.ts';
-import type { Value } from '../../sql/statement.ts';
-import { all, forEach } from '../../sql/statement.ts';
-import type { Bounds } from '../../sql/bounds.ts';
+import { waits, type Bounds } from '../../sql/end-states.ts';
+import { integer, text, type Row } from '../../sql/row.ts';
+import { all, forEach, type Value } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
-import { waits } from '../../sql/waits.ts';
 import type { Step, Stretch } from './walk.ts';
 
 /** Characters of an id that change about every nine hours: an era. */

@@ -1,11 +1,9 @@
 // Walks the events of an app, newest first, slice by slice: for a quiet app among busy ones this
 // costs one probe per slice, not one row per event of the others.
-import type { Bounds } from '../../sql/bounds.ts';
+import type { Bounds } from '../../sql/end-states.ts';
 import type { Walk } from './fill-page.ts';
-import type { Range } from './spans.ts';
-import { walkSpans } from './spans.ts';
-import type { Ask, Step } from './walk.ts';
-import { walkStretches } from './walk.ts';
+import { walkSpans, type Range } from './spans.ts';
+import { walkStretches, type Ask, type Step } from './walk.ts';
 
 // Sorts by an expression, over at most a slice: in the order of the primary key PostgreSQL would
 // scan all newer events.

@@ -3,10 +3,9 @@
 import { brokenAfter, never } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { noStatistics } from '../../../core/telemetry/statistics.ts';
-import { appColumns } from '../../statistics/statistics-columns.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, maybe, text } from '../../sql/row.ts';
+import { integer, maybe, text, type Row } from '../../sql/row.ts';
 import { only } from '../../sql/statement.ts';
+import { appColumns } from '../../statistics/statistics-columns.ts';
 import type { Read } from '../shared/verb.ts';
 
 const { counts: countColumns } = appColumns;
@@ -126,3 +125,13 @@ function lastOf(row: Row): number | undefined {
   const isFull = integer(row, 'examined') === limits.censusRowsMax;
   return isFull ? maybe(integer, row, 'last') : undefined;
 }
+
+// Health: a read that reaches the database, and returns its last migration.
+
+export const healthSql = {
+  schema: 'select max(number) as schema from migration',
+} as const;
+
+export const health: Read<'health'> = function* () {
+  return { schema: integer(yield* only(healthSql.schema), 'schema') };
+};

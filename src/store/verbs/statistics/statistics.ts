@@ -1,23 +1,20 @@
 // Reads figures: the totals of an app, and what it or its subscriptions did in each step of a span.
 // It never counts deliveries, except the pending ones of one subscription, and of those only a
 // bounded number. bench/parts/overview.ts measures it.
-import type { Counts } from '../../../core/telemetry/statistics.ts';
-import { noStatistics } from '../../../core/telemetry/statistics.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import { noStatistics, type Counts } from '../../../core/telemetry/statistics.ts';
 import type { Span } from '../../../core/telemetry/stats-span.ts';
+import type { StepFigures, Attention } from '../../port/statistics-verbs.ts';
+import { waits } from '../../sql/end-states.ts';
+import { integer, maybe, text, type Row } from '../../sql/row.ts';
+import { all, forEach, only, type Script, type Value } from '../../sql/statement.ts';
 import {
   appColumns,
   subscriptionColumns,
   sums,
   toFigures,
+  type FigureColumns,
 } from '../../statistics/statistics-columns.ts';
-import type { FigureColumns } from '../../statistics/statistics-columns.ts';
-import type { StepFigures } from '../../port/statistics-verbs.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, maybe, text } from '../../sql/row.ts';
-import type { Script, Value } from '../../sql/statement.ts';
-import { all, forEach, only } from '../../sql/statement.ts';
-import { attention } from './attention.ts';
-import { oldestPending } from './oldest-pending.ts';
 import type { Read } from '../shared/verb.ts';
 
 const { counts: countColumns } = appColumns;
@@ -133,4 +130,120 @@ function foundIn(rows: readonly Row[]): number {
 
 function bySubscription(rows: readonly Row[]): Map<number, Row[]> {
   return Map.groupBy(rows, (row) => integer(row, 'subscription'));
+}
+
+// The oldest event of an app with a pending delivery: how far behind the app is. The queue is in
+// the order of events, but of all apps; behind a long backlog of other apps, the search goes by
+// slices.
+
+const oldestPendingSql = {
+  first: `
+    select min(event) as event from (
+      select event, app from delivery_live order by event, n limit ?2 + 0) as oldest
+    where app = ?1`,
+  // Slice by slice, one probe each, until a few contain deliveries of the app. Slices that several
+  // nodes fill overlap in time, so on PostgreSQL this may miss the oldest event by some minutes.
+  bySlices: `
+    with recursive step (slice, depth) as (
+      select min(slice), 1 from delivery_live where ${waits}
+      union all
+      select (
+        select min(slice) from delivery_live where slice > step.slice and ${waits}), depth + 1
+      from step where slice is not null and depth < ?2)
+    select min(event) as event from delivery_live
+    where app = ?1 and ${waits} and slice in (
+      select slice from step where exists (
+        select 1 from delivery_live as found
+        where found.slice = step.slice and found.app = ?1 and ${waits})
+      order by slice limit 4)`,
+  // Of an expression: otherwise PostgreSQL may scan everything pending in the order of the primary
+  // key.
+  running: `
+    select min(event || '') as event from delivery_live indexed by delivery_running
+    where lease is not null and app + 0 = ?1`,
+} as const;
+
+const rowsMax = 1_000;
+/** At 4,096 rows per slice that is a backlog of millions. */
+const slicesMax = 1_000;
+
+function* oldestPending(appNo: number): Script<string | undefined> {
+  const found = yield* only(oldestPendingSql.first, appNo, rowsMax);
+  const event = maybe(text, found, 'event');
+  if (event !== undefined) return event;
+  const waiting = maybe(text, yield* only(oldestPendingSql.bySlices, appNo, slicesMax), 'event');
+  const running = maybe(text, yield* only(oldestPendingSql.running, appNo), 'event');
+  return [waiting, running].filter((one) => one !== undefined).sort()[0];
+}
+
+// What an operator should look at, most serious first: disabled subscriptions, and failing
+// receivers. A few of each, found by indexes that contain nothing else.
+
+// A lane that no callback uses any more may have failed last; nothing would ever clear it.
+const attentionSql = {
+  disabled: `
+    select subscription.id,
+      (select url from callback where callback.subscription = subscription.no and inactive is null
+       order by position limit 1) as url,
+      (select max(failures) from lane where lane.subscription = subscription.no) as failures,
+      (select min(failing_ms) from lane where lane.subscription = subscription.no) as since_ms
+    from subscription where app = ?1 and state = 'disabled' order by no desc limit ?2 + 0`,
+  failing: `
+    select subscription.id, failing.no as lane, failing.failures, failing.failing_ms as since_ms,
+      (select url from callback where callback.lane = failing.no order by position limit 1) as url
+    from (
+      select no, subscription, failures, failing_ms from lane
+      where app = ?1 and failures > 0 and state = 0
+        and (select position from callback where callback.lane = lane.no limit 1) is not null
+      order by failures desc, no desc limit ?2 + 0) as failing
+    join subscription on subscription.no = failing.subscription
+    order by failures desc, lane desc`,
+  // A delivery that was tried waits for its retry, so it is due later than the rest.
+  lastTried: `
+    select cast(?1 as bigint) as lane, attempt.code, attempt.error from (
+      select event, n, attempts from delivery_live where lane = ?1 and lease is null
+      order by due_ms desc, event desc, n desc limit 16) as waiting
+    join attempt on attempt.event = waiting.event and attempt.n = waiting.n
+      and attempt.k = waiting.attempts
+    order by attempt.started_ms desc, attempt.event desc, attempt.n desc limit 1`,
+} as const;
+
+function* attention(appNo: number): Script<Attention[]> {
+  const most = limits.attentionMax;
+  const disabled = (yield* all(attentionSql.disabled, appNo, most)).map((row): Attention => ({
+    ...toAttention(row, 'disabled'),
+    url: maybe(text, row, 'url') ?? '',
+    failures: maybe(integer, row, 'failures') ?? 0,
+  }));
+  const failing = yield* findFailing(appNo, most);
+  return [...disabled, ...failing].slice(0, most);
+}
+
+function* findFailing(appNo: number, most: number): Script<Attention[]> {
+  const rows = yield* all(attentionSql.failing, appNo, most);
+  const lanes = rows.map((row) => [integer(row, 'lane')]);
+  const tried = yield* forEach(attentionSql.lastTried, lanes);
+  const last = new Map(tried.map((row) => [integer(row, 'lane'), row]));
+  return rows.map((row): Attention => {
+    const attempt = last.get(integer(row, 'lane'));
+    return {
+      ...toAttention(row, 'failing'),
+      url: maybe(text, row, 'url') ?? '',
+      failures: integer(row, 'failures'),
+      status: attempt && maybe(integer, attempt, 'code'),
+      error: attempt && maybe(text, attempt, 'error'),
+    };
+  });
+}
+
+function toAttention(row: Row, kind: Attention['kind']): Attention {
+  return {
+    kind,
+    subscription: text(row, 'id'),
+    url: '',
+    sinceMs: maybe(integer, row, 'since_ms'),
+    failures: 0,
+    status: undefined,
+    error: undefined,
+  };
 }

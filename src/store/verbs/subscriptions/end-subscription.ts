@@ -1,12 +1,15 @@
 // Ends a subscription: after this transaction no publish finds its callbacks and no claim its
 // lanes. Pending deliveries in the lanes, perhaps a million, are swept later in small steps.
+import { strict as assert } from 'node:assert';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
+import { limits } from '../../../core/limits/limits.ts';
 import type { Settled } from '../../port/delivery-verbs.ts';
 import { integer, text } from '../../sql/row.ts';
-import type { Script } from '../../sql/statement.ts';
-import { all, only } from '../../sql/statement.ts';
+import { all, only, type Script } from '../../sql/statement.ts';
 import { leaveSubscription, raiseVersion } from '../shared/app-version.ts';
 import { noticeGone } from '../shared/notices.ts';
+import type { Edit, Read } from '../shared/verb.ts';
+import { findSubscription, type Found } from './subscriptions.ts';
 
 export const endSubscriptionSql = {
   end: `
@@ -65,4 +68,52 @@ export function* endOwner(
     subscription: text(row, 'id'),
     lanes: lanes.map((lane) => integer(lane, 'no')),
   };
+}
+
+// Unsubscribe: ends a subscription of the app; ending it again changes nothing.
+
+export const unsubscribe: Edit<'unsubscribe'> = function* (input, nowMs) {
+  const found = yield* findSubscription(input);
+  if (found === undefined) return { kind: 'not_found' };
+  const { no, subscription } = found;
+  if (subscription.state === 'ended') return { kind: 'ended', subscription };
+  yield* endSubscription({ no, appNo: input.appNo, nowMs });
+  const ended = yield* findSubscription(input);
+  assert(ended !== undefined);
+  return { kind: 'ended', subscription: ended.subscription };
+};
+
+// Ends expired subscriptions: a read finds them, and an edit ends each, after checking again that
+// it has expired.
+
+const expireSubscriptionSql = {
+  soonest: `
+    select app, id, expires_ms from subscription
+    where expires_ms is not null and state <> 'ended' order by expires_ms limit ?1 + 0`,
+} as const;
+
+export const expiring: Read<'expiring'> = function* ({ beforeMs, limit }) {
+  const most = Math.min(limit, limits.expiringMax);
+  const rows = yield* all(expireSubscriptionSql.soonest, most + 1);
+  const due = rows.slice(0, most).filter((row) => integer(row, 'expires_ms') <= beforeMs);
+  const next = rows[due.length];
+  return {
+    expired: due.map((row) => ({ appNo: integer(row, 'app'), id: text(row, 'id') })),
+    nextMs: next && integer(next, 'expires_ms'),
+  };
+};
+
+export const expireSubscription: Edit<'expireSubscription'> = function* (input, nowMs) {
+  if (!isOver(yield* findSubscription(input), nowMs)) return { kind: 'kept' };
+  yield* raiseVersion(input.appNo);
+  // Read again, now under the lock: from here on no other node can extend it.
+  const found = yield* findSubscription(input);
+  if (!isOver(found, nowMs)) return { kind: 'kept' };
+  yield* endSubscription({ no: found.no, appNo: input.appNo, nowMs });
+  return { kind: 'ended' };
+};
+
+function isOver(found: Found | undefined, nowMs: number): found is Found {
+  if (found === undefined || found.subscription.state === 'ended') return false;
+  return nowMs >= (found.subscription.controls.expiresMs ?? Infinity);
 }

@@ -10,7 +10,9 @@ import {
   documentsNotThere,
   errorsNotDocumented,
   filesTooLong,
+  foldersTooFull,
   importCycles,
+  importsAcrossSubRooms,
   importsUpwards,
   librariesImportTooMuch,
   operationsWithoutHandler,
@@ -88,6 +90,37 @@ describe('importsUpwards', () => {
       1,
     );
     assert.equal(importsUpwards(new Map([['src/api/a.ts', "import '../utils/b.ts';"]])).length, 1);
+  });
+});
+
+describe('importsAcrossSubRooms', () => {
+  it('finds nothing in the source', () => {
+    assert.deepEqual(importsAcrossSubRooms(source), []);
+  });
+
+  it('finds an import of a higher sub-folder, and of a neighbour', () => {
+    const found = (path: string, text: string): number =>
+      importsAcrossSubRooms(new Map([[path, text]])).length;
+    assert.equal(found('src/egress/http/a.ts', "import { b } from '../guard/b.ts';"), 0);
+    assert.equal(found('src/egress/guard/a.ts', "import { b } from '../http/b.ts';"), 1);
+    assert.equal(found('src/egress/guard/a.ts', "import type { B } from '../sign/b.ts';"), 1);
+  });
+
+  it('finds a file that stands in no known sub-folder', () => {
+    assert.equal(importsAcrossSubRooms(new Map([['src/store/other/a.ts', '']])).length, 1);
+  });
+});
+
+describe('foldersTooFull', () => {
+  it('finds nothing in the source', () => {
+    assert.deepEqual(foldersTooFull(source), []);
+  });
+
+  it('finds a folder with 26 files', () => {
+    const files = (count: number): Map<string, string> =>
+      new Map(Array.from({ length: count }, (_, i) => [`src/core/a${i}.ts`, '']));
+    assert.deepEqual(foldersTooFull(files(25)), []);
+    assert.equal(foldersTooFull(files(26)).length, 1);
   });
 });
 

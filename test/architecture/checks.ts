@@ -21,6 +21,87 @@ export const floors: Readonly<Record<string, number>> = {
   main: 6,
 };
 
+/**
+ * Sub-folders of the rooms, lowest row first; '' is the room's own folder. A file imports its own sub-folder and
+ * those of lower rows; two sub-folders of one row know nothing of each other.
+ */
+export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  core: [['limits', 'secrets'], ['base', 'load'], ['errors'], ['domain'], ['telemetry']],
+  contract: [
+    ['document', 'expression'],
+    ['schema'],
+    ['model'],
+    ['compile', 'request'],
+    ['sample'],
+    ['report'],
+  ],
+  egress: [['guard', 'sign'], ['http']],
+  store: [
+    ['port'],
+    ['sql'],
+    ['postgres/connection', 'rules', 'sqlite/connection', 'statistics'],
+    ['batch', 'postgres/schema', 'sqlite/transaction', 'verbs/lists', 'verbs/shared'],
+    [
+      'postgres/publish',
+      'sqlite/publish',
+      'verbs/accounts',
+      'verbs/deliveries',
+      'verbs/statistics',
+      'verbs/subscriptions',
+    ],
+    ['postgres/deliver', 'sqlite/backup', 'sqlite/deliver', 'verbs/replays'],
+    ['postgres/cluster', 'sqlite/upkeep', 'verbs'],
+    ['postgres/upkeep', 'sqlite/batch'],
+    ['postgres/batch', 'sqlite/thread'],
+    ['open'],
+  ],
+  engine: [
+    ['admission', 'live', 'targets'],
+    [''],
+    ['access', 'cluster', 'publish', 'upkeep'],
+    ['deliver', 'read', 'subscribe', 'telemetry'],
+  ],
+  api: [['console', 'request'], ['operations'], ['docs', 'server'], ['direct', 'handlers']],
+  cli: [
+    ['terminal'],
+    ['declare'],
+    ['check', 'database', 'doctor', 'serve', 'service'],
+    ['keys', 'publish', 'subscriptions'],
+    ['deliveries'],
+    ['commands'],
+    ['program'],
+  ],
+};
+
+/** Imports within a room that do not go down a row, and files that stand in no known sub-folder. */
+export function importsAcrossSubRooms(tree: Tree): string[] {
+  const rowOf = (path: string): number | undefined => {
+    const row = subRooms[roomOf(path)]?.findIndex((folders) => folders.includes(folderOf(path)));
+    return row === undefined || row < 0 ? undefined : row;
+  };
+  const strangers = [...tree.keys()].filter(
+    (path) => roomOf(path) in subRooms && rowOf(path) === undefined,
+  );
+  const wrong = importsOf(tree).filter(([from, to]) => {
+    if (roomOf(from) !== roomOf(to) || folderOf(from) === folderOf(to)) return false;
+    const [row, other] = [rowOf(from), rowOf(to)];
+    return row !== undefined && other !== undefined && other >= row;
+  });
+  return [
+    ...strangers.map((path) => `${path} stands in no sub-folder of subRooms`),
+    ...wrong.map(([from, to]) => `${from} imports ${to}: not a lower sub-folder`),
+  ];
+}
+
+export const filesInFolderMax = 25;
+
+export function foldersTooFull(tree: Tree): string[] {
+  const folders = Map.groupBy(tree.keys(), (path) => path.slice(0, path.lastIndexOf('/')));
+  return [...folders]
+    .filter(([, paths]) => paths.length > filesInFolderMax)
+    .map(([folder, { length }]) => `${folder} has ${length} files, at most ${filesInFolderMax}`);
+}
+
 export function importsUpwards(tree: Tree): string[] {
   return importsOf(tree).flatMap(([from, to]) => {
     const [room, other] = [roomOf(from), roomOf(to)];
@@ -180,4 +261,9 @@ function resolve(from: string, to: string): string {
 /** `src/store/sqlite/row.ts` → `store`; `src/config.ts` and what lies in `src/config/` → `config`. */
 function roomOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
+}
+
+/** `src/store/sqlite/batch/write.ts` → `sqlite/batch`; `src/engine/context.ts` → ''. */
+function folderOf(path: string): string {
+  return path.split('/').slice(2, -1).join('/');
 }

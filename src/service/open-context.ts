@@ -14,7 +14,7 @@ import { createJournal, type Journal } from '../engine/live/journal.ts';
 import { createMeter, metered, type Meter } from '../engine/telemetry/meter.ts';
 import { noTending, startTending } from '../engine/upkeep/start-upkeep.ts';
 import { FigureWriter } from '../engine/upkeep/statistics-writer.ts';
-import type { BatchFacts } from '../store/batch/batcher.ts';
+import type { BatchFacts } from '../store/batch/batch-cycle.ts';
 import { openStore } from '../store/open/open.ts';
 import type { Outside } from './outside.ts';
 

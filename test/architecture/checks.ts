@@ -61,7 +61,13 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
     ['access', 'cluster', 'publish', 'upkeep'],
     ['deliver', 'read', 'subscribe', 'telemetry'],
   ],
-  api: [['console', 'request'], ['operations'], ['docs', 'server'], ['direct', 'handlers']],
+  api: [
+    ['console', 'request'],
+    ['operations'],
+    ['docs', 'server'],
+    ['direct', 'pages'],
+    ['handlers'],
+  ],
   cli: [
     ['terminal'],
     ['declare'],

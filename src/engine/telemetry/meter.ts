@@ -13,7 +13,7 @@ import {
   type Histogram,
   type Title,
 } from '../../core/telemetry/metric.ts';
-import type { BatchFacts } from '../../store/batch/batcher.ts';
+import type { BatchFacts } from '../../store/batch/batch-cycle.ts';
 import type { Accepted, Settlement } from '../../store/port/delivery-verbs.ts';
 import type { Changes } from '../live/changes.ts';
 

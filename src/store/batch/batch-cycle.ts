@@ -1,12 +1,18 @@
-// The turns of a store's batches: what leaves next, in which batch, and who is told what became of it. No timers: a
-// batch is whatever came in while the last one was written, and a lone edit goes at once, or after a turn or some of the
-// event loop, as the pace has it.
+// Decides what the next batch of a store contains and when it leaves, and passes the replies to the callers. There are
+// no timers: a batch is everything that arrived while the last one was written. A lone edit leaves at once, or after
+// one or more turns of the event loop, as the pace decides. Publishes and claims alternate, because both would be
+// offered the same room.
 import { strict as assert } from 'node:assert';
 import { atOnce, type MakePace, type Pace } from '../../core/load/pace.ts';
 import type { Offer, Settlement, TakeUp, Worked, Worker } from '../port/delivery-verbs.ts';
 import { StoreUnavailable, type Waiting } from '../port/store.ts';
-import type { BatchReply, SettleReply, Transport, WorkReply } from '../port/transport-protocol.ts';
-import { failureOf, reached, tooShort, type BatchFacts } from './batcher.ts';
+import type {
+  BatchReply,
+  SettleReply,
+  StoreFailure,
+  Transport,
+  WorkReply,
+} from '../port/transport-protocol.ts';
 import {
   answerAll,
   refuseAll,
@@ -16,6 +22,7 @@ import {
   type QueueLimits,
   type WaitingEdit,
 } from './edit-queue.ts';
+import { toError, unreachable } from './failure-to-error.ts';
 import { freshFrom } from './fresh-deliveries.ts';
 
 export interface BatcherOptions extends QueueLimits {
@@ -268,4 +275,35 @@ export class Cycle {
   #ask(what: 'offer' | 'claim' | 'fanOut'): Offer | undefined {
     return this.#closed === undefined ? this.#worker?.[what]() : undefined;
   }
+}
+
+interface Unreached {
+  kind: 'unreached';
+  error: Error;
+}
+
+async function reached<R>(asked: Promise<R>): Promise<R | Unreached> {
+  try {
+    return await asked;
+  } catch (error) {
+    return { kind: 'unreached', error: unreachable(error) };
+  }
+}
+
+function failureOf(failure: StoreFailure | Unreached): Error {
+  return failure.kind === 'unreached' ? failure.error : toError(failure);
+}
+
+function tooShort(): Error {
+  return new StoreUnavailable('The store failed: its reply does not answer every call');
+}
+
+/** Facts about one batch, for metrics. */
+export interface BatchFacts {
+  kind: 'edits' | 'work';
+  /** Number of edits and settlements. */
+  size: number;
+  tookMs: number;
+  /** False: the store failed, and nothing in the batch was acknowledged. */
+  isDone: boolean;
 }

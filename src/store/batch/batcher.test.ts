@@ -12,7 +12,8 @@ import type {
   Transport,
   WorkReply,
 } from '../port/transport-protocol.ts';
-import { createBatcher, type BatchFacts, type Batcher } from './batcher.ts';
+import type { BatchFacts } from './batch-cycle.ts';
+import { createBatcher, type Batcher } from './batcher.ts';
 
 const isSettled = { kind: 'done', output: { kind: 'settled' } } as const;
 const poisoned = { kind: 'failed', message: 'poison', trace: '' } as const;

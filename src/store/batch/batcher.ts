@@ -1,27 +1,19 @@
-// Group commit: one batch is being written while the next one gathers, so that many edits share one
-// fsync. No timers: a batch is whatever came in meanwhile, and a lone edit goes at once, or after a turn or some of the
-// event loop, as the pace has it. To a store with one writer all that waits goes together, outcomes, edits and the
-// work of deliveries. To another one publishes, other edits and outcomes have a connection each, and no publish waits for
-// another edit; publishes and claims take turns, since both would be offered the same room.
+// Group commit: one batch is written while the next one accumulates, so that many edits share one fsync. A store with
+// one writer gets everything that is pending in one batch: outcomes, edits and claims. A store with several writers
+// gets publishes, other edits and outcomes over a connection each, so that no publish waits for another edit.
 import type { HandOut } from '../../core/load/pace.ts';
 import type { Settled, Settlement, Worker } from '../port/delivery-verbs.ts';
 import {
-  StoreUnavailable,
   type EditInput,
   type EditOutput,
   type EditVerb,
   type Queued,
   type Waiting,
 } from '../port/store.ts';
-import {
-  editCall,
-  editOutput,
-  type Transport,
-  type StoreFailure,
-} from '../port/transport-protocol.ts';
+import { editCall, editOutput, type Transport } from '../port/transport-protocol.ts';
 import { Cycle, type BatcherOptions } from './batch-cycle.ts';
 import type { WaitingEdit } from './edit-queue.ts';
-import { toError, unreachable } from './failure-to-error.ts';
+import { toError } from './failure-to-error.ts';
 
 export type { BatcherOptions };
 
@@ -78,38 +70,4 @@ export function createBatcher(transport: Transport, options: BatcherOptions): Ba
     waiting: () => cycle.waiting(),
     close: async () => cycle.close(),
   };
-}
-
-// The reply of the store, or the failure of the transport.
-
-interface Unreached {
-  kind: 'unreached';
-  error: Error;
-}
-
-export async function reached<R>(asked: Promise<R>): Promise<R | Unreached> {
-  try {
-    return await asked;
-  } catch (error) {
-    return { kind: 'unreached', error: unreachable(error) };
-  }
-}
-
-export function failureOf(failure: StoreFailure | Unreached): Error {
-  return failure.kind === 'unreached' ? failure.error : toError(failure);
-}
-
-export function tooShort(): Error {
-  return new StoreUnavailable('The store failed: its reply does not answer every call');
-}
-
-// Facts about one batch, for metrics.
-
-export interface BatchFacts {
-  kind: 'edits' | 'work';
-  /** Number of edits and settlements. */
-  size: number;
-  tookMs: number;
-  /** False: the store failed, and nothing in the batch was acknowledged. */
-  isDone: boolean;
 }

@@ -9,11 +9,13 @@ export interface Named {
 }
 
 /** Tests, and what runs in a thread of its own. */
-const aside = /\.test\.ts$|^(?:backup-worker|read-thread|write-thread)\.ts$/;
+const skipped = /\.test\.ts$|\/(?:backup-worker|read-thread|write-thread)\.ts$/;
 
 export async function statementsIn(folder: 'verbs' | 'sqlite' | 'postgres'): Promise<Named[]> {
   const dir = new URL(`../../src/store/${folder}/`, import.meta.url);
-  const files = readdirSync(dir).filter((file) => file.endsWith('.ts') && !aside.test(file));
+  const files = readdirSync(dir, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !skipped.test(file),
+  );
   const found: Named[] = [];
   for (const file of files) {
     const module: object = await import(new URL(file, dir).href);

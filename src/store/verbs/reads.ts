@@ -25,7 +25,7 @@ import { subscription, subscriptions } from './subscriptions/subscriptions.ts';
 
 // Reads the nodes that are alive.
 
-const nodesSql = {
+export const nodesSql = {
   list: `
     select no, name, role, version, started_ms, seen_ms from node where gone = 0 order by no`,
 } as const;

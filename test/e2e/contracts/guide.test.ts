@@ -18,7 +18,7 @@ describe('docs/contracts.md', () => {
   });
 
   it('names every extension that the source reads in documents, and no other', () => {
-    const source = globSync('src/contract/*.ts', { cwd: root })
+    const source = globSync('src/contract/**/*.ts', { cwd: root })
       .filter((path) => !path.endsWith('.test.ts'))
       .map((path) => readFileSync(join(root, path), 'utf8'));
     const read = new Set(

@@ -210,7 +210,7 @@ function meet(no: number, lanes: LanesMet, make: () => Lane): Lane {
 // The filters of subscriptions, for many listeners in one query, each once: a batch of publishes
 // may meet a listener for several of its names. Without filters there is no query.
 
-const filtersSql = {
+export const filtersSql = {
   filters: 'select no, filter from subscription where no = any($1::bigint[])',
 } as const;
 

@@ -80,7 +80,7 @@ export async function forgetFeed(
 // subscription is kept while an event is kept that may have been published to it, because its
 // deliveries refer to its callbacks.
 
-const forgetSubscriptionsSql = {
+export const forgetSubscriptionsSql = {
   firstEvent: 'select min(id) as id from event',
   // Pending deliveries of a lane are swept first. Rows are locked so that two nodes do not do the
   // same work.

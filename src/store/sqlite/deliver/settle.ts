@@ -123,7 +123,7 @@ function prepareSettle(db: DatabaseSync): Settle {
 // table of attempts has no rowid, and long rows would fill its inner pages and overflow. Short ones
 // are smaller and faster in the row of the attempt: docs/decisions/0024.
 
-const recordAttemptSql = {
+export const recordAttemptSql = {
   insert: `
     insert into attempt (event, n, k, node, started_ms, took_ms, code, error, head, body)
     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,

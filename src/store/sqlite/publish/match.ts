@@ -103,7 +103,7 @@ function meet(row: Row, lanes: LanesMet): Lane {
 // Reads the filters of subscriptions: those of all matching callbacks of an event in one query, and
 // each only once per batch. Without filters there is no query.
 
-const filtersSql = {
+export const filtersSql = {
   filters: `
     select no, filter from subscription where no in (select value from json_each(?))`,
 } as const;

@@ -131,7 +131,7 @@ function prepareAccept(db: DatabaseSync): Accept {
 // The request of an idempotency key, and its result. Written in the same transaction as the
 // operation itself, so a repeated request finds both or neither.
 
-const idempotencySql = {
+export const idempotencySql = {
   find: 'select print, result, created_ms from idem where app = ? and key = ?',
   keep: `
     insert into idem (app, key, print, result, created_ms)
@@ -175,7 +175,7 @@ function prepareIdempotencies(db: DatabaseSync): Idempotencies {
 // memory; a rolled-back batch leaves a short slice behind, which is harmless. The span of a slice,
 // which searches rely on, is written together with its events.
 
-const slicesSql = {
+export const slicesSql = {
   last: 'select max(slice) as slice from event',
   rows: 'select count(*) as rows from event where slice = ?',
   span: 'select first_event, last_event from slice_span where slice = ?',

@@ -183,7 +183,7 @@ function prepareIsHead(db: DatabaseSync): (lane: Lane, name: DeliveryName) => bo
 // Deletes old events, oldest first, each after its history: while a delivery is listed, its event
 // has a name.
 
-const forgetEventsSql = {
+export const forgetEventsSql = {
   oldest: 'select id, length(payload) as bytes from event where id < ? order by id limit 1',
   responses: `
     delete from response where no in

@@ -171,7 +171,7 @@ const newestN = 1_000_000_000;
 // service.
 
 // One statement, so that it reads one snapshot on both databases.
-const tallySql = {
+export const tallySql = {
   all: `
     select sum(due) as due, sum(running) as running, sum(delivered) as delivered,
       sum(dead) as dead, sum(cancelled) as cancelled

@@ -25,7 +25,7 @@ export function* forgetSpans(beforeMs: number, limit: number): Script<void> {
 // repaired in time, and would block retention forever: their events are deleted, with the
 // deliveries made so far.
 
-const endFanOutsSql = {
+export const endFanOutsSql = {
   upTo: 'select event from fanout where event <= ?1 and event < ?2 order by event limit ?3 + 0',
   count: `
     update event set deliveries = (select made from fanout where fanout.event = event.id)

@@ -136,7 +136,7 @@ function bySubscription(rows: readonly Row[]): Map<number, Row[]> {
 // the order of events, but of all apps; behind a long backlog of other apps, the search goes by
 // slices.
 
-const oldestPendingSql = {
+export const oldestPendingSql = {
   first: `
     select min(event) as event from (
       select event, app from delivery_live order by event, n limit ?2 + 0) as oldest
@@ -180,7 +180,7 @@ function* oldestPending(appNo: number): Script<string | undefined> {
 // receivers. A few of each, found by indexes that contain nothing else.
 
 // A lane that no callback uses any more may have failed last; nothing would ever clear it.
-const attentionSql = {
+export const attentionSql = {
   disabled: `
     select subscription.id,
       (select url from callback where callback.subscription = subscription.no and inactive is null

@@ -37,7 +37,7 @@ export function* spreadControls(subscription: number, controls: Controls): Scrip
 // look it up. Code that adds a pattern or changes the filter must call this last, in the same
 // transaction.
 
-const markFilteredSql = {
+export const markFilteredSql = {
   // Includes ended patterns: a large fan-out that began before still uses them.
   mark: `
     update pattern set filtered = ?2

@@ -86,7 +86,7 @@ export const unsubscribe: Edit<'unsubscribe'> = function* (input, nowMs) {
 // Ends expired subscriptions: a read finds them, and an edit ends each, after checking again that
 // it has expired.
 
-const expireSubscriptionSql = {
+export const expireSubscriptionSql = {
   soonest: `
     select app, id, expires_ms from subscription
     where expires_ms is not null and state <> 'ended' order by expires_ms limit ?1 + 0`,

@@ -95,9 +95,7 @@ function notCalled({ atStart, ofPublish }: Measured, { path, functions }: Row): 
       return !places.some(({ ranges: [outer] }) =>
         called.some(
           ({ startOffset, endOffset }) =>
-            outer !== undefined &&
-            startOffset >= outer.startOffset &&
-            endOffset <= outer.endOffset,
+            outer !== undefined && startOffset >= outer.startOffset && endOffset <= outer.endOffset,
         ),
       );
     })

@@ -41,7 +41,7 @@ type Taking = 'leases' | 'nothing';
 
 export type WaitingSettlement = Awaiting<SettleReply> & { settlement: Settlement };
 
-export class Cycle {
+export class BatchCycle {
   readonly #transport: Transport;
   readonly #options: BatcherOptions;
   readonly #pace: Pace;

@@ -11,7 +11,7 @@ import {
   type Waiting,
 } from '../port/store.ts';
 import { editCall, editOutput, type Transport } from '../port/transport-protocol.ts';
-import { Cycle, type BatcherOptions } from './batch-cycle.ts';
+import { BatchCycle, type BatcherOptions } from './batch-cycle.ts';
 import type { WaitingEdit } from './edit-queue.ts';
 import { toError } from './failure-to-error.ts';
 
@@ -38,7 +38,7 @@ export interface Batcher {
  * per edit (bench/parts/store-edits.ts).
  */
 export function createBatcher(transport: Transport, options: BatcherOptions): Batcher {
-  const cycle = new Cycle(transport, options);
+  const cycle = new BatchCycle(transport, options);
   return {
     edit: (verb, input, queued) =>
       new Promise<EditOutput<typeof verb>>((resolve, reject) => {

@@ -86,7 +86,7 @@ function refusalOf(
   for (const { label, schema } of checks) {
     const [fault] = schema.check(payload, work);
     if (fault !== undefined) {
-      return `callback ${label} wants another payload: ${fault.field} ${fault.message}`;
+      return `callback ${label} requires a different payload: ${fault.field} ${fault.message}`;
     }
   }
   return undefined;

@@ -73,7 +73,7 @@ function search(validator: Validator, work: Work, wishes: readonly Wish[]): Samp
   }
   const [first] = best;
   const place = first === undefined || first.field === '' ? 'the value' : first.field;
-  return { kind: 'none', why: `no example could be made: ${place} ${first?.message}` };
+  return { kind: 'none', why: `no example could be generated: ${place} ${first?.message}` };
 }
 
 const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };

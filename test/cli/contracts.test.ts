@@ -131,7 +131,7 @@ describe('ringback serve --contract', () => {
       await using child = await serve(data(folder), ['--contract', a, `--contract=${b}`]);
       assert.deepEqual(await titles(child), ['a', 'b']);
       assert.doesNotMatch(child.out(), /document of "a" asks/);
-      assert.match(child.out(), /document of "b" asks for no key at POST \/b\/hooks/);
+      assert.match(child.out(), /document "b" requires no key for POST \/b\/hooks/);
     }
     const env = { ...data(folder), RINGBACK_CONTRACT: `${b}, ${a}` };
     await using child = await serve(env);

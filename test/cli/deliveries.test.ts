@@ -67,7 +67,7 @@ describe('ringback deliveries', () => {
     const wide = await commanded.onTerminal(['deliveries'], { columns: 120 });
     assert.equal(wide.code, 0);
     const [head = '', first = '', second = ''] = wide.screen;
-    assert.match(head, /^ID +STATE +EVENT +ANSWER +TRIES +PUBLISHED +URL$/);
+    assert.match(head, /^ID +STATE +EVENT +RESPONSE +ATTEMPTS +PUBLISHED +URL$/);
     assert.match(first, /^dlv_\w+_0 {2}dead +order\.bad +503 +2 {2}(now|\d+ \w+ ago) +http:\/\//);
     assert.match(
       second,
@@ -114,7 +114,7 @@ describe('ringback deliveries', () => {
 
   it('writes whole times and every column into a pipe, without colours', async () => {
     const { out } = await commanded.run(['deliveries', '--state', 'dead']);
-    assert.match(out, /^ID +STATE +EVENT +ANSWER +TRIES +PUBLISHED +NEXT +URL\n/);
+    assert.match(out, /^ID +STATE +EVENT +RESPONSE +ATTEMPTS +PUBLISHED +NEXT +URL\n/);
     assert.match(out, / {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}/);
     assert.ok(!isColoured(out));
   });
@@ -154,7 +154,7 @@ describe('ringback deliveries', () => {
       [['--since', 'yesterday'], 2, /^Cannot read --since "yesterday": expected how long ago/],
       [['--to', good], 2, /^Cannot filter by "dlv_\w+": expected a subscription/],
       [['--cursor', 'x'], 1, /cursor/],
-      [[good, '--state', 'dead'], 2, /^Cannot use --state beside "dlv_/],
+      [[good, '--state', 'dead'], 2, /^Cannot combine --state with "dlv_/],
       [['--watch', '--limit', '3'], 2, /^Cannot use --limit beside --watch/],
     ];
     for (const [words, expected, message] of mistakes) {

@@ -49,7 +49,7 @@ describe('checkCertificate', () => {
     writeFileSync(tlsCert, makeCertificate('a.test').certificate);
     writeFileSync(tlsKey, makeCertificate('b.test').key);
     const files = { tlsCert, tlsKey, publicUrl: undefined };
-    assert.match(checkCertificate(files, nowMs).message, /is not the one of the certificate/);
+    assert.match(checkCertificate(files, nowMs).message, /does not belong to the certificate/);
     writeFileSync(tlsKey, 'no key');
     assert.match(checkCertificate(files, nowMs).message, /^Cannot read the certificate or its key/);
     const early = checkCertificate({ ...files, tlsKey: tlsCert }, Date.UTC(2019, 0, 1));
@@ -83,7 +83,7 @@ describe('a small check', () => {
       states.map(({ state }) => state),
       ['ok', 'warning', 'failed'],
     );
-    assert.match(states[1]?.message ?? '', /5\.0 s behind the database's/);
+    assert.match(states[1]?.message ?? '', /5\.0 s behind the database server’s/);
     assert.match(states[2]?.message ?? '', /120\.0 s ahead of the database's/);
     assert.equal(judgeClock(1_000_000, 950_000).state, 'ok');
     assert.match(judgeClock(1_000_000, 0).message, /last there 1000 s later/);
@@ -101,7 +101,7 @@ describe('a small check', () => {
       const { state, message } = await checkNames(answering(kind), 'a.test');
       return `${state} ${message}`;
     };
-    assert.equal(await say('addresses'), 'ok "a.test" is 192.0.2.7');
+    assert.equal(await say('addresses'), 'ok "a.test" resolves to 192.0.2.7');
     assert.equal(await say('missing'), 'warning The name server has no address for "a.test"');
     assert.match(await say('failed'), /^warning The name server does not respond in time/);
     assert.equal(nameToLookUp('x.test', 'https://y.test'), 'x.test');

@@ -80,7 +80,7 @@ describe('ringback doctor', () => {
     await using folder = await newFolder();
     await settle(folder.path);
     const { of, failure } = await examine({ RINGBACK_DATA: folder.path });
-    assert.match(of('store').join(), /^ok: SQLite, [\d.]+ MB, sound$/);
+    assert.match(of('store').join(), /^ok: SQLite, [\d.]+ MB, intact$/);
     assert.deepEqual(of('schema'), ['ok: up to date, no migration pending']);
     assert.deepEqual(of('key'), ['ok: the encryption key matches this database']);
     assert.equal(failure, undefined);
@@ -161,7 +161,7 @@ describe('ringback doctor', () => {
     const wrong = await examine({ ...env, RINGBACK_ENCRYPTION_KEY: other });
     assert.match(wrong.of('key').join(), /^failed: The encryption key does not match/);
     rmSync(join(folder.path, 'encryption.key'));
-    assert.match((await examine(env)).of('key').join(), /^failed: ".*encryption.key" is not there/);
+    assert.match((await examine(env)).of('key').join(), /^failed: ".*encryption.key" is missing/);
   });
 
   it('says that the file is damaged, or no database at all', async () => {
@@ -195,7 +195,7 @@ describe('ringback doctor', () => {
     await using child = await serve({ RINGBACK_DATA: folder.path });
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PORT: new URL(child.url).port };
     const { of, failure } = await examine(env);
-    assert.match(of('store').join(), /^ok: SQLite, .* MB, in use by a running service, sound$/);
+    assert.match(of('store').join(), /^ok: SQLite, .* MB, in use by a running service, intact$/);
     assert.match(of('port').join(), /^ok: Ringback is already running at http:/);
     assert.equal(failure, undefined);
     assert.equal((await fetch(`${child.url}/readyz`)).status, 200);
@@ -219,7 +219,7 @@ describe('ringback doctor', () => {
     const plain = await examine({ ...env, RINGBACK_TLS_CERT: 'cert', RINGBACK_TLS_KEY: 'key' });
     assert.match(
       plain.of('port').join(),
-      /^failed: Port \d+ is in use by another program: https:\S+ does not answer \(TLS: wrong version number\)$/,
+      /^failed: Port \d+ is in use by another program: https:\S+ does not respond \(TLS: wrong version number\)$/,
     );
     const elsewhere = await examine({ ...env, RINGBACK_HOST: '192.0.2.1' });
     assert.match(elsewhere.of('port').join(), /^failed: Cannot listen on 192\.0\.2\.1/);

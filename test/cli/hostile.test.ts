@@ -207,7 +207,10 @@ describe('a service that counts', () => {
     await using service = await rawService(answers(200, { matched: 3, isCapped: false }));
     const answer = await runAgainst(service, ['replay', '--json']);
     assert.deepEqual([answer.code, answer.out], [2, '']);
-    assert.match(String(errorOf(answer)['message']), /^3 deliveries would be[^]*Pass --yes$/);
+    assert.match(
+      String(errorOf(answer)['message']),
+      /^3 deliveries would be[^]*Pass --yes to skip the question$/,
+    );
   });
 });
 

@@ -115,7 +115,7 @@ describe('ringback key', () => {
       [['create', '--name', 'x'], /^Cannot create a key: --scopes is missing/],
       [['create', '--name', 'x', '--scopes', 'read,root'], /^Cannot grant scope "root": expected/],
       [['rotate'], /^Cannot rotate: no key given, expected its id/],
-      [['revoke', 'rbk_00000000', 'rbk_00000001'], /^Cannot revoke "rbk_00000001" too/],
+      [['revoke', 'rbk_00000000', 'rbk_00000001'], /^Cannot revoke "rbk_00000001"/],
       [['list', 'shop'], /^Cannot list "shop" too/],
     ];
     const list = await good('list');

@@ -197,7 +197,7 @@ describe('ringback listen', () => {
     assert.equal(keyless.code, 2);
     assert.match(
       keyless.err,
-      /^Cannot call Ringback no API key\. Pass --key, or set RINGBACK_API_KEY/,
+      /^Cannot call Ringback: no API key\. Pass --key, or set RINGBACK_API_KEY/,
     );
     const wrong = await runHere([...base, '--listen-port', '0', '--key', 'wrong']);
     assert.equal(wrong.code, 1);

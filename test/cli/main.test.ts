@@ -29,7 +29,8 @@ describe('ringback', () => {
   });
 
   it('knows what was meant by a wrong word, as a process too', async () => {
-    const text = 'Cannot run "delivries": did you mean "deliveries"?\nSee ringback --help\n';
+    const text =
+      'Cannot run "delivries": did you mean "deliveries"?\nRun "ringback --help" for usage\n';
     assert.deepEqual(await runChild(['delivries']), { code: 2, out: '', err: text });
   });
 
@@ -41,7 +42,7 @@ describe('ringback', () => {
   ] as const) {
     it(`says to "ringback ${words}" what is wrong, and where to read on`, async () => {
       const { code, out, err } = await runHere(words.split(' '));
-      assert.deepEqual([code, out, err], [2, '', `${message}\nSee ringback --help\n`]);
+      assert.deepEqual([code, out, err], [2, '', `${message}\nRun "ringback --help" for usage\n`]);
     });
   }
 
@@ -72,7 +73,10 @@ describe('ringback', () => {
     it(`says to "ringback ${words}" what is wrong`, async () => {
       const [name = ''] = words.split(' ');
       const { code, out, err } = await runHere(words.split(' '));
-      assert.deepEqual([code, out, err], [2, '', `${message}\nSee ringback ${name} --help\n`]);
+      assert.deepEqual(
+        [code, out, err],
+        [2, '', `${message}\nRun "ringback ${name} --help" for usage\n`],
+      );
     });
   }
 
@@ -112,7 +116,10 @@ describe('ringback on a terminal', { skip: noTerminal }, () => {
   it('shows a mistake in red', async () => {
     const { code, screen, raw } = await runOnTerminal(['sevre'], { columns: 100 });
     assert.equal(code, 2);
-    assert.deepEqual(screen, ['Cannot run "sevre": did you mean "serve"?', 'See ringback --help']);
+    assert.deepEqual(screen, [
+      'Cannot run "sevre": did you mean "serve"?',
+      'Run "ringback --help" for usage',
+    ]);
     assert.match(raw, /\[31mCannot run/);
   });
 });

@@ -246,7 +246,7 @@ describe('ringback publish --batch', () => {
     assert.equal(await published('refused.once'), 1_000);
     await writeFile(path, good);
     const said = await commanded.run(['publish', '--batch', path]);
-    assert.match(said.out, /^Published 1,500 events in 2 batches: 0 deliveries under way\.\n$/);
+    assert.match(said.out, /^Published 1,500 events in 2 batches: 0 deliveries pending\.\n$/);
     assert.equal(said.err, '');
     assert.equal(await published('refused.once'), 1_500);
   });

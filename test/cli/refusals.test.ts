@@ -36,7 +36,7 @@ describe('a command that calls a service', () => {
     await using asking = await startCommanded({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const without = await asking.run(['events']);
     assert.equal(without.code, 1);
-    assert.match(without.err, /give --app-id/);
+    assert.match(without.err, /pass --app-id/);
     for (const [args, env] of [
       [['--app-id', asking.service.appId], {}],
       [[], { RINGBACK_APP_ID: asking.service.appId }],
@@ -66,7 +66,7 @@ describe('a command that calls a service', () => {
     assert.deepEqual([code, status], ['unauthorized', 401]);
     const none = await commanded.run(['events'], { env: { RINGBACK_API_KEY: '' } });
     assert.equal(none.code, 2);
-    assert.match(none.err, /^Cannot call Ringback no API key\. Pass --key/);
+    assert.match(none.err, /^Cannot call Ringback: no API key\. Pass --key/);
     const odd = await commanded.run(['events', '--key', 'a secret\nkey']);
     assert.equal(odd.code, 2);
     assert.ok(!odd.err.includes('a secret'), odd.err);

@@ -191,7 +191,7 @@ describe('ringback replay', () => {
       [['show', `rpl_${'0'.repeat(26)}`], 1, /^There is no replay/],
       [['list', 'all'], 2, /^Cannot replay "all": the command takes options only/],
       [['--state', 'due'], 2, /expected dead, delivered, cancelled or ended/],
-      [['--limit', '5', '--yes'], 2, /^Cannot use --limit beside a new replay/],
+      [['--limit', '5', '--yes'], 2, /^Cannot combine --limit with a new replay/],
       [
         ['cancel', `rpl_${'0'.repeat(26)}`, '--event', 'a'],
         2,

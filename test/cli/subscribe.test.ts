@@ -114,7 +114,7 @@ describe('ringback subscriptions, with some', () => {
   it('lists them on a terminal, important columns first', { skip: noTerminal }, async () => {
     const wide = await commanded.onTerminal(['subscriptions'], { columns: 140 });
     assert.equal(wide.code, 0);
-    assert.match(wide.screen[0] ?? '', /^ID +STATE +HEARS +URL +SINCE +DESCRIPTION$/);
+    assert.match(wide.screen[0] ?? '', /^ID +STATE +EVENTS +URL +CREATED +DESCRIPTION$/);
     assert.match(
       wide.text,
       /\nsub_\w{26} {2}active {2}order\.\*, paid +http:\/\/\S+ +(now|\d+ \w+ ago) +Orders \\u\{202e\}✓\n/,
@@ -192,7 +192,11 @@ describe('ringback subscriptions, with some', () => {
       [[sub], 1, /^There is no subscription "sub_0+"\nIt may belong to another app/],
       [[sub, sub], 2, /^Cannot show several subscriptions/],
       [['--ping'], 2, /^Cannot ping: no subscription given, expected sub_…/],
-      [[sub, '--ping', '--pause'], 2, /^Cannot do --pause or --ping at once/],
+      [
+        [sub, '--ping', '--pause'],
+        2,
+        /^Cannot run several actions at once: give either --pause or --ping/,
+      ],
       [[sub, '--overlap', '1d'], 2, /requires --rotate-secret/],
       [[sub, '--rotate-secret', '--overlap', '1ms'], 2, /^Cannot read --overlap "1ms"/],
       [['--state', 'activ'], 2, /did you mean "active"\?/],

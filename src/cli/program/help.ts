@@ -30,10 +30,7 @@ export function overview(commands: readonly Command[], screen: Screen): string {
     'Usage: ringback COMMAND [OPTIONS]',
     ...grouped,
     '',
-    ...wrap(
-      'Run "ringback COMMAND --help" for details and examples. All commands accept --json.',
-      width,
-    ),
+    ...wrap('Run "ringback COMMAND --help" for details. All commands accept --json.', width),
     '',
   ].join('\n');
 }

@@ -48,7 +48,9 @@ type Action = (typeof actions)[number] | 'show';
 function readAction(call: Invocation, id: string | undefined): Action {
   const given = actions.filter((one) => call.isOn(one));
   if (given.length > 1) {
-    throw calledWrongly(`Cannot combine ${listed(given.map((one) => `--${one}`))}: give only one`);
+    throw calledWrongly(
+      `Cannot run several actions at once: give either ${listed(given.map((one) => `--${one}`))}`,
+    );
   }
   const [action = 'show'] = given;
   if (id !== undefined) expectId('sub', id, verbs[action]);

@@ -155,7 +155,7 @@ describe('ringback deliveries', () => {
       [['--to', good], 2, /^Cannot filter by "dlv_\w+": expected a subscription/],
       [['--cursor', 'x'], 1, /cursor/],
       [[good, '--state', 'dead'], 2, /^Cannot combine --state with "dlv_/],
-      [['--watch', '--limit', '3'], 2, /^Cannot use --limit beside --watch/],
+      [['--watch', '--limit', '3'], 2, /^Cannot combine --limit with --watch/],
     ];
     for (const [words, expected, message] of mistakes) {
       const { code, out, err } = await commanded.run(['deliveries', ...words]);

@@ -195,7 +195,7 @@ describe('ringback replay', () => {
       [
         ['cancel', `rpl_${'0'.repeat(26)}`, '--event', 'a'],
         2,
-        /^Cannot use --event beside "cancel"/,
+        /^Cannot combine --event with "cancel"/,
       ],
       [['--rate', '0'], 2, /expected a number from 1 to 1000/],
     ];

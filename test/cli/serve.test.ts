@@ -152,7 +152,7 @@ describe('ringback serve', () => {
     assert.match(wrong.err, /^Cannot read --port "abc": expected/);
     assert.match(
       wrong.err,
-      /\nCannot read RINGBACK_LOG "loud": [^]*\nSee ringback serve --help\n$/,
+      /\nCannot read RINGBACK_LOG "loud": [^]*\nRun "ringback serve --help" for usage\n$/,
     );
     const set = await runHere(['serve'], { env: { RINGBACK_PORT: 'abc' } });
     assert.equal(set.code, 1);

@@ -86,7 +86,7 @@ describe('a small check', () => {
     assert.match(states[1]?.message ?? '', /5\.0 s behind the database server’s/);
     assert.match(states[2]?.message ?? '', /120\.0 s ahead of the database server’s/);
     assert.equal(judgeClock(1_000_000, 950_000).state, 'ok');
-    assert.match(judgeClock(1_000_000, 0).message, /last there 1000 s later/);
+    assert.match(judgeClock(1_000_000, 0).message, /last used 1000 s after that/);
   });
 
   it('wants names to be looked up, and goes on without', async () => {

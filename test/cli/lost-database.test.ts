@@ -21,7 +21,7 @@ describe('a start without its database', () => {
       await using folder = await newFolder();
       writeFileSync(join(folder.path, left), '');
       const reason = new RegExp(
-        `Cannot open ".*ringback\\.db": the file is not there, but ".*${left}" is. ` +
+        `Cannot open ".*ringback\\.db": the file does not exist, but ".*${left}" does. ` +
           'Restore the database file or a backup. To start with an empty database, move these files away',
       );
       for (const args of [['serve'], ['migrate'], ['migrate', '--check']]) {
@@ -96,7 +96,7 @@ describe('a start on a full disk', () => {
           env: aloneEnv,
         });
         assert.equal(code, 1, size);
-        assert.match(err, /^Cannot (open|start).*(is full|disk I\/O error).*; (make|check) /);
+        assert.match(err, /^Cannot (open|start).*(is full|disk I\/O error).*; (free|check) /);
         assert.doesNotMatch(err, /^\s+at /m);
       } finally {
         spawnSync('umount', [disk]);

@@ -54,7 +54,7 @@ describe('ringback migrate', () => {
     assert.deepEqual(await migrate(folder.path, '--check'), {
       code: 1,
       out: '',
-      err: lines(last - 2, 'is due'),
+      err: lines(last - 2, 'is pending'),
     });
     assert.deepEqual(await migrate(folder.path), {
       code: 0,
@@ -67,7 +67,11 @@ describe('ringback migrate', () => {
   it('changes nothing with --check, not even a folder that is not there', async () => {
     await using folder = await newFolder();
     const path = join(folder.path, 'typo');
-    assert.deepEqual(await migrate(path, '--check'), { code: 1, out: '', err: lines(0, 'is due') });
+    assert.deepEqual(await migrate(path, '--check'), {
+      code: 1,
+      out: '',
+      err: lines(0, 'is pending'),
+    });
     assert.ok(!existsSync(path));
     assert.deepEqual(readdirSync(folder.path), []);
   });
@@ -116,7 +120,7 @@ describe('ringback migrate', () => {
     const two = known.slice(-2).map(({ number, name }) => ({ number, name }));
     const due = await migrate(folder.path, '--check', '--json');
     assert.deepEqual(JSON.parse(due.out), { applied: [], due: two, at: last - 2, last });
-    const message = lines(last - 2, 'is due').trimEnd();
+    const message = lines(last - 2, 'is pending').trimEnd();
     assert.deepEqual([due.code, JSON.parse(due.err)], [1, { error: { message } }]);
     const done = await migrate(folder.path, '--json');
     assert.deepEqual([done.code, done.err], [0, '']);

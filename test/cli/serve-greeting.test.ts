@@ -82,7 +82,7 @@ describe('the greeting of ringback serve', () => {
       assert.ok(isColoured(shown.raw()));
       const env = { NO_COLOR: '1' };
       await using plain = startOnTerminal(args, { columns: 60, env });
-      await plain.says(/API key +as set before\n/);
+      await plain.says(/API key +unchanged\n/);
       await plain.says(/INFO +started/);
       plain.type('\u0003');
       assert.equal(await plain.ended, 0);
@@ -93,14 +93,17 @@ describe('the greeting of ringback serve', () => {
   it('says what callbacks reach, and what the pasted lines need behind a proxy', async () => {
     await using folder = await newFolder();
     await inTerminal(data(folder), async (greeting) => {
-      assert.match(greeting, /^ {2}callbacks +reach public addresses and loopback, because only/m);
+      assert.match(
+        greeting,
+        /^ {2}callbacks +can reach public addresses and loopback, because only/m,
+      );
       assert.doesNotMatch(greeting, /The commands below need/);
     });
     const proxied = data(folder, { RINGBACK_PUBLIC_URL: 'https://hooks.example' });
     await inTerminal(proxied, async (greeting) => {
       assert.match(
         greeting,
-        /^ {2}callbacks +reach public addresses only, because RINGBACK_PUBLIC_URL is https:\/\/hooks\.example; set RINGBACK_ALLOW_TARGETS to change this$/m,
+        /^ {2}callbacks +can reach public addresses only, because RINGBACK_PUBLIC_URL is https:\/\/hooks\.example; set RINGBACK_ALLOW_TARGETS to change this$/m,
       );
       assert.match(greeting, /^The commands below need RINGBACK_ALLOW_TARGETS=loopback/m);
     });

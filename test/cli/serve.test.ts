@@ -96,7 +96,7 @@ describe('ringback serve', () => {
     {
       await using folder = await newFolder();
       await using child = await serve(data(folder, open));
-      await child.says(/Warning: Listening on 0\.0\.0\.0 without TLS.*HTTPS/, 'err');
+      await child.says(/Warning: Listening on 0\.0\.0\.0 without TLS.*unencrypted/, 'err');
       const { port } = new URL(child.url);
       assert.equal(await status(`http://127.0.0.1:${port}/healthz`), 200);
     }

@@ -54,7 +54,7 @@ describe('judgeEntry', () => {
 
   it('rejects invalid event names, and those of Ringback itself', () => {
     const payload = '{"message":""}';
-    assert.match(reasonAgainst(entry(payload, 'a..b')) ?? '', /it is no event name/);
+    assert.match(reasonAgainst(entry(payload, 'a..b')) ?? '', /it is not an event name/);
     assert.match(reasonAgainst(entry(payload, 'ringback.ping')) ?? '', /is reserved/);
   });
 
@@ -68,7 +68,7 @@ describe('judgeEntry', () => {
     assert.match(reasons[0] ?? '', /^Cannot read the payload: it is not valid JSON/);
     assert.match(reasons[1] ?? '', /^Cannot read the payload: it is not valid UTF-8/);
     assert.match(reasons[2] ?? '', /^Cannot read the payload: it is nested deeper/);
-    assert.match(reasons[3] ?? '', /^The payload has 1048577 bytes, at most 1048576/);
+    assert.match(reasons[3] ?? '', /^The payload has 1048577 bytes, expected at most 1048576/);
   });
 });
 

@@ -234,7 +234,7 @@ function eventRows(events: readonly EventReport[]): Row[] {
   if (events.length === 0) return [];
   const rows = events.map(({ event, name, payload }): Row => {
     const isPattern = event !== name;
-    const label = event === '*' ? 'any name' : event.includes('{') ? 'chosen by request' : event;
+    const label = event === '*' ? 'any name' : event.includes('{') ? 'by request' : event;
     const text =
       payload.kind === 'sample' ? JSON.stringify(payload.value) : `no example: ${payload.why}`;
     const such = isPattern && event !== '*' && !event.includes('{') ? `for example ${name}: ` : '';

@@ -163,7 +163,7 @@ describe('the security of a foreign document', () => {
     for (const name of ['mtls', 'mtls-or-header', 'mtls-and-header', 'ghost', 'ghost-or-header']) {
       assert.ok(logged.includes(`#/paths/~1${name}/post/security/0/`), name);
     }
-    assert.match(logged, /#\/paths\/~1mtls\/post\/security".*every request is refused/);
+    assert.match(logged, /#\/paths\/~1mtls\/post\/security".*every request is rejected/);
     assert.match(logged, /with \\"Ghost\\" is not supported: it is not declared/);
   });
 

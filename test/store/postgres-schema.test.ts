@@ -112,7 +112,7 @@ describe('applyMigrations', () => {
       url: database.url,
       code: 'newer_schema',
       message: new RegExp(
-        `it is at migration ${known + 1}, and this program knows migrations up to ${known}; start`,
+        `it is at migration ${known + 1}, and this program knows migrations up to ${known}. Start`,
       ),
     };
     await refused(applyMigrations(options), expected);

@@ -170,7 +170,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
 /** The indexes of hot statements, in the order of the plan. */
 const hot: Readonly<Record<string, readonly string[]>> = {
   'claim.lanes': ['lane_ready'],
-  'claim.lanesByApp': ['lane_app_ready', 'lane_app_ready', 'lane_app_ready'],
+  'claim.lanesByApp': ['lane_app_ready'],
   'claim.provenLanes': ['lane_pkey'],
   'claim.due': ['delivery_due'],
   'claim.lease': ['delivery_live_pkey'],
@@ -187,6 +187,7 @@ const hot: Readonly<Record<string, readonly string[]>> = {
   'makeDeliveries.insert': [],
   'makeDeliveries.wake': ['lane_pkey'],
   'outlook.ahead': ['fanout_pkey', 'lane_ready'],
+  'outlook.aheadByApp': ['lane_app_ready', 'fanout_pkey', 'lane_pkey'],
   'replayable.firstFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
   'replayable.lastFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
   'replayable.failed': ['delivery_done (app, event, n, state, lane, code, error)'],

@@ -116,9 +116,9 @@ describe('docsPage', () => {
     const text = textOf(page.html);
     assert.match(
       text,
-      /Callback myEvent The event happened When this event happens \{\$request\.query\.event\} the event named in the request Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} With this payload application\/json object callbackMessage message string required/,
+      /Callback myEvent Callback for the chosen event When this event happens \{\$request\.query\.event\} the event named in the request Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} With this payload application\/json object callbackMessage message string required/,
     );
-    assert.match(text, /Callback inProgress It failed When this event happens failed/);
+    assert.match(text, /Callback inProgress Callback for failed When this event happens failed/);
     assert.match(text, /200 Delivered\. .* 410 Ends the subscription\. .* other Retried\./);
   });
 

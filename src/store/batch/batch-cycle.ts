@@ -94,7 +94,7 @@ export class BatchCycle {
   }
 
   attach(worker: Worker): void {
-    assert(this.#worker === undefined, 'Cannot attach a worker: there is one already');
+    assert(this.#worker === undefined, 'Cannot attach a worker: one is already attached');
     this.#worker = worker;
   }
 

@@ -27,8 +27,8 @@ export const outlookSql = {
         where lane.app = apps.app and ready_ms < 9007199254740991 and ${hasRoom('$3', '$4')}
         order by ready_ms, no limit 1) first), (
       select min(ready_ms) from lane
-      where no = any($6::bigint[]) and app <> all($8::bigint[]) and ready_ms < 9007199254740991
-        and ${hasRoom('$3', '$4')})) as ready_ms`,
+      where no = any($6::bigint[]) and app <> all($8::bigint[])
+        and ready_ms + 0 < 9007199254740991 and ${hasRoom('$3', '$4')})) as ready_ms`,
   fanOut: `select exists (${fanOut}) as is_fanning_out`,
 } as const;
 

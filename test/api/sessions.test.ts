@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
+import { scopes } from '../../src/core/domain/key.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { until } from '../e2e/stage.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
@@ -103,7 +104,7 @@ describe('signIn', () => {
   it('takes no ticket of a key that was revoked since', async () => {
     await using other = await start();
     const ticket = await ticketOf(other);
-    const { key } = await makeKey(other, { scopes: ['admin'] });
+    const { key } = await makeKey(other, { scopes });
     const gone = { method: 'DELETE', path: `/keys/${other.key.slice(0, 12)}`, key };
     assert.equal((await other.call(gone)).status, 204);
     assert.equal((await signIn(other, { ticket })).status, 401);

@@ -85,13 +85,12 @@ describe('a start on SQLite', () => {
     assert.deepEqual(
       adapters.map((path) => path.replace('src/store/sqlite/', '')),
       [
-        'thread.ts',
-        'pack-batch.ts',
-        'pack-outcomes.ts',
-        'pack-work.ts',
-        'parcel.ts',
-        'pack-targets.ts',
-        'work.ts',
+        'connection/sync-folder.ts',
+        'thread/thread.ts',
+        'batch/work.ts',
+        'thread/pack-batch.ts',
+        'thread/flat-codec.ts',
+        'thread/pack-targets.ts',
       ],
     );
     for (const thread of [write, read]) {

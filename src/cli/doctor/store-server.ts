@@ -103,8 +103,8 @@ function roomTroubles(found: ExaminedServer): Finding[] {
   if (connectionsMax - connections < connectionsSpare) {
     troubles.push(
       warning('store', {
-        message: `The server has ${connections} of ${connectionsMax} connections`,
-        remedy: 'Raise max_connections, or run fewer nodes: each takes up to eleven',
+        message: `The server uses ${connections} of ${connectionsMax} connections`,
+        remedy: 'Raise max_connections, or run fewer nodes: each uses up to eleven connections',
       }),
     );
   }

@@ -20,7 +20,8 @@ import { prepareOutcomes } from '../deliver/settle.ts';
 import { writeTogether, type Written } from '../transaction/transaction.ts';
 import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
-import { asBatch, asWorkReply, prepareWrite, type Left } from './write.ts';
+import { asBatch, asWorkReply } from './work.ts';
+import { prepareWrite, type Left } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
   run: (batch: Batch, foretell?: Foretell) => BatchReply;

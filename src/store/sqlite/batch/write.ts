@@ -1,10 +1,9 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
 // leaves.
-import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Born, Outlook, Worked, Work } from '../../port/delivery-verbs.ts';
+import type { Born, Outlook, Worked } from '../../port/delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
-import type { Batch, EditCall, BatchReply, WorkReply } from '../../port/transport-protocol.ts';
+import type { Batch, EditCall } from '../../port/transport-protocol.ts';
 import { birthsFor } from '../../rules/offer-slots.ts';
 import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
 import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
@@ -144,13 +143,3 @@ function ownEdits(db: DatabaseSync, { keep, aside }: EditDeps): OwnEdits {
 }
 
 // Treats work as a batch without edits, so that the writer has one code path.
-
-export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {
-  return { nowMs, settlements, edits: [], offer: undefined, takeUp: { claim, fanOut } };
-}
-
-export function asWorkReply(reply: BatchReply): WorkReply {
-  if (reply.kind !== 'written') return reply;
-  assert(reply.worked !== undefined, 'Work was answered as if it had taken up nothing');
-  return { kind: 'worked', settled: reply.settled, ...reply.worked };
-}

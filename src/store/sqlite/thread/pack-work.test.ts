@@ -9,7 +9,7 @@ import type {
   Worked,
 } from '../../port/delivery-verbs.ts';
 import type { BatchReply } from '../../port/transport-protocol.ts';
-import { asBatch } from '../batch/write.ts';
+import { asBatch } from '../batch/work.ts';
 import type { Parcel } from './flat-codec.ts';
 import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
 

@@ -10,7 +10,7 @@ import { StoreUnavailable } from '../../port/store.ts';
 import type { ReadCall, Transport } from '../../port/transport-protocol.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { ReaderOptions } from '../batch/reader.ts';
-import { asBatch, asWorkReply } from '../batch/write.ts';
+import { asBatch, asWorkReply } from '../batch/work.ts';
 import type { FromThread, ToThread } from './answering.ts';
 import { packBatch, unpackForetold, unpackWritten } from './pack-batch.ts';
 import { unpackTargets } from './pack-targets.ts';

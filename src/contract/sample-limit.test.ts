@@ -126,7 +126,7 @@ function contractOf(payloads: readonly string[]): Contract {
 }
 
 describe('makeReport: the work limit', () => {
-  it('is one for all examples of a contract, and is told where it was reached', () => {
+  it('is shared by all examples of a contract, and is reported where it was reached', () => {
     const many = Array.from({ length: 20 }, (_none, index) => `s${index}`);
     const { subscribes, events, cannotRun } = makeReport(contractOf(many), '');
     assert.deepEqual(cannotRun, []);

@@ -54,7 +54,7 @@ paths:
             x-ringback-event: '{$request.query.kind}'
             put: {}
         broken:
-          '{nobody}': { post: {} }
+          '{unknown}': { post: {} }
   /hooks/{hook}:
     delete:
       operationId: endHook
@@ -94,17 +94,17 @@ describe('makeReport', () => {
       method: 'POST',
       event: 'orderPaid',
       does: 'POST to the URL in the request body at /url + /paid',
-      hears: 'orderPaid',
+      matches: 'orderPaid',
       reads: [{ expression: '$request.body#/url', place: 'the request body at /url' }],
       repairs: [],
       unsubscribeStatus: 404,
       inactive: undefined,
     });
     assert.equal(anything?.does, 'PUT to the URL in the request body at /url');
-    assert.equal(anything?.hears, 'the event in query parameter kind');
+    assert.equal(anything?.matches, 'the event in query parameter kind');
     assert.equal(anything?.repairs.length, 2);
     assert.equal(broken?.key, undefined);
-    assert.match(broken?.inactive ?? '', /Cannot read callback key "\{nobody\}"/);
+    assert.match(broken?.inactive ?? '', /Cannot read callback key "\{unknown\}"/);
   });
 
   it('gives a request that registers them', () => {
@@ -118,7 +118,7 @@ describe('makeReport', () => {
     });
   });
 
-  it('gives a payload for each event that somebody can hear', () => {
+  it('gives a payload for each event that a callback can match', () => {
     const events = report(shop).events.map(({ event, name, callbacks, payload }) => [
       event,
       name,

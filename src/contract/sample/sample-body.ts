@@ -11,7 +11,7 @@ import type { Validator } from '../schema/schema.ts';
 
 export type DrawnBody = { kind: 'drawn'; body: RawRequest['body'] } | { kind: 'none'; why: string };
 
-/** A body with the wishes in it; undefined where nobody needs one. */
+/** A body with the wishes in it; undefined if none is needed. */
 export function drawBody(
   body: RequestBody | undefined,
   wishes: readonly Wish[],

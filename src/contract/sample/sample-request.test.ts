@@ -129,7 +129,7 @@ requestBody:
     assert.deepEqual(urls(made), [callbackUrl]);
   });
 
-  it('reads echoes of the answer, and names that hear events', () => {
+  it('fills values that the answer echoes, and event names of callbacks', () => {
     const made = sampled(
       operation(`
 paths:

@@ -38,12 +38,12 @@ export type RequestSample =
     }
   | { kind: 'none'; why: string };
 
-/** What becomes of one callback of the operation when the request is sent. */
+/** What happens to one callback of the operation when the request is sent. */
 export interface SampledCallback {
   definition: CallbackDefinition;
   /** Several where the key is a list; may hold `{eventType}`. */
   urls: readonly string[];
-  /** The event that it hears. */
+  /** The event pattern that it matches. */
   event: string | undefined;
   /** Why it is not registered. */
   inactive: string | undefined;
@@ -88,7 +88,7 @@ export function sampleRequest(
   };
 }
 
-/** What somebody reads out of the request, and what should stand there. */
+/** An expression that reads from the request, and the value that it should find. */
 interface Need {
   expression: Extract<Expression, { from: string }>;
   accepts: (value: unknown) => boolean;
@@ -115,7 +115,7 @@ function needsOf(variant: Variant | undefined, callbackUrl: string): Need[] {
   });
 }
 
-/** The place in the request; of an answer, the place in the request that it echoes. */
+/** The place in the request; for an expression on the answer, the place in the request that the answer echoes. */
 function requestSide(expression: Expression, variant: Variant): Need['expression'] | undefined {
   if (!('from' in expression)) return undefined;
   if (expression.from === 'request') return expression;

@@ -151,6 +151,6 @@ export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {
 
 export function asWorkReply(reply: BatchReply): WorkReply {
   if (reply.kind !== 'written') return reply;
-  assert(reply.worked !== undefined, 'Work was answered as if it had taken up nothing');
+  assert(reply.worked !== undefined, 'The reply to a claim or a fan-out step has no result of it');
   return { kind: 'worked', settled: reply.settled, ...reply.worked };
 }

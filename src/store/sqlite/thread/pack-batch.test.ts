@@ -74,7 +74,7 @@ describe('a batch', () => {
       edits: [publish({})],
       offer,
     },
-    'of nothing but what is to be taken up': {
+    'of nothing but a claim': {
       nowMs: 1,
       settlements: [],
       edits: [],

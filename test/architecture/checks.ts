@@ -1,4 +1,4 @@
-// Rules of the house as pure functions over a tree of files, so that a test can show each of them
+// The rules of the architecture as pure functions over a tree of files, so that a test can show each of them
 // failing on a small made-up tree as well as holding on the real one.
 
 /** Path below the project's root → text. */

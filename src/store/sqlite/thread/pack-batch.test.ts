@@ -13,7 +13,7 @@ import {
 } from './pack-batch.ts';
 import type { Parcel } from './flat-codec.ts';
 
-/** Sends a parcel as to a thread. */
+/** Transfers packed bytes as to a thread. */
 function sent(parcel: Parcel): Parcel {
   return structuredClone(parcel, { transfer: [parcel.bytes] });
 }

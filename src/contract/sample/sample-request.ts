@@ -25,14 +25,14 @@ export type RequestSample =
   | {
       kind: 'sample';
       variant: string;
-      /** As it goes over the wire. */
+      /** As it is sent, like the members below. */
       method: string;
       /** Path and query, encoded. */
       target: string;
-      /** Names in lower case; `cookie` and `content-type` where there are any. */
+      /** Names in lower case, with `cookie` and `content-type` if there are any. */
       headers: Readonly<Record<string, string>>;
       body: string | undefined;
-      /** As it is read on the other side. */
+      /** As the service reads it. */
       raw: RawRequest;
       callbacks: readonly SampledCallback[];
     }
@@ -41,7 +41,7 @@ export type RequestSample =
 /** What happens to one callback of the operation when the request is sent. */
 export interface SampledCallback {
   definition: CallbackDefinition;
-  /** Several where the key is a list; may hold `{eventType}`. */
+  /** Several if the key is a list; may contain `{eventType}`. */
   urls: readonly string[];
   /** The event pattern that it matches. */
   event: string | undefined;
@@ -157,7 +157,7 @@ function drawRaw({ parameters, body }: Operation, { needs, variant, work }: Aske
     const { in: kind, name, schema, required } = parameter;
     const own = needs.filter(({ expression }) => reads(expression, parameter));
     if (!required && own.length === 0) continue;
-    // Text is read as text where no type is declared.
+    // A parameter without a declared type is read as text.
     const isFree = (schema?.shape().types.size ?? 0) === 0;
     const asked = own.length === 0 && isFree ? [plain] : own;
     const wishes = asked.map(({ accepts, value }) => ({ pointer: [], accepts, value }));
@@ -207,7 +207,7 @@ function writeWire({ method, path }: Operation, raw: RawRequest): Wire {
   };
 }
 
-/** The exchange with the answer that the request would get. */
+/** The input of expressions, with the answer that the request would get. */
 function answered(
   variant: Variant,
   { url, request }: { url: string; request: Message },

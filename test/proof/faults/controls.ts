@@ -34,13 +34,13 @@ export const faultsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/store/sqlite/batch/adapter.ts',
-        find: "path === ':memory:' ? alwaysInPlace : watchPlace(path)",
-        replace: "path === ':memory:' ? alwaysInPlace : alwaysInPlace",
+        find: "path === ':memory:' ? alwaysSameFile : watchFile(path)",
+        replace: "path === ':memory:' ? alwaysSameFile : alwaysSameFile",
       },
       {
         file: 'src/store/sqlite/batch/adapter.ts',
-        find: 'import { alwaysInPlace, watchPlace, type InPlace }',
-        replace: 'import { alwaysInPlace, type InPlace }',
+        find: 'import { alwaysSameFile, watchFile, type FileIdentity }',
+        replace: 'import { alwaysSameFile, type FileIdentity }',
       },
     ],
     breaks: /^I12: the database is deleted: answered 202/,

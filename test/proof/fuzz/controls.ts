@@ -161,9 +161,9 @@ const huge: readonly LookControl[] = [
       },
       {
         file: 'src/api/handlers/service.ts',
-        find: "import { once } from '../../core/once.ts';",
+        find: "import { lazy } from '../../core/base/lazy.ts';",
         replace:
-          "import { once } from '../../core/once.ts';\nimport { reportJson } from '../pages/report-json.ts';",
+          "import { lazy } from '../../core/base/lazy.ts';\nimport { reportJson } from '../pages/report-json.ts';",
       },
     ],
     breaks: /^huge: members: \d answers while the report was made/,

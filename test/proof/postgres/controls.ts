@@ -82,7 +82,7 @@ export const postgresControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/store/postgres/connection/connect.ts',
-        find: "  synchronous_commit: 'on', // A reply deps: on disk.\n",
+        find: "  synchronous_commit: 'on', // A reply means: on disk.\n",
         replace: '',
       },
     ],

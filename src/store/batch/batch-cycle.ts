@@ -156,7 +156,10 @@ export class BatchCycle {
     return this.#isWorkAsked && this.#last === 'write' && !this.#isAllJoined();
   }
 
-  /** Not while work that leases is in flight, because the same slots would be offered twice; nor before work whose turn it is. */
+  /**
+   * Not while work that leases is in flight, because the same slots would be offered twice. Nor before work whose turn
+   * it is.
+   */
   #mayWrite(): boolean {
     if (this.#edits.isEmpty() || this.#inFlight.has('write')) return false;
     if (!this.#inFlight.has('work')) return true;

@@ -115,7 +115,10 @@ class PostgresNode {
   readonly #held: LeaseLedger;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
-  /** Runs publishes and the release of unheld leases one at a time: a publish leases deliveries that no window holds yet. */
+  /**
+   * Runs publishes and the release of unheld leases one at a time, because a publish leases deliveries that no window
+   * holds yet.
+   */
   readonly #alone = inTurn();
   /**
    * Outcomes are sent once publishes are written, so that they go to disk while the deliveries of

@@ -71,7 +71,7 @@ describe('readConfig', () => {
     );
   });
 
-  it('keeps history for 30 days, or as long as it is told, but for an hour', () => {
+  it('keeps history for 30 days, or as long as the setting says, which is at least an hour', () => {
     const dayMs = 86_400_000;
     assert.equal(config({}).retention, 30 * dayMs);
     assert.equal(config({ RINGBACK_RETENTION: '400d' }).retention, 400 * dayMs);

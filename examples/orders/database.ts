@@ -1,5 +1,5 @@
-// Orders, and what is to be told about them. An order and its event are written in one transaction: either
-// both are there or none, whenever this process or the machine ends.
+// Orders, and the events to publish about them. An order and its event are written in one transaction: either
+// both are stored or neither, even if this process or the machine crashes in between.
 import { randomUUID } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -27,7 +27,7 @@ export interface Database extends Disposable {
   advance: (id: string, to: 'paid' | 'shipped') => Order | undefined;
   get: (id: string) => Order | undefined;
   oldestUnpublished: () => Unpublished | undefined;
-  /** With `refusal`, Ringback will never take it: kept, so that somebody looks at it. */
+  /** With `refusal`, Ringback will never accept the event: it is kept for an operator to inspect. */
   settle: (id: string, refusal?: string) => void;
 }
 

@@ -1,5 +1,5 @@
-// A small order service. It answers as soon as the order and its event are on disk; that Ringback is down
-// at the moment is nobody's problem.
+// A small order service. It responds as soon as the order and its event are on disk, so an outage of Ringback
+// does not affect its clients.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createClient } from 'ringback/client';

@@ -24,7 +24,7 @@ const server = createServer((request, response) => {
   })(request, response);
 });
 
-/** What waits, from before a crash too. Here goes what takes long: mail, printing, other services. */
+/** Handles pending callbacks, also those stored before a crash. Slow work goes here: mail, printing, other services. */
 function workOff(): void {
   try {
     for (let done = database.workOff(); done !== undefined; done = database.workOff()) {

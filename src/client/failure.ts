@@ -55,7 +55,7 @@ export class UnreachableError extends Error {
   }
 }
 
-/** The text with the key removed, whoever wrote it. */
+/** The text with the key removed, wherever the text comes from. */
 export function withoutKey(text: string, key: string | undefined): string {
   return key === undefined ? text : text.replaceAll(key, '***');
 }

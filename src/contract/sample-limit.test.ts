@@ -54,7 +54,7 @@ const shared = {
 
 describe('sampleOf: the work limit', () => {
   for (const [name, use] of Object.entries(shared)) {
-    it(`ends a search in schemas that share ${name}, and pays for no more than it may use`, () => {
+    it(`ends a search in schemas that share ${name}, within its share of the work`, () => {
       const work = contractWork();
       const made = sampleOf(validator({ S: chain(use) }), work);
       assert(made.kind === 'none');
@@ -64,7 +64,7 @@ describe('sampleOf: the work limit', () => {
     });
   }
 
-  it('says so, and neither reads nor checks anything, where none is left', () => {
+  it('reports it, and neither reads nor checks anything, once no work is left', () => {
     const { validator: subject, checks } = counting(validator({ S: { s0: { type: 'string' } } }));
     const described = (): never => assert.fail('the schema was read');
     const made = sampleOf({ ...subject, described }, { left: 0 });
@@ -82,7 +82,7 @@ describe('sampleOf: the work limit', () => {
     assert.equal(checks(), 1);
   });
 
-  it('makes what is required before the rest', () => {
+  it('makes required properties before optional ones', () => {
     const count = bounds.sampleValuesAllMax;
     const optional = Array.from({ length: 300 }, (_none, index) => [
       `o${index}`,
@@ -97,7 +97,7 @@ describe('sampleOf: the work limit', () => {
     assert.equal(checks(), 1);
   });
 
-  it('pays for an example that is large, so that a report is not', () => {
+  it('counts the size of a large example, so that a report stays small', () => {
     const example = 'x'.repeat(1_000_000);
     const work = contractWork();
     assert.equal(sampleOf(validator({ S: { s0: {} }, holder: { example } }), work).kind, 'sample');
@@ -126,7 +126,7 @@ function contractOf(payloads: readonly string[]): Contract {
 }
 
 describe('makeReport: the work limit', () => {
-  it('is one for all examples of a contract, and is told where it was reached', () => {
+  it('is shared by all examples of a contract, and is reported where it was reached', () => {
     const many = Array.from({ length: 20 }, (_none, index) => `s${index}`);
     const { subscribes, events, cannotRun } = makeReport(contractOf(many), '');
     assert.deepEqual(cannotRun, []);
@@ -137,7 +137,7 @@ describe('makeReport: the work limit', () => {
     }
   });
 
-  it('leaves work for what comes after an expensive one', () => {
+  it('leaves work for the examples after an expensive one', () => {
     const { events } = makeReport(contractOf(['s0', 'plain']), '');
     assert.deepEqual(
       events.map(({ payload }) => payload.kind),

@@ -17,7 +17,7 @@ export class StoreSilent extends StoreUnavailable {
 export interface StoreTimeout {
   deadlines: Deadlines;
   answerMs: number;
-  /** Told how long edits other than publishes took, or waited in vain. */
+  /** Called with the time that each edit other than a publish took, or waited until it timed out. */
   onChanged?: { monotonicMs: () => number; changed: (tookMs: number) => void };
 }
 
@@ -30,7 +30,7 @@ export function withStoreTimeout(
     const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
     return new StoreSilent(message, { mayHappen });
   };
-  // One promise, settled by whoever comes first: a race makes five more of them.
+  // One promise, settled by the store or by the deadline: `Promise.race` would create five more.
   const answered = <T>(asked: Promise<T>, giveUp: () => StoreSilent): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const deadline = deadlines.set(answerMs, { expire: () => reject(giveUp()) });

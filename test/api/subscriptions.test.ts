@@ -656,7 +656,7 @@ describe('Idempotency-Key on subscribe', () => {
     assert.equal(await count(on), 1);
   });
 
-  it('forgets after 24 hours, with the keeper or without', async () => {
+  it('forgets after 24 hours, whether or not retention runs', async () => {
     await using on = await stage();
     const first = await on.service.call(keyed('k'));
     on.world.advance(dayMs);

@@ -16,6 +16,7 @@ import {
   importsUpwards,
   librariesImportTooMuch,
   operationsWithoutHandler,
+  sourcesNotThere,
   type Tree,
 } from './checks.ts';
 
@@ -214,6 +215,35 @@ describe('documentsNotThere', () => {
     assert.equal(found('See ../shared/states.md.'), 1);
     assert.equal(found('See docs/state.md.'), 1);
     assert.equal(found('As DESIGN §4 asks, and RFC §2.'), 1);
+  });
+});
+
+describe('sourcesNotThere', () => {
+  const programs = '{console,bench,examples,src,test,tools}/**/*.{ts,tsx}';
+  const sources = globSync(programs, {
+    cwd: root,
+    exclude: (name) => name.includes('node_modules'),
+  });
+
+  it('finds nothing in the repository, whose decision records may name files of their time', () => {
+    const pages = ['*.md', 'docs/*.md', 'docs/guide/*.md', '{src,examples}/**/*.md'];
+    const mentioning: Tree = new Map(
+      [...pages, '{bench,src,test,tools}/**/*.ts', 'console/src/**/*.{ts,tsx}']
+        .flatMap((pattern) => [...read(pattern)])
+        .filter(([path]) => !path.includes('node_modules') && !path.startsWith(here)),
+    );
+    assert.deepEqual(sourcesNotThere(mentioning, sources), []);
+  });
+
+  it('finds a file that was renamed or moved, on a page and in a comment', () => {
+    const found = (path: string, text: string): number =>
+      sourcesNotThere(new Map([[path, text]]), ['src/core/limits/limits.ts']).length;
+    const page = 'docs/architecture.md';
+    assert.equal(found(page, '`limits.ts`, [x](../src/core/limits/limits.ts), `*-limits.ts`'), 0);
+    assert.equal(found(page, 'See `bounds.ts`.'), 1);
+    assert.equal(found(page, 'See `src/core/limits.ts`.'), 1);
+    assert.equal(found('src/core/id.ts', '// See bounds.ts.\n/** Or core/limits.ts. */'), 2);
+    assert.equal(found('src/core/id.ts', "import { x } from './bounds.ts'; // https://x.y/"), 0);
   });
 });
 

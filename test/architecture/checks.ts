@@ -1,4 +1,4 @@
-// Rules of the house as pure functions over a tree of files, so that a test can show each of them
+// The rules of the architecture as pure functions over a tree of files, so that a test can show each of them
 // failing on a small made-up tree as well as holding on the real one.
 
 /** Path below the project's root → text. */
@@ -230,6 +230,32 @@ function isThere(
 ): boolean {
   if (!mention.includes('/')) return names.has(mention);
   return documents.has(resolve('root', mention)) || documents.has(resolve(path, mention));
+}
+
+/**
+ * Mentions of source files that do not exist, in pages and in comments of programs, such as a name from before a file
+ * was renamed. A mention is a path, or its end: `limits.ts`, `core/limits/limits.ts`. Patterns (`*-verbs.ts`) are none.
+ */
+export function sourcesNotThere(tree: Tree, sources: Iterable<string>): string[] {
+  const ends = new Set([...sources].flatMap(endsOf));
+  return [...tree].flatMap(([path, text]) =>
+    [...proseOf(path, text).matchAll(/(?<![\w*@./-])[\w./-]*[\w-]\.tsx?\b(?!\.\w)/g)]
+      .map(([mention]) => mention)
+      .filter((mention) => !ends.has(mention.replace(/^(\.{0,2}\/)+/, '')))
+      .map((mention) => `${path} mentions ${mention}, which is not there`),
+  );
+}
+
+/** `src/core/id.ts` → `src/core/id.ts`, `core/id.ts`, `id.ts`. */
+function endsOf(path: string): string[] {
+  const parts = path.split('/');
+  return parts.map((_part, index) => parts.slice(index).join('/'));
+}
+
+/** Of a program its comments, of a page everything. */
+function proseOf(path: string, text: string): string {
+  if (!/\.tsx?$/.test(path)) return text;
+  return [...text.matchAll(/(?<=^|\s)(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)/gm)].join('\n');
 }
 
 export interface OperationLike {

@@ -1,4 +1,4 @@
-// The census walks through more lanes and subscriptions than one statement reads, and rests in
+// The lane scan walks through more lanes and subscriptions than one statement reads, and rests in
 // between.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
@@ -86,7 +86,7 @@ describe('createCensor', () => {
     assert.equal(lanes.due, most + 5 + 3);
   });
 
-  it('runs one census for all concurrent callers, then rests for a multiple of its time', async () => {
+  it('runs one scan for all concurrent callers, then rests for a multiple of its time', async () => {
     const { censor, asked, pass } = censorOver(filled(1));
     assert.equal(censor.last(), undefined);
     const [first, second] = await Promise.all([censor.take(), censor.take()]);

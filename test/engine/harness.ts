@@ -44,7 +44,7 @@ export interface Engine extends AsyncDisposable {
   publish(name?: string): Promise<string>;
   /** What the engine reported as its own failures. */
   errors: unknown[];
-  /** What the keeper reported as ended and deleted. */
+  /** What retention reported as ended and deleted. */
   retained: Retained[];
   /** Subscriptions that were disabled, by their bare ids. */
   disabled: string[];

@@ -1,4 +1,4 @@
-// The herald on a clock that the test moves, over real SQL; and two of them over one PostgreSQL.
+// System events on a clock that the test moves, over real SQL; and two publishers of them over one PostgreSQL.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -114,7 +114,7 @@ async function waiting(store: Store): Promise<number> {
   return (await store.read('notices', { writtenByMs: Number.MAX_SAFE_INTEGER, limit })).length;
 }
 
-describe('Herald', () => {
+describe('SystemEvents', () => {
   it('publishes notices from before its start, and new ones at once when woken', async () => {
     await using on = await stage();
     await on.die(2);

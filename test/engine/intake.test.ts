@@ -86,7 +86,7 @@ describe('groupsOf', () => {
   });
 });
 
-describe('Intake', () => {
+describe('SqlInbox', () => {
   it('reads the inbox at every poll, and stops during its rest', async () => {
     const world = virtualWorld();
     const database = openDatabase();

@@ -1,4 +1,4 @@
-// The keeper in a world where a minute lasts as long as the test says.
+// Retention in a world where a minute lasts as long as the test says.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { idMaker, withoutPrefix } from '../../src/core/base/id.ts';
@@ -25,7 +25,7 @@ interface Stage {
 
 type Deps = ConstructorParameters<typeof Retention>[0];
 
-/** A keeper that must not fail, unless the test says otherwise. */
+/** Retention that must not fail, unless the test says otherwise. */
 function keep(deps: Pick<Deps, 'store' | 'world'> & Partial<Deps>): Retention {
   return new Retention({
     retentionMs,
@@ -85,7 +85,7 @@ async function stage(world: World): Promise<Stage> {
   };
 }
 
-describe('Keeper', () => {
+describe('Retention', () => {
   it('deletes expired rows in small steps, then rests for a minute', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, steps, remember } = await stage(world);
@@ -272,7 +272,7 @@ function slowed(store: Store, pass: () => void): Store {
   };
 }
 
-describe('the keeper of an engine', () => {
+describe('the retention of an engine', () => {
   const answer: FakeSend = async (_request, options) => {
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
     return { kind: 'answered', status: 200, headers: [], body: new Uint8Array(), cut: false };

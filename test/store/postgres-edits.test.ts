@@ -1,5 +1,5 @@
 // What edits cost others on PostgreSQL: publishes do not wait for them, what its caller gave up does not happen, and a
-// subscribe or an unsubscribe is one packet and a commit, whatever it does.
+// subscribe or an unsubscribe is one pipeline and a commit, whatever it does.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { World } from '../../src/core/base/world.ts';

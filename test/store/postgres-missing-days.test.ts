@@ -52,7 +52,7 @@ describe('a day without partitions', { timeout: 300_000 }, () => {
     return (await stage.once(async (tx) => claimOn(tx, { nowMs: nowMs + 10 }))).deliveries;
   }
 
-  /** As a keeper leaves it that is killed while it drops the day. */
+  /** As retention leaves it if it is killed while it drops the day. */
   async function detach(): Promise<void> {
     const name = `delivery_done_${dayAt(world.nowMs()).name}`;
     await stage.database.query(

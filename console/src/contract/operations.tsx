@@ -121,7 +121,7 @@ function Variant({ variant }: { variant: VariantReport }): JSX.Element {
 }
 
 function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
-  const { label, method, hears, does, inactive, repairs, unsubscribeStatus, reads } = callback;
+  const { label, method, matches, does, inactive, repairs, unsubscribeStatus, reads } = callback;
   return (
     <>
       <p class="cluster">
@@ -138,7 +138,7 @@ function Callback({ callback }: { callback: CallbackReport }): JSX.Element {
         </p>
       )}
       <p>
-        On <UntrustedText text={hears} />: <UntrustedText text={does} />.
+        On <UntrustedText text={matches} />: <UntrustedText text={does} />.
       </p>
       {unsubscribeStatus === 410 ? null : (
         <p class="soft">A receiver that responds with {unsubscribeStatus} ends the subscription.</p>

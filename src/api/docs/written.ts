@@ -66,7 +66,7 @@ export interface Written {
   item: JsonObject;
 }
 
-/** By the name in the contract (draft.ts: the operationId, otherwise method and path). */
+/** By the name in the contract (declared-operations.ts: the operationId, otherwise method and path). */
 export function writtenOperations({ document }: Contract): ReadonlyMap<string, Written> {
   const found = new Map<string, Written>();
   for (const [path, value] of entriesOf(objectAt(document, document['paths']))) {

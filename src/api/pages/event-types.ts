@@ -1,4 +1,4 @@
-// What can be published: names, schemas and an example each, as the contract has them.
+// The events that can be published: names, schemas and one example each, from the contract.
 import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import { definitionsOf } from '../../contract/request/matching-callbacks.ts';
@@ -7,7 +7,7 @@ import { contractWork, outOfWork, sampleOf } from '../../contract/sample/sample.
 import type { Validator } from '../../contract/schema/schema.ts';
 import { printTemplate } from '../../contract/expression/template.ts';
 
-/** The items of a JSON list. Callbacks that share a large schema are many times as large as the document. */
+/** The items of a JSON list. If callbacks share a large schema, the list can be many times as large as the document. */
 export function listEventTypes(contract: Contract): string {
   const work = contractWork();
   let weightLeft: number = bounds.schemasShownWeightMax;
@@ -25,7 +25,7 @@ export function listEventTypes(contract: Contract): string {
   return items.join(',');
 }
 
-/** The example is the first that fits: of the document, else made from the schema. */
+/** The first valid example of the document, otherwise one made from the schema. */
 function exampleOf(payload: Validator, work: Work): { example?: unknown; note?: string } {
   const sample = sampleOf(payload, work);
   if (sample.kind === 'sample') return { example: sample.value };

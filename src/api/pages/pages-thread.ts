@@ -1,4 +1,5 @@
-// The entry of the thread that makes the pages of one contract. What it makes is sent page by page, the quickest first.
+// The entry point of the thread that makes the pages of one contract. It sends each page when it is ready, the quickest
+// first.
 import { strict as assert } from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Contract } from '../../contract/model/contract.ts';

@@ -1,5 +1,6 @@
-// Pages that are made from a document alone: the reference, the report, the list of event types. A document may be large,
-// and anybody may ask, so a thread makes them, once for each contract, and the event loop never waits for it.
+// Pages that depend on a document alone: the reference, the report, the list of event types. A document may be large,
+// and they can be requested without a key, so a worker thread makes them, once for each contract, and the event loop is
+// never blocked.
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Contract } from '../../contract/model/contract.ts';
@@ -7,7 +8,7 @@ import type { Contracts } from '../../contract/compile/contracts.ts';
 import type { DocsPage } from '../docs/page.ts';
 import type { MadePage, PagesTask } from './pages-thread.ts';
 
-/** Each rejects when the thread failed; what failed once is not tried again. */
+/** Each rejects if the thread failed; a failed page is not tried again. */
 export interface Pages {
   docs: (contract: Contract) => Promise<Omit<DocsPage, 'html'> & { html: Buffer }>;
   report: (contract: Contract) => Promise<Buffer>;
@@ -64,7 +65,7 @@ function startMaking(task: PagesTask): Making {
   const fail = (cause: unknown): void => {
     const error = new Error('Cannot make the pages of the contract: the thread ended', { cause });
     for (const one of [docs, report, eventTypes]) {
-      one.promise.catch(() => undefined); // Nobody may have asked for this one.
+      one.promise.catch(() => undefined); // This page may not have been requested.
       one.reject(error);
     }
   };
@@ -78,5 +79,5 @@ function asBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** A document that takes more memory than it may must not end the service. */
+/** A document that needs too much memory ends the thread, not the service. */
 const resourceLimits = { maxOldGenerationSizeMb: 1_024 } as const;

@@ -1,9 +1,9 @@
-// The report of a contract as the API gives it.
+// The report of a contract, as the API returns it.
 import type { Contract } from '../../contract/model/contract.ts';
 import { makeReport } from '../../contract/report/report.ts';
 
 export function reportJson(contract: Contract): string {
-  // Where the file lies on this machine is nobody's business; the names of files beside it are.
+  // The location of the document on this machine is not published; names of files relative to it are.
   const { file: _file, warnings, ...report } = makeReport(contract, '');
   const placed = warnings.map(({ file, ...warning }) =>
     file === '' ? warning : { ...warning, file },

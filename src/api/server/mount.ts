@@ -39,7 +39,7 @@ export function mount(server: FastifyInstance, deps: MountDeps): Served[] {
   for (const one of all) mountOperation(server, one);
   const operations = routes.map(({ operation }) => operation);
   const nothing = deps.role === 'worker' ? workerDetail : 'There is no resource at this path';
-  // Before the body is read: nobody who has no business here uploads anything.
+  // Before the body is read, so that a request for an unknown path cannot upload anything.
   server.addHook('onRequest', (request, reply, done) => {
     if (request.is404) refuseRoute({ operations, nothing }, request, reply);
     else done();

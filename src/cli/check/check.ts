@@ -185,7 +185,7 @@ function variantRows({ name, needs, needsAny, status, callbacks, example }: Vari
   ];
 }
 
-function callbackRows({ label, does, hears, ...callback }: CallbackReport): Row[] {
+function callbackRows({ label, does, matches, ...callback }: CallbackReport): Row[] {
   const { inactive, repairs, unsubscribeStatus } = callback;
   const ends =
     unsubscribeStatus === 410 ? '' : `; status ${unsubscribeStatus} from the receiver unsubscribes`;
@@ -193,7 +193,7 @@ function callbackRows({ label, does, hears, ...callback }: CallbackReport): Row[
     return [{ indent: 6, label, text: `inactive: ${inactive}`, style: 'yellow' }];
   }
   return [
-    { indent: 6, label, text: `${does}, matches ${hears}${ends}` },
+    { indent: 6, label, text: `${does}, matches ${matches}${ends}` },
     ...repairs.map((repair): Row => ({ indent: 6, label: '', text: repair, style: 'dim' })),
   ];
 }

@@ -93,7 +93,7 @@ export interface VariantReport {
     method: string;
     event: string;
     does: string;
-    hears: string;
+    matches: string;
     reads: readonly {
       expression: string;
       place: string;

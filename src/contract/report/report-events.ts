@@ -1,5 +1,5 @@
-// The events that can be published for a contract, with a payload that every callback accepts which
-// could hear them.
+// The events that can be published for a contract, each with a payload that is valid for every callback that could
+// receive it.
 import { bounds } from '../document/bounds.ts';
 import type { CallbackDefinition, Contract } from '../model/contract.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/matching-callbacks.ts';
@@ -10,16 +10,16 @@ import type { Validator } from '../schema/schema.ts';
 import { printTemplate } from '../expression/template.ts';
 
 export interface EventReport {
-  /** A name, or a pattern: `*` and `order.*`; or a text with expressions. */
+  /** A name, a pattern such as `*` or `order.*`, or a text with expressions. */
   event: string;
-  /** A name that it hears. */
+  /** An event name that it matches. */
   name: string;
-  /** Labels of the callbacks that hear it. */
+  /** Labels of the callbacks that match it. */
   callbacks: readonly string[];
   payload: { kind: 'sample'; value: unknown } | { kind: 'none'; why: string };
 }
 
-/** Those that somebody can ever hear. */
+/** The events that an active callback can match. */
 export function reportEvents(
   contract: Contract,
   active: ReadonlySet<CallbackDefinition>,
@@ -38,7 +38,7 @@ export function reportEvents(
   });
 }
 
-/** An event that the pattern hears. */
+/** An event name that the pattern matches. */
 function nameFor(event: string): string {
   if (event.includes('{')) return 'example';
   return event.replace(/\*$/u, 'example');
@@ -50,7 +50,7 @@ interface Heard {
   work: Work;
 }
 
-/** Several callbacks may hear it, and the payload must suit them all. */
+/** Several callbacks may match the event, and the payload must be valid for all of them. */
 function payloadFor(
   contract: Contract,
   { name, definitions, work }: Heard,

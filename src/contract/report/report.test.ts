@@ -54,7 +54,7 @@ paths:
             x-ringback-event: '{$request.query.kind}'
             put: {}
         broken:
-          '{nobody}': { post: {} }
+          '{unknown}': { post: {} }
   /hooks/{hook}:
     delete:
       operationId: endHook
@@ -63,7 +63,7 @@ paths:
 `;
 
 describe('makeReport', () => {
-  it('says what the document is, and what it does', () => {
+  it('describes the document and its operations', () => {
     const { title, version, openapi, otherOperations, subscribes, unsubscribes, cannotRun } =
       report(shop);
     assert.deepEqual([title, version, openapi, otherOperations], ['Shop', '1.2', '3.0.4', 1]);
@@ -86,7 +86,7 @@ describe('makeReport', () => {
     assert.deepEqual(cannotRun, []);
   });
 
-  it('says of each callback what it needs, what it does, and why it does nothing', () => {
+  it('reports for each callback what it needs, what it does, and why it is inactive', () => {
     const [paid, anything, broken] = callbacksOf(report(shop));
     assert.deepEqual(paid, {
       label: 'orderPaid',
@@ -94,17 +94,17 @@ describe('makeReport', () => {
       method: 'POST',
       event: 'orderPaid',
       does: 'POST to the URL in the request body at /url + /paid',
-      hears: 'orderPaid',
+      matches: 'orderPaid',
       reads: [{ expression: '$request.body#/url', place: 'the request body at /url' }],
       repairs: [],
       unsubscribeStatus: 404,
       inactive: undefined,
     });
     assert.equal(anything?.does, 'PUT to the URL in the request body at /url');
-    assert.equal(anything?.hears, 'the event in query parameter kind');
+    assert.equal(anything?.matches, 'the event in query parameter kind');
     assert.equal(anything?.repairs.length, 2);
     assert.equal(broken?.key, undefined);
-    assert.match(broken?.inactive ?? '', /Cannot read callback key "\{nobody\}"/);
+    assert.match(broken?.inactive ?? '', /Cannot read callback key "\{unknown\}"/);
   });
 
   it('gives a request that registers them', () => {
@@ -118,7 +118,7 @@ describe('makeReport', () => {
     });
   });
 
-  it('gives a payload for each event that somebody can hear', () => {
+  it('gives a payload for each event that a callback can match', () => {
     const events = report(shop).events.map(({ event, name, callbacks, payload }) => [
       event,
       name,
@@ -132,7 +132,7 @@ describe('makeReport', () => {
     ]);
   });
 
-  it('finds the payload that suits several callbacks, and says when none does', () => {
+  it('finds a payload that is valid for several callbacks, and reports if there is none', () => {
     const two = (first: string, second: string): Report =>
       report(`
 paths:
@@ -151,7 +151,7 @@ paths:
     assert.match(clash.why, /callback x requires a different payload: .*must be a string/);
   });
 
-  it('tells repairs from warnings, and where they are', () => {
+  it('distinguishes repairs from warnings, with their locations', () => {
     const { warnings } = report(shop);
     assert.deepEqual(
       warnings.map(({ kind, file }) => [kind, file]),
@@ -327,7 +327,7 @@ describe('makeReport over the corpus', { skip }, () => {
   }
 });
 
-/** Undefined where it does not load: corpus.test.ts says which ones may not. */
+/** Undefined if it does not load: corpus.test.ts lists the documents that may not. */
 async function contractOf(file: string): Promise<Contract | undefined> {
   try {
     return await loadContract(file);

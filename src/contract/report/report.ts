@@ -23,7 +23,7 @@ export interface Report {
   /** Operations with callbacks. */
   subscribes: readonly SubscribeReport[];
   unsubscribes: readonly UnsubscribeReport[];
-  /** Operations that are neither: the contract does not make Ringback serve them. */
+  /** Number of other operations; Ringback does not serve them. */
   otherOperations: number;
   events: readonly EventReport[];
   warnings: readonly WarningReport[];
@@ -36,7 +36,7 @@ export interface SubscribeReport {
   method: string;
   path: string;
   security: string;
-  /** What the key must be allowed to do. */
+  /** The scope that the API key needs. */
   scope: string | undefined;
   variants: readonly VariantReport[];
 }
@@ -70,15 +70,15 @@ export interface CallbackReport {
   method: string;
   /** As in the document, expressions included. */
   event: string;
-  /** What it does, and which event makes it do so, in words. */
+  /** In words: the request that it sends, and the events that it matches. */
   does: string;
-  hears: string;
-  /** What the key and the event read, with the places in words. */
+  matches: string;
+  /** The expressions of the key and the event, with the places that they read in words. */
   reads: readonly { expression: string; place: string }[];
   repairs: readonly string[];
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
-  /** Why it is never made. */
+  /** Why it is never sent. */
   inactive: string | undefined;
 }
 
@@ -101,15 +101,15 @@ export interface WarningReport {
   message: string;
 }
 
-/** Where examples say that callbacks go. */
+/** The callback URL in the examples. */
 const callbackUrl = 'https://example.com/callback';
 
-/** Where the work for examples is used up, the report says that none was found. */
+/** Once the work limit for examples is reached, the report says that none was found. */
 export function makeReport(contract: Contract, file: string): Report {
   const { title, document, operations } = contract;
   const { info } = document;
   const work = contractWork();
-  // Payloads get half of the work, and what requests leave of theirs.
+  // Requests get half of the work. Payloads get the other half, and whatever requests did not use.
   const requests = { left: work.left / 2 };
   const tried = operations.flatMap((operation) => tryVariants(operation, requests));
   const payloads = { left: work.left / 2 + requests.left };
@@ -135,7 +135,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
-/** One variant of an operation, called with the best request that we can think of. */
+/** One variant of an operation, tried with the best example request that can be made. */
 interface Tried {
   operation: Operation;
   variant: Variant;
@@ -158,7 +158,7 @@ function activeIn(all: readonly Tried[]): ReadonlySet<CallbackDefinition> {
   return new Set(active);
 }
 
-/** A good request is the proof: what does not resolve in it never does. */
+/** The example request decides: an expression that does not resolve in it is reported as never resolving. */
 function inactiveBecause(
   definition: CallbackDefinition,
   { operation, sample }: Tried,
@@ -209,7 +209,7 @@ function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackR
     method,
     event: printTemplate(event),
     does: target === undefined ? method : targetWords(definition),
-    hears: eventWords(event),
+    matches: eventWords(event),
     reads: expressions.map((one) => ({
       expression: printExpression(one),
       place: sourceWords(one),

@@ -1,5 +1,5 @@
-// The body of an example request, in the media type that we read best, and values that fulfil as many
-// wishes as their schema allows.
+// Makes the body of an example request, in the media type that is read best, with values that fulfil as
+// many wishes as their schema allows.
 import type { RequestBody, Variant } from '../model/contract.ts';
 import { isList, isObject } from '../document/document.ts';
 import { isJson } from '../model/media.ts';
@@ -11,7 +11,7 @@ import type { Validator } from '../schema/schema.ts';
 
 export type DrawnBody = { kind: 'drawn'; body: RawRequest['body'] } | { kind: 'none'; why: string };
 
-/** A body with the wishes in it; undefined where nobody needs one. */
+/** A body with the wishes in it; undefined if none is needed. */
 export function drawBody(
   body: RequestBody | undefined,
   wishes: readonly Wish[],
@@ -32,7 +32,7 @@ export function drawBody(
   return { kind: 'drawn', body: { mediaType: chosen.mediaType, value } };
 }
 
-/** JSON if it is taken, else a form. */
+/** JSON if the operation accepts it, otherwise a form. */
 function chooseMedia(
   content: RequestBody['content'],
 ): { mediaType: string; schema: Validator | undefined } | undefined {
@@ -45,7 +45,7 @@ function chooseMedia(
   return undefined;
 }
 
-/** Whether expressions can look into a body of this type. */
+/** Whether expressions can read a body of this type. */
 export function isRead(mediaType: string): boolean {
   return isJson(mediaType) || isForm(mediaType) || /^(?:application|\*)\/\*$/u.test(mediaType);
 }
@@ -67,7 +67,7 @@ function fieldText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** As it goes over the wire. */
+/** The body as it is sent. */
 export function writeBody({ mediaType, value }: NonNullable<RawRequest['body']>): string {
   if (!isForm(mediaType)) return JSON.stringify(value);
   const pairs = Object.entries(isObject(value) ? value : {}).flatMap(([name, field]) =>
@@ -76,7 +76,7 @@ export function writeBody({ mediaType, value }: NonNullable<RawRequest['body']>)
   return new URLSearchParams(pairs).toString();
 }
 
-/** All wishes if the schema allows them, else those that it allows, one after the other. */
+/** With all wishes if the schema allows them, otherwise with each wish that it allows, added one by one. */
 export function fulfil(schema: Validator | undefined, wishes: readonly Wish[], work: Work): Sample {
   const validator = schema ?? anything;
   const whole = sampleOf(validator, work, wishes);
@@ -96,7 +96,7 @@ export function fulfil(schema: Validator | undefined, wishes: readonly Wish[], w
   return best;
 }
 
-/** Stands for a schema where there is none. */
+/** Used if no schema is declared. */
 const anything: Validator = {
   place: '#',
   schema: () => ({ $ref: '#/$defs/any', $defs: { any: true } }),

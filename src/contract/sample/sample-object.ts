@@ -1,5 +1,5 @@
-// Makes an object for an example: what is required first, then as much of the rest as keeps it readable. Each optional
-// property can be left out, or put in, when the whole does not fit.
+// Makes an object for an example: required properties first, then as many optional ones as keep it readable. A trial can
+// leave out or add each optional property if the example is not valid.
 import { printPointer } from '../../core/base/pointer.ts';
 import { bounds } from '../document/bounds.ts';
 import { isObject, own } from '../document/document.ts';
@@ -39,10 +39,10 @@ export function makeObject(deps: Deps, make: Make): unknown {
   return Object.fromEntries(members);
 }
 
-/** Optional properties are shown this far down. */
+/** Optional properties are shown down to this depth. */
 const optionalDepthMax = 3;
 
-/** How many names of members may be tried in vain. */
+/** How many member names may be tried without success. */
 const moreTries = 16;
 
 function makeMember(name: string, { parts, spot, making }: Deps, make: Make): unknown {
@@ -69,7 +69,7 @@ function isIn(name: string, { parts: { schemas }, spot, making }: Deps): boolean
   return (decide(making, { pointer, about: 'in' }, 2) === 0) === isShown;
 }
 
-/** What all parts say about a property of this name. */
+/** The schemas of all parts that apply to a property of this name. */
 function schemasFor(name: string, schemas: readonly JsonObject[], making: Making): unknown[] {
   return schemas.flatMap((schema) => {
     const declared = declaredFor(schema, name, making);
@@ -96,7 +96,7 @@ function forbids(schema: JsonObject, name: string, making: Making): boolean {
   return isClosed && declaredFor(schema, name, making).length === 0;
 }
 
-/** As many as there must be, and one to show what a map holds. */
+/** The required number of members, and at least one for a map, to show what it contains. */
 function leastMembers(size: number, { parts: { schemas }, spot, making }: Deps): number {
   const fewest = least(schemas, 'minProperties');
   const maps = ['additionalProperties', 'patternProperties']
@@ -110,7 +110,7 @@ function leastMembers(size: number, { parts: { schemas }, spot, making }: Deps):
   return Math.max(fewest, isChosen ? 1 : 0);
 }
 
-/** A name for a member that must be there: by the rules for names, declared, by a pattern, or made up. */
+/** A name for a further required member: by `propertyNames`, declared, by a pattern, or made up. */
 function nameOf(
   number: number,
   declared: readonly string[],

@@ -1,5 +1,5 @@
-// All schemas that speak about one value of an example: references followed, of each oneOf and anyOf one branch taken.
-// Which one is a decision that can be made otherwise when the value does not fit.
+// Collects all schemas that apply to one value of an example: it follows references, and takes one branch of each oneOf
+// and anyOf. Which branch is a decision that a later trial can change if the value is not valid.
 import { bounds } from '../document/bounds.ts';
 import type { DescribedSchema } from '../schema/bundle.ts';
 import { isList, isObject, own } from '../document/document.ts';
@@ -9,7 +9,7 @@ import type { Work } from '../schema/meter.ts';
 import type { Texts } from './sample-text.ts';
 import { shapeOf } from '../schema/shape.ts';
 
-/** One try to make an example: what was decided before, and what there was to decide. */
+/** One trial to make an example: the choices given to it, and the decisions that it met. */
 export interface Making {
   described: DescribedSchema;
   /** Pointers of values that the example should have. */
@@ -28,22 +28,22 @@ export interface Decision {
   count: number;
 }
 
-/** Where in the example a value is made, and on which way. */
+/** Where in the example a value is made, and how it was reached. */
 export interface Spot {
   /** JSON pointer into the example. */
   pointer: string;
-  /** The property that holds the value; '' where there is none. */
+  /** The property that holds the value; '' if there is none. */
   name: string;
   depth: number;
-  /** Definitions that are being made right now: meeting one again means a circle. */
+  /** Definitions that are being made right now: meeting one again means a cycle. */
   trail: readonly string[];
   /** 1, 2, … for values that must differ from their neighbours. */
   variant: number;
-  /** What a discriminator says the value is. */
+  /** The value that a discriminator prescribes here. */
   mark: unknown;
 }
 
-/** The number of the option to take: the first one, unless this try is about another one. */
+/** The index of the option to take: the first one, unless this trial has another choice. */
 export function decide(
   { choices, decisions }: Making,
   { pointer, about }: { pointer: string; about: string },
@@ -57,15 +57,15 @@ export function decide(
 
 export interface Parts {
   schemas: readonly JsonObject[];
-  /** Some schema allows nothing at all. */
+  /** One of the schemas allows no value. */
   isImpossible: boolean;
-  /** Definitions on the way. */
+  /** Names of the definitions that were followed. */
   names: readonly string[];
-  /** By property: what a discriminator says its value is. */
+  /** By property: the value that a discriminator prescribes. */
   marks: ReadonlyMap<string, unknown>;
 }
 
-/** What the maker of one kind of value is given. */
+/** What the function for one kind of value needs. */
 export interface Deps {
   parts: Parts;
   spot: Spot;
@@ -81,7 +81,7 @@ export function partsOf(schemas: readonly unknown[], spot: Spot, making: Making)
   return { schemas: [...found.schemas], isImpossible, names, marks: marksOf(found, making) };
 }
 
-/** The next steps from here to values that the example should have. */
+/** The next member names on the paths from here to wanted values. */
 export function wantedBelow({ wanted }: Making, { pointer }: Spot): string[] {
   return wanted
     .filter((one) => one.startsWith(`${pointer}/`))
@@ -89,7 +89,7 @@ export function wantedBelow({ wanted }: Making, { pointer }: Spot): string[] {
     .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-/** Whether making a value of this schema would lead back to one that is being made. */
+/** Whether a value of this schema would contain a definition that is being made. */
 export function leadsBack(schema: unknown, { trail }: Spot, { work }: Making): boolean {
   const waiting = [schema];
   for (const one of waiting) {
@@ -131,7 +131,7 @@ export function most(schemas: readonly JsonObject[], keyword: string): number {
 interface Found {
   schemas: Set<JsonObject>;
   names: string[];
-  /** Schemas with a discriminator, and the branch that was taken there. */
+  /** Schemas with a discriminator, and the branch that was taken. */
   marked: { schema: JsonObject; branch: string | undefined }[];
   isImpossible: boolean;
 }
@@ -177,7 +177,7 @@ function gather(schema: unknown, at: string, gathering: Gathering): void {
   if (isObject(own(schema, 'discriminator'))) found.marked.push({ schema, branch });
 }
 
-/** Branches that declare what is wanted come first; null and circles last. */
+/** Branches that declare wanted members come first; null and cycles last. */
 function takeBranch(
   branches: readonly unknown[],
   about: string,
@@ -210,7 +210,7 @@ function nameIn(schema: unknown): string | undefined {
   return typeof ref === 'string' ? lastToken(ref) : undefined;
 }
 
-/** The name of the branch, as the mapping has it; of a schema that was built upon, its own name. */
+/** The values of discriminators: the mapped name of the branch, or the name of the schema that extends the base. */
 function marksOf({ marked, names }: Found, { described, work }: Making): Parts['marks'] {
   const { places, bundle } = described;
   const marks = new Map<string, unknown>();
@@ -229,7 +229,7 @@ function marksOf({ marked, names }: Found, { described, work }: Making): Parts['
   return marks;
 }
 
-/** Nothing but another name for something. */
+/** A schema that consists of a reference only. */
 function isAlias(schema: unknown): boolean {
   return isObject(schema) && Object.keys(schema).join('') === '$ref';
 }

@@ -43,7 +43,7 @@ function urls({ callbacks }: Sampled): string[] {
 }
 
 describe('sampleRequest', () => {
-  it('puts the URL where the keys read it, and plain texts where else they read', () => {
+  it('puts the URL where callback keys read it, and plain texts elsewhere', () => {
     const made = sampled(
       subscribe(
         `
@@ -78,7 +78,7 @@ requestBody:
     assert.deepEqual(urls(made), [`${callbackUrl}/data`, callbackUrl, `${callbackUrl}?t=string`]);
   });
 
-  it('makes texts out of what is none', () => {
+  it('adds members that callback keys read and no schema declares', () => {
     const body = 'requestBody: { content: { application/json: { schema: { type: object } } } }';
     const made = sampled(subscribe(body, ['{$request.body#/a/url}/{$request.body#/a/b}']));
     assert.deepEqual(urls(made), [`${callbackUrl}/string`]);
@@ -100,14 +100,14 @@ requestBody:
     assert.deepEqual(urls(sampled(subscribe(body, ['{$request.body#/url}']))), [callbackUrl]);
   });
 
-  it('gives another URL where the document does not allow ours', () => {
+  it('uses another URL where the document does not allow the given one', () => {
     const schema = '{ type: object, properties: { url: { type: string, pattern: "^https://" } } }';
     const body = `requestBody: { content: { application/json: { schema: ${schema} } } }`;
     const made = sampled(subscribe(body, ['{$request.body#/url}']));
     assert.deepEqual(urls(made), ['https://example.com/callback']);
   });
 
-  it('leaves out what cannot be had, and says why the callback is inactive', () => {
+  it('leaves out values that cannot be made, and says why the callback is inactive', () => {
     const schema =
       '{ type: object, additionalProperties: false, properties: { url: { type: string } } }';
     const body = `requestBody: { content: { application/json: { schema: ${schema} } } }`;
@@ -117,7 +117,7 @@ requestBody:
     assert.match(urls(made)[2] ?? '', /has no scheme/);
   });
 
-  it('sends a form where no JSON is taken', () => {
+  it('sends a form if JSON is not accepted', () => {
     const schema =
       '{ type: object, required: [n, l], properties: { n: { type: integer }, url: { type: string }, ' +
       'l: { type: array, minItems: 2, items: { type: string } } } }';
@@ -129,7 +129,7 @@ requestBody:
     assert.deepEqual(urls(made), [callbackUrl]);
   });
 
-  it('reads echoes of the answer, and names that hear events', () => {
+  it('fills values that the answer echoes, and event names of callbacks', () => {
     const made = sampled(
       operation(`
 paths:

@@ -25,25 +25,25 @@ export type RequestSample =
   | {
       kind: 'sample';
       variant: string;
-      /** As it goes over the wire. */
+      /** As it is sent, like the members below. */
       method: string;
       /** Path and query, encoded. */
       target: string;
-      /** Names in lower case; `cookie` and `content-type` where there are any. */
+      /** Names in lower case, with `cookie` and `content-type` if there are any. */
       headers: Readonly<Record<string, string>>;
       body: string | undefined;
-      /** As it is read on the other side. */
+      /** As the service reads it. */
       raw: RawRequest;
       callbacks: readonly SampledCallback[];
     }
   | { kind: 'none'; why: string };
 
-/** What becomes of one callback of the operation when the request is sent. */
+/** What happens to one callback of the operation when the request is sent. */
 export interface SampledCallback {
   definition: CallbackDefinition;
-  /** Several where the key is a list; may hold `{eventType}`. */
+  /** Several if the key is a list; may contain `{eventType}`. */
   urls: readonly string[];
-  /** The event that it hears. */
+  /** The event pattern that it matches. */
   event: string | undefined;
   /** Why it is not registered. */
   inactive: string | undefined;
@@ -88,7 +88,7 @@ export function sampleRequest(
   };
 }
 
-/** What somebody reads out of the request, and what should stand there. */
+/** An expression that reads from the request, and the value that it should find. */
 interface Need {
   expression: Extract<Expression, { from: string }>;
   accepts: (value: unknown) => boolean;
@@ -115,7 +115,7 @@ function needsOf(variant: Variant | undefined, callbackUrl: string): Need[] {
   });
 }
 
-/** The place in the request; of an answer, the place in the request that it echoes. */
+/** The place in the request; for an expression on the answer, the place in the request that the answer echoes. */
 function requestSide(expression: Expression, variant: Variant): Need['expression'] | undefined {
   if (!('from' in expression)) return undefined;
   if (expression.from === 'request') return expression;
@@ -157,7 +157,7 @@ function drawRaw({ parameters, body }: Operation, { needs, variant, work }: Aske
     const { in: kind, name, schema, required } = parameter;
     const own = needs.filter(({ expression }) => reads(expression, parameter));
     if (!required && own.length === 0) continue;
-    // Text is read as text where no type is declared.
+    // A parameter without a declared type is read as text.
     const isFree = (schema?.shape().types.size ?? 0) === 0;
     const asked = own.length === 0 && isFree ? [plain] : own;
     const wishes = asked.map(({ accepts, value }) => ({ pointer: [], accepts, value }));
@@ -207,7 +207,7 @@ function writeWire({ method, path }: Operation, raw: RawRequest): Wire {
   };
 }
 
-/** The exchange with the answer that the request would get. */
+/** The input of expressions, with the answer that the request would get. */
 function answered(
   variant: Variant,
   { url, request }: { url: string; request: Message },

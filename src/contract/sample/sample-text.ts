@@ -1,5 +1,5 @@
-// Texts and numbers for a schema: texts by format, by pattern or plain, numbers within the bounds. They are tried by
-// the schema's own rules before they are offered, and the work of that is paid for.
+// Makes texts and numbers for a schema: texts by format, by pattern or plain, numbers within the bounds. Candidates are
+// checked against the rules first, which counts as work.
 import { remembered } from '../../core/base/lazy.ts';
 import { bounds } from '../document/bounds.ts';
 import { Exhausted, makeMeter, pay, runMetered, type Work } from '../schema/meter.ts';
@@ -11,12 +11,12 @@ export interface TextRules {
   patterns: readonly string[];
   minLength: number;
   maxLength: number;
-  /** What the value is called, as a hint. */
+  /** The name of the property, as a hint. */
   name: string;
 }
 
 export interface Texts {
-  /** Texts to try, the best first. `variant` 1, 2, … gives others than 0 does. */
+  /** Texts to try, the best first. Each `variant` (0, 1, 2, …) returns different ones. */
   textsFor: (rules: TextRules, variant: number) => string[];
   matches: (pattern: string, text: string) => boolean;
 }
@@ -50,11 +50,11 @@ export function makeTexts(work: Work): Texts {
 
 interface Pattern {
   test: (text: string) => boolean;
-  /** Probably matches. `more`: how many characters more than the least. */
+  /** Writes a text that probably matches. `more`: how many characters above the minimum. */
   write: (writing: { variant: number; more: number }) => string;
 }
 
-/** A pattern that cannot be run fits nothing; neither does a text that takes too long. */
+/** A pattern that is refused matches nothing; a text that takes too long to check does not match. */
 function readPattern(pattern: string, work: Work): Pattern {
   pay(work, pattern.length * bounds.sampleStepsEach);
   const reading = readRegex(pattern);
@@ -76,13 +76,13 @@ function readPattern(pattern: string, work: Work): Pattern {
   };
 }
 
-/** What people would write first; then whatever there is. */
+/** Characters in the order of preference: letters and digits first. */
 const alphabet = Array.from(
   'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890-_./:@+ !"#$%&\'()*,;<=>?[\\]^`{|}~é中\t\n',
 );
 const codesMax = 0x3000;
 
-/** Characters that this piece of a pattern matches: `a`, `[^,;]`, `\d`. */
+/** The characters that this part of a pattern matches: `a`, `[^,;]`, `\d`. */
 function charsFor(source: string, flags: string, work: Work): readonly string[] {
   pay(work, alphabet.length * 10);
   const one = new RegExp(`^(?:${source})$`, flags);
@@ -123,21 +123,21 @@ function repeat({ part, min, max }: Extract<Node, { kind: 'repeat' }>, pen: Pen)
   for (let count = 0; count < max && text.length <= bounds.sampleCharsMax; count += 1) {
     if (count >= min && pen.more <= 0) break;
     const added = write(part, pen);
-    if (added === '') break; // Nothing, however often, is nothing.
+    if (added === '') break; // Repeating an empty text adds nothing.
     if (count >= min) pen.more -= Math.max(1, Array.from(added).length);
     text += added;
   }
   return text;
 }
 
-/** Variants count like a clock: the first place turns fastest. */
+/** Variants count like an odometer: the first place changes fastest. */
 function pick<T>(options: readonly T[], pen: Pen): T | undefined {
   const chosen = options[pen.variant % options.length];
   pen.variant = Math.floor(pen.variant / options.length);
   return chosen;
 }
 
-/** Each pattern writes; the texts of one may fit the others too. */
+/** Texts written by this pattern; they may match the other patterns as well. */
 function byPattern(pattern: Pattern, minLength: number, variant: number): string[] {
   const shortest = Array.from(pattern.write({ variant, more: 0 })).length;
   const lack = Math.min(Math.max(0, minLength - shortest), bounds.sampleCharsMax);
@@ -159,7 +159,7 @@ const ipv4 = (variant: number): string => `192.0.2.${(variant % 254) + 1}`;
 const instant = (seconds: number): string =>
   new Date(Date.UTC(2030, 0, 31, 12) + seconds * 1_000).toISOString().replace('.000', '');
 
-/** Names of receivers are those that RFC 2606 keeps for examples. */
+/** Host names are those that RFC 2606 reserves for examples. */
 const formats: ReadonlyMap<string, (variant: number) => string> = new Map(
   Object.entries({
     uri: url,
@@ -189,7 +189,7 @@ const formats: ReadonlyMap<string, (variant: number) => string> = new Map(
   }),
 );
 
-/** Letters at the end do no harm to a URL, to a host name or to an address of e-mail. */
+/** Letters at the end keep a URL, a host name or an e-mail address valid. */
 function lengthened(text: string, minLength: number, char = 'a'): string {
   return text.padEnd(Math.min(minLength, bounds.sampleCharsMax), char);
 }
@@ -211,7 +211,7 @@ export interface NumberRules {
   factors: readonly number[];
 }
 
-/** Numbers to try, the best first. `variant` 1, 2, … gives others than 0 does. */
+/** Numbers to try, the best first. Each `variant` (0, 1, 2, …) returns different ones. */
 export function numbersFor(rules: NumberRules, variant: number): number[] {
   const { isInteger, factors } = rules;
   const least = Math.max(rules.minimum, rules.exclusiveMinimum);
@@ -238,7 +238,7 @@ export function numbersFor(rules: NumberRules, variant: number): number[] {
   return [...new Set(found)].slice(0, bounds.sampleOptionsMax);
 }
 
-/** From the least upwards, or where there is no least, from the most downwards. */
+/** From the minimum upwards, or, if there is none, from the maximum downwards. */
 function multiples(
   step: number,
   { least, most, variant }: { least: number; most: number; variant: number },
@@ -252,7 +252,7 @@ function multiples(
   );
 }
 
-/** Where both are whole; else their product. */
+/** The least common multiple if both are integers, otherwise their product. */
 function commonMultiple(a: number, b: number): number {
   if (!Number.isInteger(a) || !Number.isInteger(b)) return a * b;
   let [x, y] = [a, b];

@@ -1,5 +1,5 @@
-// Makes one value for a schema by what the document says there: its examples first, then something simple of the right
-// kind. It judges nothing: whether the value fits, the validator says.
+// Makes one value for a schema: the examples of the document first, then a simple value of the right type. It does not
+// validate; the validator decides whether the value is accepted.
 import { printPointer } from '../../core/base/pointer.ts';
 import { bounds } from '../document/bounds.ts';
 import { isList } from '../document/document.ts';
@@ -22,7 +22,7 @@ import { makeObject } from './sample-object.ts';
 import { numbersFor } from './sample-text.ts';
 import { typeOf } from '../schema/shape.ts';
 
-/** Undefined: there is no value, or making one leads in circles. */
+/** Undefined: there is no value, or the schemas form a cycle. */
 export function makeValue(schemas: readonly unknown[], spot: Spot, making: Making): unknown {
   making.values += 1;
   if (spot.depth > bounds.sampleDepthMax || making.values > bounds.sampleValuesAllMax) {
@@ -59,7 +59,7 @@ function makeOf(type: string, deps: Deps): unknown {
   }
 }
 
-/** What the document itself offers. Complete: nothing else is allowed. */
+/** Values that the document offers. Complete: no others are allowed. */
 function givenValues(
   { parts: { schemas }, spot, making }: Deps,
   types: readonly string[],
@@ -93,7 +93,7 @@ function isNested(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** The types that all schemas allow; null last. None: no schema says. */
+/** The types that all schemas allow, null last. Empty: no schema declares a type. */
 function typesOf(schemas: readonly JsonObject[]): string[] {
   const [first = [], ...others] = valuesOf(schemas, 'type').map((one) => [one].flat().map(String));
   const common = others.reduce(
@@ -103,7 +103,7 @@ function typesOf(schemas: readonly JsonObject[]): string[] {
   return common.toSorted((a, b) => Number(a === 'null') - Number(b === 'null'));
 }
 
-/** Of the value, where there is one, the type is `number`, also where it is whole. */
+/** The common types of `type` and `types`. The type of a given `value` is `number`, even if it is an integer. */
 function meet(type: string, types: readonly string[], value?: unknown): string[] {
   if (types.includes(type)) return [type];
   const isWhole = value === undefined || Number.isInteger(value);
@@ -166,7 +166,7 @@ function makeArray(deps: Deps): unknown {
     const there: Spot = {
       ...spot,
       pointer: spot.pointer + printPointer([String(index)]),
-      // `urls` holds values that are each called `url`.
+      // The items of `urls` get the hint `url`.
       name: spot.name.replace(/s$/u, ''),
       depth: spot.depth + 1,
       variant: mustDiffer ? spot.variant + index : spot.variant,
@@ -179,7 +179,7 @@ function makeArray(deps: Deps): unknown {
   return made;
 }
 
-/** One item shows more than none, but a list in a circle, or a long example, must end. */
+/** One item shows more than none, but a cyclic list, or a long example, must end. */
 function countItems({ parts: { schemas }, spot, making }: Deps, containedCount: number): number {
   const fewest = Math.max(least(schemas, 'minItems'), containedCount);
   const largest = Math.min(most(schemas, 'maxItems'), bounds.sampleValuesAllMax);
@@ -194,7 +194,7 @@ function countItems({ parts: { schemas }, spot, making }: Deps, containedCount: 
   return unique[decide(making, { pointer: spot.pointer, about: 'items' }, unique.length)] ?? 0;
 }
 
-/** `items` speaks about what `prefixItems` beside it does not. */
+/** `items` applies to the items that `prefixItems` in the same schema does not cover. */
 function itemSchemas(schema: JsonObject, index: number): unknown[] {
   const prefix = listOf(schema, 'prefixItems');
   if (index < prefix.length) return [prefix[index]];

@@ -163,7 +163,7 @@ Cat: { allOf: [{ $ref: '#/Pet' }, { properties: { lives: { type: integer } } }] 
     assert.deepEqual(valueOf(yaml), { kind: 'Cat', lives: 1 });
   });
 
-  it('ends where schemas lead back to themselves', () => {
+  it('terminates if schemas refer to themselves', () => {
     const list =
       'S: { type: object, required: [v], properties: { v: { type: integer }, next: { $ref: "#/S" } } }';
     assert.deepEqual(valueOf(list), { v: 1 });
@@ -206,7 +206,7 @@ Cat: { allOf: [{ $ref: '#/Pet' }, { properties: { lives: { type: integer } } }] 
     }
   });
 
-  it('grants wishes where the schema allows them', () => {
+  it('fulfils wishes if the schema allows them', () => {
     const url = {
       pointer: ['a', 'url'],
       value: 'http://x/',
@@ -226,7 +226,7 @@ Cat: { allOf: [{ $ref: '#/Pet' }, { properties: { lives: { type: integer } } }] 
   });
 });
 
-/** Schemas that some value fits, by the way they are built. */
+/** Schemas that have a valid value, by construction. */
 const schemas = fc.letrec<{ schema: object; leaf: object }>((tie) => ({
   leaf: fc.oneof(
     fc

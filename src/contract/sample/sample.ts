@@ -1,6 +1,6 @@
-// Makes a valid example of a schema: the document's own where they are valid, else something simple. The validator has
-// the last word; where it says no, other choices are tried, within a limit on the work. The same schema always gives
-// the same example.
+// Makes a valid example of a schema: an example of the document if one is valid, otherwise a simple value. The validator
+// decides; if it rejects a value, other choices are tried, within a limit on the work. The same schema always gives the
+// same example.
 import { printPointer, valueAt } from '../../core/base/pointer.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
@@ -14,21 +14,21 @@ import type { Validator } from '../schema/schema.ts';
 
 export type Sample = { kind: 'sample'; value: unknown } | { kind: 'none'; why: string };
 
-/** Something that the example must have at a place: a value that is accepted, else this one. */
+/** Something that the example must have at a pointer: a value that `accepts` allows, otherwise `value`. */
 export interface Wish {
   pointer: readonly string[];
   accepts: (value: unknown) => boolean;
   value: unknown;
 }
 
-/** What all examples of one contract may cost together. */
+/** The work limit for all examples of one contract together. */
 export function contractWork(): Work {
   return { left: bounds.contractSampleStepsMax };
 }
 
 export const outOfWork = 'no example was found within the work limit';
 
-/** One example may use a part of the work, so that the others are found as well. */
+/** One example may use only a part of the work, so that some is left for the others. */
 export function sampleOf(
   validator: Validator,
   work: Work = contractWork(),
@@ -39,7 +39,7 @@ export function sampleOf(
   try {
     return search(validator, mine, wishes);
   } catch (error) {
-    // A ContractError: the schema is larger than what is looked at of one document.
+    // A ContractError: the schema is larger than the limit for one document.
     if (error instanceof OutOfWork || error instanceof ContractError) {
       return { kind: 'none', why: outOfWork };
     }
@@ -78,7 +78,7 @@ function search(validator: Validator, work: Work, wishes: readonly Wish[]): Samp
 
 const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };
 
-/** Examples are printed: what a large one of the document takes is paid too. */
+/** Examples are printed, so the size of a large example of the document counts as work, too. */
 function found(value: unknown, work: Work): Sample {
   pay(work, JSON.stringify(value).length * bounds.printStepsEach);
   return { kind: 'sample', value };
@@ -86,20 +86,20 @@ function found(value: unknown, work: Work): Sample {
 
 const nothingMade: readonly Fault[] = [{ field: '', message: 'no matching value was found' }];
 
-/** A way to make the value, and what was wrong with the value that it was derived from. */
+/** Choices for making the value, and the faults of the value that they were derived from. */
 interface Trial {
   choices: ReadonlyMap<string, number>;
   faults: readonly Fault[];
 }
 
 interface Search {
-  /** By weight: few faults first, then few choices. */
+  /** By weight: trials with few faults first, then those with few choices. */
   waiting: Map<number, Trial[]>;
   seen: Set<string>;
   work: Work;
 }
 
-/** One choice made otherwise, those nearest to a fault first. */
+/** Adds trials that change one choice each, the choices nearest to a fault first. */
 function branchOut(
   { waiting, seen, work }: Search,
   { choices, faults }: Trial,
@@ -125,10 +125,10 @@ function branchOut(
   }
 }
 
-/** Choices of one trial that are worth another one. */
+/** How many choices of one trial are changed in further trials. */
 const decisionsMax = 40;
 
-/** 0 where the fault is; more the further above or below it. */
+/** The distance to the nearest fault: 0 at its pointer, more the further above or below it. */
 function distance({ pointer }: Decision, faults: readonly Fault[]): number {
   const steps = faults.map(({ field }) => {
     const [shorter, longer] = pointer.length < field.length ? [pointer, field] : [field, pointer];
@@ -147,7 +147,7 @@ function takeBest({ waiting }: Search): Trial | undefined {
   return undefined;
 }
 
-/** The value with what is wished for put in, where it is not there already. */
+/** The value with the wishes put in, unless it fulfils them already. */
 function grant(value: unknown, wishes: readonly Wish[], work: Work): unknown {
   return wishes.reduce((made, { pointer, accepts, value: wished }) => {
     if (accepts(valueAt(made, pointer))) return made;
@@ -165,7 +165,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string';
 }
 
-/** A copy of the list or object. A list grows to the index, by copies of its first item. */
+/** A copy of the list or object with one member replaced. A list grows to the index with copies of its first item. */
 function withMember(before: unknown, token: string, make: (inner: unknown) => unknown): unknown {
   if (isList(before) && /^\d$/u.test(token)) {
     const at = Number(token);

@@ -336,7 +336,7 @@ export const limits = {
   /** Items of the attention list. */
   attentionMax: 10,
   /**
-   * The keeper: rows and payload bytes deleted in one step; its pause when nothing is left to
+   * Retention: rows and payload bytes deleted in one step; its pause when nothing is left to
    * delete.
    */
   keeperRowsMax: 500,
@@ -400,7 +400,7 @@ export const limits = {
   consoleFilesMax: 64,
   /**
    * Metrics: label sets per name. Values from the store are read at most every `scrapeKeepMs`, and
-   * a scrape waits `scrapeAnswerMs` for them. The census of lanes reads `censusRowsMax` at a time,
+   * a scrape waits `scrapeAnswerMs` for them. The scan of lanes reads `censusRowsMax` at a time,
    * then pauses `censusRestTimes` times as long as it took; a scrape waits `censusAnswerMs` for it
    * and otherwise shows the previous one. Due deliveries are counted up to `dueCountedMax`. The
    * event-loop lag covers the last one to two spans.

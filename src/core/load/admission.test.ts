@@ -19,22 +19,22 @@ for (const [kind, range] of Object.entries({ publishes: publishRange, changes: c
   }
 
   describe(`nextLimit of ${kind}`, () => {
-    it('lets fewer in while they take too long, whether or not somebody was turned away', () => {
+    it('lowers the limit while requests take too long, whether or not one was refused', () => {
       assert.equal(nextLimit(128, slow, range), 96);
       assert.equal(nextLimit(128, { ...slow, refused: 9 }, range), 96);
     });
 
-    it('lets more in when somebody was turned away although they are quick', () => {
+    it('raises the limit when a request was refused although requests are quick', () => {
       assert.equal(nextLimit(128, full, range), 144);
     });
 
-    it('lets more in slowly when there was room, by the time that passed', () => {
+    it('raises the limit slowly, by the time that passed, when none was refused', () => {
       assert.equal(nextLimit(128, quick, range), 129);
       assert.equal(nextLimit(128, { ...quick, passedMs: 5_000 }, range), 178);
       assert.equal(after(quick, most, least), most);
     });
 
-    it('stays within its bounds, and comes from one to the other within a few seconds', () => {
+    it('stays within its bounds, and moves from one to the other within a few seconds', () => {
       assert.equal(after(slow, 100, most), least);
       assert.equal(after(full, 100, least), most);
       assert.equal(after(full, 3_500 / limits.admissionLookMs, least), most);

@@ -1,13 +1,13 @@
-// How many requests of a kind may be in progress at a time: as many as the store answers within a target. Below it
-// more are tried, above it fewer, so that a fast store is used and a slow one is not buried. Never decides about a
-// single request.
+// The limit of concurrent requests of one kind: as many as the store answers within a target time. It rises while
+// answers are faster and falls while they are slower, so that a fast store is used and a slow one is not overloaded.
+// Never decides about a single request.
 import { limits } from '../limits/limits.ts';
 
 /** Observations since the last decision. */
 export interface Seen {
-  /** The longest that one took, or has taken so far. */
+  /** The longest time that a request took, or has taken so far. */
   longestMs: number;
-  /** Publishes that were refused for lack of room. */
+  /** Requests of this kind that were refused for lack of room. */
   refused: number;
   /** Time since the last decision. */
   passedMs: number;
@@ -16,7 +16,7 @@ export interface Seen {
 export interface LimitRange {
   least: number;
   most: number;
-  /** One that takes longer than this says that there are too many. */
+  /** The target: a request that takes longer lowers the limit. */
   waitMs: number;
 }
 
@@ -38,8 +38,8 @@ export function nextLimit(
   { least, most, waitMs }: LimitRange,
 ): number {
   if (longestMs > waitMs) return Math.max(Math.floor(limit * 0.75), least);
-  // Nobody was turned away: a larger number is a guess, so it comes slowly. Without it one slow moment
-  // would be remembered until the next flood.
+  // If none was refused, a higher limit is a guess, so it rises slowly. If it did not rise at all, one slow moment
+  // would keep it low until the next burst.
   const slowly = Math.floor(passedMs / limits.admissionLookMs);
   const more = refused === 0 ? slowly : Math.ceil(limit / 8);
   return Math.min(limit + more, most);

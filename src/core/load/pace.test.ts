@@ -29,7 +29,11 @@ describe('untilQuiet', () => {
     for (const times of [1, 2]) {
       pace.soon();
       end(ends);
-      assert.equal(said.length, times - 1, 'whoever was answered in this turn may still come');
+      assert.equal(
+        said.length,
+        times - 1,
+        'clients that were answered in this turn may still add work',
+      );
       end(ends);
       assert.equal(said.length, times);
     }

@@ -1,5 +1,5 @@
 // Metrics as plain values: counters by label, histograms by bucket. Counting must cost next to
-// nothing; exposition.ts prints them when Prometheus scrapes.
+// nothing; `expose` prints them when Prometheus scrapes.
 import { limits } from '../limits/limits.ts';
 
 export type Labels = Readonly<Record<string, string>>;

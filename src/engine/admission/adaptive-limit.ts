@@ -1,8 +1,8 @@
-// How many requests of a kind may be in progress: what was seen of them, and what core/load/admission.ts makes of it.
+// The current limit of requests of one kind: collects how long they take, and lets core/load/admission.ts decide.
 import { nextLimit, type LimitRange } from '../../core/load/admission.ts';
 import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
 
-/** A request from its beginning on. */
+/** A request in progress. */
 export interface Measured extends Link<Measured> {
   readonly sinceMs: number;
 }
@@ -10,11 +10,11 @@ export interface Measured extends Link<Measured> {
 export interface AdaptiveLimit {
   limit(): number;
   took(tookMs: number): void;
-  /** Of each one whose time is taken here. */
+  /** A request began, whose time is measured here until `ended`. */
   began(one: Measured): void;
   ended(one: Measured, nowMs: number): void;
   turnedAway(): void;
-  /** From what was seen since the last time. */
+  /** Sets the limit by what was observed since the last call. */
   decide(nowMs: number, passedMs: number): void;
 }
 

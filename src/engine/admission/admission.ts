@@ -1,7 +1,7 @@
-// Who is let in while there is more to do than can be done: decided on the head of a request, before its
-// key is looked up and its body is read. Publishes, other changes and reads have room of their own, so
-// that a flood of one kind leaves the others answerable. No app may have so much of one kind that none is left for the
-// next one: the same rule as for the dispatch window (core/load/app-share.ts).
+// Decides which requests are admitted under overload, by the head of a request alone, before its key is looked up and
+// its body is read. Publishes, other changes and reads have limits of their own, so that a burst of one kind does not
+// block the others. No app may take so much of one kind that nothing is left for the next app: the same rule as for the
+// dispatch window (core/load/app-share.ts).
 import { changeRange, publishRange } from '../../core/load/admission.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
@@ -34,7 +34,7 @@ export interface Ticket {
 }
 
 export interface AdmissionFigures {
-  /** How many publishes, and how many other changes, may be in progress at present. */
+  /** The current limits of publishes and of other changes in progress. */
   publishLimit: number;
   changeLimit: number;
   inFlight: Readonly<Record<Room, number>>;
@@ -50,7 +50,7 @@ export interface AdmissionFigures {
 export interface Admission {
   /** Undefined: no room. `appNo`: the app of earlier requests on this connection, if any. */
   enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
-  /** The store took so long for a change, or was given up after that. */
+  /** The store took this long for a change, or the change timed out after that. */
   changed(tookMs: number): void;
   figures(): AdmissionFigures;
 }
@@ -60,7 +60,7 @@ type Room = 'publish' | 'change' | 'read';
 interface Entered extends Link<Entered> {
   kind: LoadKind;
   appNo: number | undefined;
-  /** Of its body, if it is large and being read. */
+  /** Size of its body, if that is large and being read. */
   bytes: number;
   /** Late: the body arrives so slowly that the request no longer counts as work in progress. */
   state: 'arriving' | 'late' | 'working' | 'over';

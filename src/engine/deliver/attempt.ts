@@ -52,7 +52,7 @@ export async function deliver(
     // Another node may have changed the target of the subscription since.
     const isDoubtful =
       wantsNoMore(deps, target, sent.result) &&
-      (await confirmation.renew('anew').then(
+      (await confirmation.renew('fresh').then(
         () => false,
         () => true, // The store cannot be asked. The attempt was made and is recorded.
       ));

@@ -16,7 +16,7 @@ export interface Confirmation {
    * Reads the target from the store; `shared` accepts a read of a moment ago. If the subscription
    * has changed, the gate closes, as it does for a change on this node.
    */
-  renew(how: 'shared' | 'anew'): Promise<void>;
+  renew(how: 'shared' | 'fresh'): Promise<void>;
   /** The attempt has started or will not start; stop renewing. */
   end(): void;
 }
@@ -76,10 +76,10 @@ class Kept implements Confirmation, DeadlineOwner {
     return this.#deps.world.elapsedMs() - this.#confirmedMs <= limits.confirmedMs;
   }
 
-  async renew(how: 'shared' | 'anew'): Promise<void> {
+  async renew(how: 'shared' | 'fresh'): Promise<void> {
     const { world, targets, gate } = this.#deps;
     const { callback, version, subscription } = this.#target;
-    const sinceMs = how === 'anew' ? Infinity : world.elapsedMs() - limits.confirmShareMs;
+    const sinceMs = how === 'fresh' ? Infinity : world.elapsedMs() - limits.confirmShareMs;
     const { target, readMs } = await targets.look(callback, sinceMs);
     // The lease was given while the lane was open. A pause, a new target and an end each raise the
     // version.

@@ -52,7 +52,7 @@ export interface DeliveringOptions {
   onSettled: (settlement: Settlement) => void;
   /** A subscription was disabled because its receiver failed for days; its bare id. */
   onDisabled: (subscription: string) => void;
-  /** A notice may have been written, for the herald to publish. */
+  /** A notice may have been written, from which a system event is published. */
   onNoticed: () => void;
   onError: (error: unknown) => void;
 }

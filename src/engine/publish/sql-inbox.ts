@@ -1,5 +1,5 @@
-// The intake of events that were published by SQL, inside the publisher's own transaction. No API
-// has checked them, so the intake applies the rules of every publish: a valid event is published in
+// Takes events from the inbox, which were published by SQL in the publisher's own transaction. No API
+// has checked them, so the rules of every publish are applied here: a valid event is published in
 // the transaction that removes it from the inbox, and an invalid one is kept with the reason.
 import { readOpaqueJson } from '../../core/base/json.ts';
 import type { World } from '../../core/base/world.ts';

@@ -13,7 +13,7 @@ import { diskOf, type Disk } from './disk.ts';
 export interface StoreView {
   gauges: Gauges;
   nodes: readonly Node[];
-  /** Undefined until the first census is complete, which takes a while with very many lanes. */
+  /** Undefined until the first scan is complete, which takes a while with very many lanes. */
   census: LaneScan | undefined;
   disk: Disk | undefined;
   /** When it was read, by the store's clock. */

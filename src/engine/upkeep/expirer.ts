@@ -1,5 +1,5 @@
 // Ends subscriptions at their expiry time, sleeping until the next one. Uses the store's clock, so
-// that all nodes agree. Even if it is late, no attempt starts after that time: see deliver.ts.
+// that all nodes agree. Even if it is late, no attempt starts after that time: see deliver/attempt.ts.
 import { limits } from '../../core/limits/limits.ts';
 import type { Context } from '../context.ts';
 

@@ -1,4 +1,4 @@
-// The census counts lanes and subscriptions for the metrics. It walks through all of them in
+// The lane scan counts lanes and subscriptions for the metrics. It walks through all of them in
 // bounded steps, so that no statement takes long, then rests for a multiple of the time it took. It
 // runs only while metrics are scraped.
 import type { World } from '../../core/base/world.ts';
@@ -17,9 +17,9 @@ export interface LaneScan {
 }
 
 export interface LaneScanner {
-  /** The last complete census. Does not wait for one in progress. */
+  /** The last complete scan. Does not wait for one in progress. */
   last(): LaneScan | undefined;
-  /** The running census, or the last one while the rest lasts, or else a new one. */
+  /** The running scan, or the last one while the rest lasts, or else a new one. */
   take(): Promise<LaneScan>;
 }
 

@@ -1,5 +1,5 @@
-// The keeper deletes and ends what is past its retention, in small steps. It never takes more than
-// half of the store's time.
+// Deletes and ends rows that are past their retention, in small steps. It never takes more than half
+// of the store's time.
 import { limits } from '../../core/limits/limits.ts';
 import type { EditInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
@@ -73,8 +73,8 @@ export class Retention {
   }
 
   /**
-   * Waits for the next round. With several nodes a subscription may have ended on one that has no
-   * keeper or died, so nothing wakes this keeper: it sweeps for deliveries to cancel in between.
+   * Waits for the next round. In a cluster, a subscription may have ended on a node that runs no
+   * retention or has died, so nothing wakes this one: it sweeps for deliveries to cancel in between.
    */
   async #pause(signal: AbortSignal): Promise<void> {
     const { store, onError } = this.#deps;

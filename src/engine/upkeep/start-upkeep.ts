@@ -28,7 +28,7 @@ export interface Tending extends AsyncDisposable {
   expires(atMs: number): void;
   /** A replay was started. */
   replayWaits(): void;
-  /** A notice may have been written, for the herald to publish. */
+  /** A notice may have been written, from which a system event is published. */
   noticed(): void;
 }
 

@@ -1,4 +1,4 @@
-// The herald publishes Ringback's own events. It reads notices from the store, oldest first, and
+// Publishes Ringback's own events. It reads notices from the store, oldest first, and
 // publishes an event for each in the transaction that deletes the notice, so that a crash neither
 // loses nor duplicates one. It decides nothing: a notice is written only if a subscription matches
 // it.

@@ -1,7 +1,7 @@
-// Decides what the next batch of a store contains and when it leaves, and passes the replies to the callers. There are
-// no timers: a batch is everything that arrived while the last one was written. A lone edit leaves at once, or after
-// one or more turns of the event loop, as the pace decides. Publishes and claims alternate, because both would be
-// offered the same room.
+// Decides what the next batch of a store contains and when it is sent, and passes the replies to the callers. There are
+// no timers: a batch is everything that arrived while the previous one was written. A lone edit is sent at once, or
+// after one or more turns of the event loop, as the pace decides. Publishes and claims alternate, because both would
+// be offered the same free slots.
 import { strict as assert } from 'node:assert';
 import { atOnce, type MakePace, type Pace } from '../../core/load/pace.ts';
 import type { Offer, Settlement, TakeUp, Worked, Worker } from '../port/delivery-verbs.ts';
@@ -27,16 +27,19 @@ import { freshFrom } from './fresh-deliveries.ts';
 
 export interface BatcherOptions extends QueueLimits {
   nowMs: () => number;
-  /** Told of every batch that was sent, once it was answered. */
+  /** Called with the facts of every batch, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
   pace?: MakePace | undefined;
 }
 
-/** `write` is what publishes are in: all edits where they go together. `change` is the other edits where they do not. */
+/**
+ * `write`: publishes, with all other edits if the store takes them together. `change`: the other edits, if it takes
+ * them apart. `work`: outcomes, claims and fan-out steps.
+ */
 type Kind = 'write' | 'change' | 'work';
 
-/** Whether a batch under way was offered room. */
+/** Whether a batch in flight may lease deliveries. */
 type Taking = 'leases' | 'nothing';
 
 export type WaitingSettlement = Awaiting<SettleReply> & { settlement: Settlement };
@@ -46,15 +49,15 @@ export class BatchCycle {
   readonly #options: BatcherOptions;
   readonly #pace: Pace;
   readonly #edits: EditQueue;
-  /** Where publishes go by themselves: all other edits. */
+  /** All edits other than publishes, if the store takes them apart. */
   readonly #changes: EditQueue;
-  /** Whether the store refused the last edits, and the last batch that was to take something up. */
+  /** Whether the store refused the last edits, and the last batch with a claim or a fan-out step. */
   #isRefused = false;
   #isTakeUpRefused = false;
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
   #isWorkAsked = false;
-  /** Whose turn it was last. */
+  /** The kind of the last batch that was offered slots. */
   #last: Kind = 'work';
   readonly #inFlight = new Map<Kind, Taking>();
   #isDrained = false;
@@ -119,14 +122,14 @@ export class BatchCycle {
     }
   }
 
-  /** Hands over whatever may go now. The pace calls it when something came in, and when a batch was answered. */
+  /** Sends every batch that may be sent now. The pace calls it after a new call and after a reply. */
   #start(): void {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
       void (turn === 'work' ? this.#workBatch() : this.#writeBatch(turn));
     }
     if (this.#closed === undefined || this.#inFlight.size > 0 || this.#isDrained) return;
     this.#isDrained = true;
-    this.handOut(() => this.#drained.resolve()); // Behind the last answers.
+    this.handOut(() => this.#drained.resolve()); // After the last callers were answered.
   }
 
   #end(kind: Kind): void {
@@ -153,7 +156,10 @@ export class BatchCycle {
     return this.#isWorkAsked && this.#last === 'write' && !this.#isAllJoined();
   }
 
-  /** Not beside work that takes leases: the same room would be offered twice. Nor before work that is due to. */
+  /**
+   * Not while work that leases is in flight, because the same slots would be offered twice. Nor before work whose turn
+   * it is.
+   */
   #mayWrite(): boolean {
     if (this.#edits.isEmpty() || this.#inFlight.has('write')) return false;
     if (!this.#inFlight.has('work')) return true;
@@ -162,19 +168,19 @@ export class BatchCycle {
 
   #mayWork(): boolean {
     if (this.#inFlight.has('work')) return false;
-    if (this.#isJoined() && this.#inFlight.has('write')) return false; // What waits goes with the next one.
+    if (this.#isJoined() && this.#inFlight.has('write')) return false; // Pending outcomes join the next one.
     return this.#settlements.length > 0 || (this.#isWorkAsked && this.#mayLease());
   }
 
   /**
-   * Outcomes go with edits. But after a failure each goes for itself: on a disk that is full for what is published
-   * there may be room to write down what was delivered.
+   * Outcomes are written together with edits. After a failure each gets a transaction of its own: a disk that is too
+   * full for new payloads may still have room for outcomes, which are small.
    */
   #isJoined(): boolean {
     return !this.#areApart() && !this.#isRefused;
   }
 
-  /** So does what is taken up, if that did not fail: what waits may be where the disk is bad, or want more room. */
+  /** Claims and fan-out steps join, too, unless one failed: pending rows may be unreadable, or need more disk space. */
   #isAllJoined(): boolean {
     return this.#isJoined() && !this.#isTakeUpRefused;
   }
@@ -259,7 +265,7 @@ export class BatchCycle {
 
   #taking(kind: Kind, offer: Offer | undefined): void {
     this.#inFlight.set(kind, offer === undefined ? 'nothing' : 'leases');
-    // Edits that keep work away, where it goes for itself, have had their turn, too.
+    // While outcomes join edits, a batch of edits counts as a turn even if it was offered no slots.
     if (offer !== undefined || (kind === 'write' && this.#isJoined())) this.#last = kind;
   }
 
@@ -271,7 +277,7 @@ export class BatchCycle {
     };
   }
 
-  /** Nothing new is leased once the store is closing: nobody would be there to deliver it. */
+  /** Nothing is leased once the store is closing, because it would not be delivered any more. */
   #ask(what: 'offer' | 'claim' | 'fanOut'): Offer | undefined {
     return this.#closed === undefined ? this.#worker?.[what]() : undefined;
   }

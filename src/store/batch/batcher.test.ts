@@ -1112,7 +1112,7 @@ class FakeTransport implements Transport {
   readonly sent: Batch[] = [];
   readonly worked: Work[] = [];
   readonly order: ('write' | 'work')[] = [];
-  /** Batches in transit: a packet is sent when nothing more can join it. */
+  /** Batches in transit: a batch is sent when nothing more can join it. */
   left = 0;
   closed = 0;
   /** In the order in which they were sent. */

@@ -1,6 +1,6 @@
-// Edits that wait for their batch, bounded by number and by the bytes of their payloads. Those of one app and kind stay
-// in order; where not all fit into a batch apps take turns, so that none waits behind the flood of another. Until it is
-// taken an edit can be withdrawn: its caller has given up, and it must not happen later.
+// Edits that wait for their batch, bounded by number and by the bytes of their payloads. Edits of one app and kind stay
+// in order. If not all fit into a batch, apps take turns, so that none waits behind a burst of another. An edit can be
+// withdrawn until a batch takes it: its caller has given up, and it must not happen later.
 import { StoreUnavailable, type EditVerb } from '../port/store.ts';
 import type { EditCall, EditReply } from '../port/transport-protocol.ts';
 import { inTurns } from '../rules/fair-order.ts';
@@ -13,10 +13,10 @@ export interface QueueLimits {
   payloadBytesWaitingMax: number;
   /**
    * `apart`: publishes, other edits and outcomes have a queue and a transaction each, and a batch of other edits
-   * holds edits of one kind. For a database with other writers: one that locks lanes to publish and then an app to
-   * subscribe meets another node that does it the other way round. Three nodes with three publishes to a subscribe:
-   * 41 deadlocks in 720 calls, 34 s; apart none, 1 s.
-   * One writer alone gains from one batch for all, outcomes included, which is the default.
+   * holds edits of one kind. It is for databases with several writers: a transaction that locks lanes to publish and
+   * then an app to subscribe deadlocks with a node that locks them in the other order. Three nodes with three publishes
+   * to a subscribe: 41 deadlocks in 720 calls, 34 s; apart none, 1 s.
+   * A single writer gains from one batch for everything, outcomes included, which is the default.
    */
   kinds?: 'together' | 'apart';
 }
@@ -99,7 +99,7 @@ function ofAnyKind(waiting: readonly WaitingEdit[]): readonly WaitingEdit[] {
   return waiting;
 }
 
-/** Of the kind that came first; what keeps a node alive goes before all others. */
+/** The edits of the kind that came first; heartbeats and other vital edits go before all others. */
 function ofOneKind(waiting: readonly WaitingEdit[]): readonly WaitingEdit[] {
   const first = waiting.find(({ call }) => isVital(call)) ?? waiting[0];
   if (first === undefined) return [];
@@ -108,9 +108,9 @@ function ofOneKind(waiting: readonly WaitingEdit[]): readonly WaitingEdit[] {
 }
 
 /**
- * A rescue and a sweep go through lanes of any app, and a step of a replay through many of one, in their
- * own order: nothing is locked before. Figures are of many apps, too. Subscribes by themselves go to PostgreSQL in
- * one packet, however many they are, and so do unsubscribes.
+ * A rescue and a sweep lock lanes of any app, and a step of a replay many of one app, in an order of their own, so
+ * no other edit of the transaction may hold locks. Figures concern many apps, too. A batch of subscribes alone is one
+ * pipeline on PostgreSQL, however many there are, and so is a batch of unsubscribes.
  */
 const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'publish',

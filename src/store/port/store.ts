@@ -53,13 +53,13 @@ export interface Store {
 }
 
 /**
- * Takes an edit back. True: it was still waiting, is rejected now and never happens. False: it has been handed to the
- * database, or never waited here, and nobody can tell yet what becomes of it.
+ * Withdraws an edit. True: it was still queued, is rejected now and never happens. False: it was already handed to the
+ * database, or was never queued here, and its result is not known yet.
  */
 export type Withdraw = () => boolean;
 export type Queued = (withdraw: Withdraw) => void;
 
-/** What waits for its batch. */
+/** Numbers of calls that are queued for the next batch. */
 export interface Waiting {
   edits: number;
   settlements: number;

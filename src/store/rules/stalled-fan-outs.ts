@@ -29,7 +29,7 @@ export function createStalledFanOuts(): StalledFanOuts {
     list: () => list,
     isEmpty: () => events.size === 0 && upTo === '',
     add: (event, reason) => {
-      // The oldest fan-out is always tried first, so every older one has ended or is set aside as
+      // The oldest fan-out is always tried first, so every older one has ended or is skipped as
       // well.
       if (events.size >= limits.fanOutsAsideMax) {
         upTo = event > upTo ? event : upTo;

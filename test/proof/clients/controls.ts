@@ -365,7 +365,7 @@ export const clientsControls: readonly LookControl[] = [
           '        if (key === nobody) return undefined;',
       },
     ],
-    breaks: /^timing: a key of nobody/,
+    breaks: /^timing: a key \(unknown\)/,
     look: lookInProcess(new URL('./look-timing.ts', import.meta.url)),
   },
   {

@@ -52,7 +52,7 @@ export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<vo
     // All are there now, and still somebody who comes is served.
     const { answers } = await exchange(target.url, requestOf('GET /healthz'));
     if (answers[0]?.status !== 200) {
-      violations.push('I12: during idle connections: whoever comes is not served');
+      violations.push('I12: during idle connections: a new client is not served');
     }
     for (const wire of wires) wire?.[Symbol.dispose]();
   });

@@ -1,5 +1,5 @@
 // How long it takes to refuse a key says nothing about it: wrong from the first character or in the last
-// one only, of nobody, revoked, of another app. Measured where the key is checked, in this process: over
+// one only, unknown, revoked, of another app. Measured where the key is checked, in this process: over
 // HTTP a difference of microseconds drowns in noise, and would only be harder to see.
 //
 // A comparison that stops at the first difference cannot be seen here, and need not be: a key is compared
@@ -70,7 +70,7 @@ export async function timeKeys({ rounds, samples }: TimingOptions): Promise<Find
   figures['measurements'] = rounds * samples * names.length;
   // A machine that is busy with something else may show anything once, but not again and again.
   const seen = [...leaks].filter(([, count]) => Math.abs(count) >= Math.ceil(rounds * 0.8));
-  const violations = seen.map(([name]) => `timing: a key ${name} can be told by the time it takes`);
+  const violations = seen.map(([name]) => `timing: a key (${name}) is refused in a different time`);
   return { part: 'clients: timing of keys', figures, violations };
 }
 

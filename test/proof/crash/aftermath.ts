@@ -177,7 +177,7 @@ function twice({ db }: Found, history: readonly Line[]): string[] {
   });
   const all = numberOf(db, 'select count(*) from event');
   const known = expected.flatMap(({ found }) => found).reduce((sum, one) => sum + one, 0);
-  const strange = all === known ? [] : [`I13: ${all - known} events that nobody published`];
+  const strange = all === known ? [] : [`I13: ${all - known} events that were never published`];
   const odd = expected.filter(({ found }) => found.some((one) => one > 1 || one !== found[0]));
   return [...strange, ...odd.map(({ tag, found }) => `I13: "${tag}" made ${found.join(', ')}`)];
 }

@@ -7,7 +7,10 @@ export function judgeDelivered({ deliveries, sends }: History): Flaw[] {
   const taken = new Set(sends.flatMap((one) => (isTaken(one) ? [one.delivery] : [])));
   return deliveries
     .filter(({ id, state }) => state === 'delivered' && !taken.has(id))
-    .map(({ id }) => ({ invariant: 'I3', what: `${id} is delivered, but nobody took it` }));
+    .map(({ id }) => ({
+      invariant: 'I3',
+      what: `${id} is delivered, but no receiver accepted it`,
+    }));
 }
 
 export function isTaken({ reply }: Send): boolean {

@@ -98,7 +98,7 @@ export function judgePhantoms({ publishes, sends, events }: History): Flaw[] {
     ),
   );
   for (const { event, delivery, body } of sends) {
-    if (!bodies.has(body)) flaws.push(`${delivery} came with bytes that nobody published`);
+    if (!bodies.has(body)) flaws.push(`${delivery} came with bytes that were never published`);
     else if ((bodyOf.get(event) ?? body) !== body) {
       flaws.push(`${delivery} came with other bytes than ${event} was given`);
     }

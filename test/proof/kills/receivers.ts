@@ -77,7 +77,7 @@ function hear(socket: Socket, held: Buffer, from: number): number {
 function note(id: string, body: Buffer, from: number): void {
   const number = numberIn(body);
   if (number === undefined || number >= answeredAs.length) {
-    flaw(`I2: ${id} came with bytes that nobody published: ${body.toString()}`);
+    flaw(`I2: ${id} came with bytes that were never published: ${body.toString()}`);
     return;
   }
   const name = brief(id);

@@ -47,7 +47,9 @@ describe('the simulation', () => {
     const run = await runPlan(plan, Infinity);
     const sent = run.lines.find((line) => line.includes(' sends dlv_'));
     const delivery = /dlv_\w+/.exec(sent ?? '')?.[0] ?? '';
-    const flaws = [{ invariant: 'I3', what: `${delivery} is delivered, but nobody took it` }];
+    const flaws = [
+      { invariant: 'I3', what: `${delivery} is delivered, but no receiver accepted it` },
+    ];
     const text = explain({ plan, run: { ...run, flaws }, commit: 'c0ffee', replay: 'npm run x' });
     assert.match(text, /^VIOLATION at seed 4, commit c0ffee/);
     assert.match(text, /I3: a delivery marked as delivered was accepted by its receiver/);

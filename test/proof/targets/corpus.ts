@@ -229,7 +229,7 @@ function unblocked(attempts: Readonly<Record<string, number>>): string[] {
 
 function nobody(): Recorder {
   return recorder({
-    fault: ({ address }) => (address === publicAddress ? undefined : 'nobody may go there'),
+    fault: ({ address }) => (address === publicAddress ? undefined : 'no connection may go there'),
   });
 }
 

@@ -83,7 +83,7 @@ async function prove(): Promise<Omit<Finding, 'part'>> {
   if (options.phases === 'all') await openToSome(stage);
   await closedToAll(stage);
   if (options.phases === 'all') await pastTheReader(stage);
-  for (const name of names.strangers) violations.push(`I15: looked up "${name}": nobody named it`);
+  for (const name of names.strangers) violations.push(`I15: looked up "${name}": no URL named it`);
   // All else was tried.
   if (corpusMissing !== undefined) return { figures, violations, skipped: corpusMissing };
   return { figures, violations };

@@ -81,7 +81,7 @@ function faultsOf({ zone, dials, receiver, elsewhere, attempts }: Seen): string[
   const { accepted, bytes } = elsewhere.seen;
   if (bytes > 0) violations.push(`I15: wrote ${bytes} bytes to connections that ended elsewhere`);
   const [stranger] = zone.strangers;
-  if (stranger !== undefined) violations.push(`I15: looked up "${stranger}", which nobody named`);
+  if (stranger !== undefined) violations.push(`I15: looked up "${stranger}", which no URL named`);
   // Whoever dials nothing at all has proved nothing.
   const met = {
     'a forbidden answer': zone.tainted,

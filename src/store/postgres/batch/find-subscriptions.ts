@@ -1,11 +1,11 @@
-// Subscriptions by their ids, many at once, in two statements.
+// Reads many subscriptions by id, in two statements.
 import type { Subscription } from '../../../core/domain/subscription.ts';
 import { integer, text, toSubscription } from '../../sql/row.ts';
 import { callbackColumns, subscriptionColumns } from '../../verbs/subscriptions/subscriptions.ts';
 import { keyColumns, type KeyName } from '../publish/keep-keys.ts';
 import type { Tx } from '../connection/tx.ts';
 
-/** By their own ids, and those that idempotency keys were answered with. */
+/** The given ids, and the ids that are stored as results of the given idempotency keys. */
 const sought = `
     select id from unnest($1::text[]) as x (id)
     union
@@ -26,7 +26,7 @@ export const findSubscriptionsSql = {
     join callback on callback.subscription = subscription.no`,
 } as const;
 
-/** By id. Both statements leave at once. */
+/** The subscriptions by id. Both statements are sent at once. */
 export async function findSubscriptions(
   tx: Tx,
   ids: readonly string[],

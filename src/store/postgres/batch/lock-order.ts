@@ -50,7 +50,7 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
   // A single edit locks in order by itself, unless it changes all lanes of a subscription.
   if (edits.length < 2 && ended.length === 0 && failing.length === 0) return;
-  // In one packet, in this order: the lanes are read once the app is locked, so that none can be
+  // In one pipeline, in this order: the lanes are read once the app is locked, so that none can be
   // added.
   const [, ...found] = await Promise.all([
     lockApps(tx, apps),

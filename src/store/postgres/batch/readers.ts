@@ -127,7 +127,7 @@ async function readOn(
 ): Promise<Extract<ReadReply, { kind: 'done' }>['output']> {
   if (isSingle(call)) return link.use(async (tx) => tx.run(readScript(call)));
   return link.withClient(async (client) => {
-    // Sent in one packet with the first statement of the script.
+    // Sent in one pipeline with the first statement of the script.
     ask(client, 'begin isolation level repeatable read read only', []).catch(() => undefined);
     try {
       return await txOn(client).run(readScript(call));

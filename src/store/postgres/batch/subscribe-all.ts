@@ -1,6 +1,6 @@
-// Subscribe, many calls at once: a number of statements that does not grow with them, in one packet. What is decided on
-// the way (a key that was used before, a quota that is reached) is decided by the statements, and answered from what
-// they left: what is not there was not made. Replies stand in the order of the calls.
+// Subscribes many calls at once, with a number of statements that does not grow with them, sent as one pipeline. The
+// statements themselves decide about used idempotency keys and exhausted quotas. The replies are derived from the rows
+// that exist afterwards: a subscription without a row was not created. Replies are in the order of the calls.
 import { strict as assert } from 'node:assert';
 import { encodeControls, encodeFilter, noControls } from '../../../core/domain/controls.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
@@ -16,8 +16,8 @@ import { lockApps } from './lock-order.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const subscribeAllSql = {
-  // The app's row is locked, so nobody else counts or raises anything of it. Each subscription has a version of its own,
-  // in the order of the calls.
+  // The app's row is locked, so no other transaction changes its count or version. Each subscription gets a version of
+  // its own, in the order of the calls.
   subscriptions: `
     with asked as (
       select x.*, row_number() over (partition by x.app order by x.i) as place
@@ -39,7 +39,7 @@ export const subscribeAllSql = {
     update app set version = version + x.count, subscriptions = subscriptions + x.count
     from (select made.app, count(*) from made group by made.app) as x (app, count)
     where app.no = any (array[x.app])`,
-  // Of what came to nothing.
+  // Deletes the keys of calls that created no subscription.
   dropKeys: `
     delete from idem using unnest($1::bigint[], $2::bytea[], $3::text[]) as x (app, key, id)
     where idem.app = x.app and idem.key = x.key and idem.result = x.id
@@ -51,7 +51,7 @@ export const subscribeAllSql = {
       with ordinality as x (id, ordered, interval_ms, concurrency, i)
     join subscription on subscription.id = any (array[x.id])
     order by i`,
-  // A subscription's lanes have their numbers in the order in which they were made.
+  // The lanes of a subscription are numbered in the order of their creation.
   callbacks: `
     insert into callback
       (app, subscription, position, label, event, definition, method, url, inactive, lane)
@@ -85,7 +85,7 @@ export async function subscribeAll(
   const current = asked.filter(({ isOver }) => !isOver);
   const keys = asked.flatMap(({ key }) => key ?? []);
   const oldestMs = nowMs - limits.idempotencyKeepMs;
-  // All of it leaves in one packet, in this order.
+  // All statements are sent as one pipeline, in this order.
   const [apps, ours, , , answers, found] = await Promise.all([
     lockApps(tx, new Set(asked.map(({ appNo }) => appNo))),
     keys.length > 0
@@ -125,7 +125,7 @@ function there(found: ReadonlyMap<string, Subscription>, id: string): Subscripti
 
 interface Asked extends NewSubscription {
   key: KeyName | undefined;
-  /** It would have ended before it began: its key is looked up, and nothing is made. */
+  /** Its expiry has passed already: the key is looked up, but nothing is created. */
   isOver: boolean;
   quota: number | undefined;
 }
@@ -152,7 +152,7 @@ async function dropKeys(tx: Tx, keys: readonly (KeyName & { result: string })[])
   ]);
 }
 
-/** Rows of others hang on the row of the subscription: where there is none they are not made either. */
+/** All other rows join the row of the subscription: if that was not created, neither are they. */
 async function create(tx: Tx, asked: readonly Asked[], nowMs: number): Promise<unknown> {
   if (asked.length === 0) return undefined;
   return Promise.all([
@@ -202,7 +202,7 @@ async function createLanes(tx: Tx, asked: readonly Asked[]): Promise<unknown> {
   ]);
 }
 
-/** For each callback that is active the place of its lane among those of the subscription. */
+/** For each active callback, the index of its lane among the lanes of the subscription. */
 function lanesOf(
   callbacks: readonly Callback[],
   controls: NonNullable<Asked['controls']>,

@@ -1,5 +1,6 @@
-// The way to PostgreSQL: a node of a cluster. Publishes, other edits and work have a connection each, reads have a few, one
-// listens, one tells, two keep house when it is needed. What fails is answered, never thrown.
+// The transport to PostgreSQL, for one node of a cluster. Publishes, other edits and work have a connection each, and
+// reads have a few. One connection listens for notifications, one sends them, and two run upkeep when it is due. A
+// failure is returned as a reply, never thrown.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import { packageFolder } from '../../../core/base/package-folder.ts';
@@ -93,7 +94,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
   };
 }
 
-/** With slices of its own: whoever makes the span of one longer locks it until the end of the transaction. */
+/** With slices of its own: a transaction that extends the span of a slice locks it until it ends. */
 type EditSide = WriterConnection & { slices: Slices };
 
 class PostgresNode {
@@ -114,7 +115,10 @@ class PostgresNode {
   readonly #held: LeaseLedger;
   readonly #stop = new AbortController();
   readonly #ticking: Promise<void>;
-  /** Publishes lease what is in nobody's hands yet: whoever frees such things must not meet them. */
+  /**
+   * Runs publishes and the release of unheld leases one at a time, because a publish leases deliveries that no window
+   * holds yet.
+   */
   readonly #alone = inTurn();
   /**
    * Outcomes are sent once publishes are written, so that they go to disk while the deliveries of

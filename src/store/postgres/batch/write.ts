@@ -1,5 +1,5 @@
-// A batch of edits in one transaction: publishes that stand side by side go down together, and so do subscribes, and
-// unsubscribes; everything else one after the other, in the order of the calls, until the time for a batch is over.
+// Runs a batch of edits in one transaction. Neighbouring publishes are written together, and so are neighbouring
+// subscribes and unsubscribes; other edits run one at a time, in the order of the calls, until the time limit of a batch.
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
@@ -145,7 +145,7 @@ async function applyRuns(
   return { replies, answered };
 }
 
-/** Those that go down together, where they stand side by side, and what stands between them. */
+/** Splits the edits into runs of neighbours: of one verb that is written together, or of all other edits. */
 function runsOf(edits: readonly EditCall[]): EditCall[][] {
   const runs: EditCall[][] = [];
   for (const edit of edits) {

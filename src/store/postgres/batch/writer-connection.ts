@@ -1,6 +1,6 @@
-// A side is one of a node's two write paths into its database, edits and work: a connection, the
-// figures that its transaction has taken, and its writer number. The precedence decides which of
-// the two goes first.
+// One of a node's write paths into its database (publishes, other edits, work): a connection, the
+// figures that its transaction has taken, and its writer number. The precedence holds back
+// outcomes while publishes are written.
 import { limits } from '../../../core/limits/limits.ts';
 import { endOfTurn } from '../../../core/load/pace.ts';
 import { minuteOf } from '../../../core/telemetry/stats-span.ts';
@@ -14,7 +14,7 @@ import { isFailure } from './persist.ts';
 export interface WriterConnection {
   link: ReconnectingClient;
   gathered: PendingStatistics;
-  /** Its own: two sides never write the same row, see migrations/postgres/0006_stats.sql. */
+  /** Its own: two connections never write the same row, see migrations/postgres/0006_stats.sql. */
   writer: number;
 }
 

@@ -1,5 +1,5 @@
-// Packets: queries of one turn of the event loop are sent together and answered together. The
-// driver would end each statement with a Sync, so the server would answer each with a write of its
+// Pipelining: queries of one turn of the event loop are sent and answered as one packet. The driver
+// would end each statement with a Sync, so the server would answer each with a write of its
 // own, wake this process each time, and describe the columns again.
 //
 // After a failed statement the rest of its packet is skipped. Outside of a transaction a packet is

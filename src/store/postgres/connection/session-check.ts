@@ -6,12 +6,13 @@ import { cannotConnect, sharesSession } from './cannot-open.ts';
 import { connectUnset } from './connect.ts';
 
 /**
- * Each session makes a setting of its own and has to find it again at every later statement, whatever the others did
- * meanwhile. One statement is one transaction, so a pooler takes the server connection back after each. If it has
- * one only, or gives out the last one used, the next session overwrites the setting; if it gives out the one that was
- * idle for longest, a session misses its own at once. Chance, and other clients, are met by asking repeatedly.
+ * Each session sets a value of its own and must find it again in every later statement, whatever the other sessions
+ * did meanwhile. One statement is one transaction, so a pooler takes the server connection back after each. If the
+ * pooler has only one, or reuses the last one used, the next session overwrites the value. If it reuses the one that
+ * was idle for longest, a session loses its value at once. A pooler that chooses at random, or that has other clients,
+ * may return the right connection by chance, so each session asks repeatedly.
  *
- * Nothing else is set before this is known: another client of the pooler would inherit it.
+ * Nothing else is set before this check has passed: another client of the pooler would inherit it.
  *
  * Rejects with CannotOpenStore.
  */
@@ -23,10 +24,10 @@ export async function checkSession(url: string): Promise<void> {
 }
 
 const rounds = 4;
-/** Two in a row: a pooler that takes turns gives the second another server connection. */
+/** Two in a row: a pooler that rotates its server connections runs the second on another one. */
 const timesInRow = 2;
 const sessionsDirect = 2;
-/** Several poolers behind one address have connections of their own. Of more sessions than poolers, two meet in one. */
+/** Several poolers may share one address. With more sessions than poolers, two sessions share a pooler. */
 const sessionsPooled = 8;
 
 interface Session {
@@ -35,7 +36,7 @@ interface Session {
   isPooled: boolean;
 }
 
-/** What became of a setting, if not all stayed. */
+/** What happened to the first value that was not found again; undefined if all were. */
 async function findLoss(url: string): Promise<'lost' | 'replaced' | undefined> {
   const sessions: Session[] = [];
   try {
@@ -70,8 +71,8 @@ function countFor([first]: readonly Session[]): number {
 }
 
 /**
- * The process that the client was told at the start. It is that of the server, unless a pooler has answered. That
- * alone proves nothing: a pooler may pass on what its first server connection said.
+ * The process id from the start of the connection. It differs from that of the server if a pooler has answered. An
+ * equal one proves nothing: a pooler may forward the id of its first server connection.
  */
 function keyOf(client: Client): unknown {
   return 'processID' in client ? client.processID : undefined;

@@ -60,7 +60,7 @@ export class OutcomeUnknown extends Error {
 export interface Done<T> {
   result: T;
   /**
-   * The result including the last statements, which travel in one packet with the commit. If the
+   * The result including the last statements, which are sent in one pipeline with the commit. If the
    * connection breaks there, the caller can do without them and gets `result`.
    */
   whole?: Promise<T>;
@@ -96,11 +96,11 @@ export async function transact<T>(
 }
 
 /**
- * Sent in one packet with the first statement of the body, so that it costs no extra round trip.
+ * Sent in one pipeline with the first statement of the body, so that it costs no extra round trip.
  */
 export async function beginOn(client: Client): Promise<readonly Row[]> {
   const tx = txOn(client);
-  tx.query('begin', []).catch(() => undefined); // Statements behind it in the packet fail as well.
+  tx.query('begin', []).catch(() => undefined); // Statements behind it in the pipeline fail as well.
   const numbered = tx.query(transactSql.number, []);
   answerSoon(client); // The commit must wait for the transaction id.
   return numbered;

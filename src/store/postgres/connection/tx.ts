@@ -8,7 +8,7 @@ import { ask } from './pipeline.ts';
 import type { Parameter } from './wire.ts';
 
 export interface Tx {
-  /** Statements that do not need each other's answers can be sent at once, in one packet. */
+  /** Statements that do not need each other's answers can be sent at once, as one pipeline. */
   query(sql: string, values: readonly Parameter[]): Promise<readonly Row[]>;
   run<T>(script: Script<T>): Promise<T>;
 }
@@ -19,7 +19,7 @@ export function txOn(client: Client): Tx {
     try {
       return await ask(client, sql, values);
     } catch (error) {
-      // Statements behind a failed one in the packet fail as well; they reject with its error.
+      // Statements behind a failed one in the pipeline fail as well; they reject with its error.
       if (!isAborted(error)) cause = error;
       throw cause ?? error;
     }

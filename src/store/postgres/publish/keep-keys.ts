@@ -79,7 +79,7 @@ function firstKept(keyed: readonly Omit<Keyed, 'index'>[]): Kept[] {
   return [...firsts.values()];
 }
 
-/** Of equal keys the first is kept. Gives the names of those that nobody had kept before. */
+/** Of equal keys the first is kept. Returns the names of keys that were not stored before. */
 export async function keepFirst(
   tx: Tx,
   keyed: readonly Omit<Keyed, 'index'>[],

@@ -5,7 +5,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { ListenerCache, Hearers } from './listener-cache.ts';
 import { createListenerCache } from './listener-cache.ts';
 
-/** The hearers in one app: a fingerprint by lane. */
+/** The matching callbacks of one app: a fingerprint by lane. */
 const heardBy = (version: number, prints: Readonly<Record<number, string>>): Hearers => ({
   appNo: 1,
   version,

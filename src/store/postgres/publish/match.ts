@@ -98,7 +98,7 @@ export async function matchEveryone(
   const sure = isChanged(tx, steady).then((isOther) => {
     if (!isOther) return;
     before?.forget(names);
-    throw new WroteNothing('Others hear these events by now');
+    throw new WroteNothing('The subscriptions that match these events have changed');
   });
   sure.catch(() => undefined); // It is awaited with the rest.
   const found = steady.hearers.map(({ listeners }) =>

@@ -76,7 +76,7 @@ export interface FigureContext {
 }
 
 /**
- * Last in the transaction, in one packet with reads that lock nothing, so it costs no round trip.
+ * Last in the transaction, in one pipeline with reads that lock nothing, so it costs no round trip.
  * One statement for all apps instead of one each, and plain parameters for a single app, which take
  * less of the server's CPU than arrays (docs/performance.md).
  */

@@ -186,7 +186,7 @@ export const fanOutSql = {
 type FanOut = (context: BirthContext) => readonly Leased[];
 
 /**
- * A fan-out that cannot continue is set aside: otherwise it would block all others, again after
+ * A fan-out that cannot continue is skipped: otherwise it would block all others, again after
  * every start.
  */
 function prepareFanOut(db: DatabaseSync, aside: StalledFanOuts): FanOut {

@@ -1,5 +1,5 @@
 // The message loop of a store thread: opens its connections on request, answers calls in order, and
-// ends when told to close. It contains no logic of the store.
+// ends when asked to close. It contains no logic of the store.
 import { strict as assert } from 'node:assert';
 import { parentPort } from 'node:worker_threads';
 import type { CannotOpenCode } from '../../port/cannot-open-store.ts';

@@ -13,7 +13,7 @@ import {
 } from './pack-batch.ts';
 import type { Parcel } from './flat-codec.ts';
 
-/** Sends a parcel as to a thread. */
+/** Transfers packed bytes as to a thread. */
 function sent(parcel: Parcel): Parcel {
   return structuredClone(parcel, { transfer: [parcel.bytes] });
 }
@@ -74,7 +74,7 @@ describe('a batch', () => {
       edits: [publish({})],
       offer,
     },
-    'of nothing but what is to be taken up': {
+    'of nothing but a claim': {
       nowMs: 1,
       settlements: [],
       edits: [],

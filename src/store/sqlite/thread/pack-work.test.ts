@@ -13,7 +13,7 @@ import { asBatch } from '../batch/work.ts';
 import type { Parcel } from './flat-codec.ts';
 import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
 
-/** Sends a parcel as to a thread. */
+/** Transfers packed bytes as to a thread. */
 function sent(parcel: Parcel): Parcel {
   return structuredClone(parcel, { transfer: [parcel.bytes] });
 }

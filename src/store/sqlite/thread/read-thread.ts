@@ -10,7 +10,7 @@ import type { Parcel } from './flat-codec.ts';
 import { createReadTurns } from './read-turns.ts';
 import { openSqliteReader, type ReaderOptions } from '../batch/reader.ts';
 
-/** Targets are packed into a parcel. */
+/** Targets are packed by flat-codec.ts. */
 export type ReadAnswer = ReadReply | { kind: 'targets'; parcel: Parcel };
 
 /**

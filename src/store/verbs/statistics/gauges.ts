@@ -1,4 +1,4 @@
-// Reads gauges over all apps: values that indexes of exactly these rows can count; and a census of
+// Reads gauges over all apps: values that indexes of exactly these rows can count; and a scan of
 // lanes and subscriptions, in pieces, because no index could count those.
 import { brokenAfter, never } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';

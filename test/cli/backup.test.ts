@@ -94,7 +94,7 @@ describe('ringback backup', () => {
         out,
         /^Backed up ".*ringback\.db" to ".*backup\.db": \d+\.\d MB in \d+\.\d s, at/,
       );
-      assert.match(out, /at migration \d+, checked\.\n/);
+      assert.match(out, /at migration \d+, verified\.\n/);
       assert.match(
         out,
         /does not contain the encryption key\. Store ".*encryption\.key" separately/,

@@ -229,7 +229,10 @@ describe('own events', () => {
     assert(ended.some(({ event, state }) => event.startsWith('ringback.') && state === 'dead'));
 
     const { message, at, ...facts } = dead;
-    assert.match(String(message), /^Delivery dlv_\w+ of event "a" to http:\S+ is dead: 2 attempts/);
+    assert.match(
+      String(message),
+      /^Delivery dlv_\w+ of event "a" to http:\S+ is dead-lettered: 2 attempts/,
+    );
     assert(Number.isFinite(Date.parse(String(at))));
     assert.deepEqual(facts, {
       name: 'ringback.delivery.dead',

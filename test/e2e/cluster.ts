@@ -47,7 +47,7 @@ async function startOnce(options: NodeOptions): Promise<ClusterNode> {
     ...env,
   });
   try {
-    const [, url = ''] = await child.says(/(?:listens|how it is) on (http:\S+?)(?:\/readyz)?\n/);
+    const [, url = ''] = await child.says(/(?:listens|status) on (http:\S+?)(?:\/readyz)?\n/);
     const [, appId = ''] = await child.says(/app id +(\S+)\n/);
     return {
       ...child,

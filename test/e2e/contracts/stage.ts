@@ -56,7 +56,11 @@ export async function serve(
   const contracts = options.contracts ?? Object.keys(files);
   try {
     const names = contracts.map((name) => join(folder, name)).join(',');
-    const env = { ...options.env, RINGBACK_CONTRACT: names };
+    const env = {
+      RINGBACK_CONTRACT_ROOT: folder,
+      ...options.env,
+      RINGBACK_CONTRACT: names,
+    };
     return equip(await start({ ...options, env }));
   } finally {
     await rm(folder, { recursive: true });

@@ -4,6 +4,9 @@ import fc from 'fast-check';
 
 export const seed = Number(process.env['SEED'] ?? 1);
 
-fc.configureGlobal({ seed });
+/** `npm run quick`: a fraction of the cases of long properties. No property fails by it. */
+const isQuick = process.env['QUICK'] === '1';
+
+fc.configureGlobal({ seed, ...(isQuick ? { interruptAfterTimeLimit: 200 } : {}) });
 
 export { fc };

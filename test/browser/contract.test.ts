@@ -88,7 +88,7 @@ describe('the page of the contract', () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 404 .*\/report\)$/);
       await page.goto('/console/contract?contract=The+pub');
-      await page.getByText('There is no contract "The pub"').waitFor();
+      await page.getByText('Cannot find contract "The pub"').waitFor();
     });
   });
 });

@@ -148,7 +148,8 @@ export function spoilParameter(
 ): Spoiled<readonly string[]> | undefined {
   const ways: [string, string[]][] = [];
   if (required === true && place === 'query') ways.push(['missing', []]);
-  if (place === 'query' && schema.type !== 'array') ways.push(['twice', ['a', 'b']]);
+  const isSpread = schema.type === 'array' || schema.type === 'object';
+  if (place === 'query' && !isSpread) ways.push(['twice', ['a', 'b']]);
   if (schema.type === 'integer') {
     ways.push(['no integer', [chance.pick(['', 'abc', '1.5', '0x10', '１'])]]);
     ways.push(

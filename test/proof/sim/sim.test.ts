@@ -17,8 +17,8 @@ describe('the simulation', () => {
     assert.deepEqual(finding.violations, []);
     assert.equal(finding.events?.lost, 0);
     // What a few seeds are enough for; `npm run sim` wants all of them, of enough seeds.
-    const met = ['crashesUnderWay', 'rescued', 'staleRefused', 'ambiguous', 'duplicates'];
-    const also = ['retryAfter', 'unsubscribesUnderWay', 'orderedFailures', 'replayed', 'fanOuts'];
+    const met = ['crashesInFlight', 'rescued', 'staleRefused', 'ambiguous', 'duplicates'];
+    const also = ['retryAfter', 'unsubscribesInFlight', 'orderedFailures', 'replayed', 'fanOuts'];
     for (const name of [...met, ...also, 'filteredOut', 'rateLimited', 'capped']) {
       assert.ok(Number(finding.figures[name]) > 0, `${name} was never met`);
     }

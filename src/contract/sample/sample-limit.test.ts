@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { bounds } from './document/bounds.ts';
-import { compileContract } from './compile/compile.ts';
-import type { Contract } from './model/contract.ts';
-import { at, openSource } from './document/ref-node.ts';
-import { makeReport } from './report/report.ts';
-import { contractWork, outOfWork, sampleOf } from './sample/sample.ts';
-import { makeValidator } from './schema/schema.ts';
-import type { Validator } from './schema/schema.ts';
+import { bounds } from '../document/bounds.ts';
+import { compileContract } from '../compile/compile.ts';
+import type { Contract } from '../model/contract.ts';
+import { at, openSource } from '../document/ref-node.ts';
+import { makeReport } from '../report/report.ts';
+import { contractWork, outOfWork, sampleOf } from './sample.ts';
+import { makeValidator } from '../schema/schema.ts';
+import type { Validator } from '../schema/schema.ts';
 
 type Schema = Record<string, unknown>;
 

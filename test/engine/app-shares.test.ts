@@ -154,7 +154,7 @@ describe('an app that ran out of room', () => {
       return true;
     });
     assert.ok(brought.length > 0);
-    assert.equal(window.hasUntoldRoom(brought), true);
-    assert.equal(window.hasUntoldRoom([]), false, 'said once');
+    assert.equal(window.hasUnofferedRoom(brought), true);
+    assert.equal(window.hasUnofferedRoom([]), false, 'said once');
   });
 });

@@ -36,7 +36,7 @@ interface LaneWindow extends Pick<Window, 'limit' | 'claimRoom' | 'size'> {
   claimOffer: () => Offer;
   enter: (lane: number, concurrency?: number) => void;
   leave: (lane: number, result: Result) => { wasFull: boolean };
-  hasUntoldRoom: (lane: number) => boolean;
+  hasUnofferedRoom: (lane: number) => boolean;
 }
 
 function newWindow(): LaneWindow {
@@ -56,7 +56,7 @@ function newWindow(): LaneWindow {
       const held = inLane.get(lane)?.shift() ?? assert.fail(`nothing is in flight in ${lane}`);
       return window.leave(held, result);
     },
-    hasUntoldRoom: (lane) => window.hasUntoldRoom([lane]),
+    hasUnofferedRoom: (lane) => window.hasUnofferedRoom([lane]),
   };
 }
 
@@ -233,15 +233,15 @@ describe('createWindow', () => {
     times(7, () => window.enter(1));
     window.offer();
     window.enter(1);
-    assert.equal(window.hasUntoldRoom(1), false, 'it is full');
+    assert.equal(window.hasUnofferedRoom(1), false, 'it is full');
     window.leave(1, 'neither');
     window.offer();
     window.leave(1, 'neither');
-    assert.equal(window.hasUntoldRoom(1), false, 'the store has taken nothing yet');
+    assert.equal(window.hasUnofferedRoom(1), false, 'the store has taken nothing yet');
     window.enter(1);
-    assert.equal(window.hasUntoldRoom(1), true);
+    assert.equal(window.hasUnofferedRoom(1), true);
     window.offer();
-    assert.equal(window.hasUntoldRoom(1), false, 'told anew');
+    assert.equal(window.hasUnofferedRoom(1), false, 'offered again');
   });
 
   it('never raises a cap above that of the subscription', () => {
@@ -283,10 +283,10 @@ describe('createWindow', () => {
     window.offer(); // Five are free, as far as the node knows.
     window.leave(1, 'success');
     window.enter(1, 4); // The store has given one, and counts the lane as full: four were in flight.
-    assert.equal(window.hasUntoldRoom(1), true);
+    assert.equal(window.hasUnofferedRoom(1), true);
     window.offer();
     window.enter(1, 4);
-    assert.equal(window.hasUntoldRoom(1), false, 'it is full');
+    assert.equal(window.hasUnofferedRoom(1), false, 'it is full');
   });
 
   it('refuses to count an attempt that never entered', () => {

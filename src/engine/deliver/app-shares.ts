@@ -21,8 +21,8 @@ export interface Share extends AppLoad {
   readonly appNo: number;
   readonly proven: NewestMap<number, true>;
   /** What is left of the last offer, by the store's count, and the number of that offer. */
-  told: AppRoom;
-  toldIn: number;
+  offered: AppRoom;
+  offeredIn: number;
   /**
    * The store found no room for the app, so deliveries of it may still be pending: in any lane, or
    * in unproven ones.
@@ -76,8 +76,8 @@ export class AppShares {
     for (const share of this.#active.values()) {
       const room = roomOf(share);
       apps.set(share.appNo, room);
-      share.told = { ...room };
-      share.toldIn = this.#offers;
+      share.offered = { ...room };
+      share.offeredIn = this.#offers;
       this.#press(share, claimSlots(share, free));
     }
     return { apps, appRoom: this.#appRoom };
@@ -89,9 +89,9 @@ export class AppShares {
     const attempt: InFlight = { ...inNoList, lane, share, sinceMs: nowMs, isAtRisk };
     share.inFlight += 1;
     if (isAtRisk) share.atRisk += 1;
-    share.told.room -= 1;
-    if (!wasProven) share.told.unproven -= 1;
-    this.#press(share, share.told);
+    share.offered.room -= 1;
+    if (!wasProven) share.offered.unproven -= 1;
+    this.#press(share, share.offered);
     this.#size += 1;
     this.#young.add(attempt);
     return attempt;
@@ -164,8 +164,8 @@ export class AppShares {
 
   #shareOf(appNo: number): Share {
     const share = this.#active.get(appNo) ?? this.#idle.get(appNo) ?? newShare(appNo);
-    if (share.toldIn !== this.#offers) share.told = { ...this.#appRoom };
-    share.toldIn = this.#offers;
+    if (share.offeredIn !== this.#offers) share.offered = { ...this.#appRoom };
+    share.offeredIn = this.#offers;
     if (share.inFlight > 0) return share;
     this.#resting.delete(share);
     this.#idle.delete(appNo);
@@ -195,8 +195,8 @@ const inNoList = { before: undefined, after: undefined, isHanging: false };
 const idleLoad: AppLoad = { inFlight: 0, atRisk: 0, credit: 0 };
 
 function newShare(appNo: number): Share {
-  const told = { room: 0, unproven: 0, laneRoom: 1 };
+  const offered = { room: 0, unproven: 0, laneRoom: 1 };
   const isOut = { room: false, unproven: false };
   const proven = new NewestMap<number, true>(limits.lanesProvenMax);
-  return { appNo, ...idleLoad, toldIn: -1, proven, told, isOut };
+  return { appNo, ...idleLoad, offeredIn: -1, proven, offered, isOut };
 }

@@ -63,7 +63,7 @@ export class Dispatcher implements Worker {
   readonly #offeredMs = new NewestMap<number, number>(limits.offersRememberedMax);
   #readyMs = 0; // The earliest time at which a claim could find something.
   /** The same, but only from notifications since the last claim was sent. */
-  #heardMs = never;
+  #notedReadyMs = never;
   #isFanningOut = true;
   #stepsPutOff = 0; // Consecutive.
   #publishesMs: readonly [number, number] = [-Infinity, -Infinity]; // Monotonic times of the last two publishes.
@@ -111,12 +111,12 @@ export class Dispatcher implements Worker {
   take(deliveries: readonly Leased[], { readyMs, isFanningOut }: Outlook): void {
     if (isFanningOut) this.#isFanningOut = true;
     this.#start(deliveries);
-    this.#hear(readyMs ?? never);
+    this.#noteReady(readyMs ?? never);
   }
 
   claim(): Offer | undefined {
     if (!this.#mayClaim()) return undefined;
-    this.#heardMs = never;
+    this.#notedReadyMs = never;
     return this.#offer('claimOffer');
   }
 
@@ -142,7 +142,7 @@ export class Dispatcher implements Worker {
 
   wake(): void {
     this.#isFanningOut = true;
-    this.#hear(this.#deps.world.nowMs());
+    this.#noteReady(this.#deps.world.nowMs());
   }
 
   /**
@@ -171,7 +171,7 @@ export class Dispatcher implements Worker {
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void {
     const readyMs = worked.readyMs ?? never;
     // A claim has seen everything that was ready when it was made; later notifications still count.
-    this.#readyMs = Math.min(readyMs, asked.claim ? this.#heardMs : this.#readyMs);
+    this.#readyMs = Math.min(readyMs, asked.claim ? this.#notedReadyMs : this.#readyMs);
     if (asked.fanOut) this.#isFanningOut = worked.fannedOut.isMore;
     const { failure, deliveries } = worked.fannedOut;
     if (failure !== undefined) this.#deps.onError(new Error(failure));
@@ -216,7 +216,7 @@ export class Dispatcher implements Worker {
     store.handOut(() => {
       for (const [leased, held] of entered) void this.#run(leased, window, held);
     });
-    if (window.hasUntoldRoom(deliveries.map(({ lane }) => lane))) this.#hear(world.nowMs());
+    if (window.hasUnofferedRoom(deliveries.map(({ lane }) => lane))) this.#noteReady(world.nowMs());
   }
 
   async #run(leased: Leased, window: Window, held: InFlight): Promise<void> {
@@ -260,20 +260,20 @@ export class Dispatcher implements Worker {
     const isCapped =
       settled?.kind === 'settled' && window.limit(leased.lane, settled.concurrency).mayBeFull;
     // Without an answer about the lane, the store may still count it as full.
-    const isUntold = settled?.kind === 'stale' || settled?.kind === 'overdue';
-    if (isCapped || isUntold) this.#hear(this.#deps.world.nowMs());
-    else this.#hear('dueMs' in settlement.outcome ? settlement.outcome.dueMs : never);
+    const isLaneUnknown = settled?.kind === 'stale' || settled?.kind === 'overdue';
+    if (isCapped || isLaneUnknown) this.#noteReady(this.#deps.world.nowMs());
+    else this.#noteReady('dueMs' in settlement.outcome ? settlement.outcome.dueMs : never);
   }
 
   /** Something becomes due then. */
-  #hear(readyMs: number): void {
+  #noteReady(readyMs: number): void {
     this.#expect(readyMs);
     this.#ask();
   }
 
   #expect(readyMs: number): void {
     this.#readyMs = Math.min(this.#readyMs, readyMs);
-    this.#heardMs = Math.min(this.#heardMs, readyMs);
+    this.#notedReadyMs = Math.min(this.#notedReadyMs, readyMs);
   }
 
   /**

@@ -32,7 +32,7 @@ export interface Window {
    * became free while the store was working, so the store counts it as full, and more may be
    * pending.
    */
-  hasUntoldRoom(lanes: readonly number[]): boolean;
+  hasUnofferedRoom(lanes: readonly number[]): boolean;
   size(): number;
 }
 
@@ -69,7 +69,7 @@ export function createWindow(nextLease: () => number): Window {
   const resting = createResting(lanes);
   const shares = new AppShares();
   /** What is left of the last offer by lane, and what it granted to unlisted apps' new lanes. */
-  let told = new Map<number, Told>();
+  let offered = new Map<number, OfferedSlots>();
   let last: ReturnType<AppShares['offer']> = { apps: new Map(), appRoom: atFirst };
 
   const freeRoom = (): number => limits.windowMax - shares.size();
@@ -78,12 +78,12 @@ export function createWindow(nextLease: () => number): Window {
   const offer = (nowMs: number, to: 'fresh' | 'claimed'): Offer => {
     for (const lane of shares.findHanging(nowMs)) unprove(lanes.get(lane));
     last = shares.offer(to);
-    told = tellLanes(lanes, freeRoom() >> 4);
-    tellProven(shares, told);
+    offered = offerLanes(lanes, freeRoom() >> 4);
+    offerProven(shares, offered);
     const room = to === 'fresh' ? freeRoom() : claimRoom();
     const { apps, appRoom } = last;
     const { laneRoom } = appRoom;
-    return { lease: nextLease(), room, ...lanesOf(told), apps, appRoom, laneRoom };
+    return { lease: nextLease(), room, ...lanesOf(offered), apps, appRoom, laneRoom };
   };
 
   return {
@@ -92,7 +92,7 @@ export function createWindow(nextLease: () => number): Window {
     claimRoom,
     enter: ({ lane, appNo, concurrency }, nowMs) => {
       const { laneRoom } = last.apps.get(appNo) ?? last.appRoom;
-      const known = told.get(lane) ?? { free: laneRoom, inFlight: 0, isProven: false };
+      const known = offered.get(lane) ?? { free: laneRoom, inFlight: 0, isProven: false };
       const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
       const slots = lanes.get(lane) ?? newSlots(known.free);
       setMost(slots, concurrency);
@@ -100,7 +100,7 @@ export function createWindow(nextLease: () => number): Window {
       if (known.inFlight === 0) slots.cap = Math.min(slots.cap, Math.max(known.free, 1));
       slots.inFlight += 1;
       slots.isProven = !attempt.isAtRisk;
-      told.set(lane, { ...known, free: known.free - 1, inFlight: known.inFlight + 1 });
+      offered.set(lane, { ...known, free: known.free - 1, inFlight: known.inFlight + 1 });
       lanes.set(lane, slots);
       resting.rise(lane);
       return attempt;
@@ -108,7 +108,7 @@ export function createWindow(nextLease: () => number): Window {
     limit: (lane, concurrency) => {
       const slots = lanes.get(lane);
       if (slots !== undefined) setMost(slots, concurrency);
-      return { mayBeFull: (told.get(lane)?.inFlight ?? 0) >= (concurrency ?? Infinity) };
+      return { mayBeFull: (offered.get(lane)?.inFlight ?? 0) >= (concurrency ?? Infinity) };
     },
     leave: (attempt, result) => {
       const { lane, share } = attempt;
@@ -124,8 +124,8 @@ export function createWindow(nextLease: () => number): Window {
       if (slots.inFlight === 0) resting.rest(lane, slots);
       return { wasFull: wasFull || isRelieved };
     },
-    hasUntoldRoom: (some) =>
-      shares.isRelieved() || some.some((lane) => isUntold(lanes.get(lane), told.get(lane))),
+    hasUnofferedRoom: (some) =>
+      shares.isRelieved() || some.some((lane) => isUnoffered(lanes.get(lane), offered.get(lane))),
     size: () => shares.size(),
   };
 }
@@ -133,13 +133,13 @@ export function createWindow(nextLease: () => number): Window {
 const atFirst: AppRoom = { room: 0, unproven: 0, laneRoom: limits.laneCapStart };
 
 /** A lane as the store counts it since the last offer. */
-interface Told {
+interface OfferedSlots {
   free: number;
   inFlight: number;
   isProven: boolean;
 }
 
-function isUntold(slots: Slots | undefined, last: Told | undefined): boolean {
+function isUnoffered(slots: Slots | undefined, last: OfferedSlots | undefined): boolean {
   if (slots === undefined || last === undefined) return false;
   const isUsedUp = last.free <= 0 || last.inFlight >= slots.most;
   return isUsedUp && slots.inFlight < slots.cap;
@@ -150,13 +150,17 @@ function unprove(slots: Slots | undefined): void {
 }
 
 /** For known lanes. `share`: an idle lane may take twice this part of the free slots. */
-function tellLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number, Told> {
-  const told = new Map<number, Told>();
+function offerLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number, OfferedSlots> {
+  const offered = new Map<number, OfferedSlots>();
   for (const [lane, { inFlight, cap, isProven }] of lanes) {
     const idleRoom = inFlight === 0 ? Math.max(2 * share, 1) : Infinity;
-    told.set(lane, { free: Math.max(Math.min(cap - inFlight, idleRoom), 0), inFlight, isProven });
+    offered.set(lane, {
+      free: Math.max(Math.min(cap - inFlight, idleRoom), 0),
+      inFlight,
+      isProven,
+    });
   }
-  return told;
+  return offered;
 }
 
 /**
@@ -164,21 +168,23 @@ function tellLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number
  * unproven lanes, its proven ones are listed: an app with many dead receivers still delivers to
  * those that answer.
  */
-function tellProven(shares: AppShares, told: Map<number, Told>): void {
-  for (const { proven, told: room } of shares.active()) {
+function offerProven(shares: AppShares, offered: Map<number, OfferedSlots>): void {
+  for (const { proven, offered: room } of shares.active()) {
     if (room.unproven > 0) continue;
     const free = Math.max(Math.min(limits.laneCapStart, room.room >> 4), 1);
     for (const lane of proven.keys()) {
-      if (!told.has(lane)) told.set(lane, { free, inFlight: 0, isProven: true });
+      if (!offered.has(lane)) offered.set(lane, { free, inFlight: 0, isProven: true });
     }
   }
 }
 
-function lanesOf(told: ReadonlyMap<number, Told>): Pick<Offer, 'free' | 'inFlight' | 'unproven'> {
+function lanesOf(
+  offered: ReadonlyMap<number, OfferedSlots>,
+): Pick<Offer, 'free' | 'inFlight' | 'unproven'> {
   const free = new Map<number, number>();
   const inFlight = new Map<number, number>();
   const unproven = new Set<number>();
-  for (const [lane, one] of told) {
+  for (const [lane, one] of offered) {
     free.set(lane, one.free);
     if (one.inFlight > 0) inFlight.set(lane, one.inFlight);
     if (!one.isProven) unproven.add(lane);

@@ -1,8 +1,8 @@
 // A count that tests wait on: things that happened, and a promise for each number of them. It gives
-// up after a while, so that a test that waits in vain says so instead of hanging.
+// up when nothing more happens, so that a test that waits in vain says so instead of hanging.
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Far more than anything here takes, on the slowest machine. */
+/** Far longer than anything takes between two things that are counted, on the slowest machine. */
 export const patienceMs = 180_000;
 
 export class Tally {
@@ -28,12 +28,24 @@ export class Tally {
     }
   }
 
-  /** Resolves when there are so many. */
-  async reach(count: number, mostMs = patienceMs): Promise<void> {
+  /** Resolves when there are so many. Rejects when the count has not changed for a while. */
+  async reach(count: number, silentMs = patienceMs): Promise<void> {
     if (this.#count >= count) return;
     const reached = Promise.withResolvers<void>();
     this.#waiting.add({ count, resolve: reached.resolve });
-    await inTime(reached.promise, mostMs, () => `${this.#count} of ${count} ${this.#of}`);
+    const over = new AbortController();
+    const silent = this.#silent(silentMs, over.signal).then(() => {
+      throw new Error(`For ${silentMs} ms nothing came: ${this.#count} of ${count} ${this.#of}`);
+    });
+    silent.catch(() => undefined); // Aborted once there are enough.
+    await Promise.race([reached.promise, silent]).finally(() => over.abort());
+  }
+
+  async #silent(ms: number, signal: AbortSignal): Promise<void> {
+    for (let before = -1; before !== this.#count;) {
+      before = this.#count;
+      await wait(ms, undefined, { signal });
+    }
   }
 }
 

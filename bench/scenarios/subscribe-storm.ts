@@ -1,12 +1,14 @@
 // Many clients of one app subscribe at once on a database that is some milliseconds away: whether publishes go on
 // meanwhile, and how long the last client waits.
+import { join } from 'node:path';
 import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
+import { startAsked, type Asked } from '../harness/ask.ts';
+import type { Burst, Bursted } from '../harness/burst.ts';
 import { startDatabases, type Databases } from '../harness/databases.ts';
 import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
 import type { Load } from '../harness/load.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { sharedMs } from '../harness/shared-ms.ts';
 import { openStage, type Stage } from '../harness/stage.ts';
 
 const receivers = 10;
@@ -15,8 +17,8 @@ const distancesMs = [1, 3, 5];
 /** Publishes go on in pieces, so that it is known how long they have gone on. */
 const piece = { requests: 250, connections: 32, perSecond: undefined };
 const piecesAlone = 8;
-/** Whoever has no answer by then is counted with it. */
 const patienceMs = 30_000;
+const burstProgram = join(import.meta.dirname, '..', 'harness', 'burst.ts');
 
 interface Stormed {
   /** Publishes per second, without the storm and during it, and what 99 of 100 took then. */
@@ -40,9 +42,10 @@ export const subscribeStorm: Scenario = {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const databases = made.use(await startDatabases(0));
+    const burst = made.use(startAsked<Burst, Bursted>(burstProgram));
     const parts = new Map<string, () => Promise<Stormed>>();
     for (const distanceMs of distancesMs) {
-      const place = { stage, databases, distanceMs };
+      const place = { stage, databases, burst, distanceMs };
       if (against !== undefined) {
         parts.set(`before, ${nameOf(distanceMs)}`, async () => stormOnce(place, against));
       }
@@ -65,11 +68,13 @@ let databasesMade = 0;
 interface Place {
   stage: Stage;
   databases: Databases;
+  burst: Asked<Burst, Bursted>;
   distanceMs: number;
 }
 
 /** On a new database and with a new process: each storm meets the same. */
-async function stormOnce({ stage, databases, distanceMs }: Place, root?: string): Promise<Stormed> {
+async function stormOnce(place: Place, root?: string): Promise<Stormed> {
+  const { stage, databases, distanceMs } = place;
   databasesMade += 1;
   const databaseUrl = await databases.createDatabase(`storm_${databasesMade}`, distanceMs);
   const name = nameOf(distanceMs);
@@ -80,7 +85,7 @@ async function stormOnce({ stage, databases, distanceMs }: Place, root?: string)
   await publishing(stage, ringback, () => false); // A first piece, which does not count.
   let pieces = 0;
   const alone = await publishing(stage, ringback, () => (pieces += 1) < piecesAlone);
-  const storm = startStorm(ringback, stage.ports);
+  const storm = startStorm(place, ringback);
   const during = await publishing(stage, ringback, () => !storm.isOver());
   const { lastMs, refused } = await storm.ended;
   return { alone: alone.perSecond, during: during.perSecond, p99Ms: during.p99Ms, lastMs, refused };
@@ -109,40 +114,20 @@ interface Storm {
   ended: Promise<Pick<Stormed, 'lastMs' | 'refused'>>;
 }
 
-function startStorm(ringback: Subscribed, ports: readonly number[]): Storm {
+function startStorm({ burst, stage }: Place, { publish }: Subscribed): Storm {
   let isOver = false;
-  const count = { refused: 0 };
-  const all = Array.from({ length: clients }, async (_, i) => {
-    const callbackUrl = `http://127.0.0.1:${ports[i % ports.length] ?? 0}/`;
+  const paths = Array.from({ length: clients }, (_, i) => {
+    const callbackUrl = `http://127.0.0.1:${stage.ports[i % stage.ports.length] ?? 0}/`;
     const query = new URLSearchParams({ callbackUrl, event: `storm.${i}` });
-    return subscribeAtLast(ringback, query, count);
+    return `/subscribe?${query.toString()}`;
   });
-  const ended = Promise.all(all).then((tookMs) => {
+  const headers = { 'x-api-key': publish.headers['x-api-key'] ?? '' };
+  const asked = burst.ask({ port: publish.port, headers, paths, patienceMs });
+  const ended = asked.then(({ tookMs, refused }) => {
     isOver = true;
-    return { lastMs: Math.max(...tookMs), refused: count.refused };
+    return { lastMs: Math.max(...tookMs), refused };
   });
   return { isOver: () => isOver, ended };
-}
-
-/** How long it took until it was subscribed. */
-async function subscribeAtLast(
-  { url, publish }: Subscribed,
-  query: URLSearchParams,
-  count: { refused: number },
-): Promise<number> {
-  const sinceMs = sharedMs();
-  while (sharedMs() - sinceMs < patienceMs) {
-    const answer = await fetch(`${url}/subscribe?${query.toString()}`, {
-      method: 'POST',
-      headers: { 'x-api-key': publish.headers['x-api-key'] ?? '' },
-    });
-    await answer.arrayBuffer();
-    if (answer.status === 201) return sharedMs() - sinceMs;
-    if (answer.status !== 503) throw new Error(`A subscribe was answered with ${answer.status}`);
-    count.refused += 1;
-    await new Promise((resolve) => void setTimeout(resolve, 1_000));
-  }
-  return patienceMs;
 }
 
 function cellsOf(all: readonly Stormed[]): Row['cells'] {

@@ -118,6 +118,33 @@ describe('a node with more to do than it can do', () => {
     await Promise.all(admitted);
   });
 
+  it('503: begins few changes at once beside publishes, and refuses one whose turn comes late', async () => {
+    await using on = await stage();
+    const admitted = await on.flood();
+    const body = { callbackUrl: 'http://127.0.0.1:9000/' };
+    const subscribe: Call = { method: 'POST', path: '/subscribe', body };
+    for (let n = 0; n < limits.changesAtOnceMax; n += 1) {
+      assert.equal((await on.service.call(subscribe)).status, 201);
+    }
+    const late = on.service.call(subscribe);
+    await on.shows('changes_waiting', (count) => count === 1);
+    const text = JSON.stringify(body);
+    const head = `Content-Type: application/json\r\nX-API-Key: ${on.service.key}\r\n`;
+    const leaving = begin(on.service, '/subscribe', `${head}Content-Length: ${text.length}`);
+    leaving.write(text);
+    await on.shows('changes_waiting', (count) => count === 2);
+    leaving.destroy();
+    await on.shows('changes_waiting', (count) => count === 1);
+    on.world.advance(limits.changeTurnMs);
+    on.goOn();
+    const { status, headers, json } = await late;
+    assert.deepEqual([status, json['code']], [503, 'overloaded']);
+    assert.equal(headers.get('retry-after'), '1');
+    await Promise.all(admitted);
+    const { json: listed } = await on.service.call({ path: '/subscriptions' });
+    assert.equal((listed['items'] as unknown[]).length, limits.changesAtOnceMax);
+  });
+
   it('503: turns publishes away however their path is spelled', async () => {
     await using on = await stage();
     using raw = rawClient(on.service.url);

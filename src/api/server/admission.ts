@@ -100,9 +100,10 @@ export function guardServer(server: FastifyInstance, deps: DoorDeps): Door {
     }
     done();
   });
-  server.addHook('preHandler', ({ raw }, _reply, done) => {
-    refuseUnless(raw.ticket?.begin());
-    done();
+  server.addHook('preHandler', ({ raw: { ticket } }, _reply, done) => {
+    refuseUnless(ticket?.begin());
+    if (ticket === undefined) done();
+    else awaitTurn(ticket, { say, done });
   });
   server.addHook('onSend', (request, _reply, payload, done) => {
     const { raw } = request;
@@ -129,6 +130,21 @@ export function guardServer(server: FastifyInstance, deps: DoorDeps): Door {
     server.routing(request, response);
   });
   return { enter, turnAway: turnedAway, checkKey, refuseUnless };
+}
+
+/** Calls `done` when the work may begin; never if the client leaves before. */
+function awaitTurn(
+  ticket: Ticket,
+  { say, done }: { say: () => void; done: (refusal?: Problem) => void },
+): void {
+  ticket.turn((verdict) => {
+    if (verdict === 'begin') {
+      done();
+      return;
+    }
+    say();
+    done(overloaded);
+  });
 }
 
 // Shared, because creating an error captures a stack, the most expensive part of a refusal.

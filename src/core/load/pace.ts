@@ -2,6 +2,8 @@
 // deliveries and resolves edits.
 import { setImmediate as atEndOfTurn } from 'node:timers';
 
+export { atEndOfTurn };
+
 export async function endOfTurn(): Promise<void> {
   return new Promise((resolve) => atEndOfTurn(resolve));
 }

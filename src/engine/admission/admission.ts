@@ -6,6 +6,7 @@ import { changeRange, publishRange } from '../../core/load/admission.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
+import { ChangeTurns, type Verdict } from './change-turns.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import {
   createResponseBacklog,
@@ -27,6 +28,8 @@ export interface Ticket {
    * The request has been read and its work begins. False: it arrived late, and its place is taken.
    */
   begin(): boolean;
+  /** Calls back when the work may begin: at once, unless it is a change. Never after `finish`. */
+  turn(answer: (verdict: Verdict) => void): void;
   /** The work is done, and the answer waits for the client to read it. */
   answer(answer: LargeAnswer): void;
   /** Answered and read, or aborted. Idempotent. */
@@ -38,6 +41,8 @@ export interface AdmissionFigures {
   publishLimit: number;
   changeLimit: number;
   inFlight: Readonly<Record<Room, number>>;
+  /** Changes in progress that wait for their turn beside publishes. */
+  changesWaiting: number;
   /** Large bodies in progress or being received, and those that arrive slowly. */
   bytes: number;
   lateBytes: number;
@@ -67,10 +72,13 @@ interface Entered extends Link<Entered> {
   sinceMs: number;
   /** Releases the bytes of the unread answer. */
   taken: () => void;
+  /** Gives up its turn, if it waits for one. */
+  leave: () => void;
 }
 
 interface House {
   world: Pick<World, 'monotonicMs'>;
+  turns: ChangeTurns;
   inFlight: Record<Room, number>;
   /** Per app, counted once the key was checked. */
   ofApps: Record<Room, Map<number, number>>;
@@ -85,9 +93,10 @@ interface House {
   lookedMs: number;
 }
 
-export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
+export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Admission {
   const house: House = {
     world,
+    turns: new ChangeTurns(world),
     inFlight: { publish: 0, change: 0, read: 0 },
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
     refused: { publish: 0, change: 0, end: 0, read: 0 },
@@ -110,6 +119,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs'>): Admission {
         publishLimit: house.publishes.limit(),
         changeLimit: house.changes.limit(),
         inFlight: { ...house.inFlight },
+        changesWaiting: house.turns.waiting,
         bytes: house.bytes,
         lateBytes: house.lateBytes,
         unreadBytes: house.unread.bytes(),
@@ -138,6 +148,7 @@ function enter(
     state: 'arriving',
     sinceMs: nowMs,
     taken: nothingWaits,
+    leave: nothingWaits,
     before: undefined,
     after: undefined,
   };
@@ -147,6 +158,7 @@ function enter(
     ownedBy: (appNo) => ownedBy(house, one, appNo),
     expect: (body) => expect(house, one, largeOf(body)),
     begin: () => begin(house, one),
+    turn: (answer) => turn(house, one, answer),
     answer: (answer) => {
       // The client has disconnected.
       if (one.state === 'over') return;
@@ -207,8 +219,23 @@ function begin(house: House, one: Entered): boolean {
   house.arriving.remove(one);
   one.state = 'working';
   one.sinceMs = house.world.monotonicMs();
-  if (one.kind === 'publish') house.publishes.began(one);
+  if (one.kind === 'publish') {
+    house.publishes.began(one);
+    house.turns.publishBegan();
+  }
   return true;
+}
+
+function turn(house: House, one: Entered, answer: (verdict: Verdict) => void): void {
+  if (one.state === 'over') return;
+  if (roomOf(one.kind) !== 'change') {
+    answer('begin');
+    return;
+  }
+  one.leave = house.turns.wait(one.appNo, (verdict) => {
+    if (verdict === 'late') house.refused[one.kind] += 1;
+    answer(verdict);
+  });
 }
 
 /**
@@ -236,6 +263,8 @@ function finish(house: House, one: Entered): void {
     count(house, one, -1);
   }
   if (one.state === 'working') house.publishes.ended(one, house.world.monotonicMs());
+  if (one.state === 'working' && one.kind === 'publish') house.turns.publishEnded();
+  one.leave();
   house.arriving.remove(one);
   one.state = 'over';
 }

@@ -75,11 +75,12 @@ function nodeFamilies({ self, store, inFlight, streams }: MetricsDeps): Family[]
 }
 
 function admissionFamilies(figures: AdmissionFigures): Family[] {
-  const { publishLimit, changeLimit, inFlight, bytes, unreadBytes } = figures;
+  const { publishLimit, changeLimit, inFlight, changesWaiting, bytes, unreadBytes } = figures;
   return [
     gaugeBy('kind', titles.admissionInFlight, { ...inFlight }),
     gauge(titles.admissionPublishLimit, publishLimit),
     gauge(titles.admissionChangeLimit, changeLimit),
+    gauge(titles.admissionChangesWaiting, changesWaiting),
     gauge(titles.admissionBodyBytes, bytes),
     gauge(titles.admissionUnreadBytes, unreadBytes),
   ];
@@ -183,6 +184,10 @@ const titles = {
   admissionChangeLimit: {
     name: 'ringback_admission_change_limit',
     help: 'Changes other than publishes that may be in progress now.',
+  },
+  admissionChangesWaiting: {
+    name: 'ringback_admission_changes_waiting',
+    help: 'Changes in progress that wait for their turn beside publishes.',
   },
   admissionBodyBytes: {
     name: 'ringback_admission_body_bytes',

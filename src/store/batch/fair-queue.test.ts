@@ -31,6 +31,16 @@ describe('FairQueue', () => {
     assert.deepEqual(drain(queue).slice(0, 2), ['a1', 'b']);
   });
 
+  it('removes an item, and its app with the last one', () => {
+    const queue = new FairQueue<string>();
+    for (const item of ['a1', 'a2', 'b1']) queue.add(item.charCodeAt(0), item);
+    queue.remove('a'.charCodeAt(0), 'a1');
+    queue.remove('b'.charCodeAt(0), 'b1');
+    queue.remove('b'.charCodeAt(0), 'b1');
+    assert.equal(queue.size, 1);
+    assert.deepEqual(drain(queue), ['a2']);
+  });
+
   it('lets other apps go first before an app that has just had a turn', () => {
     const queue = new FairQueue<string>();
     for (const item of ['a', 'b']) queue.add(item.charCodeAt(0), item);

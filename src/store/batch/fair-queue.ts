@@ -21,6 +21,16 @@ export class FairQueue<T> {
     this.#size += 1;
   }
 
+  /** Removes an item that was added for the app and not taken. */
+  remove(app: AppNo, item: T): void {
+    const waiting = this.#byApp.get(app);
+    const at = waiting?.indexOf(item) ?? -1;
+    if (waiting === undefined || at < 0) return;
+    waiting.splice(at, 1);
+    if (waiting.length === 0) this.#byApp.delete(app);
+    this.#size -= 1;
+  }
+
   /** Moves the app behind all that wait now, because it has just had a turn. */
   letOthersFirst(app: AppNo): void {
     const waiting = this.#byApp.get(app);

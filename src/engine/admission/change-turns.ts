@@ -1,0 +1,142 @@
+// Paces changes while publishes go on, so that a burst of subscribes leaves most of the main thread to publishing. A
+// change waits here with its key checked and its body read, before its expensive part. While no publish is in progress,
+// changes begin at once. Never decides about a publish or a read. docs/decisions/0037 has the reasons.
+import { atEndOfTurn } from '../../core/load/pace.ts';
+import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
+import { FairQueue, type AppNo } from '../../store/batch/fair-queue.ts';
+
+/** `late`: it has waited for too long, and must be refused. */
+export type Verdict = 'begin' | 'late';
+
+interface Waiting {
+  appNo: AppNo;
+  sinceMs: number;
+  answer: (verdict: Verdict) => void;
+}
+
+const { publishesPerChange, changeEveryMs, changeTurnMs, publishQuietMs } = limits;
+const creditMax = limits.changesAtOnceMax * publishesPerChange;
+
+export class ChangeTurns {
+  readonly #world: Pick<World, 'monotonicMs' | 'sleep'>;
+  /** Calls back at the end of this turn of the event loop. */
+  readonly #atEnd: (body: () => void) => void;
+  readonly #queue = new FairQueue<Waiting>();
+  readonly #oldestFirst = new Set<Waiting>();
+  /** Publishes that ended and that no change has used up; below zero if changes began without them. */
+  #credit = creditMax;
+  #publishes = 0;
+  #publishEndedMs = -Infinity;
+  #begunMs = -Infinity;
+  #isAsked = false;
+  #isAsleep = false;
+
+  constructor(
+    world: Pick<World, 'monotonicMs' | 'sleep'>,
+    atEnd: (body: () => void) => void = atEndOfTurn,
+  ) {
+    this.#world = world;
+    this.#atEnd = atEnd;
+  }
+
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Calls `answer` once: now, or when the turn of the change comes. The result takes the change out of the queue. */
+  wait(appNo: AppNo, answer: (verdict: Verdict) => void): () => void {
+    const nowMs = this.#world.monotonicMs();
+    if (this.#queue.size === 0 && this.#mayBegin(nowMs)) {
+      this.#begin(answer, nowMs);
+      return nothingToLeave;
+    }
+    const one: Waiting = { appNo, sinceMs: nowMs, answer };
+    this.#oldestFirst.add(one);
+    this.#queue.add(appNo, one);
+    this.#wakeLater();
+    return () => this.#leave(one);
+  }
+
+  publishBegan(): void {
+    this.#publishes += 1;
+  }
+
+  publishEnded(): void {
+    this.#publishes -= 1;
+    this.#publishEndedMs = this.#world.monotonicMs();
+    this.#credit = Math.min(this.#credit + 1, creditMax);
+    if (this.#queue.size > 0) this.#ask();
+  }
+
+  /** Not between two publishes of a client that publishes again as soon as it is answered. */
+  #isQuiet(nowMs: number): boolean {
+    return this.#publishes === 0 && nowMs - this.#publishEndedMs >= publishQuietMs;
+  }
+
+  #mayBegin(nowMs: number): boolean {
+    const isDue = nowMs - this.#begunMs >= changeEveryMs;
+    return isDue || this.#credit >= publishesPerChange || this.#isQuiet(nowMs);
+  }
+
+  #begin(answer: Waiting['answer'], nowMs: number): void {
+    if (!this.#isQuiet(nowMs)) {
+      this.#credit = Math.max(this.#credit - publishesPerChange, -creditMax);
+    }
+    this.#begunMs = nowMs;
+    answer('begin');
+  }
+
+  #leave(one: Waiting): void {
+    if (this.#oldestFirst.delete(one)) this.#queue.remove(one.appNo, one);
+  }
+
+  #look(): void {
+    this.#isAsked = false;
+    this.#refuseLate();
+    while (this.#beginNext() === 'go on');
+    if (this.#queue.size === 0) return;
+    if (this.#isQuiet(this.#world.monotonicMs())) this.#ask();
+    else this.#wakeLater();
+  }
+
+  #refuseLate(): void {
+    const nowMs = this.#world.monotonicMs();
+    for (const one of this.#oldestFirst) {
+      if (nowMs - one.sinceMs < changeTurnMs) break;
+      this.#leave(one);
+      one.answer('late');
+    }
+  }
+
+  /** Without publishes, one begins in each turn of the event loop, so that the next publish is noticed. */
+  #beginNext(): 'go on' | 'stop' {
+    const nowMs = this.#world.monotonicMs();
+    const next = this.#mayBegin(nowMs) ? this.#queue.take(always)?.item : undefined;
+    if (next === undefined) return 'stop';
+    this.#oldestFirst.delete(next);
+    this.#begin(next.answer, nowMs);
+    return this.#isQuiet(nowMs) ? 'stop' : 'go on';
+  }
+
+  #ask(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    this.#atEnd(() => this.#look());
+  }
+
+  #wakeLater(): void {
+    if (this.#isAsleep) return;
+    this.#isAsleep = true;
+    void this.#world.sleep(publishQuietMs).then(() => {
+      this.#isAsleep = false;
+      this.#ask();
+    });
+  }
+}
+
+function always(): boolean {
+  return true;
+}
+
+function nothingToLeave(): void {}

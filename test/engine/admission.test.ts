@@ -311,12 +311,32 @@ describe('publishes of several apps', () => {
       const { admission } = stage();
       const flooding = flood(admission, 1, isKnown);
       assert.equal(flooding.length, (most / 8) * 7);
-      const others = flood(admission, 2, isKnown);
-      assert.equal(others.length, (most / 8 / 8) * 7);
-      for (const ticket of flooding.slice(0, most / 2)) ticket.finish();
-      assert.ok(flood(admission, 2, isKnown).length + others.length > most / 4);
+      assert.equal(flood(admission, 2, isKnown).length, most / 2, 'its equal part');
+      assert.equal(flood(admission, 3, isKnown).length, Math.floor(most / 3));
+      for (const ticket of flooding) ticket.finish();
+      assert.equal(flood(admission, 1, isKnown).length, Math.floor(most / 3));
+    });
+
+    it(`leave room where the limit is below what another app has, ${isKnown ? 'known by its connection' : 'known by its key'}`, () => {
+      const { admission, world } = stage();
+      for (const ticket of flood(admission, 1, isKnown)) ticket.begin();
+      while (admission.figures().publishLimit > limits.publishesInFlightMin) {
+        world.advance(limits.publishWaitMs + 1);
+      }
+      const [first, ...others] = flood(admission, 2, isKnown);
+      assert.equal(others.length + 1, limits.publishesInFlightMin / 2);
+      first?.finish();
+      assert.equal(flood(admission, 1, isKnown).length, 0);
+      assert.equal(flood(admission, 2, isKnown).length, 1, 'a place that it left');
     });
   }
+
+  it('have a bound, however many apps there are', () => {
+    const { admission } = stage();
+    let all = 0;
+    for (let appNo = 1; appNo < 1_000; appNo += 1) all += flood(admission, appNo, true).length;
+    assert.equal(all, 2 * limits.publishesInFlightMax);
+  });
 
   it('count for the app of the key, whichever app used the connection before', () => {
     const { admission } = stage();

@@ -61,6 +61,34 @@ describe('an app whose receivers never answer', () => {
     assert.ok(take(3, lanes(9_000, 500), 'claimOffer').length >= 16, 'and a third app');
   });
 
+  it('counts as full for claims while the slots that are left are kept for fresh events', () => {
+    const { take, window } = apps();
+    while (take(black, holes, 'claimOffer').length > 0);
+    const slots = slotsOf(window.offer(0));
+    const lane = { no: 1_639, appNo: black, concurrency: undefined };
+    assert.ok(slots.free(lane) > 0, 'a fresh event may be leased');
+    assert.equal(
+      slots.isFull(lane),
+      true,
+      'but the publish asks for no claim, which finds nothing',
+    );
+    assert.deepEqual(slots.fullApps().unproven, [black]);
+  });
+
+  it('leaves busy receivers of another app as many slots as they have shown to need', () => {
+    const { take, window } = apps();
+    while (take(black, holes, 'claimOffer').length > 0);
+    const busy = lanes(1, 10);
+    const turn = (): number => {
+      const held = take(good, Array.from({ length: 6 }, () => busy).flat());
+      for (const one of held) window.leave(one, 'success');
+      return held.length;
+    };
+    assert.ok(turn() < 60, 'new lanes start small');
+    assert.equal(turn(), 60);
+    assert.equal(turn(), 60, 'also later');
+  });
+
   it('gets its share back when attempts end, and then should claim', () => {
     const { take, window } = apps();
     const relieved = take(black, holes).map((held) => window.leave(held, 'failure').wasFull);

@@ -74,7 +74,12 @@ describe('createWindow', () => {
       inFlight: new Map(),
       unproven: new Set(),
       apps: new Map(),
-      appRoom: { room: 224, unproven: 128, laneRoom: limits.laneCapStart },
+      appRoom: {
+        room: 224,
+        unproven: 128,
+        laneRoom: limits.laneCapStart,
+        kept: { room: limits.windowMax / 8, unproven: limits.windowMax / 8 },
+      },
       laneRoom: limits.laneCapStart,
     });
     times(3, () => window.enter(7));
@@ -170,6 +175,7 @@ describe('createWindow', () => {
     assert.equal(free.has(limits.lanesRememberedMax + 10), true);
   });
 
+  const trusted = limits.laneCapStart * limits.laneTrustedTimes;
   const prove = (window: LaneWindow, lane: number, successes: number): void => {
     window.enter(lane);
     times(successes, () => window.enter(lane));
@@ -178,10 +184,10 @@ describe('createWindow', () => {
 
   it('remembers the throughput of a lane, up to a limit, until it fails', () => {
     const window = newWindow();
-    prove(window, 1, limits.laneCapTrusted - limits.laneCapStart - 2);
+    prove(window, 1, trusted - limits.laneCapStart - 2);
     assert.equal(window.offer().free.has(1), false, 'one short of what is remembered');
-    prove(window, 1, limits.laneCapTrusted - limits.laneCapStart - 1);
-    assert.equal(window.offer().free.get(1), limits.laneCapTrusted);
+    prove(window, 1, trusted - limits.laneCapStart - 1);
+    assert.equal(window.offer().free.get(1), trusted);
     prove(window, 1, limits.laneCapMax);
     assert.equal(window.offer().free.get(1), limits.laneCapKept);
     window.enter(1);

@@ -92,6 +92,21 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       assert.deepEqual((await on.dispatcher.claim({ ...known, unproven })).claimed, []);
     });
 
+    it('is not ready again where a publish leaves only slots that are kept for fresh events', async () => {
+      const flood = await appWith(many);
+      on.clock.ms += 1_000;
+      const other = await newApp(on.store);
+      await subscribe(other, 2);
+      const kept = { room: 4, unproven: 4 };
+      const apps = new Map([[flood.no, { room: 4, unproven: 4, laneRoom: 8, kept }]]);
+      const { born } = await on.dispatcher.publish({ ...room, apps }, events(other, 2));
+      assert.equal(born.length, 2);
+      assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, undefined, 'a claim would be in vain');
+      const fresh = await on.dispatcher.publish({ ...room, apps, free: [] }, events(flood, 1));
+      assert.equal(fresh.born.length, 0, 'its lane has a backlog');
+      assert.equal((await on.dispatcher.claim(room)).claimed.length, 64);
+    });
+
     it('bounds what a publish leases', async () => {
       const app = await newApp(on.store);
       await subscribe(app, 20);

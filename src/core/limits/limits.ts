@@ -210,10 +210,10 @@ export const limits = {
   /** Lanes that a node remembers: those in flight, and failing ones. */
   lanesRememberedMax: 512,
   /**
-   * An idle lane whose cap is at least this keeps it, up to the second number; and how many lanes
-   * do.
+   * An idle lane whose cap is at least this many times that of a new lane keeps it, up to the
+   * second number; and how many lanes do.
    */
-  laneCapTrusted: 12,
+  laneTrustedTimes: 1.5,
   laneCapKept: 32,
   lanesTrustedMax: 64,
   /** Deliveries that a claim takes from one lane, and lanes that it looks at. */

@@ -41,6 +41,8 @@ export const loadLimits = {
   publishesInFlightMin: 32,
   publishesInFlightMax: 256,
   publishWaitMs: 1_500,
+  /** While none is free: publishes on connections whose app is not known yet. */
+  publishesUnknownMax: 32,
   admissionLookMs: 100,
   changesInFlightStart: 256,
   changesInFlightMin: 32,

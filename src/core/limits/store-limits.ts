@@ -1,8 +1,12 @@
 // The limits of the store and its databases. Read them as part of `limits`.
 
 export const storeLimits = {
-  /** Store batches: edits in one, and edits and reads that may be queued. */
+  /**
+   * Store batches: edits in one, of them of one app while others wait (an event of a publish counts
+   * as an edit), and edits and reads that may be queued.
+   */
   batchEditsMax: 512,
+  batchEditsOfAppMax: 128,
   /** PostgreSQL: a batch of edits that are written one after the other begins no other one after this. */
   batchEditsMs: 250,
   editsWaitingMax: 4_096,

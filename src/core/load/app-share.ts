@@ -19,14 +19,19 @@ export interface AppSlots {
   room: number;
   /** Slots among them for lanes whose receiver has not answered in time recently. */
   unproven: number;
+  /** Slots among both that only fresh deliveries may take, not claimed ones. */
+  kept?: Pick<AppSlots, 'room' | 'unproven'>;
 }
 
-/** Slots for fresh deliveries. `free`: slots of the window that no attempt holds. */
+/** Slots for fresh deliveries, some of which claims may not take. `free`: slots of the window that no attempt holds. */
 export function freshSlots({ inFlight, atRisk, credit }: AppLoad, free: number): AppSlots {
   const times = limits.appShareTimes;
   const room = Math.max(Math.floor((times * free - inFlight) / (times + 1)), 0);
   const trial = Math.max((free - atRisk) >> 1, credit - atRisk, 0);
-  return { room, unproven: Math.min(room, trial) };
+  const unproven = Math.min(room, trial);
+  const claimable = Math.min(room, claimableOf(inFlight, free));
+  const ofUnproven = Math.min(claimable, Math.max(unproven - (free >> 3), 0));
+  return { room, unproven, kept: { room: room - claimable, unproven: unproven - ofUnproven } };
 }
 
 /**
@@ -34,9 +39,12 @@ export function freshSlots({ inFlight, atRisk, credit }: AppLoad, free: number):
  * the app's slots for unproven lanes. An app with few attempts in flight may always claim some.
  */
 export function claimSlots(load: AppLoad, free: number): AppSlots {
-  const { room, unproven } = freshSlots(load, free);
-  const claimable = Math.min(room, claimableOf(load.inFlight, free));
-  return { room: claimable, unproven: Math.min(claimable, Math.max(unproven - (free >> 3), 0)) };
+  return withoutKept(freshSlots(load, free));
+}
+
+/** What is left for claims. */
+export function withoutKept({ room, unproven, kept }: AppSlots): AppSlots {
+  return { room: room - (kept?.room ?? 0), unproven: unproven - (kept?.unproven ?? 0) };
 }
 
 /** How many deliveries an app with `inFlight` attempts may claim, if its share allows it. */

@@ -297,7 +297,8 @@ function roomOf(kind: LoadKind): Room {
 /**
  * An app may have as many requests in progress as a multiple of the free places. A single busy app
  * gets most of them, every further busy app shrinks the shares, and an idle app always finds a
- * place.
+ * place. So that this holds when the limit has fallen below what another app has in progress, an
+ * app within its part of the limit is let in even then.
  */
 function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
   const { inFlight, ofApps } = house;
@@ -305,10 +306,26 @@ function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>)
   const free = mostOf(house, kind) - inFlight[room];
   const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
   const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
-  if (isLetIn) return true;
+  if (isLetIn || (room === 'publish' && hasOwnPlace(house, appNo))) return true;
   if (room === 'publish') house.publishes.turnedAway();
   if (room === 'change') house.changes.turnedAway();
   return false;
+}
+
+/**
+ * Whether the app has fewer publishes in progress than its equal part of the limit beside others. A
+ * connection whose app is not known yet gets one of a few places, until its key was checked.
+ */
+function hasOwnPlace({ inFlight, ofApps, publishes }: House, appNo: number | undefined): boolean {
+  const apps = ofApps.publish;
+  if (inFlight.publish >= 2 * limits.publishesInFlightMax) return false;
+  if (appNo === undefined) {
+    const known = apps.values().reduce((sum, ofApp) => sum + ofApp, 0);
+    return inFlight.publish - known < limits.publishesUnknownMax;
+  }
+  const others = apps.size - (apps.has(appNo) ? 1 : 0);
+  const part = Math.max(Math.floor(publishes.limit() / (others + 1)), 1);
+  return others > 0 && (apps.get(appNo) ?? 0) < part;
 }
 
 function largeOf(bytes: number): number {

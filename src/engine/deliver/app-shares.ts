@@ -2,6 +2,7 @@
 // too long counts as hanging, and so as one at risk. A lane is proven while its last attempt was
 // answered in time.
 import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../../core/load/app-share.ts';
+import { withoutKept } from '../../core/load/app-share.ts';
 import type { AppLoad, AppSlots } from '../../core/load/app-share.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
@@ -67,7 +68,7 @@ export class AppShares {
     const free = this.#free();
     const roomOf = (load: AppLoad): AppRoom => {
       const fresh = freshSlots(load, free);
-      const slots = to === 'fresh' ? fresh : claimSlots(load, free);
+      const slots = to === 'fresh' ? fresh : withoutKept(fresh);
       return { ...slots, laneRoom: newLaneSlots(fresh) };
     };
     this.#offers += 1;
@@ -91,7 +92,7 @@ export class AppShares {
     if (isAtRisk) share.atRisk += 1;
     share.offered.room -= 1;
     if (!wasProven) share.offered.unproven -= 1;
-    this.#press(share, share.offered);
+    this.#press(share, withoutKept(share.offered));
     this.#size += 1;
     this.#young.add(attempt);
     return attempt;

@@ -74,6 +74,7 @@ export function createWindow(nextLease: () => number): Window {
 
   const freeRoom = (): number => limits.windowMax - shares.size();
   const claimRoom = (): number => claimableOf(0, freeRoom());
+  const newLaneRoom = (appNo: number): number => (last.apps.get(appNo) ?? last.appRoom).laneRoom;
 
   const offer = (nowMs: number, to: 'fresh' | 'claimed'): Offer => {
     for (const lane of shares.findHanging(nowMs)) unprove(lanes.get(lane));
@@ -91,8 +92,8 @@ export function createWindow(nextLease: () => number): Window {
     claimOffer: (nowMs) => offer(nowMs, 'claimed'),
     claimRoom,
     enter: ({ lane, appNo, concurrency }, nowMs) => {
-      const { laneRoom } = last.apps.get(appNo) ?? last.appRoom;
-      const known = offered.get(lane) ?? { free: laneRoom, inFlight: 0, isProven: false };
+      const unlisted = { free: newLaneRoom(appNo), inFlight: 0, isProven: false };
+      const known = offered.get(lane) ?? unlisted;
       const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
       const slots = lanes.get(lane) ?? newSlots(known.free);
       setMost(slots, concurrency);
@@ -121,7 +122,7 @@ export function createWindow(nextLease: () => number): Window {
       if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
       if (result !== 'neither') slots.isFailing = result === 'failure';
       slots.isProven = share.proven.has(lane);
-      if (slots.inFlight === 0) resting.rest(lane, slots);
+      if (slots.inFlight === 0) resting.rest(lane, slots, newLaneRoom(share.appNo));
       return { wasFull: wasFull || isRelieved };
     },
     hasUnofferedRoom: (some) =>
@@ -203,11 +204,13 @@ function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
 
 /**
  * An idle lane is forgotten and counts as new again, except for a while two kinds: one that failed
- * keeps its small cap, and one that has shown a large throughput keeps its large one. Without the
- * latter, most events to a few busy receivers would have to be claimed (docs/performance.md).
+ * keeps its small cap, and one that has shown a throughput well above that of a new lane keeps its
+ * larger one. Without the latter, most events to a few busy receivers would have to be claimed
+ * (docs/performance.md), above all while another app holds much of the window and new lanes get
+ * one to four slots.
  */
 function createResting(lanes: Map<number, Slots>): {
-  rest(lane: number, slots: Slots): void;
+  rest(lane: number, slots: Slots, newLaneRoom: number): void;
   rise(lane: number): void;
 } {
   /** Lanes that did well, longest idle first. */
@@ -217,9 +220,9 @@ function createResting(lanes: Map<number, Slots>): {
     trusted.delete(lane);
   };
   return {
-    rest: (lane, slots) => {
+    rest: (lane, slots, newLaneRoom) => {
       drop(lane);
-      if (!slots.isFailing && slots.cap < limits.laneCapTrusted) return;
+      if (!slots.isFailing && slots.cap < newLaneRoom * limits.laneTrustedTimes) return;
       lanes.set(lane, slots);
       if (!slots.isFailing) {
         slots.cap = Math.min(slots.cap, limits.laneCapKept);

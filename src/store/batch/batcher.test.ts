@@ -437,6 +437,24 @@ describe('publishing', () => {
     assert.deepEqual(transport.sent.map(idsIn), ['', 'ax', 'by', 'cd']);
   });
 
+  it('counts the events of publishes, so that large ones of an app do not delay those of others', async () => {
+    const sizes = { batchEditsMax: 8, batchEditsOfAppMax: 4, kinds: 'apart' } as const;
+    const { transport, batcher } = setUp(sizes);
+    const edits = [
+      publish(batcher, '0'),
+      ...['a', 'b', 'c', 'd'].map(async (id) => publish(batcher, id, id, id)),
+      ...['v', 'w', 'x', 'y', 'z'].map(async (id) => publishAs(batcher, 2, id)),
+    ];
+    const idsIn = ({ edits: calls }: { edits: readonly EditCall[] }): string =>
+      calls.flatMap(({ verb, input }) => (verb === 'publish' ? input.events[0]?.id : [])).join('');
+    for (let batch = 0; batch < 4; batch += 1) {
+      transport.write();
+      await turn();
+    }
+    await Promise.all(edits);
+    assert.deepEqual(transport.sent.map(idsIn), ['0', 'vawxy', 'zb', 'cd']);
+  });
+
   it('refuses a publish at once when payloadBytesWaitingMax are queued, but no other edit', async () => {
     const { transport, batcher } = setUp({ payloadBytesWaitingMax: 25 });
     const first = forget(batcher, 1);
@@ -1019,6 +1037,7 @@ async function turn(): Promise<void> {
 
 interface Sizes {
   batchEditsMax?: number;
+  batchEditsOfAppMax?: number;
   editsWaitingMax?: number;
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;

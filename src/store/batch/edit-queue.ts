@@ -1,13 +1,14 @@
 // Edits that wait for their batch, bounded by number and by the bytes of their payloads. Edits of one app and kind stay
-// in order. If not all fit into a batch, apps take turns, so that none waits behind a burst of another. An edit can be
+// in order. If not all fit into a batch, apps take turns by events, so that none waits behind a burst of another. An edit can be
 // withdrawn until a batch takes it: its caller has given up, and it must not happen later.
 import { StoreUnavailable, type EditVerb } from '../port/store.ts';
 import type { EditCall, EditReply } from '../port/transport-protocol.ts';
-import { inTurns } from '../rules/fair-order.ts';
 
 export interface QueueLimits {
-  /** Subscriptions count by their callbacks, everything else counts one. */
+  /** Publishes count by their events, subscriptions by their callbacks, everything else counts one. */
   batchEditsMax: number;
+  /** As many of one app, while edits of others are waiting. */
+  batchEditsOfAppMax?: number;
   editsWaitingMax: number;
   batchPayloadBytesMax: number;
   payloadBytesWaitingMax: number;
@@ -40,6 +41,7 @@ export interface EditQueue {
 
 export function createEditQueue(limits: QueueLimits): EditQueue {
   const { batchEditsMax, editsWaitingMax, batchPayloadBytesMax, payloadBytesWaitingMax } = limits;
+  const { batchEditsOfAppMax = batchEditsMax } = limits;
   const nextOf = limits.kinds === 'apart' ? ofOneKind : ofAnyKind;
   let waiting = new Set<WaitingEdit>();
   let bytesWaiting = 0;
@@ -65,16 +67,14 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
     take: () => {
       const all = nextOf([...waiting]);
       const sizes = all.reduce((sum, { call }) => sum + sizeOf(call), 0);
-      const isAll = sizes <= batchEditsMax && bytesWaiting <= batchPayloadBytesMax;
-      const next = isAll ? all : inTurns(Map.groupBy(all, appOf).values());
+      const isAll = sizes <= batchEditsOfAppMax && bytesWaiting <= batchPayloadBytesMax;
+      const next = isAll ? all : inTurnsBySize(all, { batchEditsMax, batchEditsOfAppMax });
       const taken: WaitingEdit[] = [];
-      let size = 0;
       let bytesTaken = 0;
       for (const edit of next) {
         const bytes = payloadBytes(edit.call);
         const isTooMuch = bytes > 0 && bytesTaken + bytes > batchPayloadBytesMax;
-        size += sizeOf(edit.call);
-        if (taken.length > 0 && (isTooMuch || size > batchEditsMax)) break;
+        if (taken.length > 0 && isTooMuch) break;
         bytesTaken += bytes;
         taken.push(edit);
       }
@@ -88,6 +88,35 @@ export function createEditQueue(limits: QueueLimits): EditQueue {
     withdraw: leave,
   };
 }
+
+/**
+ * The edits that the next batch may take, of each app in its own order. An edit goes before those
+ * before which more of their app is taken (start-time fair queueing). So small publishes of one app
+ * never wait for more than one batch publish of each other app, and the first edit of each app is
+ * taken, whatever its size.
+ */
+function inTurnsBySize(
+  waiting: readonly WaitingEdit[],
+  { batchEditsMax, batchEditsOfAppMax }: Required<Pick<QueueLimits, SizeLimit>>,
+): WaitingEdit[] {
+  const byApp = Map.groupBy(waiting, appOf);
+  const most = byApp.size > 1 ? batchEditsOfAppMax : batchEditsMax;
+  const placed = [...byApp.values()].flatMap((edits) => {
+    let end = 0;
+    return edits
+      .map((edit) => ({ edit, start: end, end: (end += sizeOf(edit.call)) }))
+      .filter((one) => one.start === 0 || one.end <= most);
+  });
+  const ordered = placed.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  let size = 0;
+  const next = ordered.filter(({ start, end }) => {
+    size += end - start;
+    return start === 0 || size <= batchEditsMax;
+  });
+  return next.map(({ edit }) => edit);
+}
+
+type SizeLimit = 'batchEditsMax' | 'batchEditsOfAppMax';
 
 /** What is of no app is as if of one more. */
 function appOf({ call }: WaitingEdit): number | undefined {
@@ -135,6 +164,7 @@ function isVital({ verb }: EditCall): boolean {
 
 /** In rows, nearly. */
 function sizeOf(call: EditCall): number {
+  if (call.verb === 'publish') return Math.max(call.input.events.length, 1);
   return call.verb === 'subscribe' ? Math.max(call.input.subscription.callbacks.length, 1) : 1;
 }
 

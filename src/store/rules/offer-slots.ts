@@ -1,6 +1,6 @@
 // Tracks what is left of a node's offer while a batch uses it: deliveries in total, per app and per
 // lane.
-import type { AppSlots } from '../../core/load/app-share.ts';
+import { withoutKept, type AppSlots } from '../../core/load/app-share.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import type { AppRoom, Born, Offer } from '../port/delivery-verbs.ts';
 
@@ -58,14 +58,12 @@ export function slotsOf(offer: Offer): OfferSlots {
     return Math.min(slots, concurrency - running);
   };
   const isProven = ({ no }: LaneName): boolean => free.has(no) && offer.unproven?.has(no) !== true;
-  const inApp = (lane: LaneName): number => {
-    const { room: whole, unproven } = apps.left(lane.appNo);
-    return isProven(lane) ? whole : Math.min(whole, unproven);
-  };
+  const inApp = (lane: LaneName, { room: whole, unproven }: AppSlots): number =>
+    isProven(lane) ? whole : Math.min(whole, unproven);
   return {
     lease,
     room: () => roomLeft,
-    free: (lane) => Math.min(inLane(lane), roomLeft, inApp(lane)),
+    free: (lane) => Math.min(inLane(lane), roomLeft, inApp(lane, apps.left(lane.appNo))),
     take: (lane) => {
       const [slots, running] = of(lane);
       left.set(lane.no, [slots - 1, running + 1]);
@@ -75,7 +73,9 @@ export function slotsOf(offer: Offer): OfferSlots {
     ofApp: (appNo) => apps.left(appNo),
     // An app without deliveries on this node is never full: no released slot would trigger a claim
     // for it.
-    isFull: (lane) => inLane(lane) <= 0 || (apps.isKnown(lane.appNo) && inApp(lane) <= 0),
+    isFull: (lane) =>
+      inLane(lane) <= 0 ||
+      (apps.isKnown(lane.appNo) && inApp(lane, withoutKept(apps.left(lane.appNo))) <= 0),
     fullMax: () => left.size,
     fullApps: () => {
       const { whole, unproven } = apps.full();
@@ -116,8 +116,9 @@ function appsOf({ apps, appRoom = unlimited, laneRoom }: Offer): AppsLeft {
       const whole: number[] = [];
       const unproven: number[] = [];
       for (const [appNo, app] of left) {
-        if (app.room <= 0) whole.push(appNo);
-        else if (app.unproven <= 0) unproven.push(appNo);
+        const { room, unproven: ofUnproven } = withoutKept(app);
+        if (room <= 0) whole.push(appNo);
+        else if (ofUnproven <= 0) unproven.push(appNo);
       }
       return { whole, unproven };
     },

@@ -14,7 +14,7 @@ import { createPages } from './api/pages/pages.ts';
 import { loadContracts, type Contracts } from './contract/compile/contracts.ts';
 import { withPrefix } from './core/base/id.ts';
 import { limits } from './core/limits/limits.ts';
-import { isBundled, packageFolder } from './core/base/package-folder.ts';
+import { isBundled, packageFolder } from './core/base/package.ts';
 import { Deadlines } from './egress/http/deadlines.ts';
 import { createSender } from './egress/http/send.ts';
 import { createAdmission, type Admission } from './engine/admission/admission.ts';

@@ -1,6 +1,6 @@
 // `ringback deliveries`: lists deliveries, shows one with its attempts, or follows them live.
 import type { ListDeliveriesQuery, Client, Delivery } from '../../client/client.ts';
-import { fitsEvent } from '../../core/domain/fits-delivery.ts';
+import { fitsEvent } from '../../core/domain/delivery.ts';
 import type { Invocation } from '../declare/command.ts';
 import { refuseBeside } from '../declare/flags.ts';
 import { deliveryFlags, deliveryStates, errorWords, listFlags } from '../service/filter-flags.ts';

@@ -1,5 +1,5 @@
 // The help of the program: an overview that fits on a screen, and the help of each command.
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import { groups, type Command, type Flag } from '../declare/command.ts';
 import { settingFlags, type SettingFlag } from '../declare/flags.ts';
 import { painter, type Paint } from '../terminal/paint.ts';

@@ -6,7 +6,7 @@ import { settings } from '../../config/settings.ts';
 import { ContractError } from '../../contract/document/document.ts';
 import { explainError } from '../../contract/document/locate.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import { startService, type Service } from '../../service.ts';
 import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
 import type { OpenStore } from '../../store/open/open.ts';

@@ -1,7 +1,7 @@
 // Translates the flags of `ringback subscribe` into the input of the subscribe call. Pure. Checks
 // only the syntax of each flag; the service checks the values.
 import type { Controls } from '../../client/client.ts';
-import { durationMs } from '../../core/base/duration.ts';
+import { durationMs } from '../../core/base/written-time.ts';
 import type { Invocation } from '../declare/command.ts';
 import { calledWrongly } from '../terminal/failure.ts';
 import { instantMs } from '../terminal/when.ts';

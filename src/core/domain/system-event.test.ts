@@ -2,8 +2,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { Ajv } from 'ajv';
 import { isEventName } from './pattern.ts';
-import { deadNotice, noticeNames, withoutSecrets } from './notice.ts';
-import { ownEvents } from './own-events.ts';
+import { deadNotice, noticeNames, ownEvents, withoutSecrets } from './system-event.ts';
 
 const facts = {
   event: 'e'.repeat(26),

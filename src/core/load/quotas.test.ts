@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { rescale, take, type Taking } from './rate.ts';
+import { rescale, take, type Taking } from './quotas.ts';
 
 /** Asks for counts at given times, and returns the results. */
 function ask(perSecond: number, askings: readonly { atMs: number; count: number }[]): Taking[] {

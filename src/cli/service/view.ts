@@ -1,5 +1,5 @@
 // How commands show results: the same colours, times and list endings everywhere.
-import { circleFinder } from '../../client/circle.ts';
+import { circleFinder } from '../../client/listing.ts';
 import type { Listing } from '../../client/client.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';

@@ -17,7 +17,7 @@ import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';
 import { firstSteps, openDoors } from './first-steps.ts';
 import { openLog } from './log.ts';
-import { painter, type Paint } from '../terminal/paint.ts';
+import { type Paint, painter } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface Running {

@@ -10,7 +10,7 @@ import { expectId } from '../service/id-kind.ts';
 import { json, showList, viewOf, paintState, stateColumn, type View } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
 import { calledWrongly } from '../terminal/failure.ts';
-import { harmless } from '../terminal/harmless.ts';
+import { harmless } from '../terminal/text.ts';
 import type { Column } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

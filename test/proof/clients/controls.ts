@@ -346,7 +346,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-terminal-obeys',
     changes: [
       {
-        file: 'src/cli/terminal/harmless.ts',
+        file: 'src/cli/terminal/text.ts',
         find: '  return text.replaceAll(',
         replace: '  if (text.length > 0) return text;\n  return text.replaceAll(',
       },

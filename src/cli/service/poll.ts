@@ -2,19 +2,18 @@
 // once, even while an answer is pending.
 import { limits } from '../../core/limits/limits.ts';
 import type { CliFailure } from '../terminal/failure.ts';
-import { stopSignal } from '../terminal/stop-signal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { stopSignal, type Terminal } from '../terminal/terminal.ts';
 
-export interface Asking<T> {
+export interface Poll<T> {
   /** Undefined: not done yet. */
   ask: (signal: AbortSignal) => Promise<T | undefined>;
   /** The error when the user stops waiting. */
   left: () => CliFailure;
 }
 
-export async function askUntil<T>(
+export async function pollUntil<T>(
   { world, stopped }: Pick<Terminal, 'world' | 'stopped'>,
-  { ask, left }: Asking<T>,
+  { ask, left }: Poll<T>,
 ): Promise<T> {
   const signal = stopSignal({ stopped });
   let waitMs: number = limits.askEveryMs;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { prettyLine } from './pretty.ts';
+import { prettyLine } from './log.ts';
 
 const time = '2026-11-15T17:04:05.678Z';
 const line = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { subscribe } from '../commands/subscribe.ts';
+import { subscribe } from '../commands/subscriptions.ts';
 import { readCall } from '../program/read-call.ts';
-import { readFilter, readSubscribeInput, type SubscribeInput } from './subscribe-input.ts';
+import { readFilter, readSubscribeInput, type SubscribeInput } from './subscribe.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
 const wish = (...words: string[]): SubscribeInput =>

@@ -73,7 +73,7 @@ describe('readUrl', () => {
         /"a.example": it contains a user name/.test(error.message) &&
         !error.message.includes('hush'),
     );
-    for (const url of [
+    for (const given of [
       'http://me:hush@h:99999',
       'http:me:hush@',
       'me:hush@a.example',
@@ -81,10 +81,10 @@ describe('readUrl', () => {
       'http://h:99999/#hush',
     ]) {
       assert.throws(
-        () => readUrl(url),
+        () => readUrl(given),
         ({ name, message }: Error) =>
           name === 'TypeError' && message.startsWith('Cannot use ') && !message.includes('hush'),
-        url,
+        given,
       );
     }
   });

@@ -150,20 +150,20 @@ export function replayColumns({ paint, when }: View): Column<Replay>[] {
   ];
 }
 
-export function showReplay(view: View, replay: Replay): string {
+export function showReplay(view: View, one: Replay): string {
   const { paint, exactly } = view;
-  const { id, state, filter } = replay;
+  const { id, state, filter } = one;
   return view.facts([
     ['replay', id],
     ['state', state, (text) => paintState(paint, state, text)],
     ['filter', filterText(filter)],
     ['until', exactly(filter.until)],
-    ['progress', percent(replay.progress)],
-    ['sent again', replay.replayed.toLocaleString('en')],
-    ['skipped', replay.skipped === 0 ? undefined : replay.skipped.toLocaleString('en')],
-    ['rate', `at most ${replay.ratePerSecond} per second`],
-    ['started', exactly(replay.createdAt)],
-    ['ended', exactly(replay.endedAt)],
+    ['progress', percent(one.progress)],
+    ['sent again', one.replayed.toLocaleString('en')],
+    ['skipped', one.skipped === 0 ? undefined : one.skipped.toLocaleString('en')],
+    ['rate', `at most ${one.ratePerSecond} per second`],
+    ['started', exactly(one.createdAt)],
+    ['ended', exactly(one.endedAt)],
     ['cancel', state === 'running' ? `ringback replay cancel ${id}` : undefined],
   ]);
 }

@@ -143,15 +143,15 @@ export function prettyLine(json: string, { isColoured }: PrettyOptions): string 
     paint('bold', harmless(typeof msg === 'string' ? msg : '')),
   ];
   const shown = Object.entries(facts).map(
-    ([key, value]) => `${paint('dim', `${harmless(key)}=`)}${show(value)}`,
+    ([key, value]) => `${paint('dim', `${harmless(key)}=`)}${valueText(value)}`,
   );
   return `${[...head, ...shown].join(' ')}${trouble(err, paint)}\n`;
 }
 
 /** The stack of an error, below its line. */
 function trouble(err: unknown, paint: Paint): string {
-  if (!isObject(err)) return err === undefined ? '' : ` err=${show(err)}`;
-  const stack = typeof err['stack'] === 'string' ? err['stack'] : show(err);
+  if (!isObject(err)) return err === undefined ? '' : ` err=${valueText(err)}`;
+  const stack = typeof err['stack'] === 'string' ? err['stack'] : valueText(err);
   const lines = stack.split('\n').slice(0, stackLinesMax);
   return lines.map((one) => `\n    ${paint('red', harmless(one))}`).join('');
 }
@@ -186,7 +186,7 @@ function clock(time: unknown): string {
 }
 
 /** Plain words unquoted; anything else as JSON, so that its end is visible. */
-function show(value: unknown): string {
+function valueText(value: unknown): string {
   if (typeof value === 'string' && /^[\x21\x23-\x7e]+$/.test(value)) return value;
   return harmless(JSON.stringify(value) ?? '');
 }

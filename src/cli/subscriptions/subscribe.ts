@@ -17,7 +17,7 @@ export async function subscribe(call: Invocation, terminal: Terminal): Promise<v
     send(client, wish, idempotencyKey === undefined ? {} : { idempotencyKey }),
   );
   if (call.isJson) return terminal.out(json(subscribed));
-  terminal.out(text(viewOf(terminal).paint, wish, subscribed));
+  terminal.out(resultText(viewOf(terminal).paint, wish, subscribed));
 }
 
 async function send(
@@ -40,7 +40,7 @@ async function send(
   }
 }
 
-function text(
+function resultText(
   paint: ReturnType<typeof viewOf>['paint'],
   wish: SubscribeInput,
   { subscriberId, secret }: Subscribed,

@@ -209,7 +209,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-any-media-type',
     changes: [
       {
-        file: 'src/api/request/origin.ts',
+        file: 'src/api/operations/authenticate.ts',
         find: '  return bodyFault(head);',
         replace: "  return method === 'NONE' ? bodyFault(head) : undefined;",
       },

@@ -2,8 +2,7 @@
 // flags of the same name. It reports all mistakes at once and guesses nothing.
 import { hostname } from 'node:os';
 import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposure.ts';
-import { isGiven, readSetting, type Environment } from './config/setting.ts';
-import { settings } from './config/settings.ts';
+import { type Environment, isGiven, readSetting, settings } from './config/settings.ts';
 import type { Quotas } from './core/load/quotas.ts';
 import { parseAllowTargets, type Policy } from './egress/guard/policy.ts';
 import type { Database } from './store/open/open.ts';

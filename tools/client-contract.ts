@@ -14,16 +14,19 @@ const root = join(import.meta.dirname, '..');
  * a file imports only from earlier ones.
  */
 const files: readonly { name: string; says: string; tags: readonly string[] }[] = [
-  { name: 'problem', says: 'error responses', tags: [] },
   { name: 'event', says: 'events', tags: ['Events'] },
   { name: 'subscription', says: 'subscriptions', tags: ['Callbacks', 'Subscriptions'] },
-  { name: 'delivery', says: 'deliveries and their attempts', tags: ['Deliveries'] },
-  { name: 'replay', says: 'replays', tags: ['Replays'] },
-  { name: 'stats', says: 'statistics', tags: ['Statistics'] },
-  { name: 'key', says: 'keys', tags: ['Keys'] },
-  { name: 'app', says: 'apps', tags: ['Apps'] },
-  { name: 'node', says: 'nodes', tags: ['Nodes'] },
-  { name: 'service', says: 'the service itself and the contracts it executes', tags: ['Service'] },
+  {
+    name: 'delivery',
+    says: 'deliveries, their attempts and replays',
+    tags: ['Deliveries', 'Replays'],
+  },
+  { name: 'access', says: 'apps and keys', tags: ['Keys', 'Apps'] },
+  {
+    name: 'service',
+    says: 'the service itself, its contracts, nodes and statistics, and error responses',
+    tags: ['Statistics', 'Nodes', 'Service'],
+  },
 ];
 
 interface Named {
@@ -52,7 +55,7 @@ export async function clientContract(): Promise<Map<string, string>> {
         { schema: treeAt(schemas, ref), isAsked: false },
       ]),
     ]);
-    if (name === 'problem') {
+    if (name === 'service') {
       roots.push(['Problem', { schema: treeAt(schemas, 'Problem'), isAsked: false }]);
     }
     const here = [...reach(roots, schemas)].filter(([type]) => !homes.has(type));
@@ -64,9 +67,13 @@ export async function clientContract(): Promise<Map<string, string>> {
     const imports = importsOf(declarations.join('\n'), { homes, file: name });
     written.set(`${name}.ts`, [head + imports, ...declarations].join('\n\n'));
   }
-  written.set('operations.ts', operationsFile(operations));
-  written.set('members.ts', membersFile(operations));
-  written.set('calls.ts', callsFile(operations, homes));
+  const calls = callsOf(operations);
+  written.set(
+    'operations.ts',
+    [operationsHead + importsOf(calls, { homes, file: 'operations' }), operationsOf(operations)]
+      .concat(membersOf(operations), calls)
+      .join('\n\n'),
+  );
   const settings = treeOf(JSON.parse(readFileSync(join(root, '.oxfmtrc.json'), 'utf8')));
   const entries = [...written].map(async ([path, text]): Promise<[string, string]> => {
     const { code, errors } = await format(path, `${text}\n`, { ...settings, ignorePatterns: [] });
@@ -104,20 +111,22 @@ function importsOf(
     ([home, types]) =>
       `import type { ${types.map(([type]) => type).join(', ')} } from './${home}.ts';`,
   );
-  if (words.has('Page')) lines.push("import type { Page } from '../page.ts';");
+  if (words.has('Page')) lines.push("import type { Page } from '../listing.ts';");
   return lines.join('\n');
 }
 
-function operationsFile(operations: readonly ClientOperation[]): string {
+const operationsHead = `// Generated from openapi.yaml by \`npm run docs\`: the path of each operation and whether it may be retried,
+// the members of its response, its parameters and types.
+`;
+
+function operationsOf(operations: readonly ClientOperation[]): string {
   const rows = operations.map((operation) => {
     const { id, summary, method, path, repeat, answer, joined } = operation;
     const more = joined.length === 0 ? '' : `, joined: ${JSON.stringify(joined)}`;
     return `/** ${summary}. */
     ${id}: { method: '${method}', path: '${path}', repeat: '${repeat}', answer: '${answer.kind}'${more} },`;
   });
-  return `// Generated from openapi.yaml by \`npm run docs\`: the path of each operation, and whether it may be retried.
-
-export interface Operation {
+  return `export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   /** Relative to the service's URL. */
   path: string;
@@ -139,24 +148,18 @@ export type OperationId = keyof typeof operations;
 `;
 }
 
-function membersFile(operations: readonly ClientOperation[]): string {
+function membersOf(operations: readonly ClientOperation[]): string {
   const rows = operations
     .filter(({ members }) => members.length > 0)
     .map(({ id, members }) => `${id}: ${JSON.stringify(members)},`);
-  return `// Generated from openapi.yaml by \`npm run docs\`: the members that each JSON response has, whatever else is
-// in it. A response without one of them is not Ringback's.
-import type { OperationId } from './operations.ts';
-
+  return `/** The members that each JSON response has. A response without one of them is not Ringback's. */
 export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
   ${rows.join('\n  ')}
 };
 `;
 }
 
-function callsFile(
-  operations: readonly ClientOperation[],
-  homes: ReadonlyMap<string, string>,
-): string {
+function callsOf(operations: readonly ClientOperation[]): string {
   const rows = operations.map(({ id, pathNames, query, body, answer }) => {
     const parts = [
       ...(pathNames.length === 0
@@ -168,10 +171,8 @@ function callsFile(
     const request = parts.length === 0 ? 'Record<never, never>' : `{ ${parts.join('; ')} }`;
     return `${id}: { request: ${request}; answer: ${answer.type} };`;
   });
-  const text = `export interface Calls {\n${rows.join('\n')}\n}\n`;
-  const head =
-    '// Generated from openapi.yaml by `npm run docs`: parameters and responses of each operation.\n';
-  return `${head}${importsOf(text, { homes, file: 'calls' })}\n\n${text}`;
+  return `/** Parameters and responses of each operation. */
+export interface Calls {\n${rows.join('\n')}\n}\n`;
 }
 
 function treeOf(value: unknown): Tree {

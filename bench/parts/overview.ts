@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { idMaker } from '../../src/core/base/id.ts';
-import { minuteMs, minuteOf } from '../../src/core/telemetry/stats-span.ts';
+import { minuteMs, minuteOf } from '../../src/core/telemetry/statistics.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import { databaseIn } from '../../src/store/open/open.ts';
 import { ensurePartitions } from '../../src/store/postgres/schema/partitions.ts';

@@ -2,9 +2,8 @@
 // receivers answer at once. It measures the store alone. For benchmarks only.
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
-import type { Leased } from '../../src/core/domain/delivery.ts';
+import { type Leased, leaseOf } from '../../src/core/domain/delivery.ts';
 import { idMaker } from '../../src/core/base/id.ts';
-import { leaseOf } from '../../src/core/domain/lease.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import type { Offer, Settlement } from '../../src/store/port/delivery-verbs.ts';

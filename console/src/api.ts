@@ -2,7 +2,7 @@
 // is the signal that counts 401 responses.
 import { signal } from '@preact/signals';
 import { noteServiceTime } from './clock.ts';
-import type { Problem } from '../../src/client/contract/problem.ts';
+import type { Problem } from '../../src/client/contract/service.ts';
 import type { FieldError } from './field-error.ts';
 import { limits } from './limits.ts';
 

@@ -1,7 +1,6 @@
 // One frame of GET /stream. The contract describes it in prose only, so its type is written here.
-import type { Delivery } from '../../src/client/contract/delivery.ts';
-import type { Replay } from '../../src/client/contract/replay.ts';
-import type { StatsCounts } from '../../src/client/contract/stats.ts';
+import type { Delivery, Replay } from '../../src/client/contract/delivery.ts';
+import type { StatsCounts } from '../../src/client/contract/service.ts';
 
 export type Counts = Pick<
   StatsCounts,

@@ -3,7 +3,7 @@ import type { Counts, Frame } from './frame.ts';
 import type {
   GetStatsAnswer as Stats,
   StatsStep as Step,
-} from '../../src/client/contract/stats.ts';
+} from '../../src/client/contract/service.ts';
 
 const names = ['published', 'delivered', 'retried', 'dead', 'cancelled'] as const;
 

@@ -1,5 +1,5 @@
 // Interprets a response: its text, or an error with everything a caller may need.
-import type { Problem } from './contract/problem.ts';
+import type { Problem } from './contract/service.ts';
 import type { Connection } from './connection.ts';
 import { quote, withoutKey, RingbackError, type OwnCode } from './failure.ts';
 import { clientLimits } from './limits.ts';

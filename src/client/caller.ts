@@ -1,11 +1,21 @@
 // Calls operations: sends a request, retries it where that is safe, and reads the response. Redirects are never
 // followed, because the key would be sent along.
-import { fillPath, writeQuery } from './address.ts';
+import {
+  assertIdempotencyKey,
+  type CallOptions,
+  type Connection,
+  fillPath,
+  patience,
+  writeQuery,
+} from './connection.ts';
 import { readText, refusalOf, unreadable } from './answer.ts';
-import type { Calls } from './contract/calls.ts';
-import { members } from './contract/members.ts';
-import { operations, type Operation, type OperationId } from './contract/operations.ts';
-import { assertIdempotencyKey, patience, type CallOptions, type Connection } from './connection.ts';
+import {
+  type Calls,
+  members,
+  type Operation,
+  type OperationId,
+  operations,
+} from './contract/operations.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { quote, reasonOf, RingbackError, UnreachableError, withoutKey } from './failure.ts';
 import { clientLimits } from './limits.ts';

@@ -16,11 +16,14 @@ import {
   type EventTypeCalls,
   type Publishing,
 } from './event-calls.ts';
-import { appCalls, keyCalls, type AppCalls, type KeyCalls } from './manage-calls.ts';
 import {
+  appCalls,
+  type AppCalls,
   contractCalls,
-  serviceCalls,
   type ContractCalls,
+  keyCalls,
+  type KeyCalls,
+  serviceCalls,
   type ServiceCalls,
 } from './service-calls.ts';
 import { stream, type Frame, type StreamOptions } from './stream.ts';
@@ -70,8 +73,7 @@ export { RingbackError, UnreachableError, type OwnCode, type Refusal } from './f
 export type { KeyedOptions, PublishOptions } from './caller.ts';
 export type { CallOptions, ClientOptions } from './connection.ts';
 export type { Fetch, Sleep } from './platform.ts';
-export type { Listing } from './listing.ts';
-export type { Page } from './page.ts';
+export type { Listing, Page } from './listing.ts';
 export type { Changes, Frame, StreamOptions } from './stream.ts';
 export type {
   Addressing,
@@ -79,9 +81,9 @@ export type {
   EventType,
   EventTypeCalls,
   Publishing,
+  EventWish,
   ShownEvent,
 } from './event-calls.ts';
-export type { EventWish } from './event-text.ts';
 export type {
   BodyWish,
   MultiWish,
@@ -91,15 +93,9 @@ export type {
   SubscriptionCalls,
 } from './subscription-calls.ts';
 export type { DeliveryCalls, ReplayCalls, ReplayWish } from './delivery-calls.ts';
-export type { AppCalls, KeyCalls } from './manage-calls.ts';
-export type { ContractCalls, Document, ServiceCalls } from './service-calls.ts';
-export type * from './contract/app.ts';
+export type { AppCalls, ContractCalls, Document, KeyCalls, ServiceCalls } from './service-calls.ts';
+export type * from './contract/access.ts';
 export type * from './contract/delivery.ts';
 export type * from './contract/event.ts';
-export type * from './contract/key.ts';
-export type * from './contract/node.ts';
-export type * from './contract/problem.ts';
-export type * from './contract/replay.ts';
 export type * from './contract/service.ts';
-export type * from './contract/stats.ts';
 export type * from './contract/subscription.ts';

@@ -2,17 +2,15 @@
 import type { Caller, KeyedOptions } from './caller.ts';
 import type { CallOptions } from './connection.ts';
 import type {
+  CreateReplay200,
+  CreateReplayBody,
   Delivery,
   GetDeliveryAnswer,
   ListDeliveriesQuery,
-  RetryDeliveryAnswer,
-} from './contract/delivery.ts';
-import type {
-  CreateReplay200,
-  CreateReplayBody,
   ListReplaysQuery,
   Replay,
-} from './contract/replay.ts';
+  RetryDeliveryAnswer,
+} from './contract/delivery.ts';
 import { createListing, type Listing } from './listing.ts';
 
 export interface DeliveryCalls {

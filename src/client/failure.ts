@@ -1,5 +1,5 @@
 // The errors of a call. No message ever contains the key.
-import type { Problem } from './contract/problem.ts';
+import type { Problem } from './contract/service.ts';
 import { clientLimits } from './limits.ts';
 
 /** Codes besides those of docs/errors.md: a response that is not from Ringback, and a redirect. */

@@ -1,7 +1,11 @@
-// A list of the service: page by page, or item by item across all pages.
-import { circleFinder } from './circle.ts';
+// Lists of the service: one page, and a list read page by page or item by item across all pages.
 import { quote } from './failure.ts';
-import type { Page } from './page.ts';
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Cursor of the next page; null on the last one. A short page can still have a next one. */
+  readonly nextCursor: string | null;
+}
 
 export interface Listing<T, P extends Page<T> = Page<T>> extends AsyncIterable<T> {
   /** The first page, or the page at a `nextCursor`. */
@@ -30,5 +34,21 @@ export function createListing<T, P extends Page<T>>(
         cursor = nextCursor;
       }
     },
+  };
+}
+
+/**
+ * Whether a cursor was seen before. It remembers one cursor, and replaces it at intervals that double each
+ * time (Brent's algorithm): a cycle of any size is found within three rounds, in constant memory.
+ */
+export function circleFinder(): (cursor: string) => boolean {
+  let kept: string | undefined;
+  let steps = 0;
+  let distance = 1;
+  return (cursor) => {
+    if (cursor === kept) return true;
+    steps += 1;
+    if (steps === distance) [kept, steps, distance] = [cursor, 0, distance * 2];
+    return false;
   };
 }

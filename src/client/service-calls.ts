@@ -1,14 +1,29 @@
-// The service itself: its contracts, statistics, nodes and health.
+// The service itself: its contracts, statistics, nodes and health; its apps and their keys.
 import type { Caller } from './caller.ts';
 import type { CallOptions } from './connection.ts';
-import type { Node } from './contract/node.ts';
-import type { Contract, ContractReport, GetReadinessAnswer, Status } from './contract/service.ts';
 import type {
+  App,
+  CreateAppAnswer,
+  CreateAppBody,
+  CreateKeyBody,
+  EditAppBody,
+  Key,
+  KeyOnce,
+  ListAppsQuery,
+  ListKeysQuery,
+} from './contract/access.ts';
+import type {
+  Contract,
+  ContractReport,
+  GetReadinessAnswer,
   GetStatsAnswer,
   GetStatsQuery,
   GetSubscriptionStatsAnswer,
   GetSubscriptionStatsQuery,
-} from './contract/stats.ts';
+  Node,
+  Status,
+} from './contract/service.ts';
+import type { RotateBody } from './contract/subscription.ts';
 import { createListing, type Listing } from './listing.ts';
 
 /** An OpenAPI document, unchanged. */
@@ -63,5 +78,51 @@ export function serviceCalls({ call }: Caller): ServiceCalls {
     readiness: async (options) => call('getReadiness', {}, { retries: 0, ...options }),
     openapi: async (options) => call('getOpenapiJson', {}, options),
     openapiYaml: async (options) => call('getOpenapiYaml', {}, options),
+  };
+}
+
+export interface KeyCalls {
+  /** Newest first. */
+  list(filters?: ListKeysQuery, options?: CallOptions): Listing<Key>;
+  /** The secret is returned only here. Not retried if no response arrives. */
+  create(wish: CreateKeyBody, options?: CallOptions): Promise<KeyOnce>;
+  get(id: string, options?: CallOptions): Promise<Key>;
+  /** The new secret is returned only here. Not retried if no response arrives. */
+  rotate(id: string, wish?: RotateBody, options?: CallOptions): Promise<KeyOnce>;
+  revoke(id: string, options?: CallOptions): Promise<void>;
+}
+
+export interface AppCalls {
+  /** Newest first. */
+  list(filters?: ListAppsQuery, options?: CallOptions): Listing<App>;
+  /** Includes its first key, which is returned only here. Not retried if no response arrives. */
+  create(wish: CreateAppBody, options?: CallOptions): Promise<CreateAppAnswer>;
+  get(id: string, options?: CallOptions): Promise<App>;
+  edit(id: string, changes: EditAppBody, options?: CallOptions): Promise<App>;
+}
+
+export function keyCalls({ call }: Caller): KeyCalls {
+  return {
+    list: (filters = {}, options = {}) =>
+      createListing(async (cursor = filters.cursor) =>
+        call('listKeys', { query: { ...filters, cursor } }, options),
+      ),
+    create: async (body, options) => call('createKey', { body }, options),
+    get: async (id, options) => call('getKey', { path: { id } }, options),
+    rotate: async (id, body = {}, options = {}) =>
+      call('rotateKey', { path: { id }, body }, options),
+    revoke: async (id, options) => call('revokeKey', { path: { id } }, options),
+  };
+}
+
+export function appCalls({ call }: Caller): AppCalls {
+  return {
+    list: (filters = {}, options = {}) =>
+      createListing(async (cursor = filters.cursor) =>
+        call('listApps', { query: { ...filters, cursor } }, options),
+      ),
+    create: async (body, options) => call('createApp', { body }, options),
+    get: async (id, options) => call('getApp', { path: { id } }, options),
+    edit: async (id, body, options) => call('editApp', { path: { id }, body }, options),
   };
 }

@@ -3,10 +3,9 @@
 import { refusalOf, readText, unreadable } from './answer.ts';
 import { fetchOnce, requestOf, unreached, type Request } from './caller.ts';
 import { patience, type CallOptions, type Connection } from './connection.ts';
-import type { Delivery } from './contract/delivery.ts';
+import type { Delivery, Replay } from './contract/delivery.ts';
 import { operations } from './contract/operations.ts';
-import type { Replay } from './contract/replay.ts';
-import type { StatsCounts } from './contract/stats.ts';
+import type { StatsCounts } from './contract/service.ts';
 import { createEnding, type Ending } from './ending.ts';
 import { quote, RingbackError, UnreachableError } from './failure.ts';
 import { clientLimits } from './limits.ts';

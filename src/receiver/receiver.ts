@@ -4,21 +4,19 @@ import {
   bytesWithin,
   givenBody,
   isBounded,
+  type NodeRequest,
   readFetchBody,
   readNodeBody,
-  type NodeRequest,
 } from './body.ts';
-import { makeCallback, type Callback } from './callback.ts';
 import { ForgeryError } from './forgery.ts';
-import { readHead, type Head, type HeadersLike } from './head.ts';
+import { type Head, type HeadersLike, readHead } from './head.ts';
 import { receiverLimits } from './limits.ts';
 import { readSecrets } from './secrets.ts';
-import { shareWork, type SeenIds } from './seen.ts';
+import { type SeenIds, shareWork } from './seen.ts';
 import { isSigned } from './signature.ts';
 
 // The entry point of `ringback/receiver`: everything public is exported here.
 export type { NodeRequest } from './body.ts';
-export type { Callback } from './callback.ts';
 export { ForgeryError, type ForgeryCode } from './forgery.ts';
 export type { HeadersLike } from './head.ts';
 export { rememberIds, type SeenIds } from './seen.ts';
@@ -208,4 +206,41 @@ function say(error: unknown): void {
   if (error instanceof ForgeryError) {
     console.warn(`A callback was rejected (${error.code}). ${error.message}`);
   } else console.error('A callback failed:', error);
+}
+
+// A verified callback, as passed to a handler.
+
+export interface Callback {
+  /** `webhook-id`: identifies the event, the same in every attempt and every resend. Signed. */
+  readonly id: string;
+  /** When this attempt was made. Signed. */
+  readonly timestampMs: number;
+  /** The body, byte for byte as received. Signed. */
+  readonly body: Uint8Array;
+  /**
+   * `ringback-event`, the event's name. The signature does not cover this field and those below: they are only
+   * as trustworthy as the connection. Undefined if another sender omits it.
+   */
+  readonly event: string | undefined;
+  readonly subscription: string | undefined;
+  readonly delivery: string | undefined;
+  /** Number of this attempt, from 1. */
+  readonly attempt: number | undefined;
+  /**
+   * `ringback-hops`, from 1: the number of callbacks that led here, one after the other. Pass the callback on
+   * when you publish because of it (`client.publish(event, { causedBy: callback })`), so that Ringback can
+   * stop a loop of events and callbacks.
+   */
+  readonly hops: number | undefined;
+  /** The body as text. Throws if it is not valid UTF-8. */
+  readonly text: () => string;
+  /** The body as a JSON value. Throws if it is not valid JSON. */
+  readonly json: () => unknown;
+}
+
+export function makeCallback(head: Head, body: Uint8Array): Callback {
+  const text = (): string => new TextDecoder('utf-8', { fatal: true }).decode(body);
+  const { id, timestampMs, event, subscription, delivery, attempt, hops } = head;
+  const json = (): unknown => JSON.parse(text());
+  return { id, timestampMs, body, event, subscription, delivery, attempt, hops, text, json };
 }

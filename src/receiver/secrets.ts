@@ -1,6 +1,5 @@
 // The secrets that signatures are verified with: shared secrets (`whsec_…`) and public keys (`whpk_…`). A mistake
 // is found when the receiver is created, and no message ever contains any part of a secret.
-import { decodeBase64 } from './base64.ts';
 import { receiverLimits } from './limits.ts';
 
 /** A key for WebCrypto, and the version of the signatures that it verifies. */
@@ -102,4 +101,17 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 
 function mistake(why: string): TypeError {
   return new TypeError(`Cannot verify with this secret: ${why}`);
+}
+
+/** The bytes, or undefined if the text is not canonical base64. */
+export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined;
+  let binary: string;
+  try {
+    binary = atob(text);
+  } catch {
+    return undefined; // Padding in the wrong place.
+  }
+  if (btoa(binary) !== text) return undefined;
+  return Uint8Array.from(binary, (char) => char.charCodeAt(0));
 }

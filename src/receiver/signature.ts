@@ -1,8 +1,7 @@
 // Verifies that a signature in the header matches one of the secrets, over `id.timestamp.body`. WebCrypto compares
 // in constant time; all are tried regardless of the result, so that timing does not reveal which one matches.
-import { decodeBase64 } from './base64.ts';
+import { decodeBase64, type Verifier } from './secrets.ts';
 import type { Head, Signature } from './head.ts';
-import type { Verifier } from './secrets.ts';
 
 /** Length of a signature of each version, before base64. */
 const signatureBytes = { v1: 32, v1a: 64 } as const;

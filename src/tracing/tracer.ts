@@ -5,7 +5,7 @@ import type { TraceState } from '@opentelemetry/api';
 import type { ReadableSpan, Sampler } from '@opentelemetry/sdk-trace';
 import { limits } from '../core/limits/limits.ts';
 import type { Span, TraceContext, Tracer } from '../core/telemetry/trace.ts';
-import { version } from '../core/base/version.ts';
+import { version } from '../core/base/package.ts';
 import type { World } from '../core/base/world.ts';
 import type { TracingSettings } from './settings.ts';
 

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { version } from '../../src/core/base/version.ts';
+import { version } from '../../src/core/base/package.ts';
 import { start } from './harness.ts';
 
 describe('GET /nodes', () => {

@@ -58,8 +58,8 @@ describe('consoleImportsTooMuch', () => {
     assert.equal(found("import { x } from '../../src/core/through.ts';").length, 1);
     assert.equal(found("import { x } from '../../src/core/unknown.ts';").length, 1);
     assert.equal(found("import type { x } from '../../src/api/request/call.ts';").length, 1);
-    assert.equal(found("import type { x } from '../../src/client/page.ts';").length, 1);
-    const contract = "from '../../src/client/contract/key.ts';";
+    assert.equal(found("import type { x } from '../../src/client/listing.ts';").length, 1);
+    const contract = "from '../../src/client/contract/access.ts';";
     assert.deepEqual(found(`import type { Key } ${contract}`), []);
     assert.equal(found(`import { members } ${contract}`).length, 1);
     assert.equal(found(`import { type Key, members } ${contract}`).length, 1);

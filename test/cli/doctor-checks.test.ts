@@ -11,8 +11,7 @@ import {
   nameToLookUp,
   checkRuntime,
 } from '../../src/cli/doctor/doctor.ts';
-import { judgeDisk } from '../../src/cli/doctor/folder.ts';
-import { judgeClock } from '../../src/cli/doctor/store-file.ts';
+import { judgeClock, judgeDisk } from '../../src/cli/doctor/store-file.ts';
 import { judgeAhead } from '../../src/cli/doctor/store-server.ts';
 import { allowedTargets } from '../../src/config/exposure.ts';
 import { realWorld } from '../../src/core/base/world.ts';

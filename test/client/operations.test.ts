@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import { createClient, RingbackError, type Client } from '../../src/client/client.ts';
-import { members } from '../../src/client/contract/members.ts';
+import { members } from '../../src/client/contract/operations.ts';
 
 interface Operation {
   operationId: string;

@@ -6,7 +6,7 @@ import { isInLoadedRange, mergeDeliveries } from '../../console/src/live-deliver
 import { endMs, hasActivity, withFrame } from '../../console/src/live-stats.ts';
 import type { Delivery } from '../../src/client/contract/delivery.ts';
 import type { Frame } from '../../console/src/frame.ts';
-import type { GetStatsAnswer as Stats } from '../../src/client/contract/stats.ts';
+import type { GetStatsAnswer as Stats } from '../../src/client/contract/service.ts';
 
 const none = { published: 0, delivered: 0, retried: 0, dead: 0, cancelled: 0 };
 const times = { p50Ms: null, p95Ms: null };

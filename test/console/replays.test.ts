@@ -12,7 +12,7 @@ import {
   paramsFor,
   valuesIn,
 } from '../../console/src/replays/form-values.ts';
-import type { Replay } from '../../src/client/contract/replay.ts';
+import type { Replay } from '../../src/client/contract/delivery.ts';
 
 const beganMs = Date.parse('2026-11-02T10:00:00Z');
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { ownEvents } from '../../src/core/domain/own-events.ts';
+import { ownEvents } from '../../src/core/domain/system-event.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'events.md'), 'utf8');
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
-import { version } from '../../src/core/base/version.ts';
+import { version } from '../../src/core/base/package.ts';
 import { movableWorld } from './movable-world.ts';
 import { header, receive, type Received, type Receiver } from './receiver.ts';
 import {

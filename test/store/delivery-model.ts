@@ -2,8 +2,12 @@
 // command the rows have to agree with it.
 import { strict as assert } from 'node:assert';
 import { deliveryStates } from '../../src/core/domain/delivery.ts';
-import { addStatistics, noStatistics, pendingOf } from '../../src/core/telemetry/statistics.ts';
-import { spanBetween } from '../../src/core/telemetry/stats-span.ts';
+import {
+  addStatistics,
+  noStatistics,
+  pendingOf,
+  spanBetween,
+} from '../../src/core/telemetry/statistics.ts';
 import { Books } from './model-books.ts';
 import type { Command } from './model-commands.ts';
 import { address, edit, publish, retry, subscribe, unsubscribe } from './model-edits.ts';

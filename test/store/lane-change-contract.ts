@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
-import { spanBetween } from '../../src/core/telemetry/stats-span.ts';
+import { spanBetween } from '../../src/core/telemetry/statistics.ts';
 import type { SubscriptionState } from '../../src/core/domain/subscription.ts';
 import { callback, inactive, type OpenSubject } from './subject.ts';
 import { laneStage } from './lane-stage.ts';

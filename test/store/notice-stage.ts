@@ -6,7 +6,7 @@ import type { Health } from '../../src/core/domain/health.ts';
 import { brokenAfter } from '../../src/core/domain/lane.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { coarseMinutes, minuteMs } from '../../src/core/telemetry/stats-span.ts';
+import { coarseMinutes, minuteMs } from '../../src/core/telemetry/statistics.ts';
 import type { Settled, WaitingNotice } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../src/store/port/store.ts';
 import { keptStage, type StoreStage } from './store-stage.ts';

@@ -1,7 +1,7 @@
 // Figures of apps on PostgreSQL: publishes and outcomes count beside each other.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { bucketCount } from '../../src/core/telemetry/latency.ts';
+import { bucketCount } from '../../src/core/telemetry/statistics.ts';
 import type { EditInput } from '../../src/store/port/store.ts';
 import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';

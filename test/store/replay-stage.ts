@@ -1,8 +1,12 @@
 // What suites about replays do on their stage.
 import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
-import type { DeliveryName } from '../../src/core/domain/delivery.ts';
-import { fitsEnding, fitsEvent } from '../../src/core/domain/fits-delivery.ts';
+import {
+  type DeliveryName,
+  fitsEnding,
+  fitsEvent,
+  type Leased,
+} from '../../src/core/domain/delivery.ts';
 import { firstIdAt } from '../../src/core/base/id.ts';
 import type { Replay, ReplayFilter } from '../../src/core/domain/replay.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
@@ -13,7 +17,6 @@ import { attempt, callback, newApp, newSubscription, type OpenSubject } from './
 import { freshStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
 import type { Callback } from '../../src/core/domain/subscription.ts';
-import type { Leased } from '../../src/core/domain/delivery.ts';
 
 export const everything: ReplayFilter = {
   state: 'ended',

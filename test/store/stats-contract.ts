@@ -2,10 +2,15 @@
 // subscription did is there once it was kept, and both survive what they count.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { noStatistics, pendingOf } from '../../src/core/telemetry/statistics.ts';
+import {
+  bucketOf,
+  minuteMs,
+  minuteOf,
+  noStatistics,
+  pendingOf,
+  spanBetween,
+} from '../../src/core/telemetry/statistics.ts';
 import { timeOf } from '../../src/core/base/id.ts';
-import { bucketOf } from '../../src/core/telemetry/latency.ts';
-import { minuteMs, minuteOf, spanBetween } from '../../src/core/telemetry/stats-span.ts';
 import { attempt, callback, inactive, newApp, type OpenSubject } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import { buckets, dayMs, statsStage, sumOf } from './stats-stage.ts';

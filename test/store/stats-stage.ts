@@ -5,10 +5,12 @@ import type { Leased } from '../../src/core/domain/delivery.ts';
 import {
   addStatistics,
   type Counts,
-  type Statistics,
+  minuteMs,
   noStatistics,
+  type Span,
+  spanOf,
+  type Statistics,
 } from '../../src/core/telemetry/statistics.ts';
-import { minuteMs, type Span, spanOf } from '../../src/core/telemetry/stats-span.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
 import type { AppFigures, StepFigures } from '../../src/store/port/statistics-verbs.ts';
 import type { NewSubscription } from '../../src/store/port/store.ts';

@@ -1,8 +1,7 @@
 // The contract of the Store port: figures of single subscriptions, kept and forgotten.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { bucketOf } from '../../src/core/telemetry/latency.ts';
-import { minuteMs, minuteOf, spanBetween } from '../../src/core/telemetry/stats-span.ts';
+import { bucketOf, minuteMs, minuteOf, spanBetween } from '../../src/core/telemetry/statistics.ts';
 import { callback, newApp, type OpenSubject } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import { dayMs, nonZero, statsStage, sumOf } from './stats-stage.ts';

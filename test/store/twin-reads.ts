@@ -1,7 +1,6 @@
 // What the commands read on both databases: single rows, and whole lists page by page.
 import { strict as assert } from 'node:assert';
-import { pendingOf } from '../../src/core/telemetry/statistics.ts';
-import { minuteMs, spanBetween } from '../../src/core/telemetry/stats-span.ts';
+import { minuteMs, pendingOf, spanBetween } from '../../src/core/telemetry/statistics.ts';
 import { digest } from './subject.ts';
 import { type Cast, nameOf } from './twin-cast.ts';
 import type { ReadCommand } from './twin-commands.ts';

@@ -7,7 +7,7 @@ import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { hrefWith } from '../router.ts';
 import { session } from '../session.ts';
-import type { Key } from '../../../src/client/contract/key.ts';
+import type { Key } from '../../../src/client/contract/access.ts';
 import { scopesInOrder } from './scopes.ts';
 
 export function keyHref({ id }: Key): string {

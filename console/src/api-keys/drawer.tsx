@@ -11,7 +11,7 @@ import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
 import { Time } from '../components/time.tsx';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
-import type { Key } from '../../../src/client/contract/key.ts';
+import type { Key } from '../../../src/client/contract/access.ts';
 import { Expires, isCurrent, KeyState, LastUsed, overlapEnd } from './columns.tsx';
 import { keyPath } from './key-path.ts';
 import { RevokeButton } from './revoke-button.tsx';

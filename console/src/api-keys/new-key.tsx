@@ -9,7 +9,7 @@ import { Dialog } from '../components/dialog.tsx';
 import { Checkbox, Select, TextField, TimeField } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { can } from '../session.ts';
-import type { KeyOnce } from '../../../src/client/contract/key.ts';
+import type { KeyOnce } from '../../../src/client/contract/access.ts';
 import type { Scope } from './scopes.ts';
 import { expiresAt, expiries } from './expiry.ts';
 import { SecretOnce } from './secret-once.tsx';

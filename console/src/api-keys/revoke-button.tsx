@@ -8,7 +8,7 @@ import { ConfirmDialog } from '../components/dialog.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { endSession } from '../session.ts';
-import type { Key } from '../../../src/client/contract/key.ts';
+import type { Key } from '../../../src/client/contract/access.ts';
 import { toastSuccess } from '../toasts.ts';
 import { isCurrent } from './columns.tsx';
 import { keyPath } from './key-path.ts';

@@ -9,7 +9,7 @@ import { Select } from '../components/field.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { Time } from '../components/time.tsx';
 import { signIn } from '../session.ts';
-import type { Key, KeyOnce } from '../../../src/client/contract/key.ts';
+import type { Key, KeyOnce } from '../../../src/client/contract/access.ts';
 import { isCurrent, overlapEnd } from './columns.tsx';
 import { keyPath } from './key-path.ts';
 import { SecretOnce } from './secret-once.tsx';

@@ -1,5 +1,5 @@
 // The scopes of a key and their descriptions. Pure.
-import type { Scopes } from '../../../src/client/contract/key.ts';
+import type { Scopes } from '../../../src/client/contract/access.ts';
 
 export type Scope = Scopes[number];
 

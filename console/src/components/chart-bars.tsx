@@ -2,7 +2,7 @@
 // one dead delivery in a million is visible.
 import type { JSX } from 'preact';
 import { compactCount, stepTime } from '../format.ts';
-import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/service.ts';
 import { axisTop, labelledSteps } from './chart-scale.ts';
 import { series } from './chart-series.ts';
 

@@ -2,7 +2,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { count, duration, stepTime } from '../format.ts';
-import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/service.ts';
 import { series } from './chart-series.ts';
 
 export function FiguresTable({

@@ -5,7 +5,7 @@ import './charts.css';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { compactCount, count, dateTime, stepTime } from '../format.ts';
-import type { StatsStep as Step } from '../../../src/client/contract/stats.ts';
+import type { StatsStep as Step } from '../../../src/client/contract/service.ts';
 import { Bars, chartHeights } from './chart-bars.tsx';
 import { useStepSelection } from './chart-selection.ts';
 import { series } from './chart-series.ts';

@@ -13,7 +13,7 @@ import { limits } from '../limits.ts';
 import { endMs, hasActivity, withFrame } from '../live-stats.ts';
 import { useLoad, type Load } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
-import type { GetStatsAnswer as Stats } from '../../../src/client/contract/stats.ts';
+import type { GetStatsAnswer as Stats } from '../../../src/client/contract/service.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import type { DeliveryFilter } from './filter.ts';

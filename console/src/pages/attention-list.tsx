@@ -8,7 +8,7 @@ import { Time } from '../components/time.tsx';
 import { outcomeLabel } from '../outcome-label.ts';
 import { plural } from '../format.ts';
 import type { Load } from '../load.ts';
-import type { Attention, GetStatsAnswer as Stats } from '../../../src/client/contract/stats.ts';
+import type { Attention, GetStatsAnswer as Stats } from '../../../src/client/contract/service.ts';
 
 const badges: Readonly<Record<Attention['kind'], StateName>> = {
   failing: 'failing',

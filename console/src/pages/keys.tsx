@@ -12,7 +12,7 @@ import { ListTable } from '../components/list-table.tsx';
 import { limits } from '../limits.ts';
 import { useList } from '../list.ts';
 import { hrefWith, param, setParams } from '../router.ts';
-import type { Key } from '../../../src/client/contract/key.ts';
+import type { Key } from '../../../src/client/contract/access.ts';
 import type { Page } from '../list.ts';
 
 export function KeysPage(): JSX.Element {

@@ -2,7 +2,7 @@
 import './node-list.css';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ListNodesAnswer } from '../../../src/client/contract/node.ts';
+import type { ListNodesAnswer } from '../../../src/client/contract/service.ts';
 import { get } from '../api.ts';
 import { Badge } from '../components/badge.tsx';
 import { Failed, Skeleton } from '../components/list-states.tsx';

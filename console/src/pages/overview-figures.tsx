@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Stat, Stats } from '../components/stat.tsx';
 import { count, duration, percent, plural, span } from '../format.ts';
-import type { GetStatsAnswer } from '../../../src/client/contract/stats.ts';
+import type { GetStatsAnswer } from '../../../src/client/contract/service.ts';
 
 /** Success rates below these are shown as a warning and as an error. */
 const goodRate = 0.99;

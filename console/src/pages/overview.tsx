@@ -19,7 +19,7 @@ import { navigate } from '../router.ts';
 import { can } from '../session.ts';
 import type { Delivery } from '../../../src/client/contract/delivery.ts';
 import type { Page } from '../list.ts';
-import type { GetStatsAnswer as Stats } from '../../../src/client/contract/stats.ts';
+import type { GetStatsAnswer as Stats } from '../../../src/client/contract/service.ts';
 import { useFrames, usePolling } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 import { trackChanges } from '../changes-during-read.ts';

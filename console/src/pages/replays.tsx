@@ -20,7 +20,7 @@ import { noValues } from '../replays/form-values.ts';
 import { hrefWith, param, setParams } from '../router.ts';
 import { can } from '../session.ts';
 import type { Page } from '../list.ts';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 import { useFrames, usePolling } from '../stream.ts';
 
 export function ReplaysPage(): JSX.Element {

@@ -7,7 +7,7 @@ import { Button } from '../components/button.tsx';
 import { ConfirmDialog } from '../components/dialog.tsx';
 import { ProblemNotice } from '../components/notice.tsx';
 import { count, plural } from '../format.ts';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 import { toastSuccess } from '../toasts.ts';
 
 export function CancelButton({

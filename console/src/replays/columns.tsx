@@ -4,7 +4,7 @@ import { StateBadge } from '../components/badge.tsx';
 import type { Column } from '../components/table.tsx';
 import { Time } from '../components/time.tsx';
 import { hrefWith } from '../router.ts';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 import { FilterSummary } from './filter-summary.tsx';
 import { ReplayProgress } from './replay-progress.tsx';
 

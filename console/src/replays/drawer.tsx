@@ -15,7 +15,7 @@ import { Time } from '../components/time.tsx';
 import { count, duration, percent } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { can } from '../session.ts';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 import { useFrames, usePolling } from '../stream.ts';
 import { CancelButton } from './cancel-button.tsx';
 import { TimeRangeText, resultLabel } from './filter-summary.tsx';

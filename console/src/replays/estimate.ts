@@ -1,6 +1,6 @@
 // Estimates the rate and the remaining time of a replay. Pure.
 import { duration } from '../format.ts';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 
 /** No estimate before this time and progress. */
 const soonestMs = 2_000;

@@ -1,6 +1,6 @@
 // The selection of a replay as text.
 import type { JSX } from 'preact';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
 import { Time } from '../components/time.tsx';
 import { outcomeLabel } from '../outcome-label.ts';

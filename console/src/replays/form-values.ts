@@ -1,5 +1,5 @@
 // The values of the replay form, which are query parameters, and the request they make. Pure.
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 
 export const fieldNames = [
   'state',

@@ -11,7 +11,7 @@ import { Drawer } from '../components/dialog.tsx';
 import { Notice, ProblemNotice } from '../components/notice.tsx';
 import { count, duration, plural } from '../format.ts';
 import { route } from '../router.ts';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 import { toastSuccess } from '../toasts.ts';
 import { FormFields } from './form-fields.tsx';
 import { rateError, requestOf, valuesIn, type ReplayRequest } from './form-values.ts';

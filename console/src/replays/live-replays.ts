@@ -1,5 +1,5 @@
 // Merges replays from the stream into the shown list. Pure.
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 
 /** Updates shown replays in place and adds new ones on top. */
 export function mergeReplays(

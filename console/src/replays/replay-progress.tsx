@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { clock } from '../clock.ts';
 import { Progress } from '../components/progress.tsx';
 import { count, percent, plural } from '../format.ts';
-import type { Replay } from '../../../src/client/contract/replay.ts';
+import type { Replay } from '../../../src/client/contract/delivery.ts';
 import { timeLeft } from './estimate.ts';
 
 export function ReplayProgress({ replay }: { replay: Replay }): JSX.Element {

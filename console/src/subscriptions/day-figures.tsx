@@ -8,7 +8,7 @@ import { Stat, Stats as StatRow } from '../components/stat.tsx';
 import { compactCount, duration, percent } from '../format.ts';
 import { limits } from '../limits.ts';
 import { useLoad } from '../load.ts';
-import type { GetStatsAnswer as Stats } from '../../../src/client/contract/stats.ts';
+import type { GetStatsAnswer as Stats } from '../../../src/client/contract/service.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 

@@ -5,7 +5,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { get, problemOf, type ApiProblem } from '../api.ts';
 import { limits } from '../limits.ts';
 import { session } from '../session.ts';
-import type { GetSubscriptionStatsAnswer as SubscriptionStats } from '../../../src/client/contract/stats.ts';
+import type { GetSubscriptionStatsAnswer as SubscriptionStats } from '../../../src/client/contract/service.ts';
 import { useFrames } from '../stream.ts';
 import { useThrottled } from '../throttle.ts';
 

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Contract } from '../../contract/model/contract.ts';
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import { problems } from '../../core/errors/problem.ts';
 import { groupByTag, type Group } from './groups.ts';
 import { html, printHtml, styleTag, type Fragment, type Html } from './html.ts';

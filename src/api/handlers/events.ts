@@ -5,7 +5,7 @@ import { timeOf, withPrefix } from '../../core/base/id.ts';
 import { readOpaqueJson } from '../../core/base/json.ts';
 import type { Event } from '../../core/domain/event.ts';
 import { hopsHeader } from '../../core/domain/hops.ts';
-import { ownEvents } from '../../core/domain/own-events.ts';
+import { ownEvents } from '../../core/domain/system-event.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { Context } from '../../engine/context.ts';

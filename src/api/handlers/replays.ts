@@ -1,5 +1,5 @@
 // Handlers of replays: count (dry run), start, list, show, cancel.
-import { endedStates } from '../../core/domain/fits-delivery.ts';
+import { endedStates } from '../../core/domain/delivery.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { progressOf, type Replay, type ReplayFilter } from '../../core/domain/replay.ts';

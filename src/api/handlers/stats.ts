@@ -1,9 +1,13 @@
 // Handlers of statistics: figures by step for a chart, and totals.
 import { withPrefix } from '../../core/base/id.ts';
-import type { Statistics } from '../../core/telemetry/statistics.ts';
-import { latencyOf, successRateOf } from '../../core/telemetry/statistics.ts';
-import type { Span } from '../../core/telemetry/stats-span.ts';
-import { minuteMs, ranges } from '../../core/telemetry/stats-span.ts';
+import {
+  latencyOf,
+  minuteMs,
+  ranges,
+  type Span,
+  type Statistics,
+  successRateOf,
+} from '../../core/telemetry/statistics.ts';
 import type { Context } from '../../engine/context.ts';
 import type { SubscriptionStats, TimeAsked } from '../../engine/read/stats.ts';
 import { getStats, getSubscriptionStats } from '../../engine/read/stats.ts';

@@ -1,15 +1,16 @@
 // Authentication: executes the security requirements of an operation. One alternative suffices, all
 // schemes of an alternative must hold, and every failure looks the same from outside.
 import type { Alternative, Carrier, Operation, Scheme } from '../../contract/model/contract.ts';
+import { isJson } from '../../contract/model/media.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import type { Key, Scope } from '../../core/domain/key.ts';
-import { limits } from '../../core/limits/limits.ts';
+import { followed, type MaybePromise, together } from '../../core/base/maybe-promise.ts';
+import type { World } from '../../core/base/world.ts';
+import { hashKey, type Key, type Scope } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { followed, together, type MaybePromise } from '../../core/base/maybe-promise.ts';
+import { limits } from '../../core/limits/limits.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
 import type { OpenSession } from '../../engine/access/sessions.ts';
-import { crossOriginFault } from '../request/origin.ts';
-import type { RawHead } from '../request/raw-request.ts';
+import { type RawHead, readMediaType } from '../request/raw-request.ts';
 
 /** Undefined: anonymous, where the contract allows it. */
 export type Caller = Known | undefined;
@@ -247,4 +248,67 @@ function carrierName(carrier: Carrier): string {
   return carrier.name.replaceAll(/[^!#-[\]-~]/gu, (char) =>
     encodeURIComponent(char.toWellFormed()),
   );
+}
+
+// Identifies scrapers. Metrics matter most when the store is down, but then no key can be looked
+// up. So a key that was valid here recently stays valid for a while, for metrics only.
+
+export function createScrapeIdentifier(
+  identifier: Deps['identifier'],
+  world: Pick<World, 'elapsedMs'>,
+): Deps['identifier'] {
+  const known = new Map<string, { key: Key; untilMs: number }>();
+  const note = (hash: string, key: Key | undefined): void => {
+    known.delete(hash);
+    if (key?.scopes.includes('operator') !== true) return;
+    known.set(hash, { key, untilMs: world.elapsedMs() + limits.scrapeKeyMs });
+    const [oldest] = known.keys();
+    if (known.size > limits.scrapeKeysMax && oldest !== undefined) known.delete(oldest);
+  };
+  return {
+    identify: async (presented) => {
+      const hash = Buffer.from(hashKey(presented)).toString('hex');
+      try {
+        const key = await identifier.identify(presented);
+        note(hash, key);
+        return key;
+      } catch (error) {
+        const before = known.get(hash);
+        if (before === undefined || world.elapsedMs() >= before.untilMs) throw error;
+        return before.key;
+      }
+    },
+    identifySession: async (token) => identifier.identifySession(token),
+  };
+}
+
+// Cross-site request forgery: browsers send cookies on their own, so a foreign page could use a key
+// in one. For requests that change something, the browser must state that they come from our own
+// origin.
+
+/**
+ * Why the request is refused, or undefined when it may pass (docs/openapi-semantics.md rule 26).
+ */
+export function crossOriginFault(
+  { method, head }: { method: string; head: RawHead },
+  publicOrigin: string,
+): string | undefined {
+  if (['GET', 'HEAD', 'OPTIONS'].includes(method)) return undefined;
+  const site = head.header.get('sec-fetch-site');
+  const origin = head.header.get('origin');
+  if (site !== undefined) {
+    if (site !== 'same-origin' && site !== 'none') {
+      return `Sec-Fetch-Site is ${JSON.stringify(site)}, expected same-origin or none`;
+    }
+  } else if (origin !== undefined && origin !== publicOrigin) {
+    return `Origin is ${JSON.stringify(origin)}, expected ${JSON.stringify(publicOrigin)}`;
+  }
+  return bodyFault(head);
+}
+
+function bodyFault({ header, hasBody }: RawHead): string | undefined {
+  if (!hasBody) return undefined;
+  const type = readMediaType(header.get('content-type'));
+  if (type !== undefined && isJson(type.mediaType)) return undefined;
+  return 'the body is not JSON, expected Content-Type application/json';
 }

@@ -13,9 +13,14 @@ import { problemReply, toProblem, type ProblemReply } from '../request/problem.t
 import type { RawHead } from '../request/raw-request.ts';
 import { deedOf, note, subjectOf, type Noted } from '../request/request-log.ts';
 import { routeOf } from '../request/route.ts';
-import { authenticator, bodyBytesMaxOf, challenges, type Deps } from './authenticate.ts';
+import {
+  authenticator,
+  bodyBytesMaxOf,
+  challenges,
+  createScrapeIdentifier,
+  type Deps,
+} from './authenticate.ts';
 import { readCall, type Arrived, type Place } from './read-call.ts';
-import { createScrapeIdentifier } from './scrape-identifier.ts';
 
 export interface Served {
   operation: Operation;

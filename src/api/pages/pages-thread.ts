@@ -5,8 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Contract } from '../../contract/model/contract.ts';
 import { compileAgain } from '../../contract/compile/contracts.ts';
 import { docsPage } from '../docs/page.ts';
-import { listEventTypes } from './event-types.ts';
-import { reportJson } from './report-json.ts';
+import { listEventTypes, reportJson } from './contract-json.ts';
 
 export interface PagesTask {
   files: Contract['files'];

@@ -5,12 +5,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { withPrefix } from '../../core/base/id.ts';
-import { limits } from '../../core/limits/limits.ts';
+import type { World } from '../../core/base/world.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { tendConnections, type Connections } from './connections.ts';
-import type { ProblemReply } from '../request/problem.ts';
-import { problemBody, problemMediaType, problemReply, toProblem } from '../request/problem.ts';
+import { limits } from '../../core/limits/limits.ts';
+import {
+  problemBody,
+  problemMediaType,
+  type ProblemReply,
+  problemReply,
+  toProblem,
+} from '../request/problem.ts';
 import { logRequest, logRequests, type RequestLog } from '../request/request-log.ts';
+import { type Connections, tendConnections } from './connections.ts';
 
 export interface ServerOptions extends RequestLog {
   newId: () => string;
@@ -184,4 +190,34 @@ function brokenRequest(code: string | undefined): { problem: Problem; reason: st
   }
   const detail = 'The bytes received are not a valid HTTP/1.1 request';
   return { problem: new Problem('malformed_request', detail), reason: 'Bad Request' };
+}
+
+// Where a server listens, and how it stops.
+
+/** Current requests are finished, but only for a bounded time. */
+export async function closeServer(
+  { server, connections }: Server,
+  world: Pick<World, 'sleep'>,
+): Promise<void> {
+  const closed = new AbortController();
+  const giveUp = world.sleep(limits.stopTimeoutMs, closed.signal).then(
+    () => connections.cutAll(),
+    () => undefined, // Aborted: all were finished in time.
+  );
+  await server.close();
+  closed.abort();
+  await giveUp;
+}
+
+/** The URL for users on this machine. */
+export function localUrl(
+  server: FastifyInstance,
+  { host, isTls }: { host: string; isTls: boolean },
+): string {
+  const scheme = isTls ? 'https' : 'http';
+  const [address] = server.addresses();
+  const isAny = host === '0.0.0.0' || host === '::';
+  const name = isAny ? 'localhost' : host.includes(':') ? `[${host}]` : host;
+  const port = typeof address === 'object' ? address.port : 0;
+  return `${scheme}://${name}:${port}`;
 }

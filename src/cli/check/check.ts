@@ -22,10 +22,8 @@ import {
 } from '../../contract/report/report.ts';
 import type { Invocation } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
-import { harmless } from '../terminal/harmless.ts';
-import { painter, type Paint, type Style } from '../terminal/paint.ts';
+import { harmless, type Paint, painter, type Style, wrap } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { wrap } from '../terminal/wrap.ts';
 
 /** The result for one file. */
 export type Checked =

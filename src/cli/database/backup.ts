@@ -8,10 +8,9 @@ import { backUpInThread } from '../../store/sqlite/backup/backup-thread.ts';
 import type { Invocation } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { configOf } from '../declare/flags.ts';
-import { painter } from '../terminal/paint.ts';
+import { filled, painter } from '../terminal/text.ts';
 import { startProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { filled } from '../terminal/wrap.ts';
 
 export async function backup(call: Invocation, terminal: Terminal): Promise<void> {
   const { env, positionals, isJson } = call;

@@ -6,7 +6,7 @@ import type { AppliedMigration } from '../../store/sql/migrate.ts';
 import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';
 import { configOf } from '../declare/flags.ts';
-import { painter } from '../terminal/paint.ts';
+import { painter } from '../terminal/text.ts';
 import { startProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

@@ -1,7 +1,6 @@
 // A command as a value: its help, its docs page, the parsing of its arguments and its errors are
 // all derived from it. Declarations must stay light: heavy code is imported when the command runs.
-import type { Environment } from '../../config/setting.ts';
-import type { settings } from '../../config/settings.ts';
+import type { Environment, settings } from '../../config/settings.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface Command {

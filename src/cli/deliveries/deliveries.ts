@@ -1,6 +1,6 @@
 // `ringback deliveries`: lists deliveries, shows one with its attempts, or follows them live.
 import type { ListDeliveriesQuery, Client, Delivery } from '../../client/client.ts';
-import { fitsEvent } from '../../core/domain/fits-delivery.ts';
+import { fitsEvent } from '../../core/domain/delivery.ts';
 import type { Invocation } from '../declare/command.ts';
 import { refuseBeside } from '../declare/flags.ts';
 import { deliveryFlags, deliveryStates, errorWords, listFlags } from '../service/filter-flags.ts';
@@ -8,10 +8,9 @@ import { expectId } from '../service/id-kind.ts';
 import { json, showList, viewOf, paintState } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
 import { calledWrongly } from '../terminal/failure.ts';
-import { harmless } from '../terminal/harmless.ts';
-import { stopSignal } from '../terminal/stop-signal.ts';
+import { harmless } from '../terminal/text.ts';
+import { stopSignal, type Terminal } from '../terminal/terminal.ts';
 import { cutTo } from '../terminal/table.ts';
-import type { Terminal } from '../terminal/terminal.ts';
 import { readTime } from '../terminal/when.ts';
 import { deliveryColumns, showDelivery, answerOf } from './delivery-view.ts';
 

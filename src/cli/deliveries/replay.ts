@@ -5,17 +5,17 @@ import { guess } from '../../core/errors/nearest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
 import { refuseBeside } from '../declare/flags.ts';
-import { askYes } from '../service/ask-yes.ts';
-import { askUntil } from '../service/asking.ts';
+import { pollUntil } from '../service/poll.ts';
 import { deliveryFlags, endedStates, listFlags } from '../service/filter-flags.ts';
 import { expectId } from '../service/id-kind.ts';
-import { json, showList, viewOf } from '../service/view.ts';
+import { json, paintState, showList, stateColumn, type View, viewOf } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { startProgress } from '../terminal/progress.ts';
+import type { Column } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { logPainter } from '../terminal/text.ts';
 import { readFilters } from './deliveries.ts';
-import { filterText, replayColumns, showReplay } from './replay-view.ts';
 
 export async function replay(call: Invocation, terminal: Terminal): Promise<void> {
   const [word = 'create', id, ...more] = call.positionals;
@@ -119,7 +119,7 @@ async function follow(
 ): Promise<Replay> {
   using progress = startProgress('Sending again', terminal);
   const { id } = begun;
-  return await askUntil(terminal, {
+  return await pollUntil(terminal, {
     ask: async (signal) => {
       const now = await client.replays.get(id, { retries: limits.longRetries, signal });
       if (now.state !== 'running') return now;
@@ -135,3 +135,85 @@ async function follow(
       ),
   });
 }
+
+// Shows replays to people: a line each, or one with all its figures.
+
+export function replayColumns({ paint, when }: View): Column<Replay>[] {
+  return [
+    { title: 'ID', show: ({ id }) => id },
+    stateColumn(paint),
+    { title: 'DONE', show: ({ progress }) => percent(progress), isRight: true, rank: 8 },
+    { title: 'SENT', show: ({ replayed }) => String(replayed), isRight: true, rank: 7 },
+    { title: 'SKIPPED', show: ({ skipped }) => String(skipped), isRight: true, rank: 4 },
+    { title: 'STARTED', show: ({ createdAt }) => when(createdAt), rank: 5 },
+    { title: 'FILTER', show: ({ filter }) => filterText(filter), rank: 6, shrinksTo: 12 },
+  ];
+}
+
+export function showReplay(view: View, one: Replay): string {
+  const { paint, exactly } = view;
+  const { id, state, filter } = one;
+  return view.facts([
+    ['replay', id],
+    ['state', state, (text) => paintState(paint, state, text)],
+    ['filter', filterText(filter)],
+    ['until', exactly(filter.until)],
+    ['progress', percent(one.progress)],
+    ['sent again', one.replayed.toLocaleString('en')],
+    ['skipped', one.skipped === 0 ? undefined : one.skipped.toLocaleString('en')],
+    ['rate', `at most ${one.ratePerSecond} per second`],
+    ['started', exactly(one.createdAt)],
+    ['ended', exactly(one.endedAt)],
+    ['cancel', state === 'running' ? `ringback replay cancel ${id}` : undefined],
+  ]);
+}
+
+/** `dead, order.*, to sub_…, answered with 5xx, since …` */
+export function filterText(filter: NewReplayFilter): string {
+  const { state = 'dead', event, subscriberId, status, error, from } = filter;
+  return [
+    state,
+    event === undefined ? '' : event,
+    subscriberId === undefined ? '' : `to ${subscriberId}`,
+    status === undefined ? '' : `status ${status}`,
+    error === undefined ? '' : `error ${error}`,
+    from === undefined ? '' : `since ${from}`,
+  ]
+    .filter((part) => part !== '')
+    .join(', ');
+}
+
+function percent(progress: number): string {
+  return `${Math.floor(progress * 100)} %`;
+}
+
+// Asks a yes/no question that only a person at a terminal can answer; everyone else must pass
+// --yes.
+
+export interface Question {
+  /** Context in lines, printed before the question and in the error. */
+  about: string;
+  question: string;
+}
+
+export async function askYes(terminal: Terminal, { about, question }: Question): Promise<boolean> {
+  if (!terminal.input.isTerminal || !terminal.log.isTerminal) {
+    throw calledWrongly(
+      `${about}Cannot ask for confirmation: standard input is not a terminal. Pass --yes to ` +
+        'skip the question',
+    );
+  }
+  terminal.err(`${about}${logPainter(terminal)('bold', question)} [y/N] `);
+  return /^\s*y(es)?\s*$/i.test(await firstLine(terminal));
+}
+
+async function firstLine({ input }: Terminal): Promise<string> {
+  let line = '';
+  for await (const chunk of input.bytes()) {
+    line += Buffer.from(chunk).toString();
+    if (line.includes('\n') || line.length > lineCharsMax) break;
+  }
+  return line;
+}
+
+const lineCharsMax = 1_000;

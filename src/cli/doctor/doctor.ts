@@ -8,22 +8,19 @@ import { loadContracts } from '../../contract/compile/contracts.ts';
 import { ContractError } from '../../contract/document/document.ts';
 import { explainError } from '../../contract/document/locate.ts';
 import { makeReport } from '../../contract/report/report.ts';
-import { packageFolder } from '../../core/base/package-folder.ts';
-import { version } from '../../core/base/version.ts';
+import { packageFolder, version } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
 import { systemResolver, localhostAddresses, type Resolver } from '../../egress/guard/resolve.ts';
 import { ownContract } from '../../service.ts';
 import { readTracing } from '../../tracing/settings.ts';
 import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';
-import { painter } from '../terminal/paint.ts';
+import { painter, wrap } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { wrap } from '../terminal/wrap.ts';
 import { checkPort, checkPublicUrl, checkTargets } from './address.ts';
 import { checkCertificate } from './certificate.ts';
 import { failed, reasonOf, ok, warning, type Finding } from './finding.ts';
-import { checkDisk, checkFolder } from './folder.ts';
-import { checkStoreFile } from './store-file.ts';
+import { checkDisk, checkFolder, checkStoreFile } from './store-file.ts';
 import { checkStoreServer } from './store-server.ts';
 
 export async function doctor(call: Invocation, terminal: Terminal): Promise<void> {

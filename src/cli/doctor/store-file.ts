@@ -1,15 +1,18 @@
-// Checks the SQLite file: whether it opens and is sound, its migration, and whether the encryption
-// key fits. Read only; a running service does not notice.
-import { existsSync } from 'node:fs';
+// Checks of SQLite: whether the database opens and is sound, its migration, whether the encryption
+// key fits, and whether its folder is writable with free space. Reads only, except for a file that
+// it deletes again; a running service does not notice.
+import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import type { KeyRing } from '../../core/secrets/seal.ts';
 import { isProof, proofName } from '../../engine/access/unlock.ts';
 import { keyFileIn, readKeyFile } from '../../store/open/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open/open.ts';
 import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import type { AppliedMigration } from '../../store/sql/migrate.ts';
 import { refuseMissing } from '../../store/sqlite/connection/connect.ts';
 import { examine, type Examined } from '../../store/sqlite/connection/examine.ts';
-import { failed, ok, reasonOf, warning, type Finding } from './finding.ts';
-import { judgeSchema, refusedSchema } from './schema.ts';
+import { failed, type Finding, ok, reasonOf, warning } from './finding.ts';
 
 const backMs = 60_000;
 
@@ -106,4 +109,76 @@ export function judgeClock(lastSeenMs: number | undefined, nowMs: number): Findi
       'after that',
     remedy: 'Set the clock (NTP): signatures carry its time, and receivers reject old ones',
   });
+}
+
+// Reports the schema version, on either database.
+
+export function judgeSchema(due: readonly AppliedMigration[]): Finding {
+  if (due.length === 0) return ok('schema', 'up to date, no migration pending');
+  const names = due.map(({ number, name }) => `${number} "${name}"`).join(', ');
+  return warning('schema', {
+    message: `Migrations are pending: ${names}`,
+    remedy: 'Back up first; then run ringback migrate, or let the next start apply them',
+  });
+}
+
+/** A start would fail with the same message. */
+export function refusedSchema({ code, message }: CannotOpenStore): Finding {
+  const remedy =
+    code === 'newer_schema'
+      ? 'Start the newer Ringback that wrote it, or restore an earlier backup'
+      : 'Start the Ringback that wrote it, or restore a backup that this version can open';
+  return failed('schema', { message, remedy });
+}
+
+// Checks the data folder of SQLite: whether it is writable, fsync works, and there is free space.
+
+const freeBytesEnough = 2 ** 30;
+const freeBytesLeast = 100 * 2 ** 20;
+
+/** Writes a file, syncs it, and deletes it again. Does not create a missing folder. */
+export function checkFolder(dataDir: string): Finding {
+  const folder = existingOf(dataDir);
+  const probe = join(folder, `.ringback-doctor-${process.pid}`);
+  try {
+    const file = openSync(probe, 'wx', 0o600);
+    try {
+      writeSync(file, 'written by ringback doctor; safe to delete\n');
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+      rmSync(probe, { force: true });
+    }
+  } catch (error) {
+    return failed('folder', {
+      message: `Cannot write to "${folder}": ${reasonOf(error)}`,
+      remedy:
+        'Make the folder writable for the user that runs Ringback, or set RINGBACK_DATA to ' +
+        'another one',
+    });
+  }
+  const isThere = existsSync(dataDir);
+  const message = isThere ? 'is writable' : 'does not exist yet; the first start creates it';
+  return ok('folder', `"${dataDir}" ${message}`);
+}
+
+export async function checkDisk(dataDir: string): Promise<Finding> {
+  const { bsize, bavail } = await statfs(existingOf(dataDir));
+  return judgeDisk(bsize * bavail);
+}
+
+export function judgeDisk(freeBytes: number): Finding {
+  const message = `${(freeBytes / 1e9).toFixed(1)} GB free`;
+  const remedy =
+    'Free some space, or shorten RINGBACK_RETENTION: with a full disk, every publish ' +
+    'returns 503';
+  if (freeBytes < freeBytesLeast) return failed('disk', { message, remedy });
+  return freeBytes < freeBytesEnough ? warning('disk', { message, remedy }) : ok('disk', message);
+}
+
+/** The folder, or its nearest existing ancestor. */
+function existingOf(dataDir: string): string {
+  let folder = resolve(dataDir);
+  while (!existsSync(folder) && dirname(folder) !== folder) folder = dirname(folder);
+  return folder;
 }

@@ -12,8 +12,7 @@ import {
 } from '../../store/postgres/connection/cannot-open.ts';
 import { examineServer, type ExaminedServer } from '../../store/postgres/connection/examine.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
-import { judgeSchema, refusedSchema } from './schema.ts';
-import { judgeRing } from './store-file.ts';
+import { judgeRing, judgeSchema, refusedSchema } from './store-file.ts';
 
 /** The newest version that the tests run on. */
 const versionTested = 18;

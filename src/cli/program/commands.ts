@@ -1,20 +1,13 @@
 // All commands, in the order of the overview.
 import type { Command } from '../declare/command.ts';
-import { backup } from '../commands/backup.ts';
+import { backup, migrate } from '../commands/database.ts';
 import { check } from '../commands/check.ts';
-import { deliveries } from '../commands/deliveries.ts';
+import { deliveries, events, replay, retry } from '../commands/deliveries.ts';
 import { doctor } from '../commands/doctor.ts';
-import { events } from '../commands/events.ts';
-import { key } from '../commands/key.ts';
-import { listen } from '../commands/listen.ts';
-import { migrate } from '../commands/migrate.ts';
+import { key } from '../commands/keys.ts';
+import { listen, subscribe, subscriptions, unsubscribe } from '../commands/subscriptions.ts';
 import { publish } from '../commands/publish.ts';
-import { replay } from '../commands/replay.ts';
-import { retry } from '../commands/retry.ts';
 import { serve } from '../commands/serve.ts';
-import { subscribe } from '../commands/subscribe.ts';
-import { subscriptions } from '../commands/subscriptions.ts';
-import { unsubscribe } from '../commands/unsubscribe.ts';
 
 export const commands: readonly Command[] = [
   serve,

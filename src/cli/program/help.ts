@@ -1,10 +1,9 @@
 // The help of the program: an overview that fits on a screen, and the help of each command.
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import { groups, type Command, type Flag } from '../declare/command.ts';
 import { settingFlags, type SettingFlag } from '../declare/flags.ts';
-import { painter, type Paint } from '../terminal/paint.ts';
+import { type Paint, painter, wrap } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { wrap } from '../terminal/wrap.ts';
 
 type Screen = Pick<Terminal, 'isScreen' | 'width'>;
 

@@ -1,7 +1,7 @@
 // Parses the command line into an invocation, or throws a sentence about the first error. No
 // argument is ever ignored.
 import { parseArgs } from 'node:util';
-import type { Environment } from '../../config/setting.ts';
+import type { Environment } from '../../config/settings.ts';
 import type { Command, Flag, Invocation } from '../declare/command.ts';
 import { calledWrongly } from '../terminal/failure.ts';
 import { settingFlags } from '../declare/flags.ts';

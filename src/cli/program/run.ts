@@ -1,13 +1,11 @@
 // argv → command → exit code. Failures are sentences on stderr, or JSON with --json; only bugs of
 // ours keep their stack.
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import { nearest } from '../../core/errors/nearest.ts';
 import type { Command } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
-import { harmlessLines, harmless } from '../terminal/harmless.ts';
-import { logPainter } from '../terminal/paint.ts';
+import { filled, harmless, harmlessLines, logPainter } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { filled } from '../terminal/wrap.ts';
 import { help, overview } from './help.ts';
 import { readCall } from './read-call.ts';
 
@@ -110,7 +108,7 @@ function guarded(terminal: Terminal, { isJson }: { isJson: boolean }): Terminal 
   };
 }
 
-/** Line breaks, tabs, and the colours of paint.ts. */
+/** Line breaks, tabs, and the colours of text.ts. */
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const ours = /(\n|\t|\u001b\[(?:1|2|22|31|32|33|36|39)m)/;
 /** Also how the progress bar is redrawn: from the start of the line, erasing the rest. */

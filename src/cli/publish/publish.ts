@@ -3,7 +3,7 @@ import type { Accepted, CallOptions, Client } from '../../client/client.ts';
 import { readOpaqueJson } from '../../core/base/json.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
-import { askUntil } from '../service/asking.ts';
+import { pollUntil } from '../service/poll.ts';
 import { expectId } from '../service/id-kind.ts';
 import { json, viewOf } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
@@ -143,7 +143,7 @@ async function waitForDeliveries(
 ): Promise<Ended> {
   using progress = startProgress('Delivering', terminal);
   let total = deliveries;
-  return await askUntil(terminal, {
+  return await pollUntil(terminal, {
     ask: async (signal) => {
       const options = { ...patient, signal };
       total ??= (await client.events.get(eventId, options)).deliveries;

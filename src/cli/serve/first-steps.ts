@@ -15,7 +15,7 @@ import {
 } from '../../contract/sample/sample-request.ts';
 import type { Work } from '../../contract/schema/meter.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import { packageFolder } from '../../core/base/package-folder.ts';
+import { packageFolder } from '../../core/base/package.ts';
 import type { Service } from '../../service.ts';
 
 type Greeted = Pick<Service, 'url' | 'firstKey' | 'defaultApp' | 'contracts'>;

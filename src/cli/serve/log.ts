@@ -1,13 +1,13 @@
 // The log of the process: one wide line per fact on stderr, as JSON or, on a terminal,
 // human-readable. Secrets are removed here, whatever part wrote the line. A slow or broken pipe
 // loses lines; it must never block or end the service.
-import { pino, type Logger } from 'pino';
+import { type Logger, pino } from 'pino';
 import type { LogFormat, LogLevel } from '../../config/readers.ts';
-import { limits } from '../../core/limits/limits.ts';
-import type { LogFact } from '../../core/telemetry/log-fact.ts';
-import { redact, withoutPaths } from '../../core/secrets/redact.ts';
 import type { World } from '../../core/base/world.ts';
-import { prettyLine } from '../terminal/pretty.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { redact, withoutPaths } from '../../core/secrets/redact.ts';
+import type { LogFact } from '../../core/telemetry/log-fact.ts';
+import { harmless, type Paint, painter, type Style } from '../terminal/text.ts';
 
 export interface LogOptions {
   level: LogLevel;
@@ -122,4 +122,71 @@ async function flushed(file: ReturnType<typeof pino.destination>): Promise<void>
   return new Promise((resolve) => {
     file.flush(() => resolve());
   });
+}
+
+// Formats a log line for people: time, level, message, then its facts in one row. Input is a JSON
+// line without secrets; output has no foreign control characters.
+
+export interface PrettyOptions {
+  isColoured: boolean;
+}
+
+export function prettyLine(json: string, { isColoured }: PrettyOptions): string {
+  const line = parse(json);
+  if (line === undefined) return `${harmless(json.trimEnd())}\n`;
+  const { level, time, msg, err, ...facts } = line;
+  const paint = painter({ isScreen: isColoured });
+  const name = levels.get(Number(level)) ?? levels.get(30);
+  const head = [
+    paint('dim', clock(time)),
+    paint(name?.colour ?? 'dim', name?.text ?? ''),
+    paint('bold', harmless(typeof msg === 'string' ? msg : '')),
+  ];
+  const shown = Object.entries(facts).map(
+    ([key, value]) => `${paint('dim', `${harmless(key)}=`)}${valueText(value)}`,
+  );
+  return `${[...head, ...shown].join(' ')}${trouble(err, paint)}\n`;
+}
+
+/** The stack of an error, below its line. */
+function trouble(err: unknown, paint: Paint): string {
+  if (!isObject(err)) return err === undefined ? '' : ` err=${valueText(err)}`;
+  const stack = typeof err['stack'] === 'string' ? err['stack'] : valueText(err);
+  const lines = stack.split('\n').slice(0, stackLinesMax);
+  return lines.map((one) => `\n    ${paint('red', harmless(one))}`).join('');
+}
+
+const stackLinesMax = 40;
+
+const levels: ReadonlyMap<number, { text: string; colour: Style }> = new Map([
+  [10, { text: 'TRACE', colour: 'dim' }],
+  [20, { text: 'DEBUG', colour: 'dim' }],
+  [30, { text: 'INFO ', colour: 'green' }],
+  [40, { text: 'WARN ', colour: 'yellow' }],
+  [50, { text: 'ERROR', colour: 'red' }],
+  [60, { text: 'FATAL', colour: 'red' }],
+]);
+
+function parse(json: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(json);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // Shown unchanged.
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+/** The time of day, without the date. */
+function clock(time: unknown): string {
+  return typeof time === 'string' ? harmless(time.slice(11, 23)) : '';
+}
+
+/** Plain words unquoted; anything else as JSON, so that its end is visible. */
+function valueText(value: unknown): string {
+  if (typeof value === 'string' && /^[\x21\x23-\x7e]+$/.test(value)) return value;
+  return harmless(JSON.stringify(value) ?? '');
 }

@@ -6,7 +6,7 @@ import { settings } from '../../config/settings.ts';
 import { ContractError } from '../../contract/document/document.ts';
 import { explainError } from '../../contract/document/locate.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import { startService, type Service } from '../../service.ts';
 import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
 import type { OpenStore } from '../../store/open/open.ts';
@@ -17,7 +17,7 @@ import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';
 import { firstSteps, openDoors } from './first-steps.ts';
 import { openLog } from './log.ts';
-import { painter, type Paint } from '../terminal/paint.ts';
+import { type Paint, painter } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface Running {

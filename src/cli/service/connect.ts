@@ -1,6 +1,6 @@
 // The address of the service and the key to call it with: from flags or the environment.
 import { readPublicUrl, readText } from '../../config/readers.ts';
-import { readSetting } from '../../config/setting.ts';
+import { readSetting } from '../../config/settings.ts';
 import type { Flag, Invocation } from '../declare/command.ts';
 import { calledWrongly } from '../terminal/failure.ts';
 

@@ -1,10 +1,10 @@
 // How commands show results: the same colours, times and list endings everywhere.
-import { circleFinder } from '../../client/circle.ts';
+import { circleFinder } from '../../client/listing.ts';
 import type { Listing } from '../../client/client.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
-import { painter, type Paint, type Style } from '../terminal/paint.ts';
+import { type Paint, painter, type Style } from '../terminal/text.ts';
 import { facts, table, type Column, type Fact } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { exactTime, relativeTime } from '../terminal/when.ts';

@@ -9,10 +9,8 @@ import type { Invocation } from '../declare/command.ts';
 import { json } from '../service/view.ts';
 import { explained, withService } from '../service/with-service.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
-import { harmless, harmlessLines } from '../terminal/harmless.ts';
-import { painter } from '../terminal/paint.ts';
-import { stopSignal } from '../terminal/stop-signal.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { harmless, harmlessLines, painter } from '../terminal/text.ts';
+import { stopSignal, type Terminal } from '../terminal/terminal.ts';
 
 interface Listener {
   client: Client;

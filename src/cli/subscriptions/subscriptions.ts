@@ -1,7 +1,7 @@
 // `ringback subscriptions`: lists subscriptions, or shows one with its health; pauses, resumes or
 // pings it, and shows or rotates its secret.
 import type { Client, Subscription } from '../../client/client.ts';
-import { durationMs } from '../../core/base/duration.ts';
+import { durationMs } from '../../core/base/written-time.ts';
 import { listed } from '../../core/errors/nearest.ts';
 import type { Invocation } from '../declare/command.ts';
 import { refuseBeside } from '../declare/flags.ts';
@@ -10,7 +10,7 @@ import { expectId } from '../service/id-kind.ts';
 import { json, showList, viewOf, paintState, stateColumn, type View } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
 import { calledWrongly } from '../terminal/failure.ts';
-import { harmless } from '../terminal/harmless.ts';
+import { harmless } from '../terminal/text.ts';
 import type { Column } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 

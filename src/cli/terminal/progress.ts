@@ -1,7 +1,7 @@
 // A progress bar on stderr, in one line that is redrawn and erased at the end. If stderr is not a
 // terminal it draws nothing, and standard output is never touched.
 import { limits } from '../../core/limits/limits.ts';
-import { harmless } from './harmless.ts';
+import { harmless } from './text.ts';
 import { cutTo, textWidth } from './table.ts';
 import type { Terminal } from './terminal.ts';
 

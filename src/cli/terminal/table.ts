@@ -1,6 +1,6 @@
 // A table for people, no wider than the terminal. Narrow terminals get shorter cells first, then
 // fewer columns. Cells are escaped; only the colours of `paint` reach the terminal.
-import { harmless } from './harmless.ts';
+import { harmless } from './text.ts';
 
 export interface Column<Row> {
   title: string;

@@ -23,3 +23,9 @@ export interface Terminal {
    */
   stopped: Promise<void>;
 }
+
+export function stopSignal({ stopped }: Pick<Terminal, 'stopped'>): AbortSignal {
+  const leaving = new AbortController();
+  void stopped.then(() => leaving.abort());
+  return leaving.signal;
+}

@@ -1,4 +1,60 @@
-// Generated from openapi.yaml by `npm run docs`: the path of each operation, and whether it may be retried.
+// Generated from openapi.yaml by `npm run docs`: the path of each operation and whether it may be retried,
+// the members of its response, its parameters and types.
+import type {
+  ListEventsQuery,
+  Event,
+  PublishEventBody,
+  Accepted,
+  PublishEventsBody,
+  PublishEventsAnswer,
+  GetEventAnswer,
+  ListEventTypesAnswer,
+} from './event.ts';
+import type {
+  SubscribeOperationQuery,
+  SubscribeOperationBody,
+  Subscribed,
+  UnsubscribeOperationQuery,
+  UnsubscribeOperationAnswer,
+  ListSubscriptionsQuery,
+  Subscription,
+  EditSubscriptionBody,
+  Secret,
+  RotateBody,
+} from './subscription.ts';
+import type {
+  ListDeliveriesQuery,
+  Delivery,
+  GetDeliveryAnswer,
+  RetryDeliveryAnswer,
+  ListReplaysQuery,
+  Replay,
+  CreateReplayBody,
+  CreateReplay200,
+} from './delivery.ts';
+import type {
+  ListKeysQuery,
+  Key,
+  CreateKeyBody,
+  KeyOnce,
+  ListAppsQuery,
+  App,
+  CreateAppBody,
+  CreateAppAnswer,
+  EditAppBody,
+} from './access.ts';
+import type {
+  GetStatsQuery,
+  GetStatsAnswer,
+  GetSubscriptionStatsQuery,
+  GetSubscriptionStatsAnswer,
+  ListNodesAnswer,
+  Status,
+  GetReadinessAnswer,
+  ListContractsAnswer,
+  ContractReport,
+} from './service.ts';
+import type { Page } from '../listing.ts';
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
@@ -133,3 +189,149 @@ export const operations = {
 } as const satisfies Readonly<Record<string, Operation>>;
 
 export type OperationId = keyof typeof operations;
+
+/** The members that each JSON response has. A response without one of them is not Ringback's. */
+export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> = {
+  subscribeOperation: ['subscriberId', 'secret'],
+  unsubscribeOperation: ['subscriberId'],
+  listSubscriptions: ['items', 'nextCursor'],
+  getSubscription: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
+  editSubscription: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
+  getSecret: ['secret'],
+  rotateSecret: ['secret'],
+  pingSubscription: ['eventId', 'deliveries'],
+  listEvents: ['items', 'nextCursor'],
+  publishEvent: ['eventId', 'deliveries'],
+  publishEvents: ['items'],
+  getEvent: ['id', 'event', 'deliveries', 'createdAt', 'payload'],
+  listEventTypes: ['items', 'own'],
+  listDeliveries: ['items', 'nextCursor'],
+  getDelivery: [
+    'id',
+    'state',
+    'event',
+    'eventId',
+    'subscriberId',
+    'callback',
+    'attemptCount',
+    'createdAt',
+    'attempts',
+  ],
+  retryDelivery: ['id'],
+  listReplays: ['items', 'nextCursor'],
+  createReplay: ['matched'],
+  getReplay: [
+    'id',
+    'state',
+    'filter',
+    'ratePerSecond',
+    'matched',
+    'replayed',
+    'skipped',
+    'progress',
+    'createdAt',
+  ],
+  cancelReplay: [
+    'id',
+    'state',
+    'filter',
+    'ratePerSecond',
+    'matched',
+    'replayed',
+    'skipped',
+    'progress',
+    'createdAt',
+  ],
+  getStats: [
+    'from',
+    'until',
+    'stepSeconds',
+    'steps',
+    'totals',
+    'pending',
+    'pendingIsCapped',
+    'oldestPendingAt',
+    'attention',
+  ],
+  getSubscriptionStats: ['from', 'until', 'stepSeconds', 'items'],
+  listKeys: ['items', 'nextCursor'],
+  createKey: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
+  getKey: ['id', 'name', 'scopes', 'state', 'createdAt'],
+  rotateKey: ['id', 'name', 'scopes', 'state', 'createdAt', 'key'],
+  listApps: ['items', 'nextCursor'],
+  createApp: ['id', 'name', 'createdAt', 'subscriptions', 'quotas', 'key'],
+  getApp: ['id', 'name', 'createdAt', 'subscriptions', 'quotas'],
+  editApp: ['id', 'name', 'createdAt', 'subscriptions', 'quotas'],
+  listNodes: ['items'],
+  getHealth: ['status'],
+  getReadiness: ['status', 'node', 'role'],
+  listContracts: ['items'],
+  getContractReport: [
+    'title',
+    'version',
+    'openapi',
+    'subscribes',
+    'unsubscribes',
+    'events',
+    'warnings',
+    'cannotRun',
+  ],
+};
+
+/** Parameters and responses of each operation. */
+export interface Calls {
+  subscribeOperation: {
+    request: { query?: SubscribeOperationQuery; body?: SubscribeOperationBody };
+    answer: Subscribed;
+  };
+  unsubscribeOperation: {
+    request: { query: UnsubscribeOperationQuery };
+    answer: UnsubscribeOperationAnswer;
+  };
+  listSubscriptions: { request: { query?: ListSubscriptionsQuery }; answer: Page<Subscription> };
+  getSubscription: { request: { path: { id: string } }; answer: Subscription };
+  editSubscription: {
+    request: { path: { id: string }; body: EditSubscriptionBody };
+    answer: Subscription;
+  };
+  deleteSubscription: { request: { path: { id: string } }; answer: undefined };
+  getSecret: { request: { path: { id: string } }; answer: Secret };
+  rotateSecret: { request: { path: { id: string }; body?: RotateBody }; answer: Secret };
+  pingSubscription: { request: { path: { id: string } }; answer: Accepted };
+  listEvents: { request: { query?: ListEventsQuery }; answer: Page<Event> };
+  publishEvent: { request: { body: PublishEventBody }; answer: Accepted };
+  publishEvents: { request: { body: PublishEventsBody }; answer: PublishEventsAnswer };
+  getEvent: { request: { path: { id: string } }; answer: GetEventAnswer };
+  listEventTypes: { request: Record<never, never>; answer: ListEventTypesAnswer };
+  listDeliveries: { request: { query?: ListDeliveriesQuery }; answer: Page<Delivery> };
+  getDelivery: { request: { path: { id: string } }; answer: GetDeliveryAnswer };
+  retryDelivery: { request: { path: { id: string } }; answer: RetryDeliveryAnswer };
+  listReplays: { request: { query?: ListReplaysQuery }; answer: Page<Replay> };
+  createReplay: { request: { body: CreateReplayBody }; answer: CreateReplay200 | Replay };
+  getReplay: { request: { path: { id: string } }; answer: Replay };
+  cancelReplay: { request: { path: { id: string } }; answer: Replay };
+  getStats: { request: { query?: GetStatsQuery }; answer: GetStatsAnswer };
+  getSubscriptionStats: {
+    request: { query: GetSubscriptionStatsQuery };
+    answer: GetSubscriptionStatsAnswer;
+  };
+  openStream: { request: Record<never, never>; answer: never };
+  listKeys: { request: { query?: ListKeysQuery }; answer: Page<Key> };
+  createKey: { request: { body: CreateKeyBody }; answer: KeyOnce };
+  getKey: { request: { path: { id: string } }; answer: Key };
+  revokeKey: { request: { path: { id: string } }; answer: undefined };
+  rotateKey: { request: { path: { id: string }; body?: RotateBody }; answer: KeyOnce };
+  listApps: { request: { query?: ListAppsQuery }; answer: Page<App> };
+  createApp: { request: { body: CreateAppBody }; answer: CreateAppAnswer };
+  getApp: { request: { path: { id: string } }; answer: App };
+  editApp: { request: { path: { id: string }; body: EditAppBody }; answer: App };
+  listNodes: { request: Record<never, never>; answer: ListNodesAnswer };
+  getMetrics: { request: Record<never, never>; answer: string };
+  getHealth: { request: Record<never, never>; answer: Status };
+  getReadiness: { request: Record<never, never>; answer: GetReadinessAnswer };
+  getOpenapiJson: { request: Record<never, never>; answer: Readonly<Record<string, unknown>> };
+  getOpenapiYaml: { request: Record<never, never>; answer: string };
+  listContracts: { request: Record<never, never>; answer: ListContractsAnswer };
+  getContract: { request: { path: { title: string } }; answer: Readonly<Record<string, unknown>> };
+  getContractReport: { request: { path: { title: string } }; answer: ContractReport };
+}

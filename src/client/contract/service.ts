@@ -1,5 +1,138 @@
-// Generated from openapi.yaml by `npm run docs`: the types of the service itself and the contracts it executes.
-import type { NodeName, NodeRole } from './node.ts';
+// Generated from openapi.yaml by `npm run docs`: the types of the service itself, its contracts, nodes and statistics, and error responses.
+
+export interface GetStatsQuery {
+  /** Statistics of this subscription only. */
+  subscriberId?: string | undefined;
+  /**
+   * Time range up to now, in steps of 60, 60, 1,800 or 10,800 seconds. The last step is still
+   * in progress. Default, if `from` is absent: 1h.
+   */
+  range?: '15m' | '1h' | '24h' | '7d' | undefined;
+  /**
+   * Start of the time range, instead of `range`. There are at most 120 steps of at least 60
+   * seconds, which start at multiples of their length.
+   */
+  from?: string | undefined;
+  /** End of the time range that starts with `from`. Default: now. */
+  until?: string | undefined;
+}
+
+export interface GetStatsAnswer extends StatsSpan {
+  steps: readonly StatsStep[];
+  totals: StatsTotals;
+  pending: Pending;
+  pendingIsCapped: PendingIsCapped;
+  /** When the event of the oldest delivery that has not ended was published. */
+  oldestPendingAt: string | null;
+  /** Receivers and subscriptions that need attention, worst first. */
+  attention: readonly Attention[];
+}
+
+export interface StatsSpan {
+  from: string;
+  /** End of the last step, exclusive. */
+  until: string;
+  stepSeconds: number;
+}
+
+export interface StatsStep extends StatsCounts {
+  /** Start of the step. */
+  at: string;
+}
+
+export interface StatsCounts {
+  /** Events accepted; for a subscription, deliveries created for it. */
+  published: number;
+  /** Deliveries delivered. */
+  delivered: number;
+  /** Failed attempts that are retried. */
+  retried: number;
+  /** Deliveries dead-lettered. */
+  dead: number;
+  /** Deliveries cancelled. */
+  cancelled: number;
+  /** Median duration of the attempts. Null if there were none. */
+  p50Ms: number | null;
+  /** 95th percentile. */
+  p95Ms: number | null;
+}
+
+export interface StatsTotals extends StatsCounts {
+  /** Share of attempts that succeeded. Null if there were none. */
+  successRate: number | null;
+}
+
+/** Deliveries that are due or running now. */
+export type Pending = number;
+
+/** The count is a lower bound; counting stopped there. */
+export type PendingIsCapped = boolean;
+
+export interface Attention {
+  /** A failing receiver, or a disabled subscription. */
+  kind: 'failing' | 'disabled';
+  subscriberId: string;
+  /** Empty if there is no target. */
+  url: string;
+  since: string | null;
+  /** Consecutive failed attempts. */
+  failures: number;
+  /** Error of the last attempt. */
+  error?: string;
+  /** Status of the last attempt. */
+  status?: number;
+}
+
+export interface GetSubscriptionStatsQuery {
+  /** Subscription ids, separated by commas. Unknown ones are omitted from the response. */
+  subscriberIds: readonly string[];
+  /**
+   * Time range up to now, in steps of 60, 60, 1,800 or 10,800 seconds. The last step is still
+   * in progress. Default, if `from` is absent: 1h.
+   */
+  range?: '15m' | '1h' | '24h' | '7d' | undefined;
+  /**
+   * Start of the time range, instead of `range`. There are at most 120 steps of at least 60
+   * seconds, which start at multiples of their length.
+   */
+  from?: string | undefined;
+  /** End of the time range that starts with `from`. Default: now. */
+  until?: string | undefined;
+}
+
+export interface GetSubscriptionStatsAnswer extends StatsSpan {
+  items: readonly SubscriptionStats[];
+}
+
+export interface SubscriptionStats {
+  subscriberId: string;
+  /** Deliveries per step. */
+  delivered: readonly number[];
+  /** Failed attempts per step. */
+  failed: readonly number[];
+  totals: StatsTotals;
+  pending: Pending;
+  pendingIsCapped: PendingIsCapped;
+}
+
+export interface ListNodesAnswer {
+  items: readonly Node[];
+}
+
+export interface Node {
+  name: NodeName;
+  role: NodeRole;
+  version: string;
+  startedAt: string;
+  lastSeenAt: string;
+  /** True for the node that responds. */
+  self: boolean;
+}
+
+export type NodeName = string;
+
+/** What the node does - serve requests, deliver, or both. */
+export type NodeRole = 'api' | 'worker' | 'all';
 
 export interface Status {
   status: 'ok';
@@ -113,4 +246,18 @@ export interface VariantReport {
     body?: string;
     why?: string;
   };
+}
+
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  /** Stable; see docs/errors.md. */
+  code: string;
+  detail: string;
+  requestId: string;
+  errors?: readonly {
+    field: string;
+    message: string;
+  }[];
 }

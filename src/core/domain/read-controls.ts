@@ -4,9 +4,8 @@
 import type { Header } from './attempt.ts';
 import { readCallbackHeaders } from './callback-headers.ts';
 import type { Controls } from './controls.ts';
-import { durationMs } from '../base/duration.ts';
+import { durationMs, instantMs } from '../base/written-time.ts';
 import { readFilter } from './filter.ts';
-import { instantMs } from '../base/instant.ts';
 import { limits } from '../limits/limits.ts';
 import { isEventPattern } from './pattern.ts';
 import { fieldIn, type Fault } from '../errors/problem.ts';

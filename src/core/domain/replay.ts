@@ -1,6 +1,6 @@
 // A replay: a durable job that sends ended deliveries again, oldest first, no faster than its rate.
 // Defines its state, the size of a step, when the next one may run, and its progress.
-import type { EndedFilter } from './fits-delivery.ts';
+import type { EndedFilter } from './delivery.ts';
 import { shareBetween } from '../base/id.ts';
 import { limits } from '../limits/limits.ts';
 

@@ -1,4 +1,4 @@
-// Every limit of the program; six groups have files of their own beside this one. A loop, queue,
+// Every limit of the program; three groups have files of their own beside this one. A loop, queue,
 // body or batch whose bound has no name here is a bug.
 import { loadLimits } from './load-limits.ts';
 import { storeLimits } from './store-limits.ts';

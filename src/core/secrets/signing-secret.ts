@@ -2,7 +2,7 @@
 // at a time, the newest and the one that it replaced. An Ed25519 private key is never shown, only
 // its public key.
 import { strict as assert } from 'node:assert';
-import { publicPartOf, secretKeyOf } from './ed25519.ts';
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 
 /** With a shared secret (HMAC-SHA256, `v1`) or with a key pair (`v1a`). */
 export const signings = ['hmac', 'ed25519'] as const;
@@ -98,5 +98,43 @@ export function decodeSecrets(plain: Uint8Array): SigningSecret[] {
       createdMs,
       expiresMs: typeof expiresMs === 'number' ? expiresMs : undefined,
     };
+  });
+}
+
+// Converts Ed25519 keys between the raw form of Standard Webhooks and the DER form of Node's
+// crypto.
+
+export const seedBytes = 32;
+const publicBytes = 32;
+
+/**
+ * RFC 8410: the DER prefix of the 32 bytes of a private key (PKCS #8) and of a public key (SPKI).
+ */
+const privateHead = Buffer.from('302e020100300506032b657004220420', 'hex');
+const publicHead = Buffer.from('302a300506032b6570032100', 'hex');
+
+/** The secret key of a seed: 64 bytes, the seed followed by the public key. */
+export function secretKeyOf(seed: Uint8Array): Uint8Array {
+  assert(seed.length === seedBytes, `An Ed25519 seed has ${seedBytes} bytes, not ${seed.length}`);
+  const spki = createPublicKey(fromSeed(seed)).export({ format: 'der', type: 'spki' });
+  return Buffer.concat([seed, spki.subarray(publicHead.length)]);
+}
+
+/** The public key that a secret key contains. */
+export function publicPartOf(secretKey: Uint8Array): Uint8Array {
+  assert(secretKey.length === seedBytes + publicBytes, 'An Ed25519 secret key has 64 bytes');
+  return secretKey.subarray(seedBytes);
+}
+
+export function privateKeyOf(secretKey: Uint8Array): KeyObject {
+  assert(secretKey.length === seedBytes + publicBytes, 'An Ed25519 secret key has 64 bytes');
+  return fromSeed(secretKey.subarray(0, seedBytes));
+}
+
+function fromSeed(seed: Uint8Array): KeyObject {
+  return createPrivateKey({
+    key: Buffer.concat([privateHead, seed]),
+    format: 'der',
+    type: 'pkcs8',
   });
 }

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { AnswerTooLong, BadAnswer, type AnswerHead } from './answer-head.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { type AnswerHead, AnswerReader, AnswerTooLong, BadAnswer } from './answer-reader.ts';
 
 interface Read {
   status: number | undefined;

@@ -1,9 +1,7 @@
 // One connection to a receiver: it is dialled, then carries one request at a time with its
 // response.
 import type { Socket } from 'node:net';
-import type { AnswerHead } from './answer-head.ts';
-import type { AnswerLimits } from './answer-reader.ts';
-import { AnswerReader } from './answer-reader.ts';
+import { type AnswerHead, type AnswerLimits, AnswerReader } from './answer-reader.ts';
 import { DialError, openVetted, type DialOptions } from './connect.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Link } from './linked-list.ts';

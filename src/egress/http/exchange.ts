@@ -2,17 +2,15 @@
 // settles the result once. Whatever the receiver does, that happens by the deadline, in bounded
 // memory, and without an exception.
 import assert from 'node:assert/strict';
-import type { Header, SendResult } from '../../core/domain/attempt.ts';
 import type { World } from '../../core/base/world.ts';
-import type { Recall } from './recall.ts';
-import type { AnswerHead } from './answer-head.ts';
-import { KeptBody, keepHeaders } from './answer.ts';
-import type { Carried, Connection } from './connection.ts';
-import { ConnectionGone } from './connection.ts';
+import type { Header, SendResult } from '../../core/domain/attempt.ts';
+import type { CallbackUrl } from '../guard/guard.ts';
+import type { AnswerHead } from './answer-reader.ts';
+import { keepHeaders, KeptBody } from './answer.ts';
+import { type Carried, type Connection, ConnectionGone } from './connection.ts';
 import type { Connections, Taker } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
-import type { CallbackUrl } from '../guard/guard.ts';
 import type { Link, LinkedList } from './linked-list.ts';
 import { BadRequest, requestBytes, type RequestBytes } from './request-bytes.ts';
 
@@ -275,3 +273,43 @@ function notStarted(reason: 'declined' | 'busy'): SenderResult {
 }
 
 const declined = new ConnectionGone('The request was declined before it was written.');
+
+// Aborts all exchanges that belong to a signal. One listener serves all of them, because a signal
+// searches its whole list whenever a listener is added or removed.
+
+export interface Recalled {
+  abort(): void;
+}
+
+interface Group {
+  members: Set<Recalled>;
+  onAbort: () => void;
+}
+
+export class Recall {
+  readonly #groups = new WeakMap<AbortSignal, Group>();
+
+  add(signal: AbortSignal, member: Recalled): void {
+    const group = this.#groups.get(signal) ?? this.#listen(signal);
+    group.members.add(member);
+  }
+
+  /** Removes the listener from the signal with the last member. */
+  remove(signal: AbortSignal, member: Recalled): void {
+    const group = this.#groups.get(signal);
+    if (group?.members.delete(member) !== true || group.members.size > 0) return;
+    signal.removeEventListener('abort', group.onAbort);
+    this.#groups.delete(signal);
+  }
+
+  #listen(signal: AbortSignal): Group {
+    const members = new Set<Recalled>();
+    const onAbort = (): void => {
+      for (const member of members) member.abort();
+    };
+    const group = { members, onAbort };
+    this.#groups.set(signal, group);
+    signal.addEventListener('abort', onAbort);
+    return group;
+  }
+}

@@ -2,7 +2,7 @@
 // Sentences are made from error codes. System messages contain addresses and ports and must never
 // be shown.
 import type { SendResult } from '../../core/domain/attempt.ts';
-import { AnswerTooLong, BadAnswer } from './answer-head.ts';
+import { AnswerTooLong, BadAnswer } from './answer-reader.ts';
 import { ConnectionGone } from './connection.ts';
 import { DialError } from './connect.ts';
 import { BadRequest } from './request-bytes.ts';

@@ -3,13 +3,19 @@
 import assert from 'node:assert/strict';
 import { limits as defaults } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
-import { Recall } from './recall.ts';
+import {
+  bytesFor,
+  Exchange,
+  type ExchangeLimits,
+  Recall,
+  type SenderResult,
+  type SendOptions,
+  type SendRequest,
+} from './exchange.ts';
 import type { DialOptions } from './connect.ts';
 import type { ConnectionLimits } from './connections.ts';
 import { Connections } from './connections.ts';
 import { Deadlines } from './deadlines.ts';
-import type { ExchangeLimits, SendOptions, SendRequest, SenderResult } from './exchange.ts';
-import { bytesFor, Exchange } from './exchange.ts';
 import { failure } from './failure.ts';
 import type { Guard, ReadResult } from '../guard/guard.ts';
 import { LinkedList } from './linked-list.ts';

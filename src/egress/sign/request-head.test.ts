@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import type { CallbackFacts } from './request-head.ts';
 import { callbackHeaders } from './request-head.ts';
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Header } from '../../core/domain/attempt.ts';
 import { hopsHeader } from '../../core/domain/hops.ts';
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 
 export interface CallbackFacts {
   /** Media type of the payload; undefined without a payload. */

@@ -3,8 +3,7 @@
 import assert from 'node:assert/strict';
 import { sign as signEd25519, createHmac, hash, type KeyObject } from 'node:crypto';
 import { limits } from '../../core/limits/limits.ts';
-import { privateKeyOf } from '../../core/secrets/ed25519.ts';
-import { keyBytes } from '../../core/secrets/signing-secret.ts';
+import { keyBytes, privateKeyOf } from '../../core/secrets/signing-secret.ts';
 
 /** The parts that a signature covers. */
 interface Signed {

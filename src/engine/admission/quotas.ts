@@ -4,8 +4,14 @@ import type { App } from '../../core/domain/app.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import { quotasOf, type Quotas } from '../../core/load/quotas.ts';
-import { giveBack, rescale, take, type Debt } from '../../core/load/rate.ts';
+import {
+  type Debt,
+  giveBack,
+  type Quotas,
+  quotasOf,
+  rescale,
+  take,
+} from '../../core/load/quotas.ts';
 import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Store } from '../../store/port/store.ts';

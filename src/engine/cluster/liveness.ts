@@ -1,9 +1,9 @@
 // Whether this node counts as alive. It sends heartbeats to the store; other nodes declare a silent
 // node gone and take over its deliveries. So that the two never work at once, a node whose
 // heartbeats fail stops starting attempts some seconds before that.
-import { holderOf } from '../../core/domain/lease.ts';
+import { holderOf } from '../../core/domain/delivery.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
 import type { NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';

@@ -3,8 +3,7 @@
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
 import type { World } from '../../core/base/world.ts';
 import type { SendResult } from '../../core/domain/attempt.ts';
-import type { Leased } from '../../core/domain/delivery.ts';
-import { holderOf } from '../../core/domain/lease.ts';
+import { holderOf, type Leased } from '../../core/domain/delivery.ts';
 import { classify, errorOf, type Outcome } from '../../core/domain/outcome.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { SenderResult } from '../../egress/http/exchange.ts';

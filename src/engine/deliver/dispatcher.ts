@@ -3,9 +3,8 @@
 // the store; memory holds a bounded window.
 import { NewestMap } from '../../core/base/newest-map.ts';
 import type { World } from '../../core/base/world.ts';
-import type { Leased } from '../../core/domain/delivery.ts';
+import { type Leased, leaseOf } from '../../core/domain/delivery.ts';
 import { never } from '../../core/domain/lane.ts';
-import { leaseOf } from '../../core/domain/lease.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type {
   Offer,

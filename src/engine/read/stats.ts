@@ -1,13 +1,21 @@
 // Statistics: the activity of an app or of its subscriptions, step by step, and what needs
 // attention.
 import type { App } from '../../core/domain/app.ts';
-import type { Statistics } from '../../core/telemetry/statistics.ts';
-import { addStatistics, noStatistics, pendingOf } from '../../core/telemetry/statistics.ts';
+import {
+  addStatistics,
+  calendarLastMs,
+  noStatistics,
+  pendingOf,
+  type Range,
+  type Span,
+  spanBetween,
+  spanOf,
+  type Statistics,
+  stepsOf,
+} from '../../core/telemetry/statistics.ts';
 import { timeOf, withoutPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import type { Range, Span } from '../../core/telemetry/stats-span.ts';
-import { calendarLastMs, spanBetween, spanOf, stepsOf } from '../../core/telemetry/stats-span.ts';
 import type { Attention, StepFigures } from '../../store/port/statistics-verbs.ts';
 import type { Context } from '../context.ts';
 

@@ -2,7 +2,7 @@
 // store knows. `ringback_cluster_…` is the same on every node of a database: aggregate it with max,
 // never with sum.
 import { timeOf } from '../../core/base/id.ts';
-import { version } from '../../core/base/version.ts';
+import { version } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';
 import {

@@ -2,7 +2,7 @@
 // which other nodes may share. An adapter is loaded only when it is used: for a file, by its
 // threads.
 import { join } from 'node:path';
-import { packageFolder } from '../../core/base/package-folder.ts';
+import { packageFolder } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { byTurns, untilQuiet } from '../../core/load/pace.ts';

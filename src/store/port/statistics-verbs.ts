@@ -1,8 +1,7 @@
 // The part of the Store port for statistics. Figures of an app are exact, and written in the
 // transaction that they count. Those of a subscription accumulate in memory and are written
 // periodically.
-import type { Counts, Statistics } from '../../core/telemetry/statistics.ts';
-import type { Span } from '../../core/telemetry/stats-span.ts';
+import type { Counts, Span, Statistics } from '../../core/telemetry/statistics.ts';
 
 export interface FigureEdits {
   /** Writes accumulated figures of subscriptions, at most `limit` rows. */

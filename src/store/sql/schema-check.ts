@@ -3,7 +3,7 @@
 // the middle of a request.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { packageFolder } from '../../core/base/package-folder.ts';
+import { packageFolder } from '../../core/base/package.ts';
 import { CannotOpenStore } from '../port/cannot-open-store.ts';
 import type { RecordedMigration } from './migrate.ts';
 

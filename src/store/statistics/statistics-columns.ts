@@ -1,9 +1,13 @@
 // The columns of figures, and the conversion in both directions. The tables of apps and of
 // subscriptions have the same columns, except that subscriptions count neither publishes nor
 // revivals.
-import type { CountName, Statistics } from '../../core/telemetry/statistics.ts';
-import { countNames, noStatistics } from '../../core/telemetry/statistics.ts';
-import { bucketCount } from '../../core/telemetry/latency.ts';
+import {
+  bucketCount,
+  type CountName,
+  countNames,
+  noStatistics,
+  type Statistics,
+} from '../../core/telemetry/statistics.ts';
 import type { Row } from '../sql/row.ts';
 import { integer } from '../sql/row.ts';
 

@@ -1,8 +1,11 @@
 // Facts about what a transaction does, recorded while it runs. At its end they become figures in
 // the same transaction; a rollback discards them.
-import type { CountName, Statistics } from '../../core/telemetry/statistics.ts';
-import { noStatistics } from '../../core/telemetry/statistics.ts';
-import { bucketOf } from '../../core/telemetry/latency.ts';
+import {
+  bucketOf,
+  type CountName,
+  noStatistics,
+  type Statistics,
+} from '../../core/telemetry/statistics.ts';
 import type { Settlement } from '../port/delivery-verbs.ts';
 import type { EndState } from '../sql/end-states.ts';
 

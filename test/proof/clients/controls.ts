@@ -209,7 +209,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-any-media-type',
     changes: [
       {
-        file: 'src/api/request/origin.ts',
+        file: 'src/api/operations/authenticate.ts',
         find: '  return bodyFault(head);',
         replace: "  return method === 'NONE' ? bodyFault(head) : undefined;",
       },
@@ -346,7 +346,7 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-terminal-obeys',
     changes: [
       {
-        file: 'src/cli/terminal/harmless.ts',
+        file: 'src/cli/terminal/text.ts',
         find: '  return text.replaceAll(',
         replace: '  if (text.length > 0) return text;\n  return text.replaceAll(',
       },

@@ -8,8 +8,7 @@
 // known is no secret (it stands in lists and logs): one that nobody asked for lately costs a look into the
 // store, and so the ids here are all asked for all the time.
 import { crc32 } from 'node:zlib';
-import { base62 } from '../../../src/core/base/base62.ts';
-import { makeKey } from '../../../src/core/domain/key.ts';
+import { base62, makeKey } from '../../../src/core/domain/key.ts';
 import { realWorld } from '../../../src/core/base/world.ts';
 import { createIdentifier, type Identifier } from '../../../src/engine/access/identify.ts';
 import { revokeKey } from '../../../src/engine/access/keys.ts';

@@ -92,7 +92,7 @@ const broken: readonly Broken[] = [
   {
     name: 'fuzz-time-beyond-the-calendar',
     change: {
-      file: 'src/core/base/instant.ts',
+      file: 'src/core/base/written-time.ts',
       find: '  return ms >= firstMs && ms <= lastMs ? ms : undefined;',
       replace: '  return Number.isNaN(ms) || firstMs > lastMs ? undefined : ms;',
     },
@@ -124,7 +124,7 @@ const misread: readonly Omit<Broken, 'only'>[] = [
   {
     name: 'http-answer-with-two-lengths',
     change: {
-      file: 'src/egress/http/answer-head.ts',
+      file: 'src/egress/http/answer-reader.ts',
       find: "if (this.#length !== undefined) throw new BadAnswer('it has two Content-Length headers');",
       replace: '',
     },
@@ -133,7 +133,7 @@ const misread: readonly Omit<Broken, 'only'>[] = [
   {
     name: 'http-interim-answer-with-a-body',
     change: {
-      file: 'src/egress/http/answer-head.ts',
+      file: 'src/egress/http/answer-reader.ts',
       find: "throw new BadAnswer('an interim response announces a body');",
       replace: 'void 0;',
     },
@@ -142,7 +142,7 @@ const misread: readonly Omit<Broken, 'only'>[] = [
   {
     name: 'http-trailers-not-read',
     change: {
-      file: 'src/egress/http/chunks.ts',
+      file: 'src/egress/http/answer-reader.ts',
       find: "token(byte, 'trailer_name');\n      case 'trailer_value'",
       replace: "'trailer_name';\n      case 'trailer_value'",
     },

@@ -15,10 +15,8 @@ export const subjects: readonly Subject[] = [
     files: [
       'guard/guard.ts',
       'guard/resolve.ts',
-      'http/answer-head.ts',
       'http/answer-reader.ts',
       'http/answer.ts',
-      'http/chunks.ts',
       'http/connect.ts',
       'http/connection.ts',
       'http/connections.ts',
@@ -26,7 +24,6 @@ export const subjects: readonly Subject[] = [
       'http/exchange.ts',
       'http/failure.ts',
       'http/linked-list.ts',
-      'http/recall.ts',
       'http/request-bytes.ts',
       'http/send.ts',
       'sign/request-head.ts',

@@ -215,14 +215,14 @@ export const receiversControls: readonly LookControl[] = [
       ],
       [
         'any interim answer keeps its connection',
-        'src/egress/http/answer-head.ts',
+        'src/egress/http/answer-reader.ts',
         'status >= 200 || status === 100',
         'status >= 100 || status === 100',
         /^reuse: after a 102, 1 /,
       ],
       [
         'a 304 with a length keeps its connection',
-        'src/egress/http/answer-head.ts',
+        'src/egress/http/answer-reader.ts',
         'status !== 204 && status !== 304',
         'status !== 204',
         /^reuse: after a 304 with a length, 1 /,
@@ -236,7 +236,7 @@ export const receiversControls: readonly LookControl[] = [
       ],
       [
         'trailers are passed over',
-        'src/egress/http/chunks.ts',
+        'src/egress/http/answer-reader.ts',
         "byte === colon ? 'trailer_value' : token(byte, 'trailer_name')",
         "byte === carriage ? 'trailer_end' : 'trailer_name'",
         /^reuse: after a trailer without a colon, 1 /,

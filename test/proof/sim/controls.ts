@@ -212,7 +212,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'replay-of-others',
-    file: 'src/core/domain/fits-delivery.ts',
+    file: 'src/core/domain/delivery.ts',
     find: "    (found.state === state || (state === 'ended' && isEnded(found.state))) &&",
     replace: "    (found.state === state || (state !== 'pending' && isEnded(found.state))) &&",
     breaks: ['I4'],

@@ -1,9 +1,7 @@
 // The leases that this node knows it holds. A failover may undo the latest commits: then an outcome
 // is lost, and its delivery still looks leased to this node. The node is alive, so no other node
 // would free it.
-import { holderOf } from '../../../core/domain/lease.ts';
-import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import { deliveryKey } from '../../../core/domain/delivery.ts';
+import { deliveryKey, type DeliveryName, holderOf } from '../../../core/domain/delivery.ts';
 import type { StoreFailure, WorkReply } from '../../port/transport-protocol.ts';
 import type { Offer, Work } from '../../port/delivery-verbs.ts';
 import { integer, text } from '../../sql/row.ts';

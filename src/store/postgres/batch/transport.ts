@@ -3,7 +3,7 @@
 // failure is returned as a reply, never thrown.
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
-import { packageFolder } from '../../../core/base/package-folder.ts';
+import { packageFolder } from '../../../core/base/package.ts';
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { toError } from '../../batch/failure-to-error.ts';

@@ -3,7 +3,7 @@
 // outcomes while publishes are written.
 import { limits } from '../../../core/limits/limits.ts';
 import { endOfTurn } from '../../../core/load/pace.ts';
-import { minuteOf } from '../../../core/telemetry/stats-span.ts';
+import { minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { World } from '../../../core/base/world.ts';
 import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';

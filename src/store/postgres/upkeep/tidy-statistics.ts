@@ -1,7 +1,7 @@
 // Compacts figures: minutes that are over are merged over all nodes into one row, and rows past
 // their retention are deleted. The row of minute 0 keeps the total of everything merged. Nodes may
 // run this concurrently: each takes rows that no other has locked.
-import { coarseMinutes, minuteMs, minuteOf } from '../../../core/telemetry/stats-span.ts';
+import { coarseMinutes, minuteMs, minuteOf } from '../../../core/telemetry/statistics.ts';
 import {
   appColumns,
   increments,

@@ -3,7 +3,7 @@
 // ended. Dropping a day waits for its readers, so nothing may wait for a drop.
 import { firstIdAt } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { minuteOf } from '../../../core/telemetry/stats-span.ts';
+import { minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';

@@ -1,10 +1,8 @@
 // Writes figures: those of apps at the end of every transaction, those of subscriptions on demand
 // or when too many have accumulated, each in one statement. They are the last rows that a
 // transaction locks, and in one order, so a transaction that waits for them blocks no other.
-import type { Statistics } from '../../../core/telemetry/statistics.ts';
-import { bucketCount } from '../../../core/telemetry/latency.ts';
+import { bucketCount, minuteOf, type Statistics } from '../../../core/telemetry/statistics.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { minuteOf } from '../../../core/telemetry/stats-span.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { figuresByApp } from '../../statistics/transaction-facts.ts';
 import type { FigureColumns } from '../../statistics/statistics-columns.ts';

@@ -1,7 +1,7 @@
 // The SQLite store, synchronous: it has no clock, no thread and no promises. Time comes with the
 // batch. A thread, a test or a simulation wraps it.
 import type { DatabaseSync } from 'node:sqlite';
-import { minuteOf } from '../../../core/telemetry/stats-span.ts';
+import { minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
 import type {
   Batch,

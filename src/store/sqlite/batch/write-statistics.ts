@@ -2,7 +2,7 @@
 // those of subscriptions on request, or when too many have accumulated.
 import type { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../../core/limits/limits.ts';
-import { minuteOf } from '../../../core/telemetry/stats-span.ts';
+import { minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { figuresByApp } from '../../statistics/transaction-facts.ts';
 import {

@@ -2,7 +2,7 @@
 // minute 0 keeps the sum of all past minutes, so an app's totals stay exact.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
-import { coarseMinutes, minuteMs, minuteOf } from '../../../core/telemetry/stats-span.ts';
+import { coarseMinutes, minuteMs, minuteOf } from '../../../core/telemetry/statistics.ts';
 import {
   appColumns,
   increments,

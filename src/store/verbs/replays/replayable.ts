@@ -2,9 +2,12 @@
 // those that match. It examines a bounded number of rows at a time. Failed deliveries have an index
 // by app; delivered ones do not, so the walk takes longer when many apps share the database.
 import { strict as assert } from 'node:assert';
-import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import type { EndedState } from '../../../core/domain/fits-delivery.ts';
-import { fitsEnding, fitsEvent } from '../../../core/domain/fits-delivery.ts';
+import {
+  type DeliveryName,
+  type EndedState,
+  fitsEnding,
+  fitsEvent,
+} from '../../../core/domain/delivery.ts';
 import { firstIdAt } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { ReplayRange, ReplayScope, ReplayWalk } from '../../port/replay-verbs.ts';

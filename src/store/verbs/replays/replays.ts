@@ -1,8 +1,7 @@
 // Replays as rows: created, read, listed, cancelled. Creating one determines where its walk begins
 // and ends.
 import { strict as assert } from 'node:assert';
-import type { EndedState } from '../../../core/domain/fits-delivery.ts';
-import { endedStates } from '../../../core/domain/fits-delivery.ts';
+import { type EndedState, endedStates } from '../../../core/domain/delivery.ts';
 import type { Replay, ReplayState } from '../../../core/domain/replay.ts';
 import { belowCursor } from '../../sql/cursor.ts';
 import type { NewReplay, ReplayRange } from '../../port/replay-verbs.ts';

@@ -4,8 +4,14 @@
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import { deliveryKey } from '../../../core/domain/delivery.ts';
 import { ownPrefix, pingEvent } from '../../../core/domain/event.ts';
-import type { Notice, NoticeName, RejectedFacts } from '../../../core/domain/notice.ts';
-import { deadNotice, goneNotice, rejectedNotice } from '../../../core/domain/notice.ts';
+import {
+  deadNotice,
+  goneNotice,
+  type Notice,
+  type NoticeName,
+  type RejectedFacts,
+  rejectedNotice,
+} from '../../../core/domain/system-event.ts';
 import type { Delivery } from '../../port/delivery-verbs.ts';
 import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import { integer, text } from '../../sql/row.ts';

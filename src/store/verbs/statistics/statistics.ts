@@ -2,8 +2,7 @@
 // It never counts deliveries, except the pending ones of one subscription, and of those only a
 // bounded number. bench/parts/overview.ts measures it.
 import { limits } from '../../../core/limits/limits.ts';
-import { noStatistics, type Counts } from '../../../core/telemetry/statistics.ts';
-import type { Span } from '../../../core/telemetry/stats-span.ts';
+import { type Counts, noStatistics, type Span } from '../../../core/telemetry/statistics.ts';
 import type { StepFigures, Attention } from '../../port/statistics-verbs.ts';
 import { waits } from '../../sql/end-states.ts';
 import { integer, maybe, text, type Row } from '../../sql/row.ts';

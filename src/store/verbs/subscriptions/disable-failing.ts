@@ -3,8 +3,8 @@
 // another transaction: the settlement has lanes locked, and a subscription is changed under the
 // lock of its app, which must be taken first. If no call comes, the next failure makes one.
 import { isOverdue } from '../../../core/domain/lane.ts';
-import { disabledNotice } from '../../../core/domain/notice.ts';
-import { coarseMinutes, minuteOf } from '../../../core/telemetry/stats-span.ts';
+import { disabledNotice } from '../../../core/domain/system-event.ts';
+import { coarseMinutes, minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, one, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';

@@ -1,8 +1,11 @@
 // Answers of receivers, read by our reader and by Node's parser. Ours may refuse more; whatever it accepts, Node must
 // read alike: the same status, headers and body, and the same end. Otherwise a receiver could lead it astray.
 import { limits } from '../../../../src/core/limits/limits.ts';
-import { AnswerTooLong, BadAnswer } from '../../../../src/egress/http/answer-head.ts';
-import { AnswerReader } from '../../../../src/egress/http/answer-reader.ts';
+import {
+  AnswerReader,
+  AnswerTooLong,
+  BadAnswer,
+} from '../../../../src/egress/http/answer-reader.ts';
 import type { Chance } from '../../sim/chance.ts';
 import { readByNode, type NodeReading } from './node-parser.ts';
 import { cut, show, spoil, type Judged } from './spoiled.ts';

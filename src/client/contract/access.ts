@@ -1,0 +1,76 @@
+// Generated from openapi.yaml by `npm run docs`: the types of apps and keys.
+
+export interface ListKeysQuery {
+  /** Items per page. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+}
+
+export interface Key {
+  id: string;
+  name: Name;
+  scopes: Scopes;
+  state: 'active' | 'expired' | 'revoked';
+  createdAt: string;
+  expiresAt?: string;
+  revokedAt?: string;
+  lastUsedAt?: string;
+  /** During the overlap of a rotation - when the old key stops working. */
+  oldValidUntil?: string;
+}
+
+export type Name = string;
+
+export type Scopes = readonly ('subscribe' | 'publish' | 'read' | 'admin' | 'operator')[];
+
+export interface CreateKeyBody {
+  name: Name;
+  scopes: Scopes;
+  expiresAt?: string | undefined;
+}
+
+export interface KeyOnce extends Key {
+  key: KeySecret;
+}
+
+export type KeySecret = string;
+
+export interface ListAppsQuery {
+  /** Items per page. */
+  limit?: number | undefined;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string | undefined;
+}
+
+export interface App {
+  id: string;
+  name: Name;
+  createdAt: string;
+  /** Number of subscriptions that have not ended. */
+  subscriptions: number;
+  quotas: Quotas;
+}
+
+/** Limits of the app. Null means the default of the service's settings. */
+export interface Quotas {
+  /** Subscriptions that have not ended. Above it, subscribing returns 429. */
+  subscriptions?: number | null | undefined;
+  /** Events published per second, over all nodes together. Above it, publishing returns 429. */
+  eventsPerSecond?: number | null | undefined;
+  /** Size of the payload of one event. Above it, publishing returns 413. */
+  payloadBytes?: number | null | undefined;
+}
+
+export interface CreateAppBody {
+  name: Name;
+}
+
+export interface CreateAppAnswer extends App {
+  key: KeySecret;
+}
+
+export interface EditAppBody {
+  name?: Name | undefined;
+  quotas?: Quotas | undefined;
+}

@@ -40,9 +40,9 @@ export interface Store {
   nowMs(): number;
   /** Whether other nodes may use the same database. */
   readonly isShared: boolean;
-  /** Requests a work cycle: the store will ask the worker what it can take. */
+  /** Requests a work cycle: the store will ask for offers. */
   work(): void;
-  /** Sets the receiver of fresh and claimed deliveries. Call once. */
+  /** Sets who offers room for deliveries and receives them: the dispatcher. Call once. */
   attach(worker: Worker): void;
   /** Runs the continuation of a reply: at once, or after the next batch was sent. */
   handOut: HandOut;

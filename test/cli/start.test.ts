@@ -87,7 +87,6 @@ describe('a start on SQLite', () => {
       [
         'connection/sync-folder.ts',
         'thread/thread.ts',
-        'batch/work.ts',
         'thread/pack-batch.ts',
         'thread/flat-codec.ts',
         'thread/pack-targets.ts',

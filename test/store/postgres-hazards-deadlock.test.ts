@@ -2,7 +2,7 @@
 // PostgreSQL, step by step and by chance.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createStalledFanOuts } from '../../src/store/rules/fan-outs.ts';
 import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';

@@ -9,7 +9,7 @@ import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { createListenerCache } from '../../src/store/postgres/publish/listener-cache.ts';
 import { createSlices } from '../../src/store/postgres/schema/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
-import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createStalledFanOuts } from '../../src/store/rules/fan-outs.ts';
 import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { fc, seed } from '../fast-check.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';

@@ -6,7 +6,7 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { Client } from 'pg';
 import { realWorld } from '../../src/core/base/world.ts';
-import { CannotOpenStore } from '../../src/store/port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../src/store/port/store.ts';
 import { openStore } from '../../src/store/open/open.ts';
 import { checkSession } from '../../src/store/postgres/connection/session-check.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createStalledFanOuts } from '../../src/store/rules/fan-outs.ts';
 import { prepareWrite } from '../../src/store/sqlite/batch/write.ts';
 import { claimSql, fanOutSql } from '../../src/store/sqlite/deliver/claim-and-fan-out.ts';
 import { outlookSql } from '../../src/store/sqlite/deliver/outlook.ts';

@@ -1,5 +1,5 @@
 // Reports the schema version, on either database.
-import type { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import type { CannotOpenStore } from '../../store/port/store.ts';
 import type { AppliedMigration } from '../../store/sql/migrate.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
 

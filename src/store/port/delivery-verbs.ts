@@ -7,8 +7,15 @@ import type { Event } from '../../core/domain/event.ts';
 import type { Health } from '../../core/domain/health.ts';
 import type { AppSlots } from '../../core/load/app-share.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
-import type { Idempotency } from './idempotency.ts';
 import type { Page, PageInput } from './page.ts';
+
+// How a repeated request is recognised.
+
+/** `key` and `print` are digests: of operation and Idempotency-Key, and of the request. */
+export interface Idempotency {
+  key: Uint8Array;
+  print: Uint8Array;
+}
 
 /**
  * Who receives an event: all callbacks that match its name, those of one subscription, or every

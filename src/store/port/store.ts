@@ -18,9 +18,9 @@ import type {
   InboxEdits,
   NoticeEdits,
   NoticeReads,
+  Idempotency,
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
-import type { Idempotency } from './idempotency.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Page, PageInput } from './page.ts';
 import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
@@ -286,4 +286,24 @@ interface SessionReads {
   session: { input: { hash: Uint8Array }; output: Session | undefined };
   /** The oldest valid key of the app that may manage it. */
   adminKey: { input: { appNo: number; nowMs: number }; output: KeySecret | undefined };
+}
+
+// Why a store could not be opened, in words for the user who starts Ringback.
+
+export type CannotOpenCode =
+  | 'in_use'
+  | 'newer_schema'
+  | 'bad_migrations'
+  | 'missing'
+  | 'shared_session'
+  | 'failed';
+
+export class CannotOpenStore extends Error {
+  override readonly name = 'CannotOpenStore';
+  readonly code: CannotOpenCode;
+
+  constructor(code: CannotOpenCode, message: string, options?: { cause: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
 }

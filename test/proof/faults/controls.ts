@@ -86,7 +86,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'a-filter-that-refuses-all',
     changes: [
       {
-        file: 'src/store/rules/filter-cache.ts',
+        file: 'src/store/rules/listeners.ts',
         find: '  } catch {\n    return undefined;',
         replace: '  } catch (error) {\n    throw error;',
       },

@@ -226,7 +226,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ignore-the-filter',
-    file: 'src/store/port/listener.ts',
+    file: 'src/store/rules/listeners.ts',
     find: '  return listeners.filter(({ rules }) => rules === undefined || judge(rules));',
     replace:
       '  return listeners.filter(({ rules }) => rules === undefined || judge(rules) || true);',

@@ -6,19 +6,19 @@ import { join } from 'node:path';
 import { packageFolder } from '../../../core/base/package-folder.ts';
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { toError } from '../../batch/failure-to-error.ts';
+import {
+  toError,
+  type Batch,
+  type BatchReply,
+  type Foretell,
+  type StoreFailure,
+  type Transport,
+  type WorkReply,
+  type EditCall,
+} from '../../port/transport-protocol.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import type {
-  Batch,
-  BatchReply,
-  Foretell,
-  StoreFailure,
-  Transport,
-  WorkReply,
-  EditCall,
-} from '../../port/transport-protocol.ts';
-import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
+import { createStalledFanOuts, withNews } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { cannotConnect } from '../connection/cannot-open.ts';
 import { databaseClock, givenClock, type Clock } from '../connection/clock.ts';

@@ -2,7 +2,7 @@
 // another.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { SettleReply } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';

@@ -6,7 +6,7 @@ import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../../port/transport-protocol.ts';
 import { birthsFor } from '../../rules/offer-slots.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
 import { heartbeat, rescue, startNode, stopNode, type GivenMs } from '../cluster/nodes.ts';

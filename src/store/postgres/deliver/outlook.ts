@@ -1,6 +1,6 @@
 // The outlook: when the next lane is ready, and whether a large fan-out is running.
 import { limits } from '../../../core/limits/limits.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Outlook } from '../../port/delivery-verbs.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, one } from '../../sql/row.ts';

@@ -2,7 +2,7 @@
 // its fingerprints and says whether they still hold. If they have held several times in a row, a
 // publish does not wait for that answer. In memory only, and bounded.
 import { limits } from '../../../core/limits/limits.ts';
-import type { Found } from '../../rules/filter-cache.ts';
+import type { Found } from '../../rules/listeners.ts';
 
 /** The listeners of a name, with fingerprints by which a change is detected. */
 export interface Hearers {

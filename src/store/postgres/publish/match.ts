@@ -4,15 +4,15 @@
 // and the server writes only if nothing has changed.
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Listener } from '../../port/listener.ts';
 import {
+  type Listener,
   toFound,
   learnRules,
   toListener,
   type Found,
   type KnownRules,
-} from '../../rules/filter-cache.ts';
-import { matchingPatterns } from '../../rules/matching-patterns.ts';
+  matchingPatterns,
+} from '../../rules/listeners.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { WroteNothing } from '../connection/failure.ts';

@@ -3,11 +3,9 @@
 import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
-import { fitting, type Listener } from '../../port/listener.ts';
-import { printResult, readResult } from '../../port/published-result.ts';
+import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
+import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import { rulesIn } from '../../rules/filter-cache.ts';
-import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import type { Births } from '../../rules/offer-slots.ts';
 import { integer, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';

@@ -5,7 +5,7 @@ import { firstIdAt } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { minuteOf } from '../../../core/telemetry/stats-span.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { endFanOuts, forgetSpans } from '../../verbs/lists/forget-spans.ts';

@@ -3,14 +3,16 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { minuteOf } from '../../../core/telemetry/stats-span.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
-import type {
-  Batch,
-  BatchReply,
-  Foretell,
-  StoreFailure,
-  WorkReply,
+import {
+  type Batch,
+  type BatchReply,
+  type Foretell,
+  type StoreFailure,
+  type WorkReply,
+  asBatch,
+  asWorkReply,
 } from '../../port/transport-protocol.ts';
-import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
+import { createStalledFanOuts, withNews } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { applyMigrations } from '../connection/apply-migrations.ts';
 import { connect, createPrivate, refuseMissing } from '../connection/connect.ts';
@@ -20,7 +22,6 @@ import { prepareOutcomes } from '../deliver/settle.ts';
 import { writeTogether, type Written } from '../transaction/transaction.ts';
 import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
-import { asBatch, asWorkReply } from './work.ts';
 import { prepareWrite, type Left } from './write.ts';
 
 export interface Sqlite extends SqliteReader {

@@ -1,6 +1,10 @@
 // The adapter without a thread, for tests and simulation: it runs on the caller's thread.
-import type { BatchReply, Transport, WorkReply } from '../../port/transport-protocol.ts';
-import { toError } from '../../batch/failure-to-error.ts';
+import {
+  type BatchReply,
+  type Transport,
+  type WorkReply,
+  toError,
+} from '../../port/transport-protocol.ts';
 import type { Sqlite } from './adapter.ts';
 
 export function inProcess(

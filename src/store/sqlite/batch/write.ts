@@ -6,7 +6,7 @@ import type { EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall } from '../../port/transport-protocol.ts';
 import { birthsFor } from '../../rules/offer-slots.ts';
 import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import { unlessUndone, type Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared, type SharedEdit } from '../../verbs/edits.ts';

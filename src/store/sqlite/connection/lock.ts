@@ -1,7 +1,7 @@
 // The one-process lock: an exclusive transaction on a database of its own beside the data, held for
 // the life of the process. The kernel releases it however the process dies, so it is never stale.
 import { DatabaseSync } from 'node:sqlite';
-import { CannotOpenStore } from '../../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../port/store.ts';
 import { createPrivate } from './connect.ts';
 import { isBusy } from './failure.ts';
 

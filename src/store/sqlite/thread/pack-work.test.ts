@@ -8,8 +8,7 @@ import type {
   Work,
   Worked,
 } from '../../port/delivery-verbs.ts';
-import type { BatchReply } from '../../port/transport-protocol.ts';
-import { asBatch } from '../batch/work.ts';
+import { type BatchReply, asBatch } from '../../port/transport-protocol.ts';
 import type { Parcel } from './flat-codec.ts';
 import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
 

@@ -2,8 +2,7 @@
 // in between. A batch of events to many subscriptions with filters would otherwise read every
 // filter again for every event, which takes up to a hundred times as long.
 import type { Lane } from '../../../core/domain/lane.ts';
-import type { KnownRules } from '../../rules/filter-cache.ts';
-import type { Listener } from '../../port/listener.ts';
+import type { KnownRules, Listener } from '../../rules/listeners.ts';
 
 /** Lanes that were read, by number. */
 export type LanesMet = Map<number, Lane>;

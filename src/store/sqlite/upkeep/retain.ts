@@ -7,7 +7,7 @@ import { firstIdAt } from '../../../core/base/id.ts';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import { headExpired, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import { maybe, one, text, integer } from '../../sql/row.ts';
 import { factOf, type Fact } from '../../statistics/transaction-facts.ts';
 import { endFanOuts, forgetSpans } from '../../verbs/lists/forget-spans.ts';

@@ -2,7 +2,7 @@
 // hide events from lists, so it is kept a day longer than the retention, and deleted only if it
 // lies below every existing event.
 import { firstIdAt } from '../../../core/base/id.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import { text } from '../../sql/row.ts';
 import { all, type Script } from '../../sql/statement.ts';
 

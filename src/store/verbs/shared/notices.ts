@@ -7,7 +7,7 @@ import { ownPrefix, pingEvent } from '../../../core/domain/event.ts';
 import type { Notice, NoticeName, RejectedFacts } from '../../../core/domain/notice.ts';
 import { deadNotice, goneNotice, rejectedNotice } from '../../../core/domain/notice.ts';
 import type { Delivery } from '../../port/delivery-verbs.ts';
-import { matchingPatterns } from '../../rules/matching-patterns.ts';
+import { matchingPatterns } from '../../rules/listeners.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, forEach } from '../../sql/statement.ts';

@@ -1,8 +1,7 @@
 // A large fan-out and its progress, as stored in its row.
 import { strict as assert } from 'node:assert';
 import { limits } from '../../core/limits/limits.ts';
-import type { Row } from '../sql/row.ts';
-import { bytes, integer, maybe, text } from '../sql/row.ts';
+import { type Row, bytes, integer, maybe, text } from '../sql/row.ts';
 import type { OfferSlots } from './offer-slots.ts';
 
 export interface FanningOut {
@@ -70,4 +69,60 @@ function toNames(json: string): string[] {
     assert(typeof name === 'string', 'Cannot read a fan-out: a name is no text');
     return name;
   });
+}
+
+// Fan-outs that cannot be read or cannot continue are skipped for the life of this process, so that
+// all others proceed. Their rows stay as they are, so that they can be repaired; the next start
+// tries again.
+
+export interface StalledFanOuts {
+  /** All events up to this one are skipped, and those of `events()`. */
+  upTo(): string;
+  events(): readonly string[];
+  /** The same events as JSON. */
+  list(): string;
+  isEmpty(): boolean;
+  add(event: string, reason: string): void;
+  /**
+   * Messages about new entries since the last call. Call it after the commit, so that a failed
+   * transaction does not lose any.
+   */
+  news(): string | undefined;
+}
+
+export function createStalledFanOuts(): StalledFanOuts {
+  const events = new Set<string>();
+  let list = '[]';
+  let upTo = '';
+  let untold: string[] = [];
+  return {
+    upTo: () => upTo,
+    events: () => [...events],
+    list: () => list,
+    isEmpty: () => events.size === 0 && upTo === '',
+    add: (event, reason) => {
+      // The oldest fan-out is always tried first, so every older one has ended or is skipped as
+      // well.
+      if (events.size >= limits.fanOutsAsideMax) {
+        upTo = event > upTo ? event : upTo;
+        events.clear();
+      } else events.add(event);
+      list = JSON.stringify([...events]);
+      untold = [...untold, `Cannot fan out "${event}", skipping it: ${reason}`];
+    },
+    news: () => {
+      const told = untold.join('\n');
+      untold = [];
+      return told === '' ? undefined : told;
+    },
+  };
+}
+
+/** Adds the pending messages, if there are any. */
+export function withNews<T extends object>(
+  fannedOut: T,
+  aside: StalledFanOuts,
+): T & { failure?: string } {
+  const failure = aside.news();
+  return failure === undefined ? fannedOut : { ...fannedOut, failure };
 }

@@ -15,8 +15,8 @@ import { createPendingStatistics } from '../../src/store/statistics/pending-stat
 import { keysSql } from '../../src/store/verbs/accounts/keys.ts';
 import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
 import { spansSql } from '../../src/store/verbs/lists/spans.ts';
-import { walkEventsSql } from '../../src/store/verbs/lists/walk-events.ts';
-import { replayableSql } from '../../src/store/verbs/replays/replayable.ts';
+import { walkEventsSql } from '../../src/store/verbs/deliveries/events.ts';
+import { replayableSql } from '../../src/store/verbs/replays/replays.ts';
 import { subscriptionsSql } from '../../src/store/verbs/subscriptions/subscriptions.ts';
 import { openMemory } from './open-memory.ts';
 import { statementsIn } from './statements.ts';

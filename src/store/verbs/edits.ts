@@ -19,7 +19,7 @@ import { forget, forgetPatterns } from './forget.ts';
 import { advanceReplay } from './replays/advance-replay.ts';
 import { cancelReplay, createReplay, forgetReplays } from './replays/replays.ts';
 import type { Edit } from './shared/verb.ts';
-import { disableFailing } from './subscriptions/disable-failing.ts';
+import { disableFailing } from './subscriptions/failing-receivers.ts';
 import { editSubscription } from './subscriptions/edit-subscription.ts';
 import { unsubscribe, expireSubscription } from './subscriptions/end-subscription.ts';
 import { subscribe } from './subscriptions/subscribe.ts';

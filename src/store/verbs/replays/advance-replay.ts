@@ -10,8 +10,7 @@ import type { Script } from '../../sql/statement.ts';
 import { first, only } from '../../sql/statement.ts';
 import type { EditInput } from '../../port/store.ts';
 import { lockLane } from '../shared/lanes.ts';
-import { madeOf } from './replayable.ts';
-import { toReplay } from './replays.ts';
+import { madeOf, toReplay } from './replays.ts';
 import { sendAgain } from '../deliveries/retry-delivery.ts';
 import type { Edit } from '../shared/verb.ts';
 

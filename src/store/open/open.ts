@@ -85,10 +85,7 @@ export async function openEmbedded(
 ): Promise<Store> {
   const options = { migrationsDir, nowMs: world.nowMs() };
   if (dataDir === inMemory) {
-    const [{ openSqlite }, { inProcess }] = await Promise.all([
-      import('../sqlite/batch/adapter.ts'),
-      import('../sqlite/batch/in-process.ts'),
-    ]);
+    const { openSqlite, inProcess } = await import('../sqlite/batch/adapter.ts');
     const sqlite = openSqlite({ path: dataDir, ...options });
     return storeOver(inProcess(sqlite, { onFatal }), world, { onBatch });
   }

@@ -21,7 +21,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'no-lock-of-the-folder',
     changes: [
       {
-        file: 'src/store/sqlite/connection/lock.ts',
+        file: 'src/store/sqlite/connection/database-file.ts',
         find: "    db.exec('begin exclusive');\n",
         replace: '',
       },

@@ -11,13 +11,20 @@ import {
   type WorkReply,
   asBatch,
   asWorkReply,
+  type Transport,
+  toError,
 } from '../../port/transport-protocol.ts';
 import { createStalledFanOuts, withNews } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { applyMigrations } from '../connection/apply-migrations.ts';
 import { connect, createPrivate, refuseMissing } from '../connection/connect.ts';
-import { alwaysSameFile, watchFile, type FileIdentity } from '../connection/file-identity.ts';
-import { takeLock, type Lock } from '../connection/lock.ts';
+import {
+  alwaysSameFile,
+  watchFile,
+  type FileIdentity,
+  takeLock,
+  type Lock,
+} from '../connection/database-file.ts';
 import { prepareOutcomes } from '../deliver/settle.ts';
 import { writeTogether, type Written } from '../transaction/transaction.ts';
 import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
@@ -121,3 +128,21 @@ function committed<R>(written: Written<R>, inPlace: FileIdentity): Written<R> {
 }
 
 const noLock: Lock = { release: () => {} };
+
+// The adapter without a thread, for tests and simulation: it runs on the caller's thread.
+
+export function inProcess(
+  sqlite: Sqlite,
+  { onFatal }: { onFatal: (error: Error) => void },
+): Transport {
+  const heard = <R extends BatchReply | WorkReply>(reply: R): R => {
+    if (reply.kind === 'fatal') onFatal(toError(reply));
+    return reply;
+  };
+  return {
+    send: async (batch, foretell) => heard(sqlite.run(batch, foretell)),
+    work: async (work) => heard(sqlite.work(work)),
+    read: async (call) => sqlite.read(call),
+    close: async () => sqlite.close(),
+  };
+}

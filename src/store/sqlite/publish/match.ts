@@ -14,7 +14,7 @@ import {
 } from '../../rules/listeners.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import type { LanesMet } from '../transaction/publish-memo.ts';
+import type { LanesMet } from '../transaction/edit.ts';
 
 export const matchSql = {
   listeners: `

@@ -8,12 +8,11 @@ import {
   hotReads,
 } from '../../port/transport-protocol.ts';
 import { answerParent, type Answering } from './answering.ts';
-import { packTargets } from './pack-targets.ts';
-import type { Parcel } from './flat-codec.ts';
+import { packTargets, type Parcel } from './codec.ts';
 import { createReadTurns } from './read-turns.ts';
 import { openSqliteReader, type ReaderOptions } from '../batch/reader.ts';
 
-/** Targets are packed by flat-codec.ts. */
+/** Targets are packed by codec.ts. */
 export type ReadAnswer = ReadReply | { kind: 'targets'; parcel: Parcel };
 
 /**

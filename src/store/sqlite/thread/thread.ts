@@ -15,8 +15,7 @@ import type { Born } from '../../port/delivery-verbs.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { ReaderOptions } from '../batch/reader.ts';
 import type { FromThread, ToThread } from './answering.ts';
-import { packBatch, unpackForetold, unpackWritten } from './pack-batch.ts';
-import { unpackTargets } from './pack-targets.ts';
+import { packBatch, unpackForetold, unpackWritten, unpackTargets } from './codec.ts';
 import type { ReadAnswer } from './read-thread.ts';
 import type { Foretold, WriteAnswer, WriteQuestion } from './write-thread.ts';
 

@@ -12,9 +12,8 @@ import { maybe, one, text, integer } from '../../sql/row.ts';
 import { factOf, type Fact } from '../../statistics/transaction-facts.ts';
 import { forgetSpans } from '../../verbs/lists/spans.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
-import { prepareEndDelivery } from '../deliver/end-delivery.ts';
+import { prepareEndDelivery, prepareNoticeDead } from '../deliver/end-delivery.ts';
 import { prepareLanes } from '../publish/lanes.ts';
-import { prepareNoticeDead } from '../publish/notices.ts';
 import type { Edit } from '../transaction/edit.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 

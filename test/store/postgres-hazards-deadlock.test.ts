@@ -9,7 +9,7 @@ import { createPendingStatistics } from '../../src/store/statistics/pending-stat
 import { fanOut } from '../../src/store/postgres/deliver/fan-out.ts';
 import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';
-import { createSlices } from '../../src/store/postgres/schema/slices.ts';
+import { createSlices } from '../../src/store/postgres/publish/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { writeBatch } from '../../src/store/postgres/batch/write.ts';
 import { birthsFor } from '../../src/store/rules/offer-slots.ts';

@@ -8,7 +8,7 @@ import { Client } from 'pg';
 import { realWorld } from '../../src/core/base/world.ts';
 import { CannotOpenStore } from '../../src/store/port/store.ts';
 import { openStore } from '../../src/store/open/open.ts';
-import { checkSession } from '../../src/store/postgres/connection/session-check.ts';
+import { checkSession } from '../../src/store/postgres/connection/examine.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { findPgBouncer, startPgBouncer, type PgBouncerOptions } from '../postgres/pgbouncer.ts';
 import { startPooler, type Pooler, type PoolerOptions } from '../postgres/pooler.ts';

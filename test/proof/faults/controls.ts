@@ -39,8 +39,8 @@ export const faultsControls: readonly LookControl[] = [
       },
       {
         file: 'src/store/sqlite/batch/adapter.ts',
-        find: 'import { alwaysSameFile, watchFile, type FileIdentity }',
-        replace: 'import { alwaysSameFile, type FileIdentity }',
+        find: '  watchFile,\n',
+        replace: '',
       },
     ],
     breaks: /^I12: the database is deleted: answered 202/,

@@ -27,15 +27,22 @@ import { NotifyListener } from '../connection/notify-listener.ts';
 import { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import type { Tx } from '../connection/tx.ts';
 import { inboxIds } from '../publish/inbox.ts';
-import { createListenerCache } from '../publish/listener-cache.ts';
+import { createListenerCache } from '../publish/match.ts';
 import { applyMigrations } from '../schema/apply-migrations.ts';
-import { createSlices, type Slices } from '../schema/slices.ts';
+import { createSlices, type Slices } from '../publish/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
 import { Upkeep } from '../upkeep/upkeep.ts';
-import { takeWriter } from '../upkeep/write-statistics.ts';
-import { createInDoubtCommits, type InDoubtCommits } from './in-doubt-commits.ts';
+import { takeWriter } from '../upkeep/statistics.ts';
+import {
+  createInDoubtCommits,
+  type InDoubtCommits,
+  createPersist,
+  isFailure,
+  leasesOf,
+  noEvents,
+  type Persist,
+} from './persist.ts';
 import { createLeaseLedger, type LeaseLedger } from './lease-ledger.ts';
-import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
 import {
   doFanOut,

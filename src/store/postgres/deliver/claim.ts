@@ -11,7 +11,7 @@ import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { hasRoom, readyApps, slotsJson } from './has-room.ts';
+import { hasRoom, readyApps, slotsJson } from './outlook.ts';
 import { laneIsOlder } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 

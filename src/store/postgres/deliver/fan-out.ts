@@ -13,8 +13,7 @@ import type { Births } from '../../rules/offer-slots.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { inSavepoint, type Way } from '../connection/savepoint.ts';
-import type { Tx } from '../connection/tx.ts';
+import { inSavepoint, type Way, type Tx } from '../connection/tx.ts';
 import { makeDeliveries } from '../publish/make-deliveries.ts';
 import { withRules } from '../publish/match.ts';
 

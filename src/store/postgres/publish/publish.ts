@@ -10,11 +10,10 @@ import type { Births } from '../../rules/offer-slots.ts';
 import { integer, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
-import type { Slices } from '../schema/slices.ts';
+import type { Slices } from './slices.ts';
 import { keepKeys, type Keyed } from './keep-keys.ts';
-import type { ListenerCache } from './listener-cache.ts';
-import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
 import {
+  type ListenerCache,
   withRules,
   isAsKnown,
   matchEveryone,
@@ -25,6 +24,7 @@ import {
   type LanesMet,
   type Met,
 } from './match.ts';
+import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
 import { leaveNotices } from './notices.ts';
 
 export const publishSql = {

@@ -23,7 +23,7 @@ import {
 import { connect } from '../connection/connect.ts';
 import { failureKind, sqlState, unavailable } from '../connection/failure.ts';
 import { ensurePartitions } from './partitions.ts';
-import { checkSession } from '../connection/session-check.ts';
+import { checkSession } from '../connection/examine.ts';
 
 export interface MigrateOptions {
   url: string;

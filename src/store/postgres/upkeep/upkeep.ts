@@ -16,7 +16,7 @@ import type { Tx } from '../connection/tx.ts';
 import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from '../schema/partitions.ts';
 import { expire, type Expiring } from './expire.ts';
 import { forgetSubscriptions } from './forget.ts';
-import { writeAppFigures } from './write-statistics.ts';
+import { writeAppFigures } from './statistics.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 

@@ -8,7 +8,7 @@ import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/l
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, Idempotency } from '../../port/store.ts';
 import { integer, bytes, text, maybe, one } from '../../sql/row.ts';
-import { reachOf } from '../../sql/slice-reach.ts';
+import { reachOf } from '../../verbs/lists/spans.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { leaveNotice } from '../../verbs/shared/notices.ts';
 import type { Edit, EditContext, PublishMemo } from '../transaction/edit.ts';

@@ -7,7 +7,7 @@ import { integer, text, type Row } from '../../sql/row.ts';
 import { all, forEach, type Value, type Script } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
 import type { Step, Stretch } from './walk.ts';
-import { firstIdAt } from '../../../core/base/id.ts';
+import { firstIdAt, timeOf } from '../../../core/base/id.ts';
 
 /** Characters of an id that change about every nine hours: an era. */
 const eraLength = 5;
@@ -127,4 +127,16 @@ const marginMs = 24 * 60 * 60 * 1000;
 
 export function* forgetSpans(beforeMs: number, limit: number): Script<void> {
   yield* all(forgetSpansSql.old, firstIdAt(beforeMs - marginMs), limit);
+}
+
+// How far the span of a slice reaches. Pure. A span is extended ahead of time by as much as the
+// slice is old. So it is written some ten times in the life of a slice, not with every batch, and
+// covers at most about twice the time that it needs to.
+
+/** An id above `event`, for a slice that has been in use for `ageMs`. */
+export function reachOf(event: string, ageMs: number): string {
+  const { sliceReachMs, sliceReachMaxMs } = limits;
+  const aheadMs = Math.min(Math.max(ageMs, sliceReachMs), sliceReachMaxMs);
+  const reach = firstIdAt(timeOf(event) + aheadMs);
+  return reach > event ? reach : event; // Only at the largest possible time.
 }

@@ -2,7 +2,7 @@
 // against the bare statements in batches; a publish that matches inside its transaction against one
 // with given targets; and one that evaluates 100 filters, of which one lets it pass. Prints
 // medians. Run: node bench/parts/store-deliveries.ts
-import { emptyMemo } from '../../src/store/sqlite/transaction/publish-memo.ts';
+import { emptyMemo, type EditContext } from '../../src/store/sqlite/transaction/edit.ts';
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,6 @@ import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '../../src/store/open/open.ts';
 import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
-import type { EditContext } from '../../src/store/sqlite/transaction/edit.ts';
 import { prepareLanes } from '../../src/store/sqlite/publish/lanes.ts';
 import { prepareMakeDelivery } from '../../src/store/sqlite/publish/make-delivery.ts';
 import { prepareMatch } from '../../src/store/sqlite/publish/match.ts';

@@ -84,14 +84,7 @@ describe('a start on SQLite', () => {
     const adapters = main.own.filter((path) => /^src\/store\/(sqlite|postgres|verbs)\//.test(path));
     assert.deepEqual(
       adapters.map((path) => path.replace('src/store/sqlite/', '')),
-      [
-        'connection/sync-folder.ts',
-        'thread/thread.ts',
-        'batch/work.ts',
-        'thread/pack-batch.ts',
-        'thread/flat-codec.ts',
-        'thread/pack-targets.ts',
-      ],
+      ['connection/sync-folder.ts', 'thread/thread.ts', 'thread/codec.ts'],
     );
     for (const thread of [write, read]) {
       assert.deepEqual([...thread.packages], []);

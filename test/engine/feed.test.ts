@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { Feed } from '../../src/engine/live/feed.ts';
 import { createJournal, type Journal } from '../../src/engine/live/journal.ts';
 import { storeOver } from '../../src/store/open/open.ts';
-import { inProcess } from '../../src/store/sqlite/batch/in-process.ts';
+import { inProcess } from '../../src/store/sqlite/batch/adapter.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';

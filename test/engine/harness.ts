@@ -22,8 +22,7 @@ import { createReach, startDelivering } from '../../src/engine/deliver/start-del
 import { startTending } from '../../src/engine/upkeep/start-upkeep.ts';
 import { subscribe } from '../../src/engine/subscribe/subscribe.ts';
 import { storeOver } from '../../src/store/open/open.ts';
-import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
-import { inProcess } from '../../src/store/sqlite/batch/in-process.ts';
+import { adapterOn, inProcess } from '../../src/store/sqlite/batch/adapter.ts';
 import { migratedMemory } from '../store/migrated-memory.ts';
 import type { VirtualWorld } from './virtual-world.ts';
 

@@ -5,8 +5,7 @@ import { lazy } from '../../src/core/base/lazy.ts';
 import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { migrationsDir, storeOver, type EmbeddedOptions } from '../../src/store/open/open.ts';
-import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
-import { inProcess } from '../../src/store/sqlite/batch/in-process.ts';
+import { adapterOn, inProcess } from '../../src/store/sqlite/batch/adapter.ts';
 import type { Store } from '../../src/store/port/store.ts';
 
 /** As `openEmbedded` makes it. */

@@ -6,7 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { migrationHash, readMigrations } from '../../src/store/sql/migrate.ts';
+import {
+  migrationHash,
+  readMigrations,
+  lastUnhashed,
+  schemaColumns,
+} from '../../src/store/sql/migrate.ts';
 import { migrationsDir } from '../../src/store/open/open.ts';
 import {
   applyMigrations as applyToServer,
@@ -15,7 +20,6 @@ import {
 } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
-import { lastUnhashed, schemaColumns } from '../../src/store/sql/schema-check.ts';
 import {
   applyMigrations,
   columnsOf,

@@ -2,14 +2,14 @@
 // PostgreSQL, step by step and by chance.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createStalledFanOuts } from '../../src/store/rules/fan-outs.ts';
 import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { fanOut } from '../../src/store/postgres/deliver/fan-out.ts';
 import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';
-import { createSlices } from '../../src/store/postgres/schema/slices.ts';
+import { createSlices } from '../../src/store/postgres/publish/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { writeBatch } from '../../src/store/postgres/batch/write.ts';
 import { birthsFor } from '../../src/store/rules/offer-slots.ts';

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import { firstIdAt } from '../../src/core/base/id.ts';
-import { CannotOpenStore } from '../../src/store/port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../src/store/port/store.ts';
 import {
   applyMigrations,
   readDueMigrations,

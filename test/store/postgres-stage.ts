@@ -10,7 +10,7 @@ import { claim } from '../../src/store/postgres/deliver/claim.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import type { Published } from '../../src/store/postgres/publish/publish.ts';
 import { publishAll } from '../../src/store/postgres/publish/publish.ts';
-import { createSlices } from '../../src/store/postgres/schema/slices.ts';
+import { createSlices } from '../../src/store/postgres/publish/slices.ts';
 import { beginOn } from '../../src/store/postgres/connection/transact.ts';
 import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { txOn } from '../../src/store/postgres/connection/tx.ts';

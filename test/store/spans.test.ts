@@ -5,7 +5,7 @@ import { fc } from '../fast-check.ts';
 import type { App } from '../../src/core/domain/app.ts';
 import { firstIdAt } from '../../src/core/base/id.ts';
 import { birthsFor } from '../../src/store/rules/offer-slots.ts';
-import { emptyMemo } from '../../src/store/sqlite/transaction/publish-memo.ts';
+import { emptyMemo } from '../../src/store/sqlite/transaction/edit.ts';
 import { preparePublish } from '../../src/store/sqlite/publish/publish.ts';
 import { prepareScripts } from '../../src/store/sqlite/transaction/run-script.ts';
 import type { Script } from '../../src/store/sql/statement.ts';

@@ -6,15 +6,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
 import type { ReadCall, Transport } from '../../src/store/port/transport-protocol.ts';
-import { CannotOpenStore } from '../../src/store/port/cannot-open-store.ts';
+import {
+  CannotOpenStore,
+  type EditInput,
+  type Store,
+  StoreUnavailable,
+} from '../../src/store/port/store.ts';
 import { storeOver } from '../../src/store/open/open.ts';
-import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
+import { adapterOn, inProcess } from '../../src/store/sqlite/batch/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
-import { inProcess } from '../../src/store/sqlite/batch/in-process.ts';
 import { startThreads } from '../../src/store/sqlite/thread/thread.ts';
-import type { EditInput, Store } from '../../src/store/port/store.ts';
-import { StoreUnavailable } from '../../src/store/port/store.ts';
 import { attempt, newApp, newSubscription } from './subject.ts';
 import { settlementOf } from './settlement.ts';
 import { migrationsDir, newId } from './open-memory.ts';

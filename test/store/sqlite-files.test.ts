@@ -17,7 +17,7 @@ import { realWorld } from '../../src/core/base/world.ts';
 import { openEmbedded } from '../../src/store/open/open.ts';
 import { openSqlite } from '../../src/store/sqlite/batch/adapter.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
-import { watchFile } from '../../src/store/sqlite/connection/file-identity.ts';
+import { watchFile } from '../../src/store/sqlite/connection/database-file.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { newApp } from './subject.ts';
 import { migrationsDir } from './open-memory.ts';

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
-import { createStalledFanOuts } from '../../src/store/rules/stalled-fan-outs.ts';
+import { createStalledFanOuts } from '../../src/store/rules/fan-outs.ts';
 import { prepareWrite } from '../../src/store/sqlite/batch/write.ts';
 import { claimSql, fanOutSql } from '../../src/store/sqlite/deliver/claim-and-fan-out.ts';
 import { outlookSql } from '../../src/store/sqlite/deliver/outlook.ts';
@@ -15,8 +15,8 @@ import { createPendingStatistics } from '../../src/store/statistics/pending-stat
 import { keysSql } from '../../src/store/verbs/accounts/keys.ts';
 import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
 import { spansSql } from '../../src/store/verbs/lists/spans.ts';
-import { walkEventsSql } from '../../src/store/verbs/lists/walk-events.ts';
-import { replayableSql } from '../../src/store/verbs/replays/replayable.ts';
+import { walkEventsSql } from '../../src/store/verbs/deliveries/events.ts';
+import { replayableSql } from '../../src/store/verbs/replays/replays.ts';
 import { subscriptionsSql } from '../../src/store/verbs/subscriptions/subscriptions.ts';
 import { openMemory } from './open-memory.ts';
 import { statementsIn } from './statements.ts';

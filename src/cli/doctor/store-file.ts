@@ -8,7 +8,7 @@ import type { KeyRing } from '../../core/secrets/seal.ts';
 import { isProof, proofName } from '../../engine/access/unlock.ts';
 import { keyFileIn, readKeyFile } from '../../store/open/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open/open.ts';
-import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../store/port/store.ts';
 import type { AppliedMigration } from '../../store/sql/migrate.ts';
 import { refuseMissing } from '../../store/sqlite/connection/connect.ts';
 import { examine, type Examined } from '../../store/sqlite/connection/examine.ts';

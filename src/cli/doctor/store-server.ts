@@ -4,7 +4,7 @@ import type { KeyRing } from '../../core/secrets/seal.ts';
 import type { World } from '../../core/base/world.ts';
 import { proofName } from '../../engine/access/unlock.ts';
 import { migratorOf } from '../../store/open/bring-up.ts';
-import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../store/port/store.ts';
 import {
   databaseName,
   sessionAdvice,

@@ -15,8 +15,7 @@ import {
   type FreshKey,
 } from '../../engine/access/keys.ts';
 import { openStore } from '../../store/open/open.ts';
-import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
-import type { Store } from '../../store/port/store.ts';
+import { CannotOpenStore, type Store } from '../../store/port/store.ts';
 import type { Invocation } from '../declare/command.ts';
 import { configOf } from '../declare/flags.ts';
 import { json, paintState, viewOf } from '../service/view.ts';

@@ -3,10 +3,9 @@
 import { rmSync } from 'node:fs';
 import { nonceBytes, open, seal, type KeyRing } from '../../core/secrets/seal.ts';
 import type { World } from '../../core/base/world.ts';
-import { CannotOpenStore } from '../../store/port/cannot-open-store.ts';
+import { CannotOpenStore, type Store } from '../../store/port/store.ts';
 import { encryptionKeyBytes, readOrMakeKeyFile } from '../../store/open/key-file.ts';
 import type { Database } from '../../store/open/open.ts';
-import type { Store } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 
 export interface Locked {

@@ -7,12 +7,13 @@ import { type Leased, leaseOf } from '../../core/domain/delivery.ts';
 import { never } from '../../core/domain/lane.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type {
+  DeliverySink,
+  LeaseOffer,
   Offer,
   Outlook,
   Settled,
   Settlement,
   Worked,
-  Worker,
 } from '../../store/port/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../../store/port/store.ts';
 import type { InFlight } from './app-shares.ts';
@@ -24,7 +25,7 @@ export interface DispatcherDeps {
   /** This node: its current number, and whether it may work. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
-  foresee?: Worker['foresee'];
+  foresee?: DeliverySink['foresee'];
   /** The subscription ended because its receiver answered that it wants no more callbacks. */
   onGone: (subscription: string, leased: Leased) => void;
   /** The receiver of a lane has failed long enough to disable the subscription. Never rejects. */
@@ -47,8 +48,8 @@ export interface Start {
   confirmedMs: number;
 }
 
-export class Dispatcher implements Worker {
-  readonly foresee: Worker['foresee'];
+export class Dispatcher implements LeaseOffer, DeliverySink {
+  readonly foresee: DeliverySink['foresee'];
   readonly #deps: DispatcherDeps;
   #window: Window;
   #inFlight = 0;

@@ -6,12 +6,14 @@ import { strict as assert } from 'node:assert';
 import { atOnce, type MakePace, type Pace } from '../../core/load/pace.ts';
 import type { Offer, Settlement, TakeUp, Worked, Worker } from '../port/delivery-verbs.ts';
 import { StoreUnavailable, type Waiting } from '../port/store.ts';
-import type {
-  BatchReply,
-  SettleReply,
-  StoreFailure,
-  Transport,
-  WorkReply,
+import {
+  type BatchReply,
+  type SettleReply,
+  type StoreFailure,
+  type Transport,
+  type WorkReply,
+  toError,
+  unreachable,
 } from '../port/transport-protocol.ts';
 import {
   answerAll,
@@ -22,7 +24,6 @@ import {
   type QueueLimits,
   type WaitingEdit,
 } from './edit-queue.ts';
-import { toError, unreachable } from './failure-to-error.ts';
 import { freshFrom } from './fresh-deliveries.ts';
 
 export interface BatcherOptions extends QueueLimits {

@@ -10,10 +10,9 @@ import {
   type Queued,
   type Waiting,
 } from '../port/store.ts';
-import { editCall, editOutput, type Transport } from '../port/transport-protocol.ts';
+import { editCall, editOutput, type Transport, toError } from '../port/transport-protocol.ts';
 import { BatchCycle, type BatcherOptions } from './batch-cycle.ts';
 import type { WaitingEdit } from './edit-queue.ts';
-import { toError } from './failure-to-error.ts';
 
 export type { BatcherOptions };
 

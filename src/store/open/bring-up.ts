@@ -1,6 +1,6 @@
 // Migrates a database without starting a service, or lists the pending migrations. Each kind of
 // database has a migrator; the rules for which migrations are pending are the same for all.
-import { CannotOpenStore } from '../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../port/store.ts';
 import type { AppliedMigration } from '../sql/migrate.ts';
 import { readMigrations } from '../sql/migrate.ts';
 import type { Database } from './open.ts';

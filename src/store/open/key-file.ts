@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { World } from '../../core/base/world.ts';
-import { CannotOpenStore } from '../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../port/store.ts';
 import { makeLastingFolder, syncFolder } from '../sqlite/connection/sync-folder.ts';
 
 export const encryptionKeyBytes = 32;

@@ -9,10 +9,9 @@ import { byTurns, untilQuiet } from '../../core/load/pace.ts';
 import type { BatchFacts } from '../batch/batch-cycle.ts';
 import { createBatcher, type BatcherOptions } from '../batch/batcher.ts';
 import type { QueueLimits } from '../batch/edit-queue.ts';
-import { toError, unreachable } from '../batch/failure-to-error.ts';
-import { CannotOpenStore } from '../port/cannot-open-store.ts';
-import type { ReadOutput, ReadVerb, Store } from '../port/store.ts';
 import {
+  toError,
+  unreachable,
   editCall,
   editOutput,
   readCall,
@@ -20,6 +19,7 @@ import {
   type ReadReply,
   type Transport,
 } from '../port/transport-protocol.ts';
+import { CannotOpenStore, type ReadOutput, type ReadVerb, type Store } from '../port/store.ts';
 import { makeLastingFolder } from '../sqlite/connection/sync-folder.ts';
 import { startThreads, type StartedThreads } from '../sqlite/thread/thread.ts';
 
@@ -85,10 +85,7 @@ export async function openEmbedded(
 ): Promise<Store> {
   const options = { migrationsDir, nowMs: world.nowMs() };
   if (dataDir === inMemory) {
-    const [{ openSqlite }, { inProcess }] = await Promise.all([
-      import('../sqlite/batch/adapter.ts'),
-      import('../sqlite/batch/in-process.ts'),
-    ]);
+    const { openSqlite, inProcess } = await import('../sqlite/batch/adapter.ts');
     const sqlite = openSqlite({ path: dataDir, ...options });
     return storeOver(inProcess(sqlite, { onFatal }), world, { onBatch });
   }

@@ -7,8 +7,15 @@ import type { Event } from '../../core/domain/event.ts';
 import type { Health } from '../../core/domain/health.ts';
 import type { AppSlots } from '../../core/load/app-share.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
-import type { Idempotency } from './idempotency.ts';
 import type { Page, PageInput } from './page.ts';
+
+// How a repeated request is recognised.
+
+/** `key` and `print` are digests: of operation and Idempotency-Key, and of the request. */
+export interface Idempotency {
+  key: Uint8Array;
+  print: Uint8Array;
+}
 
 /**
  * Who receives an event: all callbacks that match its name, those of one subscription, or every
@@ -204,39 +211,37 @@ export interface Outlook {
 }
 
 /**
- * The dispatcher as the store sees it. It is asked just before each batch is written, so that its
- * offer is current. Of the batches that take leases at most one is in flight, so nothing is offered
- * twice.
+ * How much room the engine has for deliveries. The store asks just before it sends a batch, so that an offer is
+ * current. At most one batch that may lease is in flight, so no slot is offered twice. Undefined: no room now.
  */
-export interface Worker {
-  /** Called before a write: room for fresh deliveries. */
+export interface LeaseOffer {
+  /** For deliveries that publishes of the next batch insert. */
   offer(): Offer | undefined;
+  /** For pending deliveries that are due. */
+  claim(): Offer | undefined;
+  /** For the next step of a large fan-out. */
+  fanOut(): Offer | undefined;
+}
+
+/** Where the store hands leased deliveries over, and reports what there is to claim. */
+export interface DeliverySink {
   /**
-   * Called while a write is in flight, with the deliveries that will be inserted leased if it
-   * commits. Nothing may be sent yet, but requests can be prepared. `take` passes the same objects,
-   * unless the store had to retry.
+   * Before a commit: the deliveries that will be inserted leased if it succeeds. Nothing may be sent yet, but requests
+   * can be prepared. `take` passes the same objects, unless the store had to retry.
    */
   foresee?: ((deliveries: readonly Leased[]) => void) | undefined;
-  /**
-   * Called after a write, before its edits resolve: the deliveries inserted with the offered lease.
-   */
+  /** After a write, before its edits resolve: the deliveries inserted with the offered lease. */
   take(deliveries: readonly Leased[], outlook: Outlook): void;
-  /**
-   * Called before work, or before a write that includes work: a claim, a step of a fan-out, or
-   * neither.
-   */
-  claim(): Offer | undefined;
-  fanOut(): Offer | undefined;
+  /** After a claim or a fan-out step, and after `take` of the same batch, before its settlements resolve. */
+  worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
+  /** Instead of `worked` when the store failed: nothing is known to have happened, and it may be retried. */
+  refused(): void;
   /** Another node made deliveries ready, or a fan-out began: there may be something to claim. */
   wake(): void;
-  /**
-   * Called instead of `worked` when the store failed: nothing is known to have happened, and it may
-   * be retried.
-   */
-  refused(): void;
-  /** Called after work, and after `take`, before any of its settlements resolve. */
-  worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
 }
+
+/** The two sides of an engine that a store calls: see `Store.attach`. */
+export type Worker = LeaseOffer & DeliverySink;
 
 /** Deliveries for a node to start: a claim, then a step of a fan-out. */
 export interface TakeUp {

@@ -2,7 +2,7 @@
 // deliveries; the step that sends them is fenced by the cursor that the read started from.
 import type { DeliveryName } from '../../core/domain/delivery.ts';
 import type { Replay, ReplayCursor, ReplayFilter } from '../../core/domain/replay.ts';
-import type { Idempotency } from './idempotency.ts';
+import type { Idempotency } from './delivery-verbs.ts';
 import type { Page, PageInput } from './page.ts';
 
 export interface NewReplay {

@@ -18,9 +18,9 @@ import type {
   InboxEdits,
   NoticeEdits,
   NoticeReads,
+  Idempotency,
 } from './delivery-verbs.ts';
 import type { FeedEdits, FeedReads } from './feed-verbs.ts';
-import type { Idempotency } from './idempotency.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Page, PageInput } from './page.ts';
 import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
@@ -40,9 +40,9 @@ export interface Store {
   nowMs(): number;
   /** Whether other nodes may use the same database. */
   readonly isShared: boolean;
-  /** Requests a work cycle: the store will ask the worker what it can take. */
+  /** Requests a work cycle: the store will ask for offers. */
   work(): void;
-  /** Sets the receiver of fresh and claimed deliveries. Call once. */
+  /** Sets who offers room for deliveries and receives them: the dispatcher. Call once. */
   attach(worker: Worker): void;
   /** Runs the continuation of a reply: at once, or after the next batch was sent. */
   handOut: HandOut;
@@ -286,4 +286,24 @@ interface SessionReads {
   session: { input: { hash: Uint8Array }; output: Session | undefined };
   /** The oldest valid key of the app that may manage it. */
   adminKey: { input: { appNo: number; nowMs: number }; output: KeySecret | undefined };
+}
+
+// Why a store could not be opened, in words for the user who starts Ringback.
+
+export type CannotOpenCode =
+  | 'in_use'
+  | 'newer_schema'
+  | 'bad_migrations'
+  | 'missing'
+  | 'shared_session'
+  | 'failed';
+
+export class CannotOpenStore extends Error {
+  override readonly name = 'CannotOpenStore';
+  readonly code: CannotOpenCode;
+
+  constructor(code: CannotOpenCode, message: string, options?: { cause: unknown }) {
+    super(message, options);
+    this.code = code;
+  }
 }

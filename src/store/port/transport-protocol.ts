@@ -1,5 +1,6 @@
 // What passes between the engine and a database: calls, batches and replies as plain values, so
 // that a thread, a socket or a simulation can be in between.
+import { strict as assert } from 'node:assert';
 import type {
   Born,
   Offer,
@@ -10,7 +11,16 @@ import type {
   Work,
   Worked,
 } from './delivery-verbs.ts';
-import type { EditInput, EditOutput, EditVerb, ReadInput, ReadOutput, ReadVerb } from './store.ts';
+import {
+  type EditInput,
+  type EditOutput,
+  type EditVerb,
+  type ReadInput,
+  type ReadOutput,
+  type ReadVerb,
+  StoreUnavailable,
+  VerbFailed,
+} from './store.ts';
 
 export type EditCall<V extends EditVerb = EditVerb> = {
   [K in V]: { verb: K; input: EditInput<K> };
@@ -125,4 +135,42 @@ export function readOutput<V extends ReadVerb>(
 function follow<T>(value: unknown): T {
   // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the one place; see above
   return value as T;
+}
+
+// Reads that deliveries and requests wait for, each of one or a few rows. Lists must never delay
+// them.
+
+export const hotReads: ReadonlySet<ReadVerb> = new Set([
+  'targets',
+  'key',
+  'session',
+  'health',
+  'app',
+  'event',
+]);
+
+// Converts failures, which cross the transport as plain values, to the errors of the Store port.
+
+export function toError(failure: StoreFailure | VerbFailure): StoreUnavailable | VerbFailed {
+  const { kind, message, trace } = failure;
+  if (kind === 'failed') return new VerbFailed(message, { cause: trace });
+  return new StoreUnavailable(`The store failed: ${message}`, { cause: trace });
+}
+
+/** For a rejection of a transport: the connection to the store failed. */
+export function unreachable(error: unknown): StoreUnavailable {
+  if (error instanceof StoreUnavailable) return error;
+  return new StoreUnavailable('Cannot reach the store', { cause: error });
+}
+
+// Treats work as a batch without edits, so that a store with one writer has one code path.
+
+export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {
+  return { nowMs, settlements, edits: [], offer: undefined, takeUp: { claim, fanOut } };
+}
+
+export function asWorkReply(reply: BatchReply): WorkReply {
+  if (reply.kind !== 'written') return reply;
+  assert(reply.worked !== undefined, 'The reply to work lacks what was claimed');
+  return { kind: 'worked', settled: reply.settled, ...reply.worked };
 }

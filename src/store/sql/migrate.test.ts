@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { CannotOpenStore } from '../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../port/store.ts';
 import { dueMigrations, migrationHash, readMigrations } from './migrate.ts';
 
 const database = 'data/ringback.db';

@@ -1,9 +1,10 @@
 // Migrations: numbered .sql files, applied in order, each once, never edited. This file decides
 // which ones are pending; the adapters run them, each in its own transaction.
-import { hash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { CannotOpenStore } from '../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../port/store.ts';
+import { packageFolder } from '../../core/base/package.ts';
 
 export interface Migration {
   number: number;
@@ -49,7 +50,7 @@ export function dueMigrations({ database, known, applied }: MigrationState): Mig
 
 /** The hash of a migration's file, independent of line endings. */
 export function migrationHash(sql: string): string {
-  return hash('sha256', sql.replaceAll('\r\n', '\n'));
+  return digest('sha256', sql.replaceAll('\r\n', '\n'));
 }
 
 /**
@@ -101,4 +102,46 @@ function refuseGaps(owner: string, list: readonly AppliedMigration[]): void {
 
 function badMigrations(what: string): CannotOpenStore {
   return new CannotOpenStore('bad_migrations', `Cannot apply migrations: ${what}`);
+}
+
+// Checks databases created before migrations were recorded with hashes. Their schema is compared
+// with that of migration 18, the last one of that time: a table that differs would fail later, in
+// the middle of a request.
+
+/** The last migration that a release applied without recording its hash. */
+export const lastUnhashed = 18;
+
+const missingShown = 5;
+
+export interface FoundSchema {
+  database: string;
+  kind: 'sqlite' | 'postgres';
+  /** Its tables and columns, one per line, as in `migrations/schema-0018-*.txt`. */
+  columns: readonly string[];
+}
+
+/** Whether its schema must be compared now. An older database is migrated to 18 first. */
+export function isUnhashed(applied: readonly RecordedMigration[]): boolean {
+  return applied.length === lastUnhashed && applied.some(({ hash }) => hash === undefined);
+}
+
+/** Additional columns are allowed: an operator may have added something. */
+export function refuseOtherSchema({ database, kind, columns }: FoundSchema): void {
+  const found = new Set(columns);
+  const missing = schemaColumns(kind).filter((line) => !found.has(line));
+  if (missing.length === 0) return;
+  const more = missing.length > missingShown ? `, and ${missing.length - missingShown} more` : '';
+  throw new CannotOpenStore(
+    'bad_migrations',
+    `Cannot open "${database}": it is at migration ${lastUnhashed}, but lacks ` +
+      `${missing.slice(0, missingShown).join(', ')}${more}. It was created by a development ` +
+      'version whose migrations were changed later: restore a backup made by a release, or ' +
+      'start with an empty database',
+  );
+}
+
+/** The schema that migration 18 of a release creates. */
+export function schemaColumns(kind: FoundSchema['kind']): string[] {
+  const path = join(packageFolder, 'migrations', `schema-0018-${kind}.txt`);
+  return readFileSync(path, 'utf8').trimEnd().split('\n');
 }

@@ -12,15 +12,14 @@ import { deliveries, tally } from './deliveries/deliveries.ts';
 import { event, events } from './deliveries/events.ts';
 import { targets } from './deliveries/targets.ts';
 import { deliveriesNamed, feed, watched } from './feed.ts';
-import { replayable, replayRange } from './replays/replayable.ts';
-import { replay, replays, runningReplays } from './replays/replays.ts';
+import { replayable, replayRange, replay, replays, runningReplays } from './replays/replays.ts';
 import { delivery } from './shared/delivery.ts';
 import { notices } from './shared/notices.ts';
 import type { Read } from './shared/verb.ts';
 import { gauges, laneCensus, subscriptionCensus, health } from './statistics/gauges.ts';
 import { appFigures, counts, subscriptionFigures } from './statistics/statistics.ts';
 import { expiring } from './subscriptions/end-subscription.ts';
-import { subscriptionHealth } from './subscriptions/subscription-health.ts';
+import { subscriptionHealth } from './subscriptions/failing-receivers.ts';
 import { subscription, subscriptions } from './subscriptions/subscriptions.ts';
 
 // Reads the nodes that are alive.

@@ -2,8 +2,7 @@
 // says what it was answered. Run: node child.ts <folder> <history file> <path | migrate> [stage]
 import { openSync } from 'node:fs';
 import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open/open.ts';
-import { openSqlite } from '../../../src/store/sqlite/batch/adapter.ts';
-import { inProcess } from '../../../src/store/sqlite/batch/in-process.ts';
+import { openSqlite, inProcess } from '../../../src/store/sqlite/batch/adapter.ts';
 import { sayTo } from './history.ts';
 import { Actor, nowMs, paths, type PathName, type Stage } from './paths.ts';
 

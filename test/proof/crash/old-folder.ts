@@ -1,7 +1,7 @@
 // A data folder as the second migration left it, with rows of every kind: for upgrades that are cut short.
 import { DatabaseSync } from 'node:sqlite';
 import { databaseIn, makeFolder, migrationsDir } from '../../../src/store/open/open.ts';
-import { printResult } from '../../../src/store/port/published-result.ts';
+import { printResult } from '../../../src/store/verbs/shared/idempotency.ts';
 import { readMigrations } from '../../../src/store/sql/migrate.ts';
 import { digest } from '../../store/subject.ts';
 import { newId } from '../../store/open-memory.ts';

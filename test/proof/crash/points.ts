@@ -5,8 +5,7 @@ import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open/open.ts';
-import { openSqlite } from '../../../src/store/sqlite/batch/adapter.ts';
-import { inProcess } from '../../../src/store/sqlite/batch/in-process.ts';
+import { openSqlite, inProcess } from '../../../src/store/sqlite/batch/adapter.ts';
 import { compileCache } from '../../cli/child.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';

@@ -21,7 +21,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'no-lock-of-the-folder',
     changes: [
       {
-        file: 'src/store/sqlite/connection/lock.ts',
+        file: 'src/store/sqlite/connection/database-file.ts',
         find: "    db.exec('begin exclusive');\n",
         replace: '',
       },
@@ -39,8 +39,8 @@ export const faultsControls: readonly LookControl[] = [
       },
       {
         file: 'src/store/sqlite/batch/adapter.ts',
-        find: 'import { alwaysSameFile, watchFile, type FileIdentity }',
-        replace: 'import { alwaysSameFile, type FileIdentity }',
+        find: '  watchFile,\n',
+        replace: '',
       },
     ],
     breaks: /^I12: the database is deleted: answered 202/,
@@ -86,7 +86,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'a-filter-that-refuses-all',
     changes: [
       {
-        file: 'src/store/rules/filter-cache.ts',
+        file: 'src/store/rules/listeners.ts',
         find: '  } catch {\n    return undefined;',
         replace: '  } catch (error) {\n    throw error;',
       },

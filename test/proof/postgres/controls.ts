@@ -195,7 +195,7 @@ export const postgresControls: readonly LookControl[] = [
     name: 'postgres: a pooler that shares server connections is accepted',
     changes: [
       {
-        file: 'src/store/postgres/connection/session-check.ts',
+        file: 'src/store/postgres/connection/examine.ts',
         find: '  if (loss !== undefined) throw sharesSession(url, loss);\n',
         replace: '',
       },

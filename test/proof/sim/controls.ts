@@ -205,7 +205,7 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'replay-without-its-rest',
-    file: 'src/store/verbs/replays/advance-replay.ts',
+    file: 'src/store/verbs/replays/replays.ts',
     find: "    isLast ? 'done' : 'running',",
     replace: "    isLast || replayed > 0 ? 'done' : 'running',",
     breaks: ['I1'],
@@ -219,14 +219,14 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'replay-without-a-fence',
-    file: 'src/store/verbs/replays/advance-replay.ts',
+    file: 'src/store/verbs/replays/replays.ts',
     find: "  if (state !== 'running' || cursor.event !== from.event || cursor.n !== from.n) return undefined;",
     replace: "  if (state !== 'running' || cursor.event < '') return undefined;",
     breaks: ['I4'],
   },
   {
     name: 'ignore-the-filter',
-    file: 'src/store/port/listener.ts',
+    file: 'src/store/rules/listeners.ts',
     find: '  return listeners.filter(({ rules }) => rules === undefined || judge(rules));',
     replace:
       '  return listeners.filter(({ rules }) => rules === undefined || judge(rules) || true);',

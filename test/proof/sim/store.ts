@@ -211,7 +211,7 @@ class Way implements Transport {
     return !isRead && chance.isLucky(failsAfter) ? 'after' : 'answered';
   }
 
-  /** As src/store/postgres/batch/in-doubt-commits.ts. */
+  /** As src/store/postgres/batch/persist.ts. */
   #freeDoubted(nowMs: number): void {
     const { shared, clock, node } = this.#deps;
     for (const lease of this.#doubts) {

@@ -2,8 +2,7 @@
 // request could, and count what no request would tell.
 import type { DatabaseSync } from 'node:sqlite';
 import { storeOver } from '../../../src/store/open/open.ts';
-import { adapterOn } from '../../../src/store/sqlite/batch/adapter.ts';
-import { inProcess } from '../../../src/store/sqlite/batch/in-process.ts';
+import { adapterOn, inProcess } from '../../../src/store/sqlite/batch/adapter.ts';
 import { start, type Call, type StartOptions, type Started } from '../../api/harness.ts';
 import { until } from '../../e2e/stage.ts';
 

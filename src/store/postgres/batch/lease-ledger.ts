@@ -6,7 +6,7 @@ import type { StoreFailure, WorkReply } from '../../port/transport-protocol.ts';
 import type { Offer, Work } from '../../port/delivery-verbs.ts';
 import { integer, text } from '../../sql/row.ts';
 import { unavailable } from '../connection/failure.ts';
-import { lifeOn } from '../connection/server-epoch.ts';
+import { lifeOn } from '../connection/transact.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { freeNamed, nodesSql } from '../cluster/nodes.ts';
 import { isFailure, noEvents, type Persist } from './persist.ts';

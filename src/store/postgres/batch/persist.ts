@@ -3,14 +3,18 @@ import { timeOf } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Offer } from '../../port/delivery-verbs.ts';
-import type { InDoubtCommits } from './in-doubt-commits.ts';
 import { failureKind, unavailable } from '../connection/failure.ts';
 import type { Upkeep } from '../upkeep/upkeep.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
-import type { Way } from '../connection/savepoint.ts';
-import type { Done, TransactDeps } from '../connection/transact.ts';
-import { OutcomeUnknown, transact } from '../connection/transact.ts';
-import type { Tx } from '../connection/tx.ts';
+import type { Way, Tx } from '../connection/tx.ts';
+import {
+  type Done,
+  type TransactDeps,
+  OutcomeUnknown,
+  transact,
+  transactSql,
+} from '../connection/transact.ts';
+import { freeLeases } from '../cluster/nodes.ts';
 
 export interface PersistDeps {
   world: TransactDeps['world'];
@@ -80,4 +84,44 @@ export async function noEvents(): Promise<string[]> {
 
 export function isFailure(value: object): value is StoreFailure {
   return 'kind' in value && (value.kind === 'unavailable' || value.kind === 'fatal');
+}
+
+// Leases of transactions whose outcome is unknown. Such a transaction may have committed and leased
+// deliveries to this node, which does not know of them and is alive, so no rescue would free them.
+
+export interface InDoubtCommit {
+  xid: string;
+  leases: readonly number[];
+}
+
+export interface InDoubtCommits {
+  isEmpty(): boolean;
+  add(doubt: InDoubtCommit): void;
+  /** Frees deliveries with leases of transactions that have ended; returns those transactions. */
+  settle(tx: Tx, nowMs: number): Promise<InDoubtCommit[]>;
+  /** Call with the result of `settle` once it is committed. */
+  forget(settled: readonly InDoubtCommit[]): void;
+}
+
+export function createInDoubtCommits(): InDoubtCommits {
+  let open: readonly InDoubtCommit[] = [];
+  return {
+    isEmpty: () => open.length === 0,
+    add: (doubt) => {
+      open = [...open, doubt];
+    },
+    settle: async (tx, nowMs) => {
+      const ended: InDoubtCommit[] = [];
+      for (const doubt of open) {
+        const [row] = await tx.query(transactSql.status, [doubt.xid]);
+        if (row?.['status'] !== 'in progress') ended.push(doubt);
+      }
+      const leases = ended.flatMap((doubt) => doubt.leases);
+      await freeLeases(tx, leases, nowMs);
+      return ended;
+    },
+    forget: (settled) => {
+      open = open.filter((doubt) => !settled.includes(doubt));
+    },
+  };
 }

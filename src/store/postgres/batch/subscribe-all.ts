@@ -1,19 +1,25 @@
-// Subscribes many calls at once, with a number of statements that does not grow with them, sent as one pipeline. The
-// statements themselves decide about used idempotency keys and exhausted quotas. The replies are derived from the rows
-// that exist afterwards: a subscription without a row was not created. Replies are in the order of the calls.
+// Subscribes or unsubscribes many calls at once, with a number of statements that does not grow with them, sent as one
+// pipeline. The statements themselves decide about used idempotency keys and exhausted quotas. The replies are derived
+// from the rows that exist afterwards: a subscription without a row was not created. Replies are in the order of calls.
 import { strict as assert } from 'node:assert';
 import { encodeControls, encodeFilter, noControls } from '../../../core/domain/controls.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
 import { intervalOf, planLanes } from '../../../core/domain/lane-plan.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
-import { integer, toQuotas } from '../../sql/row.ts';
+import { integer, toQuotas, text, toSubscription } from '../../sql/row.ts';
 import type { EditInput, EditOutput, NewSubscription } from '../../port/store.ts';
-import { findSubscriptions } from './find-subscriptions.ts';
-import type { Answer, KeyName } from '../publish/keep-keys.ts';
-import { findKeys, keepFirst, keyColumns, keyNameOf } from '../publish/keep-keys.ts';
+import {
+  type Answer,
+  type KeyName,
+  findKeys,
+  keepFirst,
+  keyColumns,
+  keyNameOf,
+} from '../publish/keep-keys.ts';
 import { lockApps } from './lock-order.ts';
 import type { Tx } from '../connection/tx.ts';
+import { callbackColumns, subscriptionColumns } from '../../verbs/subscriptions/subscriptions.ts';
 
 export const subscribeAllSql = {
   // The app's row is locked, so no other transaction changes its count or version. Each subscription gets a version of
@@ -260,4 +266,124 @@ async function createPatterns(tx: Tx, asked: readonly Asked[]): Promise<unknown>
     patterns.map(({ pattern }) => pattern),
     patterns.map(({ filtered }) => filtered),
   ]);
+}
+
+// Reads many subscriptions by id, in two statements.
+
+/** The given ids, and the ids that are stored as results of the given idempotency keys. */
+const sought = `
+    select id from unnest($1::text[]) as x (id)
+    union
+    select idem.result from unnest($2::bigint[], $3::bytea[]) as x (app, key)
+    join idem on idem.app = x.app and idem.key = x.key`;
+
+function prefixed(columns: string, table: string): string {
+  return columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
+}
+
+export const findSubscriptionsSql = {
+  rows: `
+    select ${prefixed(subscriptionColumns, 'subscription')} from (${sought}) as sought
+    join subscription on subscription.id = any (array[sought.id])`,
+  callbacks: `
+    select ${prefixed(callbackColumns, 'callback')} from (${sought}) as sought
+    join subscription on subscription.id = any (array[sought.id])
+    join callback on callback.subscription = subscription.no`,
+} as const;
+
+/** The subscriptions by id. Both statements are sent at once. */
+export async function findSubscriptions(
+  tx: Tx,
+  ids: readonly string[],
+  keys: readonly KeyName[] = [],
+): Promise<Map<string, Subscription>> {
+  const values = [ids, ...keyColumns(keys)] as const;
+  const [rows, callbacks] = await Promise.all([
+    tx.query(findSubscriptionsSql.rows, values),
+    tx.query(findSubscriptionsSql.callbacks, values),
+  ]);
+  const ofSubscription = Map.groupBy(callbacks, (row) => integer(row, 'subscription'));
+  return new Map(
+    rows.map((row) => {
+      const theirs = ofSubscription.get(integer(row, 'no')) ?? [];
+      return [text(row, 'id'), toSubscription(row, theirs.toSorted(byPosition))];
+    }),
+  );
+}
+
+function byPosition(a: Parameters<typeof integer>[0], b: Parameters<typeof integer>[0]): number {
+  return integer(a, 'position') - integer(b, 'position');
+}
+
+// Unsubscribes many calls at once, with a number of statements that grows neither with the calls nor with the pending
+// deliveries, sent as one pipeline. Pending deliveries are swept later. Replies are in the order of the calls.
+
+/** Used as `ended`: the requested subscriptions that have ended, now or earlier. */
+const ended = `
+    select subscription.no, version from unnest($1::text[], $2::bigint[]) as x (id, app)
+    join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
+      and subscription.state = 'ended'`;
+
+export const unsubscribeAllSql = {
+  // Locked before they change, in the order of their numbers, like everywhere: otherwise two transactions can deadlock.
+  lanes: `
+    select no from lane where no = any(array(
+      select lane.no from unnest($1::text[], $2::bigint[]) as x (id, app)
+      join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
+        and subscription.state <> 'ended'
+      join lane on lane.subscription = subscription.no))
+    order by no for no key update`,
+  // The app's row is locked, so no other transaction changes a state. Each subscription gets a version of its own, in
+  // the order of the calls. A node of an older version may not have counted its subscriptions; `greatest` keeps the
+  // count from going below zero, which would refuse the unsubscribe.
+  end: `
+    with asked as (
+      select subscription.no, subscription.app,
+        row_number() over (partition by subscription.app order by x.i) as place
+      from unnest($1::text[], $2::bigint[]) with ordinality as x (id, app, i)
+      join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
+        and subscription.state <> 'ended'),
+    ended as (
+      update subscription set state = 'ended', ended_ms = $3::bigint, version = app.version + place
+      from asked join app on app.no = any (array[asked.app])
+      where subscription.no = any (array[asked.no])
+      returning subscription.app)
+    update app set version = version + x.count, subscriptions = greatest(subscriptions - x.count, 0)
+    from (select ended.app, count(*) from ended group by ended.app) as x (app, count)
+    where app.no = any (array[x.app])`,
+  // `died is null` would let the planner choose the index over all patterns of an app.
+  patterns: `
+    update pattern set died = ended.version from (${ended}) as ended
+    join callback on callback.subscription = ended.no
+    where pattern.callback = any (array[callback.no]) and coalesce(pattern.died, 0) = 0`,
+  // Every lane is swept at least once: a publish may be adding deliveries to it at this moment.
+  endLanes: `
+    update lane set state = 2, ready_ms = 9007199254740991, swept = 0, version = ended.version,
+      quiet_ms = null, quiet_xid = null
+    from (${ended}) as ended
+    where lane.subscription = any (array[ended.no]) and lane.state <> 2`,
+} as const;
+
+export async function unsubscribeAll(
+  tx: Tx,
+  calls: readonly EditInput<'unsubscribe'>[],
+  nowMs: number,
+): Promise<EditOutput<'unsubscribe'>[]> {
+  const asked = [...new Map(calls.map((call) => [`${call.appNo} ${call.id}`, call])).values()];
+  const ids = asked.map(({ id }) => id);
+  const apps = asked.map(({ appNo }) => appNo);
+  // All statements are sent as one pipeline, in this order.
+  const [, , , , , found] = await Promise.all([
+    lockApps(tx, new Set(apps)),
+    tx.query(unsubscribeAllSql.lanes, [ids, apps]),
+    tx.query(unsubscribeAllSql.end, [ids, apps, nowMs]),
+    tx.query(unsubscribeAllSql.patterns, [ids, apps]),
+    tx.query(unsubscribeAllSql.endLanes, [ids, apps]),
+    findSubscriptions(tx, ids),
+  ]);
+  return calls.map(({ appNo, id }) => {
+    const subscription = found.get(id);
+    if (subscription?.appNo !== appNo) return { kind: 'not_found' };
+    return { kind: 'ended', subscription };
+  });
 }

@@ -6,19 +6,19 @@ import { join } from 'node:path';
 import { packageFolder } from '../../../core/base/package.ts';
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { toError } from '../../batch/failure-to-error.ts';
+import {
+  toError,
+  type Batch,
+  type BatchReply,
+  type Foretell,
+  type StoreFailure,
+  type Transport,
+  type WorkReply,
+  type EditCall,
+} from '../../port/transport-protocol.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import type {
-  Batch,
-  BatchReply,
-  Foretell,
-  StoreFailure,
-  Transport,
-  WorkReply,
-  EditCall,
-} from '../../port/transport-protocol.ts';
-import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
+import { createStalledFanOuts, withNews } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { cannotConnect } from '../connection/cannot-open.ts';
 import { databaseClock, givenClock, type Clock } from '../connection/clock.ts';
@@ -27,15 +27,22 @@ import { NotifyListener } from '../connection/notify-listener.ts';
 import { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import type { Tx } from '../connection/tx.ts';
 import { inboxIds } from '../publish/inbox.ts';
-import { createListenerCache } from '../publish/listener-cache.ts';
+import { createListenerCache } from '../publish/match.ts';
 import { applyMigrations } from '../schema/apply-migrations.ts';
-import { createSlices, type Slices } from '../schema/slices.ts';
+import { createSlices, type Slices } from '../publish/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
 import { Upkeep } from '../upkeep/upkeep.ts';
-import { takeWriter } from '../upkeep/write-statistics.ts';
-import { createInDoubtCommits, type InDoubtCommits } from './in-doubt-commits.ts';
+import { takeWriter } from '../upkeep/statistics.ts';
+import {
+  createInDoubtCommits,
+  type InDoubtCommits,
+  createPersist,
+  isFailure,
+  leasesOf,
+  noEvents,
+  type Persist,
+} from './persist.ts';
 import { createLeaseLedger, type LeaseLedger } from './lease-ledger.ts';
-import { createPersist, isFailure, leasesOf, noEvents, type Persist } from './persist.ts';
 import { createReaders } from './readers.ts';
 import {
   doFanOut,

@@ -2,7 +2,7 @@
 // another.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { SettleReply } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
@@ -13,15 +13,12 @@ import { birthsFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slots.ts'
 import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
-import type { FigureContext } from '../upkeep/write-statistics.ts';
-import { writeFigures } from '../upkeep/write-statistics.ts';
+import { type FigureContext, writeFigures } from '../upkeep/statistics.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';
-import type { Way } from '../connection/savepoint.ts';
-import { inSavepoint } from '../connection/savepoint.ts';
+import { type Way, inSavepoint, type Tx } from '../connection/tx.ts';
 import type { SettledAll } from '../deliver/settle.ts';
 import { settleAll } from '../deliver/settle.ts';
 import type { Done } from '../connection/transact.ts';
-import type { Tx } from '../connection/tx.ts';
 
 export interface WorkContext extends Omit<FigureContext, 'facts'> {
   floors: FloorKeeper;

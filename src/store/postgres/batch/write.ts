@@ -6,24 +6,26 @@ import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall, EditReply, Foretell } from '../../port/transport-protocol.ts';
 import { birthsFor } from '../../rules/offer-slots.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
 import { heartbeat, rescue, startNode, stopNode, type GivenMs } from '../cluster/nodes.ts';
-import { inSavepoint, type Way } from '../connection/savepoint.ts';
+import { inSavepoint, type Way, type Tx } from '../connection/tx.ts';
 import type { Done } from '../connection/transact.ts';
-import type { Tx } from '../connection/tx.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';
 import { isInboxEmpty, rejectInbox, takeInbox } from '../publish/inbox.ts';
 import { publishAll, type PublishContext } from '../publish/publish.ts';
 import { advanceReplay } from '../upkeep/advance-replay.ts';
 import { forget, forgetFeed, forgetPatterns } from '../upkeep/forget.ts';
 import type { Sweep } from '../upkeep/sweep.ts';
-import { tidyFigures } from '../upkeep/tidy-statistics.ts';
-import { writeFigures, keepFigures, type FigureContext } from '../upkeep/write-statistics.ts';
+import {
+  tidyFigures,
+  writeFigures,
+  keepFigures,
+  type FigureContext,
+} from '../upkeep/statistics.ts';
 import { lockFanOuts, lockInOrder } from './lock-order.ts';
-import { subscribeAll } from './subscribe-all.ts';
-import { unsubscribeAll } from './unsubscribe-all.ts';
+import { subscribeAll, unsubscribeAll } from './subscribe-all.ts';
 
 export interface WriteInput {
   edits: readonly EditCall[];

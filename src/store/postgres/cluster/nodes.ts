@@ -5,7 +5,7 @@ import type { Row } from '../../sql/row.ts';
 import { integer, one } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { lockLanes, unfloor, writeLanes } from '../publish/lanes.ts';
-import { isLeasedAs } from '../deliver/settle-rows.ts';
+import { isLeasedAs } from '../deliver/settle.ts';
 import type { Tx } from '../connection/tx.ts';
 
 /** $1 in tests that set the time, otherwise the database's clock. */

@@ -1,6 +1,6 @@
 // Explains why PostgreSQL could not be opened, for the person who starts Ringback. A URL is always
 // shown without its password. Pure.
-import { CannotOpenStore } from '../../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../port/store.ts';
 import { sqlState, unavailable } from './failure.ts';
 
 /** The database's name in messages: user, host, port and name; never the rest of the URL. */

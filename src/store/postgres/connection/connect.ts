@@ -26,7 +26,7 @@ export interface ConnectOptions {
  * The settings travel in the start options, so that they hold from the first statement on, also on each
  * server connection that a pooler opens for us. A pooler may refuse such options or drop them; what is
  * not in force after connecting is set by a statement. Both need a session that keeps its server
- * connection: session-check.ts refuses any other at the start.
+ * connection: `checkSession()` of examine.ts refuses any other at the start.
  */
 export async function connect(options: ConnectOptions): Promise<Client> {
   const settings = settingsOf(options);

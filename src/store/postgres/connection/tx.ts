@@ -3,9 +3,9 @@ import { strict as assert } from 'node:assert';
 import type { Client } from 'pg';
 import type { Row } from '../../sql/row.ts';
 import type { Script, Statement, Repeated, Value } from '../../sql/statement.ts';
-import { isAborted } from './failure.ts';
-import { ask } from './pipeline.ts';
-import type { Parameter } from './wire.ts';
+import { isAborted, failureKind, verbFailure } from './failure.ts';
+import { ask, type Parameter } from './pipeline.ts';
+import type { VerbFailure } from '../../port/transport-protocol.ts';
 
 export interface Tx {
   /** Statements that do not need each other's answers can be sent at once, as one pipeline. */
@@ -81,4 +81,33 @@ export function repeated(sql: string, types: readonly string[]): string {
 function typeOf(value: Value): 'text' | 'bigint' {
   assert(typeof value === 'string' || typeof value === 'number', 'Cannot repeat for such a value');
   return typeof value === 'string' ? 'text' : 'bigint';
+}
+
+// Runs each item of a batch in a savepoint, so that one that breaks a constraint does not fail the
+// others. The first try of a batch runs without: savepoints around every item would cost three
+// round trips each.
+
+export const savepointSql = {
+  save: 'savepoint item',
+  keep: 'release savepoint item',
+  undo: 'rollback to savepoint item',
+} as const;
+
+export type Way = 'together' | 'alone';
+
+export async function inSavepoint<T>(
+  tx: Tx,
+  verb: string,
+  body: () => Promise<T>,
+): Promise<{ kind: 'done'; output: T } | VerbFailure> {
+  await tx.query(savepointSql.save, []);
+  try {
+    const output = await body();
+    await tx.query(savepointSql.keep, []);
+    return { kind: 'done', output };
+  } catch (error) {
+    if (failureKind(error) !== 'item') throw error;
+    await tx.query(savepointSql.undo, []);
+    return verbFailure(verb, error);
+  }
 }

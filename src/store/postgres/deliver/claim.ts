@@ -6,12 +6,12 @@ import type { Lane, LaneTimes, Quiet, QuietStep } from '../../../core/domain/lan
 import { linger, look, never, room } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
-import { toLeased } from '../../batch/leased-row.ts';
+import { toLeased } from '../../verbs/shared/delivery.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { hasRoom, readyApps, slotsJson } from './has-room.ts';
+import { hasRoom, readyApps, slotsJson } from './outlook.ts';
 import { laneIsOlder } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 

@@ -1,16 +1,19 @@
 // One step of the oldest large fan-out that no other node is working on. The deliveries and the
 // cursor are written in one transaction, so that a crash neither loses nor duplicates a delivery.
 import type { Leased } from '../../../core/domain/delivery.ts';
-import { fitting } from '../../port/listener.ts';
-import { stepFor, toFanningOut, type FanningOut, type Piece } from '../../rules/fan-out-row.ts';
-import { toFound, type Found } from '../../rules/filter-cache.ts';
+import { fitting, toFound, type Found } from '../../rules/listeners.ts';
+import {
+  stepFor,
+  toFanningOut,
+  type FanningOut,
+  type Piece,
+  type StalledFanOuts,
+} from '../../rules/fan-outs.ts';
 import type { Births } from '../../rules/offer-slots.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { inSavepoint, type Way } from '../connection/savepoint.ts';
-import type { Tx } from '../connection/tx.ts';
+import { inSavepoint, type Way, type Tx } from '../connection/tx.ts';
 import { makeDeliveries } from '../publish/make-deliveries.ts';
 import { withRules } from '../publish/match.ts';
 

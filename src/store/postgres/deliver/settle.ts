@@ -1,20 +1,29 @@
 // Settles many deliveries at once: records their attempts, and ends or releases each delivery. The
 // lease is the proof of ownership: if it has changed, nothing is written.
+import assert from 'node:assert/strict';
 import { deliveryKey } from '../../../core/domain/delivery.ts';
-import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
-import { settled as laneSettled } from '../../../core/domain/lane.ts';
-import type { Fact } from '../../statistics/transaction-facts.ts';
-import { noteSettled } from '../../statistics/transaction-facts.ts';
-import type { Settled, Settlement } from '../../port/delivery-verbs.ts';
-import type { Changes } from '../../rules/settlement-rules.ts';
-import { isLast, laneOutcome, settledIn } from '../../rules/settlement-rules.ts';
+import { type Lane, type LaneTimes, settled as laneSettled } from '../../../core/domain/lane.ts';
+import { type Fact, noteSettled } from '../../statistics/transaction-facts.ts';
+import type { Settled, Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
+import {
+  type Changes,
+  isLast,
+  laneOutcome,
+  settledIn,
+  dueAgainMs,
+  endStateOf,
+  errorOf,
+} from '../../rules/settlement-rules.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
-import { lockLanes, writeLanes } from '../publish/lanes.ts';
+import { lockLanes, writeLanes, unfloor } from '../publish/lanes.ts';
 import { noticeDead } from '../publish/notices.ts';
-import type { Back, Item } from './settle-rows.ts';
-import { back, end, find, settleSql } from './settle-rows.ts';
 import type { Tx } from '../connection/tx.ts';
+import { endStates, type EndState } from '../../sql/end-states.ts';
+import { integer, type Row } from '../../sql/row.ts';
+import { printHead } from '../../verbs/deliveries/attempts.ts';
+import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
+import type { Parameter } from '../connection/pipeline.ts';
 
 export interface SettledAll {
   /** In the order of the settlements. */
@@ -205,4 +214,217 @@ function isChanged(lane: Lane | undefined, items: readonly Item[], nowMs: number
   return items.some(
     ({ settlement }) => laneSettled(lane, nowMs, laneOutcome(settlement, nowMs)) !== undefined,
   );
+}
+
+// Settles many rows at once: ended deliveries move to the history, released ones become pending
+// again, both with their attempts. A row whose lease has changed is left alone.
+
+// The part of a settle statement that records attempts, with the request and the response.
+
+/** Columns of an attempt in a settle statement; `made` is 0 if there was none. */
+const columns = {
+  made: 'int',
+  node: 'bigint',
+  started_ms: 'bigint',
+  took_ms: 'bigint',
+  code: 'int',
+  attempt_error: 'text',
+  head: 'text',
+  body: 'bytea',
+} as const;
+
+const attemptColumns = Object.keys(columns).join(', ');
+
+/** The parameters of these columns, numbered from `first`. */
+function attemptParameters(first: number): string {
+  return Object.values(columns)
+    .map((type, index) => `$${first + index}::${type}[]`)
+    .join(', ');
+}
+
+/** Inserts attempts from a table of settled rows, whose `attempts` already counts them. */
+function insertAttempts(from: string): string {
+  return `
+    tried as (
+      insert into attempt (event, n, k, node, started_ms, took_ms, code, error, head, body)
+      select event, n, attempts, node, started_ms, took_ms, code, attempt_error, head, body
+      from ${from} where made = 1)`;
+}
+
+function attemptValues(attempts: readonly (AttemptRecord | undefined)[]): Parameter[] {
+  return [
+    attempts.map((attempt) => (attempt === undefined ? 0 : 1)),
+    attempts.map((attempt) => attempt?.node ?? null),
+    attempts.map((attempt) => attempt?.startedMs ?? null),
+    attempts.map((attempt) => attempt?.tookMs ?? null),
+    attempts.map((attempt) => attempt?.status ?? null),
+    attempts.map((attempt) => attempt?.error ?? null),
+    attempts.map((attempt) => (attempt === undefined ? null : printHead(attempt))),
+    attempts.map((attempt) => attempt?.response?.body ?? null),
+  ];
+}
+
+// Phrased so that the planner can only look up each element in the table's primary key; see
+// 0002_deliveries.sql.
+export const isLeasedAs = `delivery_live.event = any (array[x.event]) and delivery_live.n = x.n
+      and delivery_live.lease is not distinct from x.lease`;
+
+export const settleSql = {
+  lockApps: `
+    select no from app
+    where no in (
+      select delivery_live.app from unnest($1::text[], $2::int[]) as x (event, n)
+      join delivery_live on delivery_live.event = any (array[x.event]) and delivery_live.n = x.n)
+    order by no for no key update`,
+  find: `
+    select x.i, delivery_live.lane, delivery_live.app
+    from unnest($1::int[], $2::text[], $3::int[], $4::bigint[]) as x (i, event, n, lease)
+    join delivery_live on ${isLeasedAs}`,
+  // A stale lease deletes nothing, and therefore inserts nothing. The result is lists in one row:
+  // the driver takes three times as long to read a row per delivery with all columns of its lane
+  // (docs/performance.md).
+  end: `
+    with x as (
+      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::smallint[],
+        $6::text[], ${attemptParameters(7)}, $15::bigint[])
+        as x (i, event, n, lease, state, reason, ${attemptColumns}, ended_ms)),
+    moved as (
+      delete from delivery_live using x where ${isLeasedAs}
+      returning delivery_live.app, delivery_live.lane, delivery_live.callback, delivery_live.slice,
+        delivery_live.attempts + x.made as attempts, x.*),
+    done as (
+      insert into delivery_done
+        (event, n, app, lane, callback, state, attempts, code, error, slice, ended_ms)
+      select event, n, app, lane, callback, state, attempts, code, reason, slice, ended_ms
+      from moved),${insertAttempts('moved')}
+    select array_to_json(array_agg(array[i, app, callback, lane])) as moved, (
+      select json_agg(met) from (
+        select ${laneColumns}
+        from (select distinct lane as no from moved) x
+        join lane on lane.no = any (array[x.no])) met) as lanes
+    from moved`,
+  back: `
+    with x as (
+      select * from unnest($1::int[], $2::text[], $3::int[], $4::bigint[], $5::bigint[],
+        ${attemptParameters(6)}) as x (i, event, n, lease, due_ms, ${attemptColumns})),
+    moved as (
+      update delivery_live set lease = null, due_ms = coalesce(x.due_ms, delivery_live.due_ms),
+        tries = tries + x.made, attempts = attempts + x.made
+      from x where ${isLeasedAs}
+      returning delivery_live.attempts, x.*),${insertAttempts('moved')}
+    select moved.i from moved`,
+} as const;
+
+/** A settlement that is being written. */
+export interface Item {
+  /** Its index among the settlements. */
+  i: number;
+  settlement: Settlement;
+}
+
+/** The deliveries that ended. */
+export interface Ended {
+  /** By index: callback, lane and app; and the lanes as they were found. */
+  owners: Map<number, number>;
+  lanes: Map<number, number>;
+  apps: Map<number, number>;
+  seen: Map<number, Lane>;
+  facts: Fact[];
+  /** In the order of the settlements. */
+  dead: DeadDelivery[];
+}
+
+export async function end(tx: Tx, items: readonly Item[], nowMs: number): Promise<Ended> {
+  const ended: Ended = {
+    owners: new Map(),
+    lanes: new Map(),
+    apps: new Map(),
+    seen: new Map(),
+    facts: [],
+    dead: [],
+  };
+  if (items.length === 0) return ended;
+  const [row = {}] = await tx.query(settleSql.end, [
+    ...nameColumns(items),
+    items.map(({ settlement }) => endStates[stateOf(settlement)]),
+    items.map(({ settlement }) => errorOf(settlement) ?? null),
+    ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+    items.map(() => nowMs),
+  ]);
+  for (const lane of listIn(row, 'lanes').map(toLane)) ended.seen.set(lane.no, lane);
+  const settlementOf = new Map(items.map(({ i, settlement }) => [i, settlement]));
+  for (const [i, appNo, callback, lane] of listIn(row, 'moved').map(toMoved)) {
+    ended.owners.set(i, callback);
+    ended.lanes.set(i, lane);
+    const settlement = settlementOf.get(i);
+    if (settlement === undefined) continue;
+    ended.apps.set(i, appNo);
+    noteSettled(ended.facts, { appNo, lane }, { settlement, state: stateOf(settlement) });
+  }
+  for (const { i, settlement } of items) {
+    const { event, n } = settlement;
+    const appNo = ended.apps.get(i);
+    if (appNo !== undefined && stateOf(settlement) === 'dead') ended.dead.push({ event, n, appNo });
+  }
+  return ended;
+}
+
+/** Reads a JSON list from a column; empty if there was nothing to list. */
+function listIn(row: Row, column: string): readonly Row[] {
+  const list: unknown = row[column] ?? [];
+  assert(Array.isArray(list) && list.every(isRow), `${column} is a list`);
+  return list;
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Index, app, callback and lane. */
+function toMoved(list: Row): [number, number, number, number] {
+  return [integer(list, '0'), integer(list, '1'), integer(list, '2'), integer(list, '3')];
+}
+
+/** A delivery that would be released into an ended lane is cancelled. */
+function stateOf({ outcome }: Settlement): EndState {
+  return endStateOf(outcome, { state: 'ended' }) ?? 'cancelled';
+}
+
+/** By index: the lanes and apps of deliveries whose lease still holds. */
+export async function find(
+  tx: Tx,
+  items: readonly Item[],
+): Promise<{ lanes: Map<number, number>; apps: Map<number, number> }> {
+  const rows = items.length === 0 ? [] : await tx.query(settleSql.find, nameColumns(items));
+  const by = (column: string): Map<number, number> =>
+    new Map(rows.map((row) => [integer(row, 'i'), integer(row, column)]));
+  return { lanes: by('lane'), apps: by('app') };
+}
+
+export interface Back extends Item {
+  lane: Lane;
+}
+
+export async function back(tx: Tx, items: readonly Back[]): Promise<Set<number>> {
+  if (items.length === 0) return new Set();
+  const dues = items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane));
+  const kept = new Set(items.filter((_, at) => dues[at] === undefined).map(({ lane }) => lane.no));
+  const [rows] = await Promise.all([
+    tx.query(settleSql.back, [
+      ...nameColumns(items),
+      dues.map((dueMs) => dueMs ?? null),
+      ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
+    ]),
+    unfloor(tx, [...kept]),
+  ]);
+  return new Set(rows.map((row) => integer(row, 'i')));
+}
+
+function nameColumns(items: readonly Item[]): Parameter[] {
+  return [
+    items.map(({ i }) => i),
+    items.map(({ settlement: { event } }) => event),
+    items.map(({ settlement: { n } }) => n),
+    items.map(({ settlement: { lease } }) => lease),
+  ];
 }

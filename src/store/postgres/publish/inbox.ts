@@ -3,7 +3,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import { bytes, integer, text, toQuotas } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { noticeRejected } from '../../verbs/shared/notices.ts';
-import type { Slices } from '../schema/slices.ts';
+import type { Slices } from './slices.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const inboxSql = {

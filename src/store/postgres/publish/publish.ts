@@ -3,20 +3,17 @@
 import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
-import { fitting, type Listener } from '../../port/listener.ts';
-import { printResult, readResult } from '../../port/published-result.ts';
+import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
+import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import { rulesIn } from '../../rules/filter-cache.ts';
-import { matchingPatterns } from '../../rules/matching-patterns.ts';
 import type { Births } from '../../rules/offer-slots.ts';
 import { integer, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
-import type { Slices } from '../schema/slices.ts';
+import type { Slices } from './slices.ts';
 import { keepKeys, type Keyed } from './keep-keys.ts';
-import type { ListenerCache } from './listener-cache.ts';
-import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
 import {
+  type ListenerCache,
   withRules,
   isAsKnown,
   matchEveryone,
@@ -27,6 +24,7 @@ import {
   type LanesMet,
   type Met,
 } from './match.ts';
+import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
 import { leaveNotices } from './notices.ts';
 
 export const publishSql = {

@@ -3,9 +3,17 @@
 // next days.
 import type { Client, ClientBase } from 'pg';
 import { limits } from '../../../core/limits/limits.ts';
-import type { AppliedMigration, Migration, RecordedMigration } from '../../sql/migrate.ts';
-import { dueMigrations, migrationHash, readMigrations } from '../../sql/migrate.ts';
-import { isUnhashed, lastUnhashed, refuseOtherSchema } from '../../sql/schema-check.ts';
+import {
+  type AppliedMigration,
+  type Migration,
+  type RecordedMigration,
+  dueMigrations,
+  migrationHash,
+  readMigrations,
+  isUnhashed,
+  lastUnhashed,
+  refuseOtherSchema,
+} from '../../sql/migrate.ts';
 import {
   cannotConnect,
   cannotMigrate,
@@ -15,7 +23,7 @@ import {
 import { connect } from '../connection/connect.ts';
 import { failureKind, sqlState, unavailable } from '../connection/failure.ts';
 import { ensurePartitions } from './partitions.ts';
-import { checkSession } from '../connection/session-check.ts';
+import { checkSession } from '../connection/examine.ts';
 
 export interface MigrateOptions {
   url: string;

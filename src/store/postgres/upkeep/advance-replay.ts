@@ -7,7 +7,7 @@ import { factOf } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import { beginStep, endStep } from '../../verbs/replays/advance-replay.ts';
+import { beginStep, endStep } from '../../verbs/replays/replays.ts';
 import { endStates } from '../../sql/end-states.ts';
 import { lockLanes } from '../publish/lanes.ts';
 import { makeDeliveriesSql, nextPlace, takePlaces } from '../publish/make-deliveries.ts';

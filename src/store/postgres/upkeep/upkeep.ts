@@ -5,10 +5,10 @@ import { firstIdAt } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import { type StalledFanOuts, endFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import { endFanOuts, forgetSpans } from '../../verbs/lists/forget-spans.ts';
+import { forgetSpans } from '../../verbs/lists/spans.ts';
 import { forgetNodes } from '../cluster/nodes.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { transact, type TransactDeps } from '../connection/transact.ts';
@@ -16,7 +16,7 @@ import type { Tx } from '../connection/tx.ts';
 import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from '../schema/partitions.ts';
 import { expire, type Expiring } from './expire.ts';
 import { forgetSubscriptions } from './forget.ts';
-import { writeAppFigures } from './write-statistics.ts';
+import { writeAppFigures } from './statistics.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 

@@ -1,9 +1,7 @@
 // The entry of the thread that makes a backup. It contains no logic.
 import { strict as assert } from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
-import { backUp, CannotBackUp, type Backup } from './backup.ts';
-
-export type BackupReply = { kind: 'made'; backup: Backup } | { kind: 'refused'; message: string };
+import { backUp, CannotBackUp, type BackupReply } from './backup.ts';
 
 const wish: { path: string; file: string } = workerData;
 assert(parentPort !== null, 'A backup is made in a thread');

@@ -1,12 +1,81 @@
 // Copies the database as of one moment, while a service goes on writing. It takes no lock that the
 // service needs, and gives the copy its name only once it is complete, checked and on the disk.
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { once } from 'node:events';
+import { statSync, closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import { extname, dirname, resolve } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { limits } from '../../../core/limits/limits.ts';
+import type { World } from '../../../core/base/world.ts';
 import { integer, one } from '../../sql/row.ts';
 import { healthSql } from '../../verbs/statistics/gauges.ts';
 import { connect } from '../connection/connect.ts';
+
+export interface BackupOptions {
+  /** The database. */
+  path: string;
+  /** The copy, which must not exist yet. */
+  file: string;
+  /**
+   * Called from time to time. The copy may end smaller than the database, since free pages are left
+   * out.
+   */
+  onProgress: (progress: { bytes: number; bytesTotal: number }) => void;
+  world: Pick<World, 'sleep'>;
+}
+
+/** What the thread replies: see backup-worker.ts. */
+export type BackupReply = { kind: 'made'; backup: Backup } | { kind: 'refused'; message: string };
+
+/**
+ * Runs a backup on a thread of its own, so that progress can be reported: SQLite reports none while
+ * it copies, but the size of the copy grows. Rejects with CannotBackUp.
+ */
+export async function backUpInThread({
+  path,
+  file,
+  onProgress,
+  world,
+}: BackupOptions): Promise<Backup> {
+  const entry = new URL(`./backup-worker${extname(import.meta.url)}`, import.meta.url);
+  const worker = new Worker(entry, { workerData: { path, file }, name: 'backup' });
+  const ended = new AbortController();
+  const watched = watch(ended.signal, world, () => {
+    onProgress({ bytes: sizeOf(partOf(file)), bytesTotal: sizeOf(path) });
+  });
+  try {
+    const reply = await answerOf(worker);
+    if (reply.kind === 'refused') throw new CannotBackUp(reply.message);
+    return reply.backup;
+  } finally {
+    ended.abort();
+    await watched;
+    await worker.terminate();
+  }
+}
+
+/** Rejects with the error that ended the thread. */
+async function answerOf(worker: Worker): Promise<BackupReply> {
+  const [reply] = await once(worker, 'message');
+  return reply;
+}
+
+async function watch(
+  ended: AbortSignal,
+  world: Pick<World, 'sleep'>,
+  look: () => void,
+): Promise<void> {
+  while (!ended.aborted) {
+    look();
+    await world.sleep(limits.progressEveryMs, ended).catch(() => undefined);
+  }
+}
+
+/** 0 while the file does not exist yet, or was already renamed. */
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
 
 export interface Backup {
   bytes: number;

@@ -3,24 +3,32 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
-import type {
-  Batch,
-  BatchReply,
-  Foretell,
-  StoreFailure,
-  WorkReply,
+import {
+  type Batch,
+  type BatchReply,
+  type Foretell,
+  type StoreFailure,
+  type WorkReply,
+  asBatch,
+  asWorkReply,
+  type Transport,
+  toError,
 } from '../../port/transport-protocol.ts';
-import { createStalledFanOuts, withNews } from '../../rules/stalled-fan-outs.ts';
+import { createStalledFanOuts, withNews } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { applyMigrations } from '../connection/apply-migrations.ts';
 import { connect, createPrivate, refuseMissing } from '../connection/connect.ts';
-import { alwaysSameFile, watchFile, type FileIdentity } from '../connection/file-identity.ts';
-import { takeLock, type Lock } from '../connection/lock.ts';
+import {
+  alwaysSameFile,
+  watchFile,
+  type FileIdentity,
+  takeLock,
+  type Lock,
+} from '../connection/database-file.ts';
 import { prepareOutcomes } from '../deliver/settle.ts';
 import { writeTogether, type Written } from '../transaction/transaction.ts';
 import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
-import { asBatch, asWorkReply } from './work.ts';
 import { prepareWrite, type Left } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
@@ -120,3 +128,21 @@ function committed<R>(written: Written<R>, inPlace: FileIdentity): Written<R> {
 }
 
 const noLock: Lock = { release: () => {} };
+
+// The adapter without a thread, for tests and simulation: it runs on the caller's thread.
+
+export function inProcess(
+  sqlite: Sqlite,
+  { onFatal }: { onFatal: (error: Error) => void },
+): Transport {
+  const heard = <R extends BatchReply | WorkReply>(reply: R): R => {
+    if (reply.kind === 'fatal') onFatal(toError(reply));
+    return reply;
+  };
+  return {
+    send: async (batch, foretell) => heard(sqlite.run(batch, foretell)),
+    work: async (work) => heard(sqlite.work(work)),
+    read: async (call) => sqlite.read(call),
+    close: async () => sqlite.close(),
+  };
+}

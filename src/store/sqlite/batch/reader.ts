@@ -1,7 +1,7 @@
 // Synchronous reads on a connection, each in one snapshot.
 import type { DatabaseSync } from 'node:sqlite';
 import type { ReadCall, ReadReply } from '../../port/transport-protocol.ts';
-import { CannotOpenStore } from '../../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../port/store.ts';
 import { readScript } from '../../verbs/reads.ts';
 import { connect } from '../connection/connect.ts';
 import { adviceOn, storeFailure, verbFailure } from '../connection/failure.ts';

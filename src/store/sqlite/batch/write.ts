@@ -6,7 +6,7 @@ import type { EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall } from '../../port/transport-protocol.ts';
 import { birthsFor } from '../../rules/offer-slots.ts';
 import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import { unlessUndone, type Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared, type SharedEdit } from '../../verbs/edits.ts';
@@ -20,15 +20,18 @@ import {
 import { prepareOutlook } from '../deliver/outlook.ts';
 import type { PlanOutcomes } from '../deliver/settle.ts';
 import { preparePublish } from '../publish/publish.ts';
-import type { Edit, EditContext } from '../transaction/edit.ts';
-import { emptyMemo } from '../transaction/publish-memo.ts';
+import { type Edit, type EditContext, emptyMemo } from '../transaction/edit.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 import type { Plan } from '../transaction/transaction.ts';
 import type { Rebase } from '../upkeep/rebase-times.ts';
 import { prepareRetain } from '../upkeep/retain.ts';
 import { prepareSweep } from '../upkeep/sweep.ts';
-import { prepareTidyFigures } from '../upkeep/tidy-statistics.ts';
-import { prepareKeepFigures, prepareWriteFigures, type KeepFigures } from './write-statistics.ts';
+import {
+  prepareTidyFigures,
+  prepareKeepFigures,
+  prepareWriteFigures,
+  type KeepFigures,
+} from '../upkeep/statistics.ts';
 
 export interface Left {
   born: readonly Born[];

@@ -8,9 +8,11 @@ import {
   readMigrations,
   type Migration,
   type RecordedMigration,
+  isUnhashed,
+  lastUnhashed,
+  refuseOtherSchema,
 } from '../../sql/migrate.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
-import { isUnhashed, lastUnhashed, refuseOtherSchema } from '../../sql/schema-check.ts';
 import { connect, refuseMissing } from './connect.ts';
 
 export interface MigrateOptions {

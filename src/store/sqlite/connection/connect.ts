@@ -4,7 +4,7 @@ import { closeSync, openSync, existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../../core/limits/limits.ts';
-import { CannotOpenStore } from '../../port/cannot-open-store.ts';
+import { CannotOpenStore } from '../../port/store.ts';
 
 export interface ConnectOptions {
   path: string;

@@ -59,7 +59,7 @@ function soundness(db: DatabaseSync): Examined['state'] {
   return found === 'ok' ? 'sound' : { damage: found };
 }
 
-/** A process holds the lock for life, which also blocks reads of the lock file; see lock.ts. */
+/** A process holds the lock for life, which also blocks reads of the lock file; see database-file.ts. */
 function hasLock(path: string): boolean {
   const lockPath = `${path}.lock`;
   if (!existsSync(lockPath)) return false;

@@ -4,14 +4,18 @@ import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../../core/domain/delivery.ts';
 import { look, never, room, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { toLeased } from '../../batch/leased-row.ts';
+import { toLeased } from '../../verbs/shared/delivery.ts';
 import type { Born, TakeUp } from '../../port/delivery-verbs.ts';
-import { fitting } from '../../port/listener.ts';
+import { fitting, toFound, type Found } from '../../rules/listeners.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
-import { stepFor, toFanningOut, type FanningOut, type Piece } from '../../rules/fan-out-row.ts';
-import { toFound, type Found } from '../../rules/filter-cache.ts';
+import {
+  stepFor,
+  toFanningOut,
+  type FanningOut,
+  type Piece,
+  type StalledFanOuts,
+} from '../../rules/fan-outs.ts';
 import { birthsFor, laneOf, type OfferSlots } from '../../rules/offer-slots.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { unlessUndone } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';

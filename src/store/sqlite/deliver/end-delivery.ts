@@ -1,11 +1,11 @@
-// Ends a delivery: moves its row from the queue to the history.
+// Ends a delivery: moves its row from the queue to the history, and writes the notice of a dead one.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import type { Owner } from '../../statistics/transaction-facts.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, one } from '../../sql/row.ts';
-import type { EndState } from '../../sql/end-states.ts';
-import { endStates } from '../../sql/end-states.ts';
+import { type Row, integer, one } from '../../sql/row.ts';
+import { type EndState, endStates } from '../../sql/end-states.ts';
+import { type DeadDelivery, noticesOfDead, writeNotice } from '../../verbs/shared/notices.ts';
+import { prepareScripts } from '../transaction/run-script.ts';
 
 export const endDeliverySql = {
   take: 'delete from delivery_live where event = ? and n = ? returning app, lane, callback, slice',
@@ -48,5 +48,17 @@ export function prepareEndDelivery(db: DatabaseSync): EndDelivery {
       nowMs,
     );
     return owner;
+  };
+}
+
+// Writes notices of dead deliveries, if any callback is subscribed to them.
+
+export type NoticeDead = (dead: readonly DeadDelivery[], nowMs: number) => void;
+
+export function prepareNoticeDead(db: DatabaseSync): NoticeDead {
+  const runScript = prepareScripts(db);
+  return (dead, nowMs) => {
+    for (const notice of runScript(noticesOfDead(dead, nowMs)))
+      runScript(writeNotice(notice, nowMs));
   };
 }

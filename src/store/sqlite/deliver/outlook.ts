@@ -5,7 +5,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe } from '../../sql/row.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 
 export const outlookSql = {
   ready: `

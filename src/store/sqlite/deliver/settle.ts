@@ -19,10 +19,9 @@ import { noteSettled, unlessUndone, type Fact } from '../../statistics/transacti
 import { printHead } from '../../verbs/deliveries/attempts.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import { prepareLanes } from '../publish/lanes.ts';
-import { prepareNoticeDead } from '../publish/notices.ts';
+import { prepareNoticeDead, prepareEndDelivery } from './end-delivery.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 import type { Item, Way } from '../transaction/transaction.ts';
-import { prepareEndDelivery } from './end-delivery.ts';
 
 export const settleSql = {
   find: `

@@ -5,7 +5,7 @@ import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import { takesFresh } from '../../../core/domain/lane.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { prepareLanes } from './lanes.ts';
-import type { Listener } from '../../port/listener.ts';
+import type { Listener } from '../../rules/listeners.ts';
 import type { BirthContext } from '../transaction/edit.ts';
 
 export const makeDeliverySql = {

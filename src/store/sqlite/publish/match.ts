@@ -3,18 +3,18 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Listener } from '../../port/listener.ts';
 import {
+  type Listener,
   toFound,
   learnRules,
   toListener,
   type Found,
   type KnownRules,
-} from '../../rules/filter-cache.ts';
-import { matchingPatterns } from '../../rules/matching-patterns.ts';
+  matchingPatterns,
+} from '../../rules/listeners.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import type { LanesMet } from '../transaction/publish-memo.ts';
+import type { LanesMet } from '../transaction/edit.ts';
 
 export const matchSql = {
   listeners: `

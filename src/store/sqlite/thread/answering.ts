@@ -2,8 +2,7 @@
 // ends when asked to close. It contains no logic of the store.
 import { strict as assert } from 'node:assert';
 import { parentPort } from 'node:worker_threads';
-import type { CannotOpenCode } from '../../port/cannot-open-store.ts';
-import { CannotOpenStore } from '../../port/cannot-open-store.ts';
+import { type CannotOpenCode, CannotOpenStore } from '../../port/store.ts';
 
 export type ToThread<Options, Question> =
   /** Comes first, once. */

@@ -1,16 +1,18 @@
 // The entry of the read thread. It must load nothing that writes.
 import { scheduler } from 'node:timers/promises';
 import { limits } from '../../../core/limits/limits.ts';
-import type { ReadCall, ReadReply } from '../../port/transport-protocol.ts';
-import { readOutput } from '../../port/transport-protocol.ts';
-import { hotReads } from '../../port/hot-reads.ts';
+import {
+  type ReadCall,
+  type ReadReply,
+  readOutput,
+  hotReads,
+} from '../../port/transport-protocol.ts';
 import { answerParent, type Answering } from './answering.ts';
-import { packTargets } from './pack-targets.ts';
-import type { Parcel } from './flat-codec.ts';
+import { packTargets, type Parcel } from './codec.ts';
 import { createReadTurns } from './read-turns.ts';
 import { openSqliteReader, type ReaderOptions } from '../batch/reader.ts';
 
-/** Targets are packed by flat-codec.ts. */
+/** Targets are packed by codec.ts. */
 export type ReadAnswer = ReadReply | { kind: 'targets'; parcel: Parcel };
 
 /**

@@ -3,17 +3,19 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { limits } from '../../../core/limits/limits.ts';
-import { toError } from '../../batch/failure-to-error.ts';
-import { CannotOpenStore } from '../../port/cannot-open-store.ts';
+import {
+  toError,
+  type ReadCall,
+  type Transport,
+  asBatch,
+  asWorkReply,
+} from '../../port/transport-protocol.ts';
+import { CannotOpenStore, StoreUnavailable } from '../../port/store.ts';
 import type { Born } from '../../port/delivery-verbs.ts';
-import { StoreUnavailable } from '../../port/store.ts';
-import type { ReadCall, Transport } from '../../port/transport-protocol.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { ReaderOptions } from '../batch/reader.ts';
-import { asBatch, asWorkReply } from '../batch/work.ts';
 import type { FromThread, ToThread } from './answering.ts';
-import { packBatch, unpackForetold, unpackWritten } from './pack-batch.ts';
-import { unpackTargets } from './pack-targets.ts';
+import { packBatch, unpackForetold, unpackWritten, unpackTargets } from './codec.ts';
 import type { ReadAnswer } from './read-thread.ts';
 import type { Foretold, WriteAnswer, WriteQuestion } from './write-thread.ts';
 

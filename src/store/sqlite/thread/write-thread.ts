@@ -3,8 +3,7 @@ import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Born } from '../../port/delivery-verbs.ts';
 import { openSqlite, type SqliteOptions } from '../batch/adapter.ts';
 import { answerParent, type Answering } from './answering.ts';
-import { packForetold, packWritten, unpackBatch } from './pack-batch.ts';
-import type { Parcel } from './flat-codec.ts';
+import { packForetold, packWritten, unpackBatch, type Parcel } from './codec.ts';
 
 export type WriteQuestion = Parcel;
 export type WriteAnswer = { kind: 'written'; parcel: Parcel } | StoreFailure;

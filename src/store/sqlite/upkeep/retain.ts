@@ -7,14 +7,13 @@ import { firstIdAt } from '../../../core/base/id.ts';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import { headExpired, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { StalledFanOuts } from '../../rules/stalled-fan-outs.ts';
+import { type StalledFanOuts, endFanOuts } from '../../rules/fan-outs.ts';
 import { maybe, one, text, integer } from '../../sql/row.ts';
 import { factOf, type Fact } from '../../statistics/transaction-facts.ts';
-import { endFanOuts, forgetSpans } from '../../verbs/lists/forget-spans.ts';
+import { forgetSpans } from '../../verbs/lists/spans.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
-import { prepareEndDelivery } from '../deliver/end-delivery.ts';
+import { prepareEndDelivery, prepareNoticeDead } from '../deliver/end-delivery.ts';
 import { prepareLanes } from '../publish/lanes.ts';
-import { prepareNoticeDead } from '../publish/notices.ts';
 import type { Edit } from '../transaction/edit.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 

@@ -16,7 +16,7 @@ import {
   type SearchFilter,
 } from '../lists/search-filter.ts';
 import { aboveAll, walkSpans, type Range } from '../lists/spans.ts';
-import { walkEvents } from '../lists/walk-events.ts';
+import { walkEvents } from './events.ts';
 import { walkStretches, type Step, type Stretch } from '../lists/walk.ts';
 import { deliveriesNamed } from '../shared/delivery.ts';
 import type { Read } from '../shared/verb.ts';

@@ -4,9 +4,10 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Position } from '../../sql/cursor.ts';
 import { waits, type Bounds } from '../../sql/end-states.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
-import { all, forEach, type Value } from '../../sql/statement.ts';
+import { all, forEach, type Value, type Script } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
 import type { Step, Stretch } from './walk.ts';
+import { firstIdAt, timeOf } from '../../../core/base/id.ts';
 
 /** Characters of an id that change about every nine hours: an era. */
 const eraLength = 5;
@@ -107,4 +108,35 @@ function toSpan(row: Row): Span {
     first: text(row, 'first_event'),
     last: text(row, 'last_event'),
   };
+}
+
+// Deletes the spans of slices whose events are all deleted. A span that is deleted too early would
+// hide events from lists, so it is kept a day longer than the retention, and deleted only if it
+// lies below every existing event.
+
+export const forgetSpansSql = {
+  old: `
+    delete from slice_span where slice in (
+      select slice from slice_span
+      where first_event < ?1 and last_event < ?1 and last_event < (select min(id) from event)
+      order by first_event limit ?2 + 0)
+    returning slice`,
+} as const;
+
+const marginMs = 24 * 60 * 60 * 1000;
+
+export function* forgetSpans(beforeMs: number, limit: number): Script<void> {
+  yield* all(forgetSpansSql.old, firstIdAt(beforeMs - marginMs), limit);
+}
+
+// How far the span of a slice reaches. Pure. A span is extended ahead of time by as much as the
+// slice is old. So it is written some ten times in the life of a slice, not with every batch, and
+// covers at most about twice the time that it needs to.
+
+/** An id above `event`, for a slice that has been in use for `ageMs`. */
+export function reachOf(event: string, ageMs: number): string {
+  const { sliceReachMs, sliceReachMaxMs } = limits;
+  const aheadMs = Math.min(Math.max(ageMs, sliceReachMs), sliceReachMaxMs);
+  const reach = firstIdAt(timeOf(event) + aheadMs);
+  return reach > event ? reach : event; // Only at the largest possible time.
 }

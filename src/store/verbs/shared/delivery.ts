@@ -1,13 +1,11 @@
 // Reads one delivery, from the queue or from the history.
-import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import { deliveryKey } from '../../../core/domain/delivery.ts';
+import { type DeliveryName, deliveryKey, type Leased } from '../../../core/domain/delivery.ts';
 import type { Delivery } from '../../port/delivery-verbs.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, maybe, text } from '../../sql/row.ts';
-import type { Script, Value } from '../../sql/statement.ts';
-import { forEach } from '../../sql/statement.ts';
+import { type Row, integer, maybe, text, bytes } from '../../sql/row.ts';
+import { type Script, type Value, forEach } from '../../sql/statement.ts';
 import { toEndState } from '../../sql/end-states.ts';
 import type { Read } from './verb.ts';
+import type { Lane } from '../../../core/domain/lane.ts';
 
 const around = `
     join event on event.id = delivery.event
@@ -83,5 +81,25 @@ function toShared(row: Row): Omit<Delivery, 'state' | 'dueMs' | 'endedMs'> {
     status: maybe(integer, row, 'code'),
     error: maybe(text, row, 'error'),
     createdMs: integer(row, 'created_ms'),
+  };
+}
+
+// Converts the row of a claimed delivery, with the lane that it was claimed from.
+
+export function toLeased(row: Row, lane: Lane, lease: number): Leased {
+  return {
+    event: text(row, 'event'),
+    n: integer(row, 'n'),
+    eventName: text(row, 'name'),
+    payload: bytes(row, 'payload'),
+    trace: maybe(text, row, 'trace'),
+    appNo: lane.appNo,
+    lane: lane.no,
+    callback: integer(row, 'callback'),
+    version: lane.version,
+    concurrency: lane.concurrency,
+    tries: integer(row, 'tries'),
+    attempts: integer(row, 'attempts'),
+    lease,
   };
 }

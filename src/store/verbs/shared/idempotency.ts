@@ -1,10 +1,11 @@
 // The request of an idempotency key, and its result. Written in the same transaction as the
 // operation itself, so a repeated request finds both or neither.
+import { AssertionError } from 'node:assert';
 import { limits } from '../../../core/limits/limits.ts';
 import { bytes, text } from '../../sql/row.ts';
-import type { Script } from '../../sql/statement.ts';
-import { all, first, only } from '../../sql/statement.ts';
+import { type Script, all, first, only } from '../../sql/statement.ts';
 import type { Idempotency } from '../../port/store.ts';
+import type { Accepted } from '../../port/delivery-verbs.ts';
 
 export const idempotencySql = {
   expire: 'delete from idem where app = ?1 and key = ?2 and created_ms < ?3',
@@ -39,4 +40,25 @@ export function* keepOnce({ appNo, idempotency, nowMs, result }: KeptResult): Sc
 /** Deletes a key whose operation did not happen. */
 export function* dropKey(appNo: number, { key }: Idempotency): Script<void> {
   yield* all(idempotencySql.drop, appNo, key);
+}
+
+// The result of a publish as it is stored with its idempotency key.
+
+export function printResult(events: readonly Accepted[]): string {
+  return JSON.stringify(events.map(({ id, deliveries }) => [id, deliveries ?? null]));
+}
+
+export function readResult(result: string): Accepted[] {
+  const pairs: unknown = JSON.parse(result);
+  if (!Array.isArray(pairs)) throw noResult(result);
+  return pairs.map((pair: unknown) => {
+    if (!Array.isArray(pair)) throw noResult(result);
+    const [id, deliveries]: readonly unknown[] = pair;
+    if (typeof id !== 'string') throw noResult(result);
+    return { id, deliveries: typeof deliveries === 'number' ? deliveries : undefined };
+  });
+}
+
+function noResult(result: string): AssertionError {
+  return new AssertionError({ message: `Cannot answer with ${result}: expected pairs` });
 }

@@ -6,7 +6,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Settled } from '../../port/delivery-verbs.ts';
 import { integer, text } from '../../sql/row.ts';
 import { all, only, type Script } from '../../sql/statement.ts';
-import { leaveSubscription, raiseVersion } from '../shared/app-version.ts';
+import { leaveSubscription, raiseVersion } from './patterns.ts';
 import { noticeGone } from '../shared/notices.ts';
 import type { Edit, Read } from '../shared/verb.ts';
 import { findSubscription, type Found } from './subscriptions.ts';

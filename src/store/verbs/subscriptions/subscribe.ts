@@ -8,11 +8,10 @@ import { integer } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, only } from '../../sql/statement.ts';
 import type { NewSubscription } from '../../port/store.ts';
-import { enterSubscription } from '../shared/app-version.ts';
+import { enterSubscription, addPatterns } from './patterns.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
 import { dropKey, keepOnce } from '../shared/idempotency.ts';
 import { arrangeLanes } from './arrange-lanes.ts';
-import { addPatterns } from './listen.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
 

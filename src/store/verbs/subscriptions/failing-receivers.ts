@@ -5,14 +5,14 @@
 import { isOverdue } from '../../../core/domain/lane.ts';
 import { disabledNotice } from '../../../core/domain/system-event.ts';
 import { coarseMinutes, minuteOf } from '../../../core/telemetry/statistics.ts';
-import type { Row } from '../../sql/row.ts';
-import { integer, maybe, one, text } from '../../sql/row.ts';
-import type { Script } from '../../sql/statement.ts';
-import { all, first, only } from '../../sql/statement.ts';
-import { raiseVersion } from '../shared/app-version.ts';
+import { type Row, integer, maybe, one, text } from '../../sql/row.ts';
+import { type Script, all, first, only } from '../../sql/statement.ts';
+import { raiseVersion } from './patterns.ts';
 import { editSubscriptionSql } from './edit-subscription.ts';
 import { isHeard, writeNotice } from '../shared/notices.ts';
-import type { Edit } from '../shared/verb.ts';
+import type { Edit, Read } from '../shared/verb.ts';
+import { healthOf, type LaneHealth } from '../../../core/domain/health.ts';
+import { toLaneState } from '../shared/lanes.ts';
 
 export const disableFailingSql = {
   owner: `
@@ -109,4 +109,40 @@ function* hasDelivered(subscription: number, sinceMs: number): Script<boolean> {
   const from = minute - (minute % coarseMinutes);
   const row = yield* first(disableFailingSql.delivered, subscription, from);
   return row !== undefined;
+}
+
+// Reads the health of a subscription's receivers: its failing lanes, a bounded number, and the head
+// of each.
+
+export const subscriptionHealthSql = {
+  failing: `
+    select lane.state as lane_state, lane.ordered, lane.gate_ms, lane.failures, lane.failing_ms,
+      (select due_ms from delivery_live where delivery_live.lane = lane.no and lease is null
+       order by due_ms limit 1) as due_ms,
+      (select position from callback where callback.lane = lane.no limit 1) as position
+    from subscription join lane on lane.subscription = subscription.no
+    where subscription.id = ?1 and subscription.app = ?2 and lane.failures > 0`,
+} as const;
+
+export const subscriptionHealth: Read<'subscriptionHealth'> = function* ({ appNo, id }) {
+  const rows = yield* all(subscriptionHealthSql.failing, id, appNo);
+  return healthOf(rows.filter(isInUse).map(toLaneHealth));
+};
+
+/** A lane that no callback uses any more only matters while deliveries are pending in it. */
+function isInUse(row: Row): boolean {
+  return (
+    maybe(integer, row, 'position') !== undefined || maybe(integer, row, 'due_ms') !== undefined
+  );
+}
+
+function toLaneHealth(row: Row): LaneHealth {
+  return {
+    state: toLaneState(integer(row, 'lane_state')),
+    ordered: integer(row, 'ordered') === 1,
+    gateMs: integer(row, 'gate_ms'),
+    failures: integer(row, 'failures'),
+    failingMs: maybe(integer, row, 'failing_ms'),
+    dueMs: maybe(integer, row, 'due_ms'),
+  };
 }

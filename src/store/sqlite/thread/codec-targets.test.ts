@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../../core/domain/controls.ts';
 import type { Target } from '../../port/delivery-verbs.ts';
-import { packTargets, unpackTargets } from './pack-targets.ts';
+import { packTargets, unpackTargets } from './codec.ts';
 
 function target(about: Partial<Target>): Target {
   return {

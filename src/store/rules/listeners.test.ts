@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../core/limits/limits.ts';
-import { rulesIn } from './filter-cache.ts';
+import { rulesIn } from './listeners.ts';
 
 describe('rulesIn', () => {
   it('caches by the text, and drops the oldest when it is full', () => {

@@ -1,13 +1,40 @@
-// The filters of subscriptions as a publish needs them: read from their own column, without the
-// other settings of a subscription, which may be large.
-import { decodeFilter } from '../../core/domain/controls.ts';
-import type { Rules } from '../../core/domain/filter.ts';
-import { rulesOf } from '../../core/domain/filter.ts';
+// Which callbacks match an event: the patterns that match its name, and the filters of those
+// callbacks, read from their own column, without the other settings of a subscription, which may be
+// large.
+import { ownPrefix } from '../../core/domain/event.ts';
+import { patternsFor } from '../../core/domain/pattern.ts';
+import { type Rules, payloadJudge, rulesOf } from '../../core/domain/filter.ts';
 import type { Lane } from '../../core/domain/lane.ts';
+import { decodeFilter } from '../../core/domain/controls.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { Listener } from '../port/listener.ts';
-import type { Row } from '../sql/row.ts';
-import { integer, maybe, text } from '../sql/row.ts';
+import { type Row, integer, maybe, text } from '../sql/row.ts';
+
+/** The patterns that match an event name. `*` does not match Ringback's own events; a pattern must name them. */
+export function matchingPatterns(name: string): string[] {
+  const patterns = patternsFor(name);
+  return name.startsWith(ownPrefix) ? patterns.filter((pattern) => pattern !== '*') : patterns;
+}
+
+/**
+ * A callback that matches an event, and the lane of its deliveries. The filters that apply are
+ * those in force when the deliveries are created.
+ */
+export interface Listener {
+  callback: number;
+  lane: Lane;
+  /** The filter that the payload must match; undefined: any payload. */
+  rules: Rules | undefined;
+}
+
+/** The callbacks whose filter matches the payload, which is parsed only if one of them has a filter. */
+export function fitting<L extends Pick<Listener, 'rules'>>(
+  listeners: readonly L[],
+  payload: Uint8Array,
+): readonly L[] {
+  if (listeners.every(({ rules }) => rules === undefined)) return listeners;
+  const judge = payloadJudge(payload);
+  return listeners.filter(({ rules }) => rules === undefined || judge(rules));
+}
 
 /** A matching callback: it is known whether it has a filter, but the filter is not read yet. */
 export interface Found extends Omit<Listener, 'rules'> {

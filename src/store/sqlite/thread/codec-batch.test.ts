@@ -10,8 +10,8 @@ import {
   unpackBatch,
   unpackForetold,
   unpackWritten,
-} from './pack-batch.ts';
-import type { Parcel } from './flat-codec.ts';
+  type Parcel,
+} from './codec.ts';
 
 /** Transfers packed bytes as to a thread. */
 function sent(parcel: Parcel): Parcel {

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { lane } from '../../../../test/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { ListenerCache, Hearers } from './listener-cache.ts';
-import { createListenerCache } from './listener-cache.ts';
+import { type ListenerCache, type Hearers, createListenerCache } from './match.ts';
 
 /** The matching callbacks of one app: a fingerprint by lane. */
 const heardBy = (version: number, prints: Readonly<Record<number, string>>): Hearers => ({

@@ -8,10 +8,8 @@ import type {
   Work,
   Worked,
 } from '../../port/delivery-verbs.ts';
-import type { BatchReply } from '../../port/transport-protocol.ts';
-import { asBatch } from '../batch/work.ts';
-import type { Parcel } from './flat-codec.ts';
-import { packBatch, packWritten, unpackBatch, unpackWritten } from './pack-batch.ts';
+import { type BatchReply, asBatch } from '../../port/transport-protocol.ts';
+import { type Parcel, packBatch, packWritten, unpackBatch, unpackWritten } from './codec.ts';
 
 /** Transfers packed bytes as to a thread. */
 function sent(parcel: Parcel): Parcel {

@@ -1,0 +1,90 @@
+// Patterns make a callback reachable. A pattern is valid from one version of its app to another, so
+// that a fan-out in progress keeps the audience it began with.
+import { ownPrefix } from '../../../core/domain/event.ts';
+import { text, integer, toQuotas } from '../../sql/row.ts';
+import { type Script, all, only } from '../../sql/statement.ts';
+
+export const listenSql = {
+  pattern: `
+    insert into pattern (app, contract, pattern, callback, born, lane)
+    values (?1, ?2, ?3, ?4, ?5, ?6)`,
+  // `died is null` would let the planner use the index of all patterns of an app.
+  alive: 'select pattern from pattern where callback = ?1 and coalesce(died, 0) = 0',
+  end: `
+    update pattern set died = ?3, died_ms = ?4
+    where callback = ?1 and pattern || '' = ?2 and coalesce(died, 0) = 0`,
+} as const;
+
+export interface Listening {
+  appNo: number;
+  contract: string;
+  events: readonly string[];
+  callback: number;
+  lane: number;
+  /** The first version of the app in which the pattern is valid. */
+  born: number;
+}
+
+export function* addPatterns(input: Listening): Script<void> {
+  const { appNo, contract, events, callback, born, lane } = input;
+  for (const pattern of events) {
+    // Ringback's own events belong to no contract.
+    const of = pattern.startsWith(ownPrefix) ? '' : contract;
+    yield* all(listenSql.pattern, appNo, of, pattern, callback, born, lane);
+  }
+}
+
+/** Patterns that it already has stay as they are; the others end or begin with this version. */
+export function* changePatterns(input: Listening, nowMs: number): Script<void> {
+  const { callback, events, born } = input;
+  const rows = yield* all(listenSql.alive, callback);
+  const heard = rows.map((row) => text(row, 'pattern'));
+  for (const pattern of heard) {
+    if (!events.includes(pattern)) yield* all(listenSql.end, callback, pattern, born, nowMs);
+  }
+  yield* addPatterns({ ...input, events: events.filter((pattern) => !heard.includes(pattern)) });
+}
+
+// The app's version, incremented by every change of what its events can reach, and its number of
+// subscriptions. The row lock makes the order of versions the order of commits on any number of
+// nodes, and keeps the number exact.
+
+export const appVersionSql = {
+  raise: 'update app set version = version + 1 where no = ?1 returning version',
+  enter: `
+    update app set version = version + 1, subscriptions = subscriptions + 1 where no = ?1
+    returning version, subscriptions, settings`,
+  // As if it had never been entered.
+  undo: 'update app set version = version - 1, subscriptions = subscriptions - 1 where no = ?1',
+  // A node of an older version may have counted nothing; that must not keep anybody from leaving.
+  leave: `
+    update app set subscriptions = case when subscriptions > 0 then subscriptions - 1 else 0 end
+    where no = ?1`,
+} as const;
+
+export function* raiseVersion(appNo: number): Script<number> {
+  return integer(yield* only(appVersionSql.raise, appNo), 'version');
+}
+
+export type Entry = { kind: 'entered'; version: number } | { kind: 'full'; quota: number };
+
+/**
+ * Increments the version for a new subscription, if the app's quota (else `fallback`) has room for
+ * it.
+ */
+export function* enterSubscription(appNo: number, fallback: number | undefined): Script<Entry> {
+  const row = yield* only(appVersionSql.enter, appNo);
+  const quota = toQuotas(row).subscriptions ?? fallback;
+  if (quota === undefined || integer(row, 'subscriptions') <= quota) {
+    return { kind: 'entered', version: integer(row, 'version') };
+  }
+  yield* all(appVersionSql.undo, appNo);
+  return { kind: 'full', quota };
+}
+
+/**
+ * Counts one subscription less. The caller has incremented the version, and so holds the row lock.
+ */
+export function* leaveSubscription(appNo: number): Script<void> {
+  yield* all(appVersionSql.leave, appNo);
+}

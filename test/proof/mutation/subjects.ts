@@ -33,19 +33,19 @@ export const subjects: readonly Subject[] = [
       ['src/egress/http/{connect,send}.test.ts'],
       ['src/egress/hostile.test.ts'],
     ],
-    sample: 40,
+    sample: 30,
   },
   {
     name: 'src/egress/guard',
     files: ['guard', 'resolve'].map((name) => `src/egress/guard/${name}.ts`),
     tests: [['src/egress/guard/{guard,resolve}.test.ts']],
-    sample: 30,
+    sample: 20,
   },
   {
     name: 'src/egress/sign',
     files: ['request-head', 'sign'].map((name) => `src/egress/sign/${name}.ts`),
     tests: [['src/egress/sign/*.test.ts']],
-    sample: 30,
+    sample: 20,
   },
   {
     name: 'src/engine, the way of a delivery',
@@ -59,7 +59,7 @@ export const subjects: readonly Subject[] = [
       ],
       ['test/engine/{rate,controls}.test.ts'],
     ],
-    sample: 30,
+    sample: 25,
   },
   {
     name: 'src/store/postgres/connection/transact.ts',
@@ -74,6 +74,6 @@ export const subjects: readonly Subject[] = [
     name: 'src/core/domain/lane.ts',
     files: ['src/core/domain/lane.ts'],
     tests: [['src/core/domain/lane.test.ts'], ['test/store/sqlite-lanes.test.ts']],
-    sample: 30,
+    sample: 40,
   },
 ];

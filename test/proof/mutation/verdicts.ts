@@ -93,7 +93,7 @@ export const verdicts: readonly Verdict[] = [
     find: 'if (!place.takers.delete(taker)) return false;',
     replace: 'if (!place.takers.delete(taker)) return true;',
     kind: 'accepted',
-    why: 'Guards against a request that was served by an earlier step of the same loop; no test gets there.',
+    why: 'Guards against a request that the same loop has served already; no test gets there.',
   },
   {
     file: 'src/engine/deliver/dispatcher.ts',

@@ -1,10 +1,10 @@
 // `npm run mutate`: mutation testing of the delivery code. Makes small mistakes in its source, one at
 // a time, and counts how many of them its quick tests notice. Sampled by seed. Always exits with 0: a
 // person decides what a surviving mutant means.
-//   --only src/egress   one subject (test/proof/mutation/subjects.ts)
-//   --sample 10         mutants of each subject
-//   --seed 7            another sample
-//   --keep              writes docs/proof/mutation.json, and the page that shows it
+//   --only src/egress/http   one subject (test/proof/mutation/subjects.ts)
+//   --sample 10              mutants of each subject
+//   --seed 7                 another sample
+//   --keep                   writes docs/proof/mutation.json, and the page that shows it
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,6 +43,11 @@ const { values } = parseArgs({
   },
 });
 
+const wanted = subjects.filter(({ name }) => (values.only ?? name) === name);
+if (wanted.length === 0) {
+  const names = subjects.map(({ name }) => `"${name}"`).join(', ');
+  throw new Error(`Cannot mutate "${values.only}": expected --only with one of ${names}`);
+}
 endGroupsWithUs();
 const source = checkout();
 const folder = mkdtempSync(join(tmpdir(), 'ringback-mutants-'));
@@ -50,9 +55,7 @@ process.env['TMPDIR'] = folder; // Killed processes do not clean up.
 await globalSetup();
 try {
   const scores: MutationScore[] = [];
-  for (const subject of subjects.filter(({ name }) => (values.only ?? name) === name)) {
-    scores.push(await score(subject));
-  }
+  for (const subject of wanted) scores.push(await score(subject));
   const run: MutationRun = {
     ...source,
     date: new Date(world.nowMs()).toISOString().slice(0, 10),

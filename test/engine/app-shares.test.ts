@@ -124,6 +124,13 @@ describe('an app whose receivers never answer', () => {
     for (const held of take(black, [1, 2, 3])) window.leave(held, 'success');
     take(black, holes);
     assert.equal(take(black, holes).length, 0);
+    const { free, apps: rooms } = window.offer(0);
+    const part = (rooms?.get(black)?.room ?? 0) >> 4;
+    assert(part > 1 && part < limits.laneCapStart, `a part of its room: ${part}`);
+    assert.deepEqual(
+      [1, 2, 3].map((lane) => free.get(lane)),
+      [part, part, part],
+    );
     assert.equal(take(black, [1, 2, 3]).length, 3);
     assert.equal(take(black, [1, 2, 3], 'claimOffer').length, 3);
   });

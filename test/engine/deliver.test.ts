@@ -6,6 +6,7 @@ import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import { deliver } from '../../src/engine/deliver/attempt.ts';
 import { noConfirmer } from '../../src/engine/deliver/confirmation.ts';
 import { createLongest } from '../../src/engine/deliver/dispatcher.ts';
+import type { Gate } from '../../src/engine/deliver/gate.ts';
 import { createReach } from '../../src/engine/deliver/start-delivering.ts';
 import { createPrepare } from '../../src/engine/targets/prepared-target.ts';
 import { sealSecrets } from '../../src/engine/targets/secrets.ts';
@@ -24,18 +25,24 @@ const active: Target = { ...unsigned, secrets: sealSecrets({ ring, world }, owne
 /** A subscription whose state the test sets, and a network that counts starts. */
 function stage(): {
   state: { isActive: boolean; url: string; controls: Controls };
-  /** What the receiver does before it answers, and its status. */
-  receiver: { status: number; before: () => void | Promise<void> };
+  /** What the receiver does before it answers, and its status; undefined: it closes instead. */
+  receiver: { status: number | undefined; before: () => void | Promise<void> };
   /** What happens before the request starts. */
   way: { before: () => void };
   starts: () => number;
+  /** Deliveries that are at the gate. */
+  atGate: () => number;
+  /** How the store was asked to confirm the target. */
+  renewals: () => readonly string[];
   reach: ReturnType<typeof createReach>;
   run: () => ReturnType<typeof deliver>;
 } {
   const state = { isActive: true, url: active.url, controls: noControls };
   const way = { before: (): void => undefined };
   let starts = 0;
-  const receiver = { status: 200, before: (): void | Promise<void> => undefined };
+  let atGate = 0;
+  const renewals: string[] = [];
+  const receiver: ReturnType<typeof stage>['receiver'] = { status: 200, before: () => undefined };
   const read = async (_verb: string, asked: { callbacks: readonly number[] }): Promise<unknown> =>
     asked.callbacks.map((one) => ({ ...active, ...state, callback: one }));
   const reach = createReach({ store: { read } as unknown as Store, world }, () => undefined);
@@ -44,13 +51,9 @@ function stage(): {
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
     starts += 1;
     await receiver.before();
-    return {
-      kind: 'answered',
-      status: receiver.status,
-      headers: [],
-      body: new Uint8Array(),
-      cut: false,
-    };
+    const { status } = receiver;
+    if (status === undefined) return { kind: 'failed', error: 'reset', message: 'It closed.' };
+    return { kind: 'answered', status, headers: [], body: new Uint8Array(), cut: false };
   };
   const count = (): { sending: number; origins: number; open: number; idle: number } => ({
     sending: 0,
@@ -58,12 +61,31 @@ function stage(): {
     open: 0,
     idle: 0,
   });
+  const gate: Gate = {
+    ...reach.gate,
+    approach: (subscription) => {
+      atGate += 1;
+      const passage = reach.gate.approach(subscription);
+      const leave = (): void => {
+        atGate -= 1;
+        passage.leave();
+      };
+      return { ...passage, leave };
+    },
+  };
   const deps = {
     world,
     prepare: createPrepare(ring, []),
     sender: { send, print: () => undefined, close: async () => undefined, count },
     ...reach,
-    confirmer: noConfirmer,
+    gate,
+    confirmer: {
+      ...noConfirmer,
+      confirm: (...asked: Parameters<typeof noConfirmer.confirm>) => ({
+        ...noConfirmer.confirm(...asked),
+        renew: async (how: string) => void renewals.push(how),
+      }),
+    },
     nowMs: () => world.nowMs(),
     longest: createLongest(),
     holds: () => true,
@@ -72,7 +94,8 @@ function stage(): {
   };
   const run = async (): ReturnType<typeof deliver> =>
     deliver(deps, leased, { signal: new AbortController().signal, confirmedMs: 0 });
-  return { state, receiver, way, starts: () => starts, reach, run };
+  const counts = { starts: () => starts, atGate: () => atGate, renewals: () => renewals };
+  return { state, receiver, way, ...counts, reach, run };
 }
 
 describe('deliver', () => {
@@ -81,6 +104,30 @@ describe('deliver', () => {
     assert.equal((await on.run()).outcome.kind, 'delivered');
     assert.equal((await on.run()).outcome.kind, 'delivered');
     assert.equal(on.starts(), 2);
+  });
+
+  it('is at the gate as long as it lasts, however it ends', async () => {
+    const on = stage();
+    const seen: number[] = [];
+    on.receiver.before = () => void seen.push(on.atGate());
+    for (const status of [200, 410, undefined]) {
+      on.receiver.status = status;
+      await on.run();
+      seen.push(on.atGate());
+    }
+    assert.deepEqual(seen, [1, 0, 1, 0, 1, 0]);
+  });
+
+  it('asks the store after an attempt only if the answer ends the subscription', async () => {
+    const on = stage();
+    for (const status of [200, 500, undefined]) {
+      on.receiver.status = status;
+      await on.run();
+    }
+    assert.deepEqual(on.renewals(), []);
+    on.receiver.status = 410;
+    await on.run();
+    assert.deepEqual(on.renewals(), ['fresh']);
   });
 
   it('starts nothing once the subscription has ended, between any two steps', async () => {

@@ -236,7 +236,9 @@ describe('createWindow', () => {
 
   it('detects room that the last offer did not include', () => {
     const window = newWindow();
-    times(7, () => window.enter(1));
+    times(5, () => window.enter(1));
+    assert.equal(window.hasUnofferedRoom(1), false, 'three are left of the first grant');
+    times(2, () => window.enter(1));
     window.offer();
     window.enter(1);
     assert.equal(window.hasUnofferedRoom(1), false, 'it is full');
@@ -281,6 +283,14 @@ describe('createWindow', () => {
     window.enter(1);
     window.leave(1, 'success');
     assert.equal(window.offer().free.get(1), 2, 'without a limit it rises again');
+  });
+
+  it('says whether the store may count the lane as full, given a cap', () => {
+    const window = newWindow();
+    times(2, () => window.enter(1));
+    const mayBeFull = [1, 2, 3, undefined].map((cap) => window.limit(1, cap).mayBeFull);
+    assert.deepEqual(mayBeFull, [true, true, false, false]);
+    assert.deepEqual(window.limit(2, 1), { mayBeFull: false }, 'nothing of it is in flight');
   });
 
   it('detects room that the last offer did not include, even if the store knows a lower cap', () => {

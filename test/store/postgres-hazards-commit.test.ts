@@ -27,6 +27,8 @@ let store: Store;
 let dispatcher: TestDispatcher;
 /** Added to the clock that says how long the outcome of a commit was asked for. */
 const later = { ms: 0 };
+/** Pauses between two questions about the outcome of a commit. */
+const pauses = { count: 0 };
 
 before(async () => {
   stage = await openStage();
@@ -34,7 +36,11 @@ before(async () => {
   await stage.subscribe('plain');
   proxy = await startProxy(stage.database.url);
   const monotonicMs = (): number => world.monotonicMs() + later.ms;
-  const ours = { ...world, monotonicMs };
+  const sleep: typeof world.sleep = async (ms, signal) => {
+    if (ms === limits.commitAskMs) pauses.count += 1;
+    return world.sleep(ms, signal);
+  };
+  const ours = { ...world, monotonicMs, sleep };
   store = await stage.node({ url: proxy.url, world: ours, clock: 'given' });
   dispatcher = attachDispatcher(store);
 });
@@ -76,16 +82,18 @@ describe('a commit that goes on without its connection', net, () => {
   it('is asked for until it is known, and then answered', async () => {
     await using slow = await commitsWait('event');
     const answers = { inProgress: 0 };
-    const asked = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<number>();
+    pauses.count = 0;
     watch((message) => {
       if (message.side !== 'backend' || !message.bytes.includes('in progress')) return;
-      if ((answers.inProgress += 1) === 2) asked.resolve();
+      if ((answers.inProgress += 1) === 2) asked.resolve(pauses.count);
     });
     const publishing = dispatcher.publish(room, stage.publishing('a'));
     await cutWhileItCommits();
-    await asked.promise;
+    const pausesBetween = await asked.promise;
     await slow.release();
     const { output, born } = await publishing;
+    assert.equal(pausesBetween, 1, 'one pause between two questions');
     assert.equal(output.kind, 'accepted');
     assert.equal(born.length, 1);
     await settled(born);

@@ -4,7 +4,11 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { statement } from '../../src/store/postgres/connection/pipeline.ts';
 import { ReconnectingClient } from '../../src/store/postgres/connection/reconnecting-client.ts';
-import { OutcomeUnknown, transact } from '../../src/store/postgres/connection/transact.ts';
+import {
+  OutcomeUnknown,
+  transact,
+  transactSql,
+} from '../../src/store/postgres/connection/transact.ts';
 import { asksToCommit, hasCommitted, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
 import { openStage, until, world, type Stage } from './postgres-stage.ts';
 
@@ -108,6 +112,20 @@ describe('transact', { timeout: 60_000 }, () => {
     });
   });
 
+  it('leaves nothing for the next transaction when its body fails', async () => {
+    const earlier = await notes();
+    const cause = new RangeError('no memory');
+    const failing = transact({ link, world }, async (tx) => {
+      await tx.query(insert, ['of a body that fails']);
+      throw cause;
+    });
+    await assert.rejects(failing, cause);
+    await transact({ link, world }, async (tx) => {
+      return { result: await tx.query(insert, ['of the next one']), written: [] };
+    });
+    assert.deepEqual(await notes(), [...earlier, 'of the next one']);
+  });
+
   it('is not called done when a last statement failed before it was sent', async () => {
     const cause = new RangeError('no memory for its bytes');
     const halved = transact({ link, world }, async (tx) => {
@@ -118,6 +136,23 @@ describe('transact', { timeout: 60_000 }, () => {
     const isUnknown = (error: unknown): boolean =>
       error instanceof OutcomeUnknown && error.cause === cause;
     await assert.rejects(halved, isUnknown);
+  });
+
+  it('believes a commit in doubt only behind a commit of its own, which a standby must have', async () => {
+    const passed: string[] = [];
+    const isCut = proxy.cut('before', hasCommitted);
+    void proxy.cut('after', (message) => {
+      if (message.side === 'frontend' && message.sql === transactSql.reach) passed.push('reach');
+      return false;
+    });
+    const believed = await transact({ link, world }, async (tx) => {
+      await tx.query(insert, ['in doubt']);
+      return { result: 'believed', written: [] };
+    });
+    proxy.forget();
+    await isCut;
+    assert.equal(believed, 'believed');
+    assert.deepEqual(passed, ['reach']);
   });
 
   it('does not believe a commit in doubt whose events are not there', async () => {

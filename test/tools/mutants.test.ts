@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import { changeText } from '../proof/controls/change-source.ts';
 import { mutantsOf } from '../proof/mutation/mutants.ts';
 import { subjects } from '../proof/mutation/subjects.ts';
+import { verdicts } from '../proof/mutation/verdicts.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -47,6 +48,19 @@ describe('mutantsOf', () => {
       for (const mutant of mutantsOf(file, source)) {
         assert.notEqual(changeText(source, mutant), source);
       }
+    }
+  });
+});
+
+describe('verdicts', () => {
+  it('are each about a mutant of a subject', () => {
+    const files = new Set(subjects.flatMap((subject) => subject.files));
+    for (const { file, find, replace } of verdicts) {
+      assert(files.has(file), file);
+      const source = readFileSync(join(root, file), 'utf8');
+      const changed = changeText(source, { file, find, replace });
+      const texts = mutantsOf(file, source).map((mutant) => changeText(source, mutant));
+      assert(texts.includes(changed), `${file}: no mutant turns "${find}" into "${replace}"`);
     }
   });
 });

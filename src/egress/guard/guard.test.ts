@@ -149,6 +149,22 @@ describe('read', () => {
       'Cannot accept callback URL "http://2130706433/": ' +
         'host is 127.0.0.1, of the class loopback, expected a public address',
     );
+    assert.equal(
+      messageOf(strict, 'http://intranet/'),
+      'Cannot accept callback URL "http://intranet/": ' +
+        'host is "intranet", expected a public host name',
+    );
+    const shortened = messageOf(strict, `http://${'a'.repeat(130)}.com/`);
+    assert.match(shortened, /host is "a{120}", expected a public host name$/);
+  });
+
+  it('allows a URL and a name up to their length, and not one character more', () => {
+    const path = 'a'.repeat(limits.urlBytesMax - 'https://a.com/'.length);
+    assert.equal(reasonOf(strict, `https://a.com/${path}`), 'accepted');
+    assert.equal(reasonOf(strict, `https://a.com/${path}a`), 'too_long');
+    const name = `${`${'a'.repeat(63)}.`.repeat(3)}${'b'.repeat(61)}`; // 253 characters.
+    assert.equal(reasonOf(strict, `https://${name}/`), 'accepted');
+    assert.equal(reasonOf(strict, `https://${name}b/`), 'name');
   });
 
   it('allows addresses on the allow list, with their ports', () => {

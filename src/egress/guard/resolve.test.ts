@@ -87,6 +87,8 @@ describe('systemResolver', () => {
     assert.deepEqual(await pending, { kind: 'failed', reason: 'aborted' });
     const late = await resolver().resolve('both.test', AbortSignal.abort());
     assert.deepEqual(late, { kind: 'failed', reason: 'aborted' });
+    const live = await resolver().resolve('four.test', new AbortController().signal);
+    assert.deepEqual(live, { kind: 'addresses', addresses: ['192.0.2.1'] });
   });
 
   it('uses the family that answered when the other one fails', async () => {

@@ -226,6 +226,10 @@ describe('AnswerReader', () => {
     assert.equal(readWhole(`${filler(responseHeadBytesMax - end.length)}${end}`).how, 'ended');
     const long = `${filler(responseHeadBytesMax - end.length + 1)}${end}`;
     assert.equal(readWhole(long).how, 'AnswerTooLong');
+    const hint = 'HTTP/1.1 103 Hi\r\nx: y\r\n\r\n';
+    const left = responseHeadBytesMax - hint.length - end.length;
+    assert.equal(readWhole(`${hint}${filler(left)}${end}`).how, 'ended');
+    assert.equal(readWhole(`${hint}${filler(left + 1)}${end}`).how, 'AnswerTooLong');
   });
 
   it('limits everything after the head, whatever it is', () => {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
-import { createPublicKey, randomBytes, verify } from 'node:crypto';
+import crypto, { createPublicKey, randomBytes, verify } from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
+import { limits } from '../../core/limits/limits.ts';
 import { makeSigningSecret, verifierOf } from '../../core/secrets/signing-secret.ts';
 import { sign } from './sign.ts';
 
@@ -115,6 +117,34 @@ describe('sign', () => {
       message.writeUInt8(0, message.length - 2);
       assert.equal(verify(null, message, key, Buffer.from(text, 'base64')), false);
     }
+  });
+
+  it('creates the key object of a secret once, and keeps a bounded number of them', (t) => {
+    const { mock } = t.mock.method(crypto, 'createPrivateKey');
+    syncBuiltinESMExports();
+    t.after(() => {
+      mock.restore();
+      syncBuiltinESMExports();
+    });
+    const createdFor = (secretText: string): number => {
+      const before = mock.callCount();
+      sign({ id: 'evt_x', timestampS: 1, payload: Buffer.from('x'), secrets: [secretText] });
+      return mock.callCount() - before;
+    };
+    const secretOf = (no: number): string => {
+      const key = Buffer.alloc(64);
+      key.writeUInt32BE(no);
+      return `whsk_${key.toString('base64')}`;
+    };
+    createdFor(pair.secret); // The only one that the other tests use.
+    const secrets = Array.from({ length: limits.signingKeysRememberedMax }, (_, no) =>
+      secretOf(no),
+    );
+    const last = secrets.pop() ?? '';
+    for (const one of secrets) assert.equal(createdFor(one), 1);
+    for (const one of [secretOf(0), pair.secret]) assert.equal(createdFor(one), 0);
+    assert.equal(createdFor(last), 1, 'it takes the place of all others');
+    assert.deepEqual([last, pair.secret, last].map(createdFor), [0, 1, 0]);
   });
 
   it('signs with both kinds during a change from one to the other', () => {

@@ -14,8 +14,10 @@ export interface MutationScore {
   /** That there are, and that were drawn. */
   mutants: number;
   tried: number;
+  /** Of those drawn. */
+  equivalent: number;
   killed: number;
-  survived: Survivor[];
+  survived: readonly Survivor[];
 }
 
 export interface Survivor {
@@ -23,8 +25,9 @@ export interface Survivor {
   line: number;
   from: string;
   to: string;
-  /** Why no test can notice, or what became of it. Written by hand. */
-  verdict?: string;
+  /** See `Verdict` in test/proof/mutation/verdicts.ts. */
+  kind?: 'equivalent' | 'accepted';
+  why?: string;
 }
 
 export function mutationSection(run: MutationRun): string {
@@ -33,23 +36,30 @@ export function mutationSection(run: MutationRun): string {
 
 \`npm run mutate\` makes one small change to the source at a time (a comparison inverted or off by one, a condition
 negated, a call or a return removed, a number increased by one) and runs the quick tests of that file. A mutant survives
-if no test detects it. A sample, drawn with seed ${run.seed} on ${run.date}, commit ${sayCommit(run)}.
+if no test detects it. An equivalent mutant changes nothing that a test could detect; it does not count. A sample, drawn
+with seed ${run.seed} on ${run.date}, commit ${sayCommit(run)}.
 
-| source | mutants | tried | killed | |
-|---|---|---|---|---|
+| source | mutants | tried | equivalent | killed | |
+|---|---|---|---|---|---|
 ${run.scores.map(scoreRow).join('\n')}
 
-| survivor | what it shows |
-|---|---|
+| survivor | | what it shows |
+|---|---|---|
 ${survivors.map(survivorRow).join('\n')}
 `;
 }
 
-function scoreRow({ name, mutants, tried, killed }: MutationScore): string {
-  const percent = Math.round((100 * killed) / Math.max(tried, 1));
-  return `| ${plain(name)} | ${mutants} | ${tried} | ${killed} | ${percent} % |`;
+function scoreRow({ name, mutants, tried, equivalent, killed }: MutationScore): string {
+  const percent = Math.round((100 * killed) / Math.max(tried - equivalent, 1));
+  return `| ${plain(name)} | ${mutants} | ${tried} | ${equivalent} | ${killed} | ${percent} % |`;
 }
 
-function survivorRow({ file, line, from, to, verdict = 'not looked at yet' }: Survivor): string {
-  return `| ${plain(`${file}:${line}`)} \`${plain(from)}\` → \`${plain(to)}\` | ${plain(verdict)} |`;
+function survivorRow({ file, line, from, to, kind, why }: Survivor): string {
+  const change = `${plain(`${file}:${line}`)} ${code(from)} → ${code(to)}`;
+  return `| ${change} | ${kind ?? 'open'} | ${plain(why ?? 'not examined yet')} |`;
+}
+
+/** In a cell of a table: code needs no other escapes. */
+function code(text: string): string {
+  return `\`\` ${text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ')} \`\``;
 }

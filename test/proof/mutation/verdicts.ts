@@ -1,0 +1,124 @@
+// What became of mutants that survived. Written by hand, and shown on the page.
+import { changeText, type SourceChange } from '../controls/change-source.ts';
+
+export interface Verdict extends SourceChange {
+  /**
+   * `equivalent`: the program does the same with it, so no test can notice. It is not run, and does
+   * not count. `accepted`: a test could notice, but none should; it counts as survived.
+   */
+  kind: 'equivalent' | 'accepted';
+  why: string;
+}
+
+export const verdicts: readonly Verdict[] = [
+  {
+    file: 'src/core/domain/lane.ts',
+    find: 'brokenAfter, 10)',
+    replace: 'brokenAfter, (10 + 1))',
+    kind: 'equivalent',
+    why: 'The 6th doubling already exceeds the longest wait, which is the limit.',
+  },
+  {
+    file: 'src/core/domain/lane.ts',
+    find: 'lane.intervalMs ?? 0)',
+    replace: 'lane.intervalMs ?? (0 + 1))',
+    kind: 'equivalent',
+    why: 'The larger of it and 20 s is taken.',
+  },
+  {
+    file: 'src/egress/sign/sign.ts',
+    find: 'body.length > messageBytesMax',
+    replace: 'body.length >= messageBytesMax',
+    kind: 'equivalent',
+    why: 'Both ways to compute an HMAC have the same result.',
+  },
+  {
+    file: 'src/egress/sign/sign.ts',
+    find: 'const isLong = 3 *',
+    replace: 'const isLong = (3 + 1) *',
+    kind: 'equivalent',
+    why: 'Both ways to compute an HMAC have the same result.',
+  },
+  {
+    file: 'src/egress/sign/sign.ts',
+    find: 'key.length > blockBytes',
+    replace: 'key.length >= blockBytes',
+    kind: 'equivalent',
+    why: 'Both ways to compute an HMAC have the same result.',
+  },
+  {
+    file: 'src/egress/sign/sign.ts',
+    find: 'messageBytesMax = 16 *',
+    replace: 'messageBytesMax = (16 + 1) *',
+    kind: 'equivalent',
+    why: 'Both ways to compute an HMAC have the same result.',
+  },
+  {
+    file: 'src/egress/sign/sign.ts',
+    find: '16 * 1024',
+    replace: '16 / 1024',
+    kind: 'equivalent',
+    why: 'Both ways to compute an HMAC have the same result.',
+  },
+  {
+    file: 'src/egress/sign/sign.ts',
+    find: '16 * 1024',
+    replace: '16 * (1024 + 1)',
+    kind: 'equivalent',
+    why: 'Both ways to compute an HMAC have the same result.',
+  },
+  {
+    file: 'src/egress/sign/sign.ts',
+    find: 'at < blockBytes',
+    replace: 'at <= blockBytes',
+    kind: 'equivalent',
+    why: 'The byte behind the block is overwritten by the message or the digest, or not hashed.',
+  },
+  {
+    file: 'src/egress/http/connection.ts',
+    find: 'if (this.#socket?.destroyed === true) this.#lose(gone);',
+    replace: 'if (this.#socket?.destroyed === true) void 0;',
+    kind: 'equivalent',
+    why: 'The close event of the destroyed socket does the same a moment later.',
+  },
+  {
+    file: 'src/egress/http/connection.ts',
+    find: 'this.#isHeard = true;',
+    replace: 'this.#isHeard = false;',
+    kind: 'equivalent',
+    why: 'The exchange is told of each piece of a response, not only of the first, and ignores it.',
+  },
+  {
+    file: 'src/egress/http/connections.ts',
+    find: 'if (!place.takers.delete(taker)) return false;',
+    replace: 'if (!place.takers.delete(taker)) return true;',
+    kind: 'accepted',
+    why: 'Guards against a request that the same loop has served already; no test gets there.',
+  },
+  {
+    file: 'src/engine/deliver/dispatcher.ts',
+    find: '#readyMs = 0;',
+    replace: '#readyMs = (0 + 1);',
+    kind: 'equivalent',
+    why: 'Both are long past.',
+  },
+  {
+    file: 'src/store/postgres/connection/transact.ts',
+    find: 'world.monotonicMs() >= untilMs',
+    replace: 'world.monotonicMs() > untilMs',
+    kind: 'accepted',
+    why: 'Asks once more if the clock is at the limit exactly.',
+  },
+];
+
+/** `source`: the text of the mutant's file. */
+export function verdictOn(
+  mutant: SourceChange,
+  source: string,
+): Pick<Verdict, 'kind' | 'why'> | undefined {
+  const changed = changeText(source, mutant);
+  const found = verdicts.find(
+    (one) => one.file === mutant.file && changeText(source, one) === changed,
+  );
+  return found && { kind: found.kind, why: found.why };
+}

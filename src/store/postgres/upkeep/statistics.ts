@@ -221,5 +221,5 @@ export async function tidyFigures(
     tx.query(oldOfSubscriptions, [minuteOf(nowMs - subscriptionKeepMs), limit]),
   ]);
   const lengths = moved.map((rows) => rows.length);
-  return { moved: lengths.reduce((sum, one) => sum + one, 0), isMore: lengths.includes(limit) };
+  return { moved: lengths.reduce((sum, length) => sum + length, 0), isMore: lengths.includes(limit) };
 }

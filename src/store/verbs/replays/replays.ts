@@ -366,11 +366,11 @@ export function* beginStep({
   assert(names.length <= limits.replayStepMax, `Cannot replay ${names.length} in one step`);
   const row = yield* first(advanceReplaySql.begin, id);
   if (row === undefined) return undefined;
-  const replay = toReplay(row);
-  const { state, cursor } = replay;
+  const begun = toReplay(row);
+  const { state, cursor } = begun;
   if (state !== 'running' || cursor.event !== from.event || cursor.n !== from.n) return undefined;
-  if (to.event === from.event) return { replay, below: replay.cursor.below };
-  return { replay, below: yield* madeOf(to.event) };
+  if (to.event === from.event) return { replay: begun, below: cursor.below };
+  return { replay: begun, below: yield* madeOf(to.event) };
 }
 
 interface EndingStep {

@@ -122,7 +122,7 @@ export interface FoundSchema {
 
 /** Whether its schema must be compared now. An older database is migrated to 18 first. */
 export function isUnhashed(applied: readonly RecordedMigration[]): boolean {
-  return applied.length === lastUnhashed && applied.some(({ hash }) => hash === undefined);
+  return applied.length === lastUnhashed && applied.some((one) => one.hash === undefined);
 }
 
 /** Additional columns are allowed: an operator may have added something. */

@@ -1,4 +1,4 @@
-// Publishes that do not wait to hear who listens: they are told to those who do, also when that has just changed.
+// Publishes that do not wait for the listeners: their events reach every callback that matches, also right after a change.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';

@@ -1,4 +1,4 @@
-// Figures of apps on PostgreSQL: publishes and outcomes count beside each other.
+// Statistics of apps on PostgreSQL: publishes and outcomes count beside each other.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { bucketCount } from '../../src/core/telemetry/statistics.ts';

@@ -1,4 +1,4 @@
-// What is asked in one turn, on a real server: it leaves together, and fails together.
+// Statements sent in one turn of the event loop, on a real server: they travel together, and fail together.
 import { strict as assert } from 'node:assert';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';

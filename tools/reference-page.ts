@@ -1,7 +1,7 @@
 // Generates docs/reference.md from openapi.yaml: every operation with its input, who may call it,
 // an example, and its answers. Shared objects are described once, at the end.
 import { join } from 'node:path';
-import { curl } from '../src/api/docs/curl.ts';
+import { curl } from '../src/api/docs/example.ts';
 import { groupByTag, type Group } from '../src/api/docs/groups.ts';
 import { viewOf } from '../src/api/docs/page.ts';
 import type { View } from '../src/api/docs/view.ts';

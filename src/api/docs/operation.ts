@@ -1,7 +1,7 @@
 // One operation: description, authentication, request and responses.
 import { own, type JsonObject } from '../../contract/document/document.ts';
 import type { Operation, Parameter } from '../../contract/model/contract.ts';
-import { exampleView } from './example-view.ts';
+import { exampleView } from './example.ts';
 import { pathView } from './expression-view.ts';
 import { html, type Fragment, type Html } from './html.ts';
 import { prose } from './prose.ts';

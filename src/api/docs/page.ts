@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Contract } from '../../contract/model/contract.ts';
+import { contractWork } from '../../contract/sample/sample.ts';
 import { version } from '../../core/base/version.ts';
 import { problems } from '../../core/errors/problem.ts';
 import { groupByTag, type Group } from './groups.ts';
@@ -47,10 +48,12 @@ export function docsPage(contract: Contract, others: readonly string[] = []): Do
 
 export function viewOf(contract: Contract): View {
   const written = writtenOperations(contract);
+  const work = contractWork();
   const operations = [...written.values()].map(({ operation }) => operation);
   return {
     root: contract.document,
     meter: newMeter(),
+    work: { requests: { left: work.left / 2 }, responses: { left: work.left / 2 } },
     anchors: operationAnchors(contract.operations),
     written: ({ operationId }) => written.get(operationId),
     problemRef: findProblemRef(contract.document, operations),

@@ -7,15 +7,14 @@ import type {
   Variant,
   CallbackDefinition,
 } from '../../contract/model/contract.ts';
-import { jsonFirst } from './example-body.ts';
-import { exampleView } from './example-view.ts';
+import { exampleView } from './example.ts';
 import { expressionView, templateView } from './expression-view.ts';
 import { html, join, type Fragment, type Html } from './html.ts';
 import { prose } from './prose.ts';
 import { schemaView } from './schema-view.ts';
 import { factsOf } from './schema.ts';
 import { printValue } from './value.ts';
-import { slug, compiledSchema, type View } from './view.ts';
+import { slug, compiledSchema, jsonFirst, type View } from './view.ts';
 import { entriesOf, objectAt, textIn, writtenCallback } from './written.ts';
 
 export function variantsView(
@@ -166,8 +165,8 @@ function payloadView(
   called: JsonObject,
   { mediaType, payload }: CallbackDefinition,
 ): Fragment {
-  const [, media] = jsonFirst(objectAt(view.root, called['requestBody'], 'content')) ?? [];
-  const { schema } = objectAt(view.root, media);
+  const content = objectAt(view.root, called['requestBody'], 'content');
+  const { schema } = objectAt(view.root, content[jsonFirst(Object.keys(content)) ?? '']);
   if (mediaType === undefined) return html`<span class="meaning">no body</span>`;
   if (payload === undefined) {
     return html`<code class="media">${mediaType}</code> <span class="meaning">any value</span>`;

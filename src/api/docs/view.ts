@@ -3,6 +3,8 @@ import type { Operation } from '../../contract/model/contract.ts';
 import type { JsonObject } from '../../contract/document/document.ts';
 import type { Validator } from '../../contract/schema/schema.ts';
 import { bounds } from './bounds.ts';
+import { isJson } from '../../contract/model/media.ts';
+import type { Work } from '../../contract/schema/meter.ts';
 import type { Written } from './written.ts';
 
 export interface View {
@@ -10,6 +12,8 @@ export interface View {
   root: JsonObject;
   /** Remaining schema rows for this page. */
   meter: { rowsLeft: number };
+  /** What examples may cost on this page. */
+  work: { requests: Work; responses: Work };
   anchors: ReadonlyMap<string, string>;
   /** The operation as written in the document; undefined if it is in another file. */
   written(operation: Operation): Written | undefined;
@@ -49,6 +53,11 @@ export function compiledSchema(
 ): { view: View; schema: { $ref: string } } {
   const { $ref, $defs } = validator.schema();
   return { view: { ...view, root: { $defs } }, schema: { $ref } };
+}
+
+/** The JSON type, otherwise the first; a range is shown as JSON. */
+export function jsonFirst(mediaTypes: readonly string[]): string | undefined {
+  return mediaTypes.find(isJson) ?? mediaTypes[0];
 }
 
 export function newMeter(): { rowsLeft: number } {

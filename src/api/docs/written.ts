@@ -2,6 +2,7 @@
 // Only references inside the document are followed; nothing is opened, and nothing is trusted.
 import { isList, isObject, own } from '../../contract/document/document.ts';
 import type { JsonObject } from '../../contract/document/document.ts';
+import { at, openSource, type RefNode } from '../../contract/document/ref-node.ts';
 import type { Contract, Operation } from '../../contract/model/contract.ts';
 import { bounds } from './bounds.ts';
 
@@ -63,18 +64,27 @@ export function nameOfRef(ref: string): string {
 /** An operation of the document and its path item. */
 export interface Written {
   operation: JsonObject;
+  /** The same, to follow references into other files that the contract has read. */
+  place: RefNode | undefined;
   item: JsonObject;
 }
 
 /** By the name in the contract (declared-operations.ts: the operationId, otherwise method and path). */
-export function writtenOperations({ document }: Contract): ReadonlyMap<string, Written> {
+export function writtenOperations({ document, files }: Contract): ReadonlyMap<string, Written> {
   const found = new Map<string, Written>();
+  // Warnings about it are not those of the contract, and without a budget no further file is read.
+  const root = openSource(
+    { ...files.root, root: document },
+    { files, budget: { bytes: 0, nodes: 0 } },
+  );
+  root.source.isLoaded = true;
   for (const [path, value] of entriesOf(objectAt(document, document['paths']))) {
     const item = objectAt(document, value);
     for (const [key, method] of Object.entries(item)) {
       const operation = objectAt(document, method);
       const name = textIn(operation, 'operationId') ?? `${key.toUpperCase()} ${path}`;
-      if (methods.has(key)) found.set(name, { operation, item });
+      if (methods.has(key))
+        found.set(name, { operation, item, place: at(root, 'paths', path, key) });
     }
   }
   return found;

@@ -33,9 +33,10 @@ export function makeTexts(work: Work): Texts {
     const starts = patterns.map((pattern) => pattern.write({ variant, more: 0 }));
     const drafts = [
       ...named.flatMap((text) => [text, lengthened(text, minLength)]),
+      plain(rules, variant),
       ...patterns.flatMap((pattern) => byPattern(pattern, minLength, variant)),
       ...(starts.length === 0 ? [] : combined(starts, named, minLength)),
-      ...[0, 1, 2, 3].map((more) => plain(rules, variant + more)),
+      ...[1, 2, 3].map((more) => plain(rules, variant + more)),
     ];
     const texts = new Set<string>();
     for (const text of new Set(drafts)) {

@@ -40,7 +40,8 @@ export function makeValue(schemas: readonly unknown[], spot: Spot, making: Makin
   const index = spot.variant === 0 ? chosen : (chosen + spot.variant) % Math.max(1, count);
   if (index < given.length) return given[index];
   // A response shows that a text may be missing: the cursor of a last page, a time that has not come.
-  if (making.shows === 'response' && types.join() === 'string,null') return null;
+  const isText = types.join() === 'string,null' && texts(parts.schemas, 'format').length === 0;
+  if (isText && making.shows === 'response') return null;
   const options = types.length > 0 ? types : guessTypes(parts.schemas, spot);
   const type = options[decide(making, { pointer: spot.pointer, about: 'type' }, options.length)];
   const inside = { ...spot, trail: [...spot.trail, ...parts.names], mark: undefined };
@@ -233,7 +234,7 @@ function makeObject(deps: Deps): unknown {
   const needed = schemas.flatMap((schema) => listOf(schema, 'required')).map(String);
   for (const name of [...needed, ...wanted]) add(name);
   const largest = most(schemas, 'maxProperties');
-  const optional = making.shows === 'brief request' && needed.length > 0 ? [] : declared;
+  const optional = making.isBrief && needed.length > 0 ? readOnlyIn(deps, declared) : declared;
   for (const name of optional) {
     if (!members.has(name) && members.size < largest && isShown(name, deps)) add(name);
   }
@@ -245,8 +246,20 @@ function makeObject(deps: Deps): unknown {
   return Object.fromEntries(members);
 }
 
-/** Optional properties are shown down to this depth. */
-const optionalDepthMax = 3;
+/** A response has these as well, although `required` of a schema leaves them out: see bundle.ts. */
+function readOnlyIn({ parts, making }: Deps, names: ReadonlySet<string>): string[] {
+  if (making.shows === 'request') return [];
+  return [...names].filter((name) => isMarked('readOnly', schemasFor(name, parts.schemas, making)));
+}
+
+function isMarked(mark: string, schemas: readonly unknown[]): boolean {
+  return schemas.some((schema) => isObject(schema) && own(schema, mark) === true);
+}
+
+/** Optional properties are shown down to this depth; there are fewer of them in a brief example. */
+function isShallow({ spot, making }: Deps): boolean {
+  return spot.depth < (making.isBrief ? 6 : 3);
+}
 
 /** How many names or items may be tried without success. */
 const moreTries = 16;
@@ -263,13 +276,15 @@ function makeMember(name: string, { parts, spot, making }: Deps): unknown {
 }
 
 /** Whether an optional property is part of the example. */
-function isShown(name: string, { parts: { schemas }, spot, making }: Deps): boolean {
+function isShown(name: string, deps: Deps): boolean {
+  const { spot, making } = deps;
+  const { schemas } = deps.parts;
   const inner = schemasFor(name, schemas, making);
   const hidden = making.shows === 'response' ? 'writeOnly' : 'readOnly';
-  if (inner.some((schema) => isObject(schema) && own(schema, hidden) === true)) return false;
+  if (isMarked(hidden, inner)) return false;
   if (schemas.some((schema) => forbids(schema, name, making))) return false;
   const isUsual =
-    spot.depth < optionalDepthMax &&
+    isShallow(deps) &&
     making.values < bounds.sampleValuesMax &&
     !inner.some((schema) => isRecursive(schema, spot, making));
   const pointer = spot.pointer + printPointer([name]);
@@ -304,15 +319,16 @@ function forbids(schema: JsonObject, name: string, making: Making): boolean {
 }
 
 /** The required number of members, and at least one for a map, to show what it contains. */
-function leastMembers(size: number, { parts: { schemas }, spot, making }: Deps): number {
+function leastMembers(size: number, deps: Deps): number {
+  const { spot, making } = deps;
+  const { schemas } = deps.parts;
   const fewest = least(schemas, 'minProperties');
   const maps = ['additionalProperties', 'patternProperties']
     .flatMap((key) => valuesOf(schemas, key))
     .filter((map) => isObject(map) && Object.keys(map).length > 0);
   const isMap = maps.length > 0 && valuesOf(schemas, 'properties').length === 0;
   if (!isMap || size > 0 || most(schemas, 'maxProperties') === 0) return fewest;
-  const isUsual =
-    spot.depth < optionalDepthMax && !maps.some((map) => isRecursive(map, spot, making));
+  const isUsual = isShallow(deps) && !maps.some((map) => isRecursive(map, spot, making));
   const isChosen = (decide(making, { pointer: spot.pointer, about: 'more' }, 2) === 0) === isUsual;
   return Math.max(fewest, isChosen ? 1 : 0);
 }

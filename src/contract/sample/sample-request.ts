@@ -18,7 +18,14 @@ import { composeAnswer, messageOf } from '../request/answer.ts';
 import { readRequest, type RawRequest } from '../request/request.ts';
 import type { Work } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
-import { contractWork, exampleOf, sampleOf, type Sample, type WantedValue } from './sample.ts';
+import {
+  anything,
+  contractWork,
+  exampleOf,
+  sampleOf,
+  type Sample,
+  type WantedValue,
+} from './sample.ts';
 import { writeTexts } from './write-text.ts';
 
 export interface SampleOptions {
@@ -111,10 +118,12 @@ export function draftRequest(
 ): RequestDraft {
   // Nothing is sent there, so any URL of the document will do.
   const needs = needsOf(variant, sampleUrl).map((need) =>
-    need.value === sampleUrl ? { ...need, accepts: isPlainOrList } : need,
+    need.value === sampleUrl
+      ? { ...need, accepts: (it: unknown) => isUrl(it) || isListOf(it, isUrl) }
+      : need,
   );
   const draw: Draw = (schema = anything, wanted) =>
-    exampleOf(schema.described, { wanted, shows: 'brief request', work });
+    exampleOf(schema.described, { wanted, shows: 'request', isBrief: true, work });
   const parameters = drawParameters(operation, needs, draw).map(({ parameter, sample }) => ({
     parameter,
     texts: sample.kind === 'none' ? [] : writeTexts(parameter, sample.value),
@@ -168,10 +177,6 @@ const plain = { accepts: isPlain, value: 'string' };
 
 function isPlain(value: unknown): boolean {
   return value !== '' && ['string', 'number', 'boolean'].includes(typeof value);
-}
-
-function isPlainOrList(value: unknown): boolean {
-  return isPlain(value) || isListOf(value, isPlain);
 }
 
 function isEvent(value: unknown): boolean {
@@ -390,21 +395,6 @@ function fulfil(schema: Validator | undefined, wanted: readonly WantedValue[], w
     }
   }
   return best;
-}
-
-/** Used if no schema is declared. */
-const anything: Validator = {
-  place: '#',
-  schema: () => ({ $ref: '#/$defs/any', $defs: { any: true } }),
-  shape: () => ({ types: new Set(), default: undefined, properties: [], items, property: items }),
-  prepare: () => undefined,
-  check: () => [],
-  weight: () => 1,
-  described: () => ({ bundle: anything.schema(), places: new Map(), weight: 1, examples: [] }),
-};
-
-function items(): ReturnType<Validator['shape']> {
-  return anything.shape();
 }
 
 function isUrl(value: unknown): boolean {

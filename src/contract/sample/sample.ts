@@ -11,7 +11,10 @@ import type { Work } from '../schema/meter.ts';
 import { makeTexts } from './make-text.ts';
 import { makeValue } from './make-value.ts';
 import type { Decision, Making } from './schema-parts.ts';
-import type { Validator } from '../schema/schema.ts';
+import { child, type RefNode } from '../document/ref-node.ts';
+import { examplesBeside } from '../schema/examples.ts';
+import { makeValidator, type Validator } from '../schema/schema.ts';
+import { shapeOf } from '../schema/shape.ts';
 
 export type Sample = { kind: 'sample'; value: unknown } | { kind: 'none'; why: string };
 
@@ -62,7 +65,7 @@ function search(validator: Validator, work: Work, wanted: readonly WantedValue[]
     const value = withWanted(example, wanted, work);
     if (value !== undefined && validator.check(value, work).length === 0) return found(value, work);
   }
-  const drawing = drawingOf(described, { wanted, shows: 'request', work });
+  const drawing = drawingOf(described, { wanted, shows: 'request', isBrief: false, work });
   const trials: Search = { waiting: new Map(), seen: new Set(), work };
   let next: Trial | undefined = { choices: new Map(), faults: [] };
   let best = faultsOfNothing;
@@ -84,7 +87,7 @@ function search(validator: Validator, work: Work, wanted: readonly WantedValue[]
 /** The first example of the document, or the first value that is made. Nothing is compiled or validated. */
 export function exampleOf(
   describe: Validator['described'],
-  { wanted, shows, work }: ExampleOptions,
+  { wanted, work, ...options }: ExampleOptions,
 ): Sample {
   return withinShare(work, (share) => {
     const described = describe();
@@ -93,25 +96,46 @@ export function exampleOf(
       wanted.every(({ pointer, accepts }) => accepts(valueAt(value, pointer)));
     const given = described.examples.find(hasAll);
     if (given !== undefined) return found(given, share);
-    const drawing = drawingOf(described, { wanted, shows, work: share });
+    const drawing = drawingOf(described, { ...options, wanted, work: share });
     const made = makeFirst({ ...drawing, choices: new Map(), decisions: new Map(), values: 0 });
     const value = withWanted(made, wanted, share);
     return value === undefined ? { kind: 'none', why: nothingMade } : found(value, share);
   });
 }
 
+/** Of a response, which is not part of the contract: `media` holds its schema and examples. */
+export function exampleAt(media: RefNode, options: ExampleOptions): Sample {
+  return exampleOf(() => {
+    const schema = child(media, 'schema');
+    if (schema !== undefined) return makeValidator(schema, media).described();
+    return { ...anything.described(), examples: examplesBeside(media) };
+  }, options);
+}
+
+/** Used where no schema is declared. */
+export const anything: Validator = {
+  place: '#',
+  schema: () => ({ $ref: '#/$defs/any', $defs: { any: true } }),
+  shape: () => shapeOf(anything.schema()),
+  prepare: () => undefined,
+  check: () => [],
+  weight: () => 1,
+  described: () => ({ bundle: anything.schema(), places: new Map(), weight: 1, examples: [] }),
+};
+
 export interface ExampleOptions {
   wanted: readonly WantedValue[];
   shows: Making['shows'];
+  isBrief: boolean;
   work: Work;
 }
 
 function drawingOf(
   described: DescribedSchema,
-  { wanted, shows, work }: ExampleOptions,
-): Pick<Making, 'described' | 'shows' | 'wanted' | 'work' | 'texts'> {
+  { wanted, ...options }: ExampleOptions,
+): Omit<Making, 'choices' | 'decisions' | 'values'> {
   const pointers = wanted.map(({ pointer }) => printPointer(pointer));
-  return { described, shows, wanted: pointers, work, texts: makeTexts(work) };
+  return { described, ...options, wanted: pointers, texts: makeTexts(options.work) };
 }
 
 function makeFirst(making: Making): unknown {

@@ -11,8 +11,9 @@ import type { Texts } from './make-text.ts';
 /** One trial to make an example: the choices given to it, and the decisions that it met. */
 export interface Making {
   described: DescribedSchema;
-  /** A brief request has no optional properties where others are required. */
-  shows: 'request' | 'brief request' | 'response';
+  shows: 'request' | 'response';
+  /** No optional properties where others are required. */
+  isBrief: boolean;
   /** Pointers of values that the example should have. */
   wanted: readonly string[];
   texts: Texts;

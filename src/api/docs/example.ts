@@ -12,8 +12,7 @@ import { exampleAt } from '../../contract/sample/sample.ts';
 import { html, type Fragment, type Html } from './html.ts';
 import { quote, variableFor, type Piece } from './shell.ts';
 import { printJson, printValue } from './value.ts';
-import { jsonFirst, type View } from './view.ts';
-import { entriesOf, objectAt } from './written.ts';
+import { jsonFirst, type View, entriesOf, objectAt } from './view.ts';
 
 export function exampleView(view: View, operation: Operation, variant?: Variant): Html {
   const isOnly = variant === undefined || variant.name === '';

@@ -45,7 +45,7 @@ export function makeValue(schemas: readonly unknown[], spot: Spot, making: Makin
   const options = types.length > 0 ? types : guessTypes(parts.schemas, spot);
   const type = options[decide(making, { pointer: spot.pointer, about: 'type' }, options.length)];
   const inside = { ...spot, trail: [...spot.trail, ...parts.names], mark: undefined };
-  return makeOf(type, { ...deps, spot: inside });
+  return makeOf(type ?? 'null', { ...deps, spot: inside });
 }
 
 /** What the function for one type needs. */
@@ -55,7 +55,7 @@ interface Deps {
   making: Making;
 }
 
-function makeOf(type: string | undefined, deps: Deps): unknown {
+function makeOf(type: string, deps: Deps): unknown {
   switch (type) {
     case 'object':
       return makeObject(deps);

@@ -1,7 +1,7 @@
 // The events that can be published: names, schemas and one example each, from the contract.
 import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract } from '../../contract/model/contract.ts';
-import { definitionsOf } from '../../contract/request/matching-callbacks.ts';
+import { definitionsOf } from '../../contract/request/payload.ts';
 import type { Work } from '../../contract/schema/meter.ts';
 import { contractWork, outOfWork, sampleOf } from '../../contract/sample/sample.ts';
 import type { Validator } from '../../contract/schema/schema.ts';

@@ -1,18 +1,17 @@
 // Generates docs/reference.md from openapi.yaml: every operation with its input, who may call it,
 // an example, and its answers. Shared objects are described once, at the end.
 import { join } from 'node:path';
-import { curl } from '../src/api/docs/curl.ts';
-import { groupByTag, type Group } from '../src/api/docs/groups.ts';
-import { viewOf } from '../src/api/docs/page.ts';
-import type { View } from '../src/api/docs/view.ts';
+import { curl } from '../src/api/docs/example.ts';
+import { groupByTag, type Group, viewOf } from '../src/api/docs/page.ts';
 import {
+  type View,
   entriesOf,
   objectAt,
   parameterKey,
   summaryOf,
   textIn,
   writtenParameters,
-} from '../src/api/docs/written.ts';
+} from '../src/api/docs/view.ts';
 import type { Operation } from '../src/contract/model/contract.ts';
 import { loadContract } from '../src/contract/compile/load.ts';
 import {

@@ -2,21 +2,30 @@
 // from the document is always shown as text.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Contract } from '../../contract/model/contract.ts';
+import { join as joinPath } from 'node:path';
+import { type Warning, isObject } from '../../contract/document/document.ts';
+import type { Contract, Operation } from '../../contract/model/contract.ts';
+import { contractWork } from '../../contract/sample/sample.ts';
 import { version } from '../../core/base/package.ts';
 import { problems } from '../../core/errors/problem.ts';
-import { groupByTag, type Group } from './groups.ts';
-import { html, printHtml, styleTag, type Fragment, type Html } from './html.ts';
-import { inline } from './inline.ts';
-import { introductionView, warningsView } from './introduction.ts';
-import { operationView } from './operation.ts';
-import { prose } from './prose.ts';
-import { findProblemRef } from './responses.ts';
-import { schemaView } from './schema-view.ts';
-import { securitySection } from './security.ts';
-import { newMeter, operationAnchors, type View } from './view.ts';
-import { writtenOperations, summaryOf } from './written.ts';
+import {
+  bounds,
+  type View,
+  freeAnchor,
+  newMeter,
+  operationAnchors,
+  slug,
+  listIn,
+  objectAt,
+  summaryOf,
+  tagOf,
+  textIn,
+  writtenOperations,
+} from './view.ts';
+import { type Fragment, type Html, html, join, printHtml, styleTag } from './html.ts';
+import { operationView, findProblemRef, securitySection } from './operation.ts';
+import { externalLink, inline, prose } from './prose.ts';
+import { schemaView } from './schema.ts';
 
 export interface DocsPage {
   html: string;
@@ -27,7 +36,7 @@ export interface DocsPage {
  * Read at startup, together with the code: a page may be rendered long after an upgrade replaced
  * the file.
  */
-const style = readFileSync(join(import.meta.dirname, 'page.css'), 'utf8');
+const style = readFileSync(joinPath(import.meta.dirname, 'page.css'), 'utf8');
 
 /** `others`: titles of the other contracts of the service. */
 export function docsPage(contract: Contract, others: readonly string[] = []): DocsPage {
@@ -47,10 +56,12 @@ export function docsPage(contract: Contract, others: readonly string[] = []): Do
 
 export function viewOf(contract: Contract): View {
   const written = writtenOperations(contract);
+  const work = contractWork();
   const operations = [...written.values()].map(({ operation }) => operation);
   return {
     root: contract.document,
     meter: newMeter(),
+    work: { requests: { left: work.left / 2 }, responses: { left: work.left / 2 } },
     anchors: operationAnchors(contract.operations),
     written: ({ operationId }) => written.get(operationId),
     problemRef: findProblemRef(contract.document, operations),
@@ -218,4 +229,123 @@ function errorsSection(view: View): Html {
       </tbody>
     </table>
   </section>`;
+}
+
+// Groups operations by tag, in the order of the tags of the document, then of appearance.
+
+export interface Group {
+  title: string;
+  anchor: string;
+  description: string | undefined;
+  operations: readonly Operation[];
+}
+
+export function groupByTag(view: View, operations: readonly Operation[]): readonly Group[] {
+  const declared = listIn(view.root, 'tags').filter(isObject);
+  const descriptions = new Map<string | undefined, string | undefined>(
+    declared.map((tag) => [textIn(tag, 'name'), textIn(tag, 'description')]),
+  );
+  const members = new Map<string | undefined, Operation[]>();
+  for (const tag of descriptions.keys()) members.set(tag, []);
+  for (const operation of operations) {
+    const tag = tagOf(view.written(operation));
+    members.set(tag, [...(members.get(tag) ?? []), operation]);
+  }
+  const taken = new Set<string>();
+  const filled = [...members].filter(([, list]) => list.length > 0);
+  const hasTags = filled.some(([tag]) => tag !== undefined);
+  return filled.map(([tag, list]) => ({
+    title: tag ?? (hasTags ? 'Other operations' : 'Operations'),
+    anchor: freeAnchor(`tag-${slug(tag ?? 'operations')}`, taken),
+    description: descriptions.get(tag),
+    operations: list,
+  }));
+}
+
+// The top of the page: title, the three steps of the flow, and the warnings about the document.
+
+function introductionView(view: View, contract: Contract): Html {
+  const info = objectAt(view.root, view.root['info']);
+  const documentVersion = versionOf(info);
+  return html`<header class="introduction" id="introduction">
+    <p class="kicker">API reference</p>
+    <h1>${contract.title}</h1>
+    <p class="meta">
+      ${documentVersion === undefined ? undefined : html`<span>Version ${documentVersion}</span>`}
+      <a href="/openapi.json">openapi.json</a>
+      <a href="/openapi.yaml">openapi.yaml</a>
+      ${license(objectAt(view.root, info['license']))}
+    </p>
+    ${prose(textIn(info, 'description'))} ${stepsView(view, contract.operations)}
+  </header>`;
+}
+
+/** Deliberately unalarming: the document runs, and these are possible improvements. */
+function warningsView(warnings: readonly Warning[]): Fragment {
+  if (warnings.length === 0) return undefined;
+  const shown = warnings.slice(0, bounds.warningsMax).map(
+    ({ pointer, message }) => html`<li>
+      <code>${pointer}</code>
+      <p>${message}</p>
+    </li>`,
+  );
+  const more = warnings.length - shown.length;
+  const list = html`<ul>
+    ${shown}${more > 0 ? html`<li>And ${more} more.</li>` : undefined}
+  </ul>`;
+  const count = warnings.length === 1 ? 'One note' : `${warnings.length} notes`;
+  return html`<section class="notice" id="notes" aria-labelledby="notes-title">
+    <h2 id="notes-title">${count} on this document</h2>
+    <p>The document is executed. These parts were repaired, ignored, or cannot work as written.</p>
+    ${
+      warnings.length <= bounds.warningsOpenMax
+        ? list
+        : html`<details>
+            <summary>Show notes</summary>
+            ${list}
+          </details>`
+    }
+  </section>`;
+}
+
+/** YAML may contain the version as a number. */
+function versionOf(info: Readonly<Record<string, unknown>>): string | undefined {
+  const number = info['version'];
+  return typeof number === 'number' ? String(number) : textIn(info, 'version');
+}
+
+function license(written: Readonly<Record<string, unknown>>): Fragment {
+  const name = textIn(written, 'name');
+  if (name === undefined) return undefined;
+  return externalLink(name, textIn(written, 'url') ?? '') ?? html`<span>${name}</span>`;
+}
+
+function stepsView(view: View, operations: readonly Operation[]): Fragment {
+  const subscribes = operations.filter(({ role }) => role.kind === 'subscribe');
+  if (subscribes.length === 0) return undefined;
+  const [first] = subscribes;
+  const routes = subscribes.length <= 3 ? subscribes : [first].filter((one) => one !== undefined);
+  const links = routes.map((operation) => operationLink(view, operation));
+  const more = subscribes.length - links.length;
+  return html`<ol class="steps" aria-label="How it works">
+    <li>
+      <p class="step-title">You subscribe</p>
+      <p>
+        with ${join(links, ' or ')}${more > 0 ? ` and ${more} others` : undefined}, and give the URL
+        to call.
+      </p>
+    </li>
+    <li>
+      <p class="step-title">An event is published</p>
+      <p>Its name matches one of your callbacks.</p>
+    </li>
+    <li>
+      <p class="step-title">Ringback calls your URL</p>
+      <p>and retries until your receiver responds with <span class="status">2xx</span>.</p>
+    </li>
+  </ol>`;
+}
+
+function operationLink(view: View, { operationId, method, path }: Operation): Html {
+  return html`<a href="#${view.anchors.get(operationId)}"><code>${method} ${path}</code></a>`;
 }

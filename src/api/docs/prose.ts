@@ -1,12 +1,9 @@
-// The block half of a small, safe CommonMark subset: paragraphs, lists, fenced code, quotes,
-// headings. Headings become bold lines, because the outline of the page is ours. Tables stay as
-// typed.
-import { bounds } from './bounds.ts';
-import { html } from './html.ts';
-import type { Fragment, Html } from './html.ts';
-import { inline } from './inline.ts';
+// A small, safe CommonMark subset: paragraphs, lists, fenced code, quotes and headings; inside them code, bold, emphasis,
+// links to http(s) and escapes. Headings become bold lines, because the outline of the page is ours. Tables stay as typed.
+import { bounds } from './view.ts';
+import { type Fragment, type Html, html } from './html.ts';
 
-const depthMax = 4;
+const blockDepthMax = 4;
 
 /** Undefined for empty text. */
 export function prose(text: string | undefined): Fragment {
@@ -53,8 +50,8 @@ function fence(lines: readonly string[], at: number): Block | undefined {
   if (mark === undefined) return undefined;
   const close = lines.findIndex((line, index) => index > at && line.trim().startsWith(mark));
   const end = close < 0 ? lines.length : close;
-  const code = lines.slice(at + 1, end).join('\n');
-  return { content: html`<pre><code>${code}</code></pre>`, end: end + 1 };
+  const inside = lines.slice(at + 1, end).join('\n');
+  return { content: html`<pre><code>${inside}</code></pre>`, end: end + 1 };
 }
 
 function heading(lines: readonly string[], at: number): Block | undefined {
@@ -72,7 +69,7 @@ function table(lines: readonly string[], at: number): Block | undefined {
 
 function quote(lines: readonly string[], at: number, depth: number): Block | undefined {
   const end = endOf(lines, at, (line) => /^ {0,3}>/u.test(line));
-  if (end === at || depth >= depthMax) return undefined;
+  if (end === at || depth >= blockDepthMax) return undefined;
   const inside = lines.slice(at, end).map((line) => line.replace(/^ {0,3}> ?/u, ''));
   return { content: html`<blockquote>${blocks(inside, depth + 1)}</blockquote>`, end };
 }
@@ -80,7 +77,7 @@ function quote(lines: readonly string[], at: number, depth: number): Block | und
 const bullet = /^( *)([-*+]|\d{1,9}[.)]) +(?=\S)/u;
 
 function list(lines: readonly string[], at: number, depth: number): Block | undefined {
-  if (depth >= depthMax) return undefined;
+  if (depth >= blockDepthMax) return undefined;
   const isOrdered = /^ *\d/u.test(lines[at] ?? '');
   const items: Html[] = [];
   let end = at;
@@ -153,4 +150,134 @@ function endOf(lines: readonly string[], at: number, holds: (line: string) => bo
 
 function isBlank(line: string | undefined): boolean {
   return line !== undefined && line.trim() === '';
+}
+
+// Inside a line. Unknown syntax stays text; HTML is always text.
+
+const inlineDepthMax = 3;
+
+export function inline(text: string): Fragment {
+  return read(text, 0);
+}
+
+/** An external link; undefined if the address is invalid or not http(s). */
+export function externalLink(label: Fragment, address: string): Fragment {
+  if (!/^https?:\/\//iu.test(address)) return undefined;
+  const url = URL.parse(address);
+  return url === null ? undefined : html`<a href="${url.href}" rel="noreferrer">${label}</a>`;
+}
+
+function read(text: string, depth: number): Fragment {
+  if (depth >= inlineDepthMax) return text;
+  const scan: Scan = { text, depth, unclosed: new Set() };
+  const out: Fragment[] = [];
+  let plainFrom = 0;
+  for (let at = 0; at < text.length;) {
+    const token = tokenAt(scan, at);
+    if (token === undefined) {
+      at += 1;
+      continue;
+    }
+    out.push(text.slice(plainFrom, at), token.content);
+    at = token.end;
+    plainFrom = at;
+  }
+  return [...out, text.slice(plainFrom)];
+}
+
+interface Scan {
+  text: string;
+  depth: number;
+  /** Marks without a closing counterpart: searching for them repeatedly would be quadratic. */
+  unclosed: Set<string>;
+}
+
+interface Token {
+  content: Fragment;
+  end: number;
+}
+
+function tokenAt(scan: Scan, at: number): Token | undefined {
+  switch (scan.text.charAt(at)) {
+    case '\\':
+      return escaped(scan, at);
+    case '`':
+      return code(scan, at);
+    case '*':
+      return emphasis(scan, at);
+    case '[':
+      return link(scan, at);
+    case '<':
+      return autolink(scan, at);
+    default:
+      return undefined;
+  }
+}
+
+function escaped({ text }: Scan, at: number): Token | undefined {
+  const next = text.charAt(at + 1);
+  return /^[!-/:-@[-`{-~]$/u.test(next) ? { content: next, end: at + 2 } : undefined;
+}
+
+function code(scan: Scan, at: number): Token | undefined {
+  const mark = runOf('`', scan.text, at);
+  const close = closing(scan, mark, at + mark.length);
+  if (close === undefined) return { content: mark, end: at + mark.length };
+  const content = scan.text.slice(at + mark.length, close).trim();
+  return { content: html`<code>${content}</code>`, end: close + mark.length };
+}
+
+function emphasis(scan: Scan, at: number): Token | undefined {
+  const { text, depth } = scan;
+  const run = runOf('*', text, at);
+  const mark = run.slice(0, 2);
+  const start = at + mark.length;
+  if (run.length > 2 || /^\s?$/u.test(text.charAt(start))) return skip(run, at);
+  const close = closing(scan, mark, start);
+  if (close === undefined || close === start || text.charAt(close - 1) === ' ') {
+    return skip(run, at);
+  }
+  const content = read(text.slice(start, close), depth + 1);
+  const end = close + mark.length;
+  return mark === '**'
+    ? { content: html`<strong>${content}</strong>`, end }
+    : { content: html`<em>${content}</em>`, end };
+}
+
+function link(scan: Scan, at: number): Token | undefined {
+  const middle = closing(scan, '](', at + 1);
+  if (middle === undefined) return undefined;
+  const close = closing(scan, ')', middle + 2);
+  const label = scan.text.slice(at + 1, middle);
+  if (close === undefined || label.includes('[')) return undefined;
+  const [address = ''] = scan.text
+    .slice(middle + 2, close)
+    .trim()
+    .split(/\s/u, 1);
+  const content = externalLink(read(label, scan.depth + 1), address);
+  return content === undefined ? undefined : { content, end: close + 1 };
+}
+
+function autolink({ text }: Scan, at: number): Token | undefined {
+  const address = /^<(https?:\/\/[^\s<>]{1,2000})>/iu.exec(text.slice(at, at + 2010))?.[1];
+  const content = address && externalLink(address, address);
+  return content ? { content, end: at + (address?.length ?? 0) + 2 } : undefined;
+}
+
+function skip(run: string, at: number): Token {
+  return { content: run, end: at + run.length };
+}
+
+function runOf(char: string, text: string, at: number): string {
+  let end = at;
+  while (text.charAt(end) === char) end += 1;
+  return text.slice(at, end);
+}
+
+function closing({ text, unclosed }: Scan, mark: string, from: number): number | undefined {
+  if (unclosed.has(mark)) return undefined;
+  const close = text.indexOf(mark, from);
+  if (close >= 0) return close;
+  unclosed.add(mark);
+  return undefined;
 }

@@ -1,8 +1,11 @@
-// Describes a schema in words: its composed parts (allOf, references), type and limits. For display
+// Shows a schema as a nested list. First in words: its composed parts (allOf, references), type and limits. For display
 // only; the validators of the contract decide what is valid.
-import { isList, isObject, own, type JsonObject } from '../../contract/document/document.ts';
-import { bounds } from './bounds.ts';
-import { follow, listIn, nameOfRef, textIn } from './written.ts';
+import { typeOf as jsonTypeOf } from '../../contract/schema/shape.ts';
+import { type JsonObject, isList, isObject, own } from '../../contract/document/document.ts';
+import { bounds, type View, follow, listIn, nameOfRef, textIn } from './view.ts';
+import { type Fragment, type Html, html, join } from './html.ts';
+import { prose } from './prose.ts';
+import { printValue } from './value.ts';
 
 export interface SchemaFacts {
   /** `string (uri)`, `array of Subscription`, `object or null`. */
@@ -118,12 +121,7 @@ function impliedTypes(part: JsonObject): string[] {
   if (isObject(part['properties']) || isObject(part['additionalProperties'])) return ['object'];
   if (part['items'] !== undefined || part['prefixItems'] !== undefined) return ['array'];
   const values = Object.hasOwn(part, 'const') ? [part['const']] : listIn(part, 'enum');
-  return [...new Set(values.map(typeOf))];
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return isList(value) ? 'array' : typeof value;
+  return [...new Set(values.map(jsonTypeOf))];
 }
 
 function examplesOf(part: JsonObject): unknown[] {
@@ -243,4 +241,152 @@ function numberIn(
 ): string | undefined {
   const value = own(schema, key);
   return typeof value === 'number' ? phrase(value) : undefined;
+}
+
+// Renders a schema as a nested list. It terminates for every schema: recursion is detected, and
+// depth and rows are bounded.
+
+/** `mediaType`: the media type to show, if it matters. */
+export function schemaView(view: View, schema: unknown, mediaType?: string): Html {
+  const rows = Math.max(0, Math.min(bounds.schemaRowsMax, view.meter.rowsLeft));
+  const drawing: Drawing = { view, meter: { rowsLeft: rows }, depth: 0, trail: [] };
+  const facts = factsOf(view.root, schema);
+  const media = mediaType === undefined ? undefined : html`<code class="media">${mediaType}</code>`;
+  const content = html`<div class="schema">
+    <p class="schema-head">${media} ${typeOf(schema, facts)}</p>
+    ${about(facts)} ${inside(facts, drawing)}
+  </div>`;
+  view.meter.rowsLeft -= rows - drawing.meter.rowsLeft;
+  return content;
+}
+
+/** Description, limits and values, also used by the parameters table. */
+export function about(facts: SchemaFacts, description = facts.description): Fragment {
+  const { limits, values, examples, pattern } = facts;
+  const notes: Fragment[] = [
+    limits.length === 0 ? undefined : note(undefined, sentence(limits.join(', '))),
+    values.length === 0 ? undefined : note('One of', codes(values)),
+    pattern === undefined ? undefined : note('Pattern', codes([pattern])),
+    facts.default === undefined ? undefined : note('Default', codes([facts.default])),
+    examples.length === 0 ? undefined : note('Example', codes(examples.slice(0, 1))),
+    facts.elsewhere.length === 0 ? undefined : note('Defined in', codes(facts.elsewhere)),
+  ].filter((one) => one !== undefined);
+  const list = notes.length === 0 ? undefined : html`<p class="notes">${join(notes, ' ')}</p>`;
+  return [prose(description), list];
+}
+
+export function typeOf(schema: unknown, { type }: SchemaFacts): Fragment {
+  // For a scalar or list the name adds nothing to its type and limits.
+  const name = type === '' || type.startsWith('object') ? schemaName(schema) : undefined;
+  return [
+    type === '' ? undefined : html`<span class="type">${type}</span>`,
+    name === undefined ? undefined : html` <span class="type-name">${name}</span>`,
+  ];
+}
+
+interface Drawing {
+  view: View;
+  meter: { rowsLeft: number };
+  depth: number;
+  /** References on the path to this schema. */
+  trail: readonly string[];
+}
+
+/** The properties, items and branches of a schema. */
+function inside(facts: SchemaFacts, drawing: Drawing): Fragment {
+  const { properties, branches, items, refs } = facts;
+  if (properties.length === 0 && branches.length === 0 && items === undefined) return undefined;
+  const { trail, depth } = drawing;
+  if (refs.some((ref) => trail.includes(ref))) {
+    return html`<p class="cut">Recursive: same as above.</p>`;
+  }
+  if (depth >= bounds.schemaDepthMax) return html`<p class="cut">Deeper levels are not shown.</p>`;
+  const deeper = { ...drawing, depth: depth + 1, trail: [...trail, ...refs] };
+  return [
+    properties.length === 0 ? undefined : propertyList(properties, deeper),
+    branches.map((one) => branchList(one, deeper)),
+    items === undefined ? undefined : itemsOf(items, deeper),
+  ];
+}
+
+function propertyList(properties: readonly Property[], drawing: Drawing): Fragment {
+  const reach = Math.max(0, drawing.meter.rowsLeft);
+  const rows = properties.slice(0, reach).map((property) => row(property, drawing));
+  const list = html`<ul class="properties">
+    ${rows}${cutNote(drawing)}
+  </ul>`;
+  if (drawing.depth < 4) return list;
+  const count = properties.length === 1 ? '1 property' : `${properties.length} properties`;
+  return html`<details>
+    <summary>${count}</summary>
+    ${list}
+  </details>`;
+}
+
+function row({ name, schema, isRequired }: Property, drawing: Drawing): Fragment {
+  if (drawing.meter.rowsLeft <= 0) return undefined;
+  drawing.meter.rowsLeft -= 1;
+  const facts = factsOf(drawing.view.root, schema);
+  const required = isRequired ? html` <span class="required">required</span>` : undefined;
+  return html`<li>
+    <p class="property"><code class="name">${name}</code> ${typeOf(schema, facts)}${required}</p>
+    ${about(facts)} ${inside(facts, drawing)}
+  </li>`;
+}
+
+/** Shown once, where the rows ran out. */
+function cutNote({ meter }: Drawing): Fragment {
+  if (meter.rowsLeft !== 0) return undefined;
+  meter.rowsLeft = -1;
+  return html`<li class="cut">
+    Truncated. See <a href="/openapi.json">openapi.json</a> for the full schema.
+  </li>`;
+}
+
+function branchList({ words, schemas }: Branches, drawing: Drawing): Fragment {
+  const rows = schemas.map((schema, index) => {
+    if (drawing.meter.rowsLeft <= 0) return undefined;
+    drawing.meter.rowsLeft -= 1;
+    const facts = factsOf(drawing.view.root, schema);
+    return html`<li>
+      <p class="property"><span class="number">${index + 1}</span> ${typeOf(schema, facts)}</p>
+      ${about(facts)} ${inside(facts, drawing)}
+    </li>`;
+  });
+  return html`<p class="words">${sentence(words)}</p>
+    <ul class="branches">
+      ${rows}${cutNote(drawing)}
+    </ul>`;
+}
+
+/** The list type already describes scalar items, except for their limits. */
+function itemsOf(items: unknown, drawing: Drawing): Fragment {
+  const facts = factsOf(drawing.view.root, items);
+  const { items: inner } = facts;
+  // A list of objects adds no visible level; lists of lists must still count.
+  const depth = inner === undefined ? drawing.depth - 1 : drawing.depth;
+  return html`<div class="items">
+    ${inner === undefined ? undefined : html`<p class="words">Each item: ${typeOf(items, facts)}</p>`}
+    ${about({ ...facts, limits: facts.limits.map((limit) => `each item: ${limit}`) })}
+    ${inside(facts, { ...drawing, depth })}
+  </div>`;
+}
+
+function note(label: string | undefined, content: Fragment): Html {
+  const head = label === undefined ? undefined : html`<span class="note-label">${label}</span> `;
+  return html`<span class="note">${head}${content}</span>`;
+}
+
+function codes(values: readonly unknown[]): Fragment {
+  const shown = values.slice(0, bounds.valuesShownMax);
+  const more = values.length - shown.length;
+  const list = join(
+    shown.map((value) => html`<code>${printValue(value)}</code>`),
+    ' ',
+  );
+  return more > 0 ? [list, ` and ${more} more`] : list;
+}
+
+function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

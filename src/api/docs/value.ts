@@ -1,7 +1,7 @@
 // Prints values of a document: bounded, and without characters that hide text or break out of a
 // terminal line.
 import { isList, isObject } from '../../contract/document/document.ts';
-import { bounds } from './bounds.ts';
+import { bounds } from './view.ts';
 
 /** For a line of text: strings as they are, other values as JSON. */
 export function printValue(value: unknown): string {

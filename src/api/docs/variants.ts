@@ -1,22 +1,28 @@
 // The variants of a subscribe operation: what each requires, returns and registers.
 import type { JsonObject } from '../../contract/document/document.ts';
-import { printTemplate, type Template } from '../../contract/expression/template.ts';
+import { type Expression, printExpression } from '../../contract/expression/expression.ts';
+import { type Template, parseTemplate, printTemplate } from '../../contract/expression/template.ts';
 import type {
+  CallbackDefinition,
   Link,
   Operation,
   Variant,
-  CallbackDefinition,
 } from '../../contract/model/contract.ts';
-import { jsonFirst } from './example-body.ts';
-import { exampleView } from './example-view.ts';
-import { expressionView, templateView } from './expression-view.ts';
-import { html, join, type Fragment, type Html } from './html.ts';
+import { exampleView } from './example.ts';
+import { type Fragment, type Html, html, join } from './html.ts';
 import { prose } from './prose.ts';
-import { schemaView } from './schema-view.ts';
-import { factsOf } from './schema.ts';
+import { factsOf, schemaView } from './schema.ts';
 import { printValue } from './value.ts';
-import { slug, compiledSchema, type View } from './view.ts';
-import { entriesOf, objectAt, textIn, writtenCallback } from './written.ts';
+import {
+  type View,
+  compiledSchema,
+  jsonFirst,
+  slug,
+  entriesOf,
+  objectAt,
+  textIn,
+  writtenCallback,
+} from './view.ts';
 
 export function variantsView(
   view: View,
@@ -166,8 +172,8 @@ function payloadView(
   called: JsonObject,
   { mediaType, payload }: CallbackDefinition,
 ): Fragment {
-  const [, media] = jsonFirst(objectAt(view.root, called['requestBody'], 'content')) ?? [];
-  const { schema } = objectAt(view.root, media);
+  const content = objectAt(view.root, called['requestBody'], 'content');
+  const { schema } = objectAt(view.root, content[jsonFirst(Object.keys(content)) ?? '']);
   if (mediaType === undefined) return html`<span class="meaning">no body</span>`;
   if (payload === undefined) {
     return html`<code class="media">${mediaType}</code> <span class="meaning">any value</span>`;
@@ -215,4 +221,36 @@ function meaningOf(status: string, unsubscribeStatus: number): string {
 
 function isReceived(status: string): boolean {
   return status.startsWith('2');
+}
+
+// Renders runtime expressions so that they stand out from literal text.
+
+export function expressionView(expression: Expression): Html {
+  return html`<code class="expression">${printExpression(expression)}</code>`;
+}
+
+/** `{$request.query.url}?event={$request.query.event}`, in braces as in the key. */
+export function templateView(template: Template): Html {
+  const parts = template.map((part): Fragment =>
+    part.kind === 'text'
+      ? part.text
+      : html`<span class="expression">{${printExpression(part.expression)}}</span>`,
+  );
+  return html`<code class="template">${parts}</code>`;
+}
+
+/** Text of the document that may be an expression, such as the value of a link parameter. */
+export function sourceView(text: string): Html {
+  const parsed = parseTemplate(text);
+  const isExpression =
+    parsed.kind === 'parsed' && parsed.template.some(({ kind }) => kind === 'expression');
+  return isExpression ? html`<code class="expression">${text}</code>` : html`<code>${text}</code>`;
+}
+
+/** `/subscriptions/{id}` with its parameters highlighted. */
+export function pathView(path: string): Html {
+  const parts = path
+    .split(/(\{[^{}]*\})/u)
+    .map((part, index): Fragment => (index % 2 === 0 ? part : html`<var>${part}</var>`));
+  return html`<code class="path">${parts}</code>`;
 }

@@ -4,7 +4,7 @@ import { bounds } from '../../contract/document/bounds.ts';
 import { printTemplate } from '../../contract/expression/template.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import { makeReport } from '../../contract/report/report.ts';
-import { definitionsOf } from '../../contract/request/matching-callbacks.ts';
+import { definitionsOf } from '../../contract/request/payload.ts';
 import { contractWork, outOfWork, sampleOf } from '../../contract/sample/sample.ts';
 import type { Work } from '../../contract/schema/meter.ts';
 import type { Validator } from '../../contract/schema/schema.ts';

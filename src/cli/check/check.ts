@@ -9,8 +9,8 @@ import {
   locateError,
   type Position,
 } from '../../contract/document/locate.ts';
-import type { EventReport } from '../../contract/report/report-events.ts';
 import {
+  type EventReport,
   makeReport,
   type Report,
   type WarningReport,

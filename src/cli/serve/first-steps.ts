@@ -6,7 +6,7 @@ import { quote, type Piece } from '../../api/docs/shell.ts';
 import { servedOf } from '../../contract/compile/contracts.ts';
 import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract, Operation, Scheme } from '../../contract/model/contract.ts';
-import { reportEvents } from '../../contract/report/report-events.ts';
+import { reportEvents } from '../../contract/report/report.ts';
 import { checkPayload } from '../../contract/request/payload.ts';
 import {
   sampleRequest,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { load } from 'js-yaml';
 import type { Parameter } from './contract.ts';
-import { compileParameters } from './parameters.ts';
+import { compileParameters } from './declared-operations.ts';
 import { at, openSource } from '../document/ref-node.ts';
 
 function compile(yaml: string, path = '/x'): { parameters: Parameter[]; warnings: string[] } {

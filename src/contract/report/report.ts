@@ -1,17 +1,16 @@
 // What a contract does, as a plain value for people and programs to read: which operations run and
 // what they need, which events can be published, what was repaired, and what cannot run and why.
 import { dirname, join } from 'node:path';
-import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import { bounds } from '../document/bounds.ts';
 import { isObject } from '../document/document.ts';
-import { reportEvents } from './report-events.ts';
-import type { EventReport } from './report-events.ts';
-import type { Work } from '../schema/meter.ts';
-import { contractWork } from '../sample/sample.ts';
-import { isRead } from '../sample/sample-body.ts';
-import { sampleRequest } from '../sample/sample-request.ts';
-import type { RequestSample } from '../sample/sample-request.ts';
-import { expressionsOf, printTemplate } from '../expression/template.ts';
 import { printExpression } from '../expression/expression.ts';
+import { expressionsOf, printTemplate } from '../expression/template.ts';
+import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
+import { type RequestSample, isRead, sampleRequest } from '../sample/sample-request.ts';
+import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
+import { OutOfWork, type Work, pay } from '../schema/meter.ts';
+import type { Validator } from '../schema/schema.ts';
 import { eventWords, isShutDown, securityWords, sourceWords, targetWords } from './words.ts';
 
 export interface Report {
@@ -263,4 +262,90 @@ function deafOperation({ method, path, variants }: SubscribeReport): string[] {
       reasons.length === 0 ? 'it declares no callback that can be executed' : reasons.join('; ');
     return `${method} ${path}${variant} registers no callback: ${why}`;
   });
+}
+
+// The events that can be published for a contract, each with a payload that is valid for every callback that could
+// receive it.
+
+export interface EventReport {
+  /** A name, a pattern such as `*` or `order.*`, or a text with expressions. */
+  event: string;
+  /** An event name that it matches. */
+  name: string;
+  /** Labels of the callbacks that match it. */
+  callbacks: readonly string[];
+  payload: { kind: 'sample'; value: unknown } | { kind: 'none'; why: string };
+}
+
+/** The events that an active callback can match. */
+export function reportEvents(
+  contract: Contract,
+  active: ReadonlySet<CallbackDefinition>,
+  work: Work = contractWork(),
+): EventReport[] {
+  const heard = definitionsOf(contract).filter((definition) => active.has(definition));
+  const byEvent = Map.groupBy(heard, ({ event }) => printTemplate(event));
+  return [...byEvent].map(([event, definitions]) => {
+    const name = nameFor(event);
+    return {
+      event,
+      name,
+      callbacks: [...new Set(definitions.map(({ label }) => label))],
+      payload: payloadFor(contract, { name, definitions, work }),
+    };
+  });
+}
+
+/** An event name that the pattern matches. */
+function nameFor(event: string): string {
+  if (event.includes('{')) return 'example';
+  return event.replace(/\*$/u, 'example');
+}
+
+interface Heard {
+  name: string;
+  definitions: readonly CallbackDefinition[];
+  work: Work;
+}
+
+/** Several callbacks may match the event, and the payload must be valid for all of them. */
+function payloadFor(
+  contract: Contract,
+  { name, definitions, work }: Heard,
+): EventReport['payload'] {
+  try {
+    pay(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);
+    const checks = new Map<string, { label: string; schema: Validator }>();
+    for (const { label, payload } of [...definitions, ...matchingCallbacks(contract, name)]) {
+      if (payload === undefined || checks.has(payload.place)) continue;
+      checks.set(payload.place, { label, schema: payload });
+    }
+    if (checks.size === 0) return { kind: 'sample', value: { message: 'Any value is accepted' } };
+    let why = '';
+    for (const [place, { schema }] of checks) {
+      const sample = sampleOf(schema, work);
+      if (sample.kind === 'none') return { kind: 'none', why: `${place}: ${sample.why}` };
+      const refusal = refusalOf(checks.values(), sample.value, work);
+      if (refusal === undefined) return sample;
+      why = refusal;
+    }
+    return { kind: 'none', why };
+  } catch (error) {
+    if (error instanceof OutOfWork) return { kind: 'none', why: outOfWork };
+    throw error;
+  }
+}
+
+function refusalOf(
+  checks: Iterable<{ label: string; schema: Validator }>,
+  payload: unknown,
+  work: Work,
+): string | undefined {
+  for (const { label, schema } of checks) {
+    const [fault] = schema.check(payload, work);
+    if (fault !== undefined) {
+      return `callback ${label} requires a different payload: ${fault.field} ${fault.message}`;
+    }
+  }
+  return undefined;
 }

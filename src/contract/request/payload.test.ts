@@ -4,8 +4,7 @@ import { describe, it } from 'node:test';
 import { bounds } from '../document/bounds.ts';
 import { compileContract } from '../compile/compile.ts';
 import { loadContract } from '../compile/load.ts';
-import { definitionsOf, matchingCallbacks } from './matching-callbacks.ts';
-import { checkPayload } from './payload.ts';
+import { definitionsOf, matchingCallbacks, checkPayload } from './payload.ts';
 
 const ours = await loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'));
 

@@ -11,8 +11,7 @@ import type { Encoding, Operation, Parameter, Variant } from '../model/contract.
 import { coveringType, essenceOf, isJson } from '../model/media.ts';
 import { chooseVariant } from '../model/variants.ts';
 import type { Validator } from '../schema/schema.ts';
-import { decodeBody } from './decode-body.ts';
-import { readForm, type FormShape } from './form.ts';
+import { decodeBody, readForm, type FormShape } from './decode-body.ts';
 import { kindOf, readSpread, readTexts, type TextReading } from './read-text.ts';
 
 /** A request as received, only split and decoded. */

@@ -9,7 +9,7 @@ import { ContractError } from '../document/document.ts';
 import { loadContract } from '../compile/load.ts';
 import { at, openSource } from '../document/ref-node.ts';
 import { contractWork, sampleOf } from './sample.ts';
-import type { Sample, Wish } from './sample.ts';
+import type { Sample, WantedValue } from './sample.ts';
 import { makeValidator } from '../schema/schema.ts';
 import type { Validator } from '../schema/schema.ts';
 
@@ -21,13 +21,13 @@ function validator(root: unknown, openapi = '3.0.4'): Validator {
   return makeValidator(place, at(source, 'holder'));
 }
 
-function sample(yaml: string, openapi?: string, wishes?: readonly Wish[]): Sample {
-  return sampleOf(validator(load(yaml), openapi), contractWork(), wishes);
+function sample(yaml: string, openapi?: string, wanted?: readonly WantedValue[]): Sample {
+  return sampleOf(validator(load(yaml), openapi), contractWork(), wanted);
 }
 
 /** The value, after a check that it is valid. */
-function valueOf(yaml: string, openapi?: string, wishes?: readonly Wish[]): unknown {
-  const made = sample(yaml, openapi, wishes);
+function valueOf(yaml: string, openapi?: string, wanted?: readonly WantedValue[]): unknown {
+  const made = sample(yaml, openapi, wanted);
   assert.ok(made.kind === 'sample', JSON.stringify(made));
   assert.deepEqual(validator(load(yaml), openapi).check(made.value), []);
   return made.value;
@@ -192,6 +192,24 @@ Cat: { allOf: [{ $ref: '#/Pet' }, { properties: { lives: { type: integer } } }] 
     }
   });
 
+  it('finds what the first value misses', () => {
+    for (const schema of [
+      '{ type: string, pattern: "^(?=.*\\\\d)(?=.*[a-z])(?=.*[A-Z]).{8,}$" }',
+      '{ type: string, allOf: [{ pattern: "[0-9]" }, { pattern: "[a-z]" }, { pattern: "[A-Z]" }] }',
+      '{ type: string, allOf: [{ pattern: "^a" }, { pattern: "z$" }] }',
+      '{ type: string, format: uuid, pattern: "^[0-9A-F-]{36}$" }',
+      '{ type: string, format: date, pattern: "^2024" }',
+      '{ type: string, format: email, maxLength: 12 }',
+      '{ type: string, pattern: "^.{3}$", not: { pattern: "^a" } }',
+      '{ type: string, not: { enum: [string, string1, string2] } }',
+      '{ not: { anyOf: [{ type: object }, { type: string }, { type: integer }] } }',
+      '{ type: array, minItems: 12, uniqueItems: true, items: { enum: [a, b, c, d, e, f, g, h, i, j, k, l] } }',
+      '{ type: object, patternProperties: { "^S_": { type: string }, "^I_": { type: integer } }, additionalProperties: false, minProperties: 3 }',
+    ]) {
+      valueOf(`S: ${schema}`, '3.1.0');
+    }
+  });
+
   it('says why there is none', () => {
     const hopeless: [string, RegExp][] = [
       ['S: { not: {} }', /no example could be generated: the value must not match the schema/],
@@ -206,7 +224,7 @@ Cat: { allOf: [{ $ref: '#/Pet' }, { properties: { lives: { type: integer } } }] 
     }
   });
 
-  it('fulfils wishes if the schema allows them', () => {
+  it('fulfils wanted if the schema allows them', () => {
     const url = {
       pointer: ['a', 'url'],
       value: 'http://x/',

@@ -1,21 +1,25 @@
-// Makes a valid example of a schema: an example of the document if one is valid, otherwise a simple value. The validator
-// decides; if it rejects a value, other choices are tried, within a limit on the work. The same schema always gives the
-// same example.
+// Examples of a schema: an example of the document if there is one, otherwise a simple value (make-value.ts). sampleOf()
+// searches until the validator accepts the value, exampleOf() takes the first. Both are limited by counted work, so the
+// same schema always gives the same example.
 import { printPointer, valueAt } from '../../core/base/pointer.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
+import type { DescribedSchema } from '../schema/bundle.ts';
 import { ContractError, isList, isObject } from '../document/document.ts';
 import { OutOfWork, pay } from '../schema/meter.ts';
 import type { Work } from '../schema/meter.ts';
-import { makeTexts } from './sample-text.ts';
-import type { Decision, Making } from './sample-parts.ts';
-import { makeValue } from './sample-value.ts';
-import type { Validator } from '../schema/schema.ts';
+import { makeTexts } from './make-text.ts';
+import { makeValue } from './make-value.ts';
+import type { Decision, Making } from './schema-parts.ts';
+import { child, type RefNode } from '../document/ref-node.ts';
+import { examplesBeside } from '../schema/examples.ts';
+import { makeValidator, type Validator } from '../schema/schema.ts';
+import { shapeOf } from '../schema/shape.ts';
 
 export type Sample = { kind: 'sample'; value: unknown } | { kind: 'none'; why: string };
 
 /** Something that the example must have at a pointer: a value that `accepts` allows, otherwise `value`. */
-export interface Wish {
+export interface WantedValue {
   pointer: readonly string[];
   accepts: (value: unknown) => boolean;
   value: unknown;
@@ -28,16 +32,21 @@ export function contractWork(): Work {
 
 export const outOfWork = 'no example was found within the work limit';
 
-/** One example may use only a part of the work, so that some is left for the others. */
+/** A valid example: values are made until one is accepted. */
 export function sampleOf(
   validator: Validator,
   work: Work = contractWork(),
-  wishes: readonly Wish[] = [],
+  wanted: readonly WantedValue[] = [],
 ): Sample {
+  return withinShare(work, (share) => search(validator, share, wanted));
+}
+
+/** One example may use only a part of the work, so that some is left for the others. */
+function withinShare(work: Work, make: (share: Work) => Sample): Sample {
   const share = Math.min(Math.max(0, work.left), bounds.sampleStepsMax);
   const mine = { left: share };
   try {
-    return search(validator, mine, wishes);
+    return make(mine);
   } catch (error) {
     // A ContractError: the schema is larger than the limit for one document.
     if (error instanceof OutOfWork || error instanceof ContractError) {
@@ -49,25 +58,24 @@ export function sampleOf(
   }
 }
 
-function search(validator: Validator, work: Work, wishes: readonly Wish[]): Sample {
+function search(validator: Validator, work: Work, wanted: readonly WantedValue[]): Sample {
   pay(work, Math.ceil(validator.weight()) * bounds.readStepsEach);
   const described = validator.described();
   for (const example of described.examples) {
-    const value = grant(example, wishes, work);
+    const value = withWanted(example, wanted, work);
     if (value !== undefined && validator.check(value, work).length === 0) return found(value, work);
   }
-  const wanted = wishes.map(({ pointer }) => printPointer(pointer));
-  const drawing = { described, wanted, work, texts: makeTexts(work) };
+  const drawing = drawingOf(described, { wanted, shows: 'request', isBrief: false, work });
   const trials: Search = { waiting: new Map(), seen: new Set(), work };
   let next: Trial | undefined = { choices: new Map(), faults: [] };
-  let best: readonly Fault[] = nothingMade;
+  let best = faultsOfNothing;
   for (let tries = 0; next !== undefined && tries < bounds.sampleTriesMax; tries += 1) {
     const making: Making = { ...drawing, choices: next.choices, decisions: new Map(), values: 0 };
-    const made = makeValue([{ $ref: described.bundle.$ref }], start, making);
-    const value = grant(made, wishes, work);
-    const faults = value === undefined ? nothingMade : validator.check(value, work);
+    const made = makeFirst(making);
+    const value = withWanted(made, wanted, work);
+    const faults = value === undefined ? faultsOfNothing : validator.check(value, work);
     if (faults.length === 0) return found(value, work);
-    if (best === nothingMade || faults.length < best.length) best = faults;
+    if (best === faultsOfNothing || faults.length < best.length) best = faults;
     branchOut(trials, { choices: next.choices, faults }, making.decisions);
     next = takeBest(trials);
   }
@@ -76,7 +84,64 @@ function search(validator: Validator, work: Work, wishes: readonly Wish[]): Samp
   return { kind: 'none', why: `no example could be generated: ${place} ${first?.message}` };
 }
 
-const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };
+/** The first example of the document, or the first value that is made. Nothing is compiled or validated. */
+export function exampleOf(
+  describe: Validator['described'],
+  { wanted, work, ...options }: ExampleOptions,
+): Sample {
+  return withinShare(work, (share) => {
+    const described = describe();
+    pay(share, Math.ceil(described.weight) * bounds.readStepsEach);
+    const hasAll = (value: unknown): boolean =>
+      wanted.every(({ pointer, accepts }) => accepts(valueAt(value, pointer)));
+    const given = described.examples.find(hasAll);
+    if (given !== undefined) return found(given, share);
+    const drawing = drawingOf(described, { ...options, wanted, work: share });
+    const made = makeFirst({ ...drawing, choices: new Map(), decisions: new Map(), values: 0 });
+    const value = withWanted(made, wanted, share);
+    return value === undefined ? { kind: 'none', why: nothingMade } : found(value, share);
+  });
+}
+
+/** Of a response, which is not part of the contract: `media` holds its schema and examples. */
+export function exampleAt(media: RefNode, options: ExampleOptions): Sample {
+  return exampleOf(() => {
+    const schema = child(media, 'schema');
+    if (schema !== undefined) return makeValidator(schema, media).described();
+    return { ...anything.described(), examples: examplesBeside(media) };
+  }, options);
+}
+
+/** Used where no schema is declared. */
+export const anything: Validator = {
+  place: '#',
+  schema: () => ({ $ref: '#/$defs/any', $defs: { any: true } }),
+  shape: () => shapeOf(anything.schema()),
+  prepare: () => undefined,
+  check: () => [],
+  weight: () => 1,
+  described: () => ({ bundle: anything.schema(), places: new Map(), weight: 1, examples: [] }),
+};
+
+export interface ExampleOptions {
+  wanted: readonly WantedValue[];
+  shows: Making['shows'];
+  isBrief: boolean;
+  work: Work;
+}
+
+function drawingOf(
+  described: DescribedSchema,
+  { wanted, ...options }: ExampleOptions,
+): Omit<Making, 'choices' | 'decisions' | 'values'> {
+  const pointers = wanted.map(({ pointer }) => printPointer(pointer));
+  return { described, ...options, wanted: pointers, texts: makeTexts(options.work) };
+}
+
+function makeFirst(making: Making): unknown {
+  const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };
+  return makeValue([{ $ref: making.described.bundle.$ref }], start, making);
+}
 
 /** Examples are printed, so the size of a large example of the document counts as work, too. */
 function found(value: unknown, work: Work): Sample {
@@ -84,7 +149,8 @@ function found(value: unknown, work: Work): Sample {
   return { kind: 'sample', value };
 }
 
-const nothingMade: readonly Fault[] = [{ field: '', message: 'no matching value was found' }];
+const nothingMade = 'no matching value was found';
+const faultsOfNothing: readonly Fault[] = [{ field: '', message: nothingMade }];
 
 /** Choices for making the value, and the faults of the value that they were derived from. */
 interface Trial {
@@ -147,22 +213,18 @@ function takeBest({ waiting }: Search): Trial | undefined {
   return undefined;
 }
 
-/** The value with the wishes put in, unless it fulfils them already. */
-function grant(value: unknown, wishes: readonly Wish[], work: Work): unknown {
-  return wishes.reduce((made, { pointer, accepts, value: wished }) => {
-    if (accepts(valueAt(made, pointer))) return made;
-    const put = (before: unknown, tokens: readonly string[]): unknown => {
+/** The value, with each wanted value put in unless an acceptable one is there. */
+function withWanted(made: unknown, wanted: readonly WantedValue[], work: Work): unknown {
+  return wanted.reduce((before, { pointer, accepts, value }) => {
+    if (accepts(valueAt(before, pointer))) return before;
+    const put = (place: unknown, tokens: readonly string[]): unknown => {
       const [token, ...rest] = tokens;
-      if (token === undefined) return isList(before) && isText(wished) ? [wished] : wished;
-      pay(work, Object.keys(before ?? {}).length * bounds.sampleStepsEach);
-      return withMember(before, token, (inner) => put(inner, rest));
+      if (token === undefined) return isList(place) && typeof value === 'string' ? [value] : value;
+      pay(work, Object.keys(place ?? {}).length * bounds.sampleStepsEach);
+      return withMember(place, token, (inner) => put(inner, rest));
     };
-    return put(made, pointer);
-  }, value);
-}
-
-function isText(value: unknown): boolean {
-  return typeof value === 'string';
+    return put(before, pointer);
+  }, made);
 }
 
 /** A copy of the list or object with one member replaced. A list grows to the index with copies of its first item. */

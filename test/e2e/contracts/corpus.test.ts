@@ -8,7 +8,7 @@ import type { Contract, Operation } from '../../../src/contract/model/contract.t
 import { servedOf } from '../../../src/contract/compile/contracts.ts';
 import { loadContract } from '../../../src/contract/compile/load.ts';
 import { checkPayload } from '../../../src/contract/request/payload.ts';
-import { reportEvents } from '../../../src/contract/report/report-events.ts';
+import { reportEvents } from '../../../src/contract/report/report.ts';
 import { sampleRequest, type RequestSample } from '../../../src/contract/sample/sample-request.ts';
 import { start } from '../../api/harness.ts';
 import { makeCertificate } from '../../egress/certificate.ts';

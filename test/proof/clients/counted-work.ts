@@ -3,7 +3,7 @@
 // timed, so it says the same on every machine.
 import type { Operation } from '../../../src/contract/model/contract.ts';
 import { makeCheck } from '../../../src/contract/schema/checker.ts';
-import { definitionsOf } from '../../../src/contract/request/matching-callbacks.ts';
+import { definitionsOf } from '../../../src/contract/request/payload.ts';
 import { makeMeter } from '../../../src/contract/schema/meter.ts';
 import type { Validator } from '../../../src/contract/schema/schema.ts';
 import type { Finding } from '../finding.ts';

@@ -30,10 +30,13 @@ export function makeTexts(work: Work): Texts {
     const named = [...rules.formats, hint ?? ''].flatMap(
       (format) => formats.get(format)?.(variant) ?? [],
     );
+    const starts = patterns.map((pattern) => pattern.write({ variant, more: 0 }));
     const drafts = [
       ...named.flatMap((text) => [text, lengthened(text, minLength)]),
+      plain(rules, variant),
       ...patterns.flatMap((pattern) => byPattern(pattern, minLength, variant)),
-      ...[variant, variant + 1, variant + 2].map((one) => plain(rules, one)),
+      ...(starts.length === 0 ? [] : combined(starts, named, minLength)),
+      ...[1, 2, 3].map((more) => plain(rules, variant + more)),
     ];
     const texts = new Set<string>();
     for (const text of new Set(drafts)) {
@@ -141,10 +144,30 @@ function pick<T>(options: readonly T[], pen: Pen): T | undefined {
 function byPattern(pattern: Pattern, minLength: number, variant: number): string[] {
   const shortest = Array.from(pattern.write({ variant, more: 0 })).length;
   const lack = Math.min(Math.max(0, minLength - shortest), bounds.sampleCharsMax);
-  return [lack, lack + 1, lack + 2, 6, 12].flatMap((more) => {
-    const text = pattern.write({ variant, more });
-    return [text, lengthened(text, minLength), lengthened(text, minLength, '1')];
-  });
+  const longer = [lack, lack + 1, lack + 2, 6, 12].map((more) => pattern.write({ variant, more }));
+  const other = pattern.write({ variant: variant + 1, more: lack });
+  return [...longer, other].flatMap((text) => [
+    text,
+    lengthened(text, minLength),
+    lengthened(text, minLength, '1'),
+  ]);
+}
+
+/** Texts for several patterns, for a pattern beside a format, and for a pattern that asks for kinds of characters. */
+function combined(
+  starts: readonly string[],
+  named: readonly string[],
+  minLength: number,
+): string[] {
+  return [
+    ...named.flatMap((text) => [
+      text.toUpperCase(),
+      ...starts.map((one) => one + text.slice(one.length)),
+    ]),
+    lengthened(starts.join(''), minLength),
+    `${lengthened(starts[0] ?? '', minLength - 1)}${starts.slice(1).join('')}`,
+    lengthened('Example-1', minLength),
+  ];
 }
 
 function hintFor(name: string): string | undefined {
@@ -153,14 +176,17 @@ function hintFor(name: string): string | undefined {
 }
 
 const url = (variant: number): string => `https://example.com/callback${variant || ''}`;
-const email = (variant: number): string => `user${variant || ''}@example.com`;
+const email = (variant: number): string[] => [
+  `user${variant || ''}@example.com`,
+  `u${variant || ''}@a.example`,
+];
 const host = (variant: number): string => `${variant === 0 ? 'www' : `host${variant}`}.example.com`;
 const ipv4 = (variant: number): string => `192.0.2.${(variant % 254) + 1}`;
 const instant = (seconds: number): string =>
   new Date(Date.UTC(2030, 0, 31, 12) + seconds * 1_000).toISOString().replace('.000', '');
 
 /** Host names are those that RFC 2606 reserves for examples. */
-const formats: ReadonlyMap<string, (variant: number) => string> = new Map(
+const formats: ReadonlyMap<string, (variant: number) => string | string[]> = new Map(
   Object.entries({
     uri: url,
     url,

@@ -1,17 +1,19 @@
-// Collects all schemas that apply to one value of an example: it follows references, and takes one branch of each oneOf
+// Collects all schemas that apply to one value of an example: follows references, and takes one branch of each oneOf
 // and anyOf. Which branch is a decision that a later trial can change if the value is not valid.
+import { unescapeToken } from '../../core/base/pointer.ts';
 import { bounds } from '../document/bounds.ts';
 import type { DescribedSchema } from '../schema/bundle.ts';
-import { isList, isObject, own } from '../document/document.ts';
-import type { JsonObject } from '../document/document.ts';
-import { pay } from '../schema/meter.ts';
-import type { Work } from '../schema/meter.ts';
-import type { Texts } from './sample-text.ts';
+import { isList, isObject, own, type JsonObject } from '../document/document.ts';
+import { pay, type Work } from '../schema/meter.ts';
 import { shapeOf } from '../schema/shape.ts';
+import type { Texts } from './make-text.ts';
 
 /** One trial to make an example: the choices given to it, and the decisions that it met. */
 export interface Making {
   described: DescribedSchema;
+  shows: 'request' | 'response';
+  /** No optional properties where others are required. */
+  isBrief: boolean;
   /** Pointers of values that the example should have. */
   wanted: readonly string[];
   texts: Texts;
@@ -65,13 +67,6 @@ export interface Parts {
   marks: ReadonlyMap<string, unknown>;
 }
 
-/** What the function for one kind of value needs. */
-export interface Deps {
-  parts: Parts;
-  spot: Spot;
-  making: Making;
-}
-
 export function partsOf(schemas: readonly unknown[], spot: Spot, making: Making): Parts {
   const found: Found = { schemas: new Set(), names: [], marked: [], isImpossible: false };
   for (const [index, schema] of schemas.entries()) {
@@ -82,15 +77,14 @@ export function partsOf(schemas: readonly unknown[], spot: Spot, making: Making)
 }
 
 /** The next member names on the paths from here to wanted values. */
-export function wantedBelow({ wanted }: Making, { pointer }: Spot): string[] {
+export function membersBelow({ wanted }: Making, { pointer }: Spot): string[] {
   return wanted
     .filter((one) => one.startsWith(`${pointer}/`))
-    .map((one) => one.slice(pointer.length + 1).split('/', 1)[0] ?? '')
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
+    .map((one) => unescapeToken(one.slice(pointer.length + 1).split('/', 1)[0] ?? ''));
 }
 
 /** Whether a value of this schema would contain a definition that is being made. */
-export function leadsBack(schema: unknown, { trail }: Spot, { work }: Making): boolean {
+export function isRecursive(schema: unknown, { trail }: Spot, { work }: Making): boolean {
   const waiting = [schema];
   for (const one of waiting) {
     pay(work, bounds.sampleStepsEach);
@@ -184,7 +178,7 @@ function takeBranch(
   { spot, making }: Gathering,
 ): unknown {
   const { work, described } = making;
-  const tokens = wantedBelow(making, spot);
+  const tokens = membersBelow(making, spot);
   pay(work, branches.length * bounds.sampleStepsEach);
   const ordered = branches
     .map((branch) => ({ branch, rank: rankOf(branch) }))
@@ -196,7 +190,7 @@ function takeBranch(
     const schema = name === undefined ? branch : described.bundle.$defs[name];
     if (name !== undefined && spot.trail.includes(name)) return 3;
     if (isObject(schema) && own(schema, 'type') === 'null') return 2;
-    if (leadsBack(schema, spot, making)) return 2;
+    if (isRecursive(schema, spot, making)) return 2;
     if (tokens.length === 0 || name === undefined) return 1;
     pay(work, described.weight * bounds.sampleStepsEach);
     const { properties } = shapeOf({ ...described.bundle, $ref: `#/$defs/${name}` });

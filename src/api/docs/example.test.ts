@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { compileContract } from '../../contract/compile/compile.ts';
 import type { Contract, Variant } from '../../contract/model/contract.ts';
 import { loadContract } from '../../contract/compile/load.ts';
-import { curl } from './curl.ts';
+import { curl } from './example.ts';
 import { viewOf } from './page.ts';
 
 const own = await loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'));
@@ -116,6 +116,6 @@ describe('curl', () => {
       callbacks: { done: { '{$request.body#/hook}': { post: { responses: {} } } } },
     });
     const text = command(contract, 'make', '');
-    assert.match(text, /"name": "string",\n {2}"hook": "https:\/\/receiver\.example\/hook"/);
+    assert.match(text, /"name": "string",\n {2}"hook": "https:\/\/example\.com\/callback"/);
   });
 });

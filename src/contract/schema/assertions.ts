@@ -4,7 +4,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { costOf, namesOf, report, type At, type Rule } from './evaluation.ts';
 import { charactersOf, sentence, show } from './explain.ts';
-import type { Meter } from './meter.ts';
+import { makeMeter, type Meter } from './meter.ts';
 import { readRegex, type Regex } from './regex.ts';
 import { typeOf } from './shape.ts';
 
@@ -17,9 +17,11 @@ export function assertionRule(keyword: string, limit: unknown): Rule | undefined
   if (keyword === 'uniqueItems') return limit === true ? uniqueRule : undefined;
   const test = tests.get(keyword)?.(limit);
   if (test === undefined) return undefined;
-  return (value, at) =>
-    test(value, at.meter) ||
-    report(at, { keyword, message: () => sentence(keyword, limit, value) });
+  return (value, at) => {
+    if (test(value, at.meter)) return true;
+    if (at.findings !== undefined && typeof value === 'string') at.meter.spend(value.length);
+    return report(at, { keyword, message: () => sentence(keyword, limit, value) });
+  };
 }
 
 /** If one of them fails, the value is too large to be searched for other faults. */
@@ -105,6 +107,9 @@ export function regexOf(source: string, meter: Meter): Regex {
   return reading.kind === 'regex' ? reading.regex : { test: () => true };
 }
 
+/** Of an expression that checks a format. */
+const stepsPerCharacter = 5;
+
 const formats = new Map<string, unknown>(Object.entries(fullFormats));
 // The guard judges a bad URL, with a better message than a schema can give.
 for (const name of ['uri', 'url', 'uri-reference']) formats.delete(name);
@@ -115,7 +120,7 @@ function formatTest(limit: unknown): Test {
   const type = isObject(format) && own(format, 'type') === 'number' ? 'number' : 'string';
   return (value, meter) => {
     if (typeof value !== type) return true;
-    if (typeof value === 'string') meter.spend(value.length * costOf.entry);
+    if (typeof value === 'string') meter.spend(value.length * stepsPerCharacter);
     if (validate instanceof RegExp) return validate.test(String(value));
     return typeof validate !== 'function' || validate(value) === true;
   };
@@ -179,15 +184,28 @@ function uniqueRule(value: unknown, at: At): boolean {
   return true;
 }
 
-/** The values are added with the first check. If they exceed its limit, the next check continues. */
 function oneOfTest(values: readonly unknown[]): Test {
-  const allowed = makeShelf();
-  let added = 0;
-  return (value, meter) => {
-    for (; added < values.length; added += 1) allowed.put(values[added], added, meter);
-    return allowed.find(value, meter) !== undefined;
-  };
+  return (value, meter) => shelfOf(values, meter).find(value, meter) !== undefined;
 }
+
+/** By the list of values, which several schemas may share. */
+const shelves = new WeakMap<readonly unknown[], Shelf>();
+
+function shelfOf(values: readonly unknown[], meter: Meter): Shelf {
+  const known = shelves.get(values);
+  if (known !== undefined) return known;
+  const shelf = makeShelf();
+  for (const [at, value] of values.entries()) shelf.put(value, at, meter);
+  shelves.set(values, shelf);
+  return shelf;
+}
+
+/** A long list of allowed values is read at load: it would take most of the steps of a check. */
+export function prepareEnum(values: readonly unknown[]): void {
+  if (values.length > enumLateMax) shelfOf(values, { ...makeMeter(), spend: () => undefined });
+}
+
+const enumLateMax = 1_000;
 
 /** Finds equal values by hashing. */
 interface Shelf {
@@ -220,7 +238,7 @@ function makeShelf(): Shelf {
 /** The same text for equal values: the order of members is ignored, and -0 equals 0. */
 function canonical(value: unknown, meter: Meter): string {
   if (isList(value)) {
-    meter.spend(value.length * costOf.entry);
+    meter.spend(value.length * costOf.comparing);
     return `[${value.map((one) => canonical(one, meter)).join()}]`;
   }
   if (!isObject(value)) {
@@ -228,7 +246,7 @@ function canonical(value: unknown, meter: Meter): string {
     return JSON.stringify(value) ?? '';
   }
   const members = namesOf(value, meter).map((name) => {
-    meter.spend(name.length + costOf.entry);
+    meter.spend(name.length + costOf.comparing);
     return `${JSON.stringify(name)}:${canonical(value[name], meter)}`;
   });
   return `{${members.toSorted().join()}}`;

@@ -2,7 +2,7 @@
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { regexOf } from './assertions.ts';
-import { apply, costOf, inside, namesOf, quietly, report } from './evaluation.ts';
+import { apply, costOf, inside, namesOf, quietly, report, see } from './evaluation.ts';
 import type { Applied, At, Node, Rule } from './evaluation.ts';
 import type { Meter } from './meter.ts';
 import type { Regex } from './regex.ts';
@@ -56,7 +56,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
         const matching = matchOf(at.meter).flatMap((regex, n) =>
           regex.test(name, at.meter) ? [n] : [],
         );
-        if (matching.length > 0) at.seen?.names.add(name);
+        if (matching.length > 0) see(at, name);
         return matching.every((n) => applyAt(nodes[n], value[name], inside(at, name)));
       });
     },
@@ -68,7 +68,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
       return eachMember((value, name, at) => {
         if (names.has(name)) return true;
         if (matchOf(at.meter).some((regex) => regex.test(name, at.meter))) return true;
-        at.seen?.names.add(name);
+        see(at, name);
         return apply(node, value[name], inside(at, name));
       });
     },
@@ -76,7 +76,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
       const node = reader.nodeOf(limit);
       return eachMember((value, name, at) => {
         if (at.seen === undefined || at.seen.names.has(name)) return true;
-        at.seen.names.add(name);
+        see(at, name);
         return apply(node, value[name], inside(at, name));
       });
     },
@@ -102,7 +102,7 @@ function propertiesRule({ limit, reader }: Applied): Rule {
       if (node === undefined || !Object.hasOwn(value, name)) return true;
       const member = value[name];
       if (member === undefined) return true;
-      at.seen?.names.add(name);
+      see(at, name);
       return apply(node, member, inside(at, name));
     });
   };
@@ -122,9 +122,10 @@ function containsRule({ limit, schema, reader }: Applied): Rule {
     const quiet = quietly(at);
     let found = 0;
     for (const [n, item] of value.entries()) {
-      at.meter.spend(costOf.rule);
+      at.meter.spend(costOf.member);
       if (!apply(node, item, quiet)) continue;
       found += 1;
+      if (at.seen !== undefined) at.meter.spend(costOf.entry);
       at.seen?.items.add(n);
       if (found > most || (found >= least && most === Infinity && at.seen === undefined)) break;
     }
@@ -159,7 +160,7 @@ function each(count: number, at: At, fits: (n: number) => boolean): boolean {
   const before = at.findings?.length ?? 0;
   let isFitting = true;
   for (let n = 0; n < count; n += 1) {
-    at.meter.spend(costOf.rule);
+    at.meter.spend(costOf.member);
     if (fits(n)) continue;
     isFitting = false;
     if (!at.isThorough || (at.findings?.length ?? 0) - before >= bounds.errorsMax) break;

@@ -686,7 +686,7 @@ describe('a schema made to hurt', { concurrency: 1 }, () => {
   });
 
   it('that compares every item with every other is checked in linear time', async () => {
-    const items = Array.from({ length: 5_000 }, (_, at) => ({ id: at, name: 'x', list: [at] }));
+    const items = Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: 'x', list: [at] }));
     const schema = { type: 'array', uniqueItems: true };
     const report = await load({ 'a.json': contractOf(schema) }, [
       items,
@@ -694,7 +694,7 @@ describe('a schema made to hurt', { concurrency: 1 }, () => {
     ]);
     assert.deepEqual(
       report.checks.map(({ faults }) => faults.map(({ message }) => message)),
-      [[], ['must not repeat items: 7 and 5000 are equal']],
+      [[], ['must not repeat items: 7 and 2000 are equal']],
     );
   });
 

@@ -161,9 +161,8 @@ const inPlace: ReadonlyMap<string, (applied: Applied) => Rule> = new Map(
     },
     not({ limit, reader }: Applied): Rule {
       const node = reader.nodeOf(limit);
-      const message = (): string => 'must not match the schema under "not"';
       return (value, at) =>
-        !apply(node, value, quietly(at)) || report(at, { keyword: 'not', message });
+        !apply(node, value, quietly(at)) || report(at, { keyword: 'not', message: notMessage });
     },
     allOf({ limit, reader }: Applied): Rule {
       const rules = listOf(limit).map((schema): Rule => {
@@ -228,9 +227,7 @@ function branchRule(schemas: readonly unknown[], reader: Reader, most: number): 
       }
       passed += 1;
       if (passed > most) {
-        const message = (): string =>
-          'matches more than one of the allowed schemas, expected exactly one';
-        return report(at, { keyword: 'oneOf', message });
+        return report(at, { keyword: 'oneOf', message: severalMessage });
       }
       if (most > 1 && at.seen === undefined) return true;
     }
@@ -238,4 +235,12 @@ function branchRule(schemas: readonly unknown[], reader: Reader, most: number): 
     at.findings?.push(...chooseFailure(failed));
     return false;
   };
+}
+
+function notMessage(): string {
+  return 'must not match the schema under "not"';
+}
+
+function severalMessage(): string {
+  return 'matches more than one of the allowed schemas, expected exactly one';
 }

@@ -111,12 +111,15 @@ function propertiesRule({ limit, reader }: Applied): Rule {
 /** With so few declared names, it is cheaper not to list those of the value. */
 const namesMax = 32;
 
+function containsMessage(): string {
+  return 'contains too few or too many of the items that it must contain';
+}
+
 /** Faults of single items say nothing about a list that must contain another one. */
 function containsRule({ limit, schema, reader }: Applied): Rule {
   const node = reader.nodeOf(limit);
   const least = Number(own(schema, 'minContains') ?? 1);
   const most = Number(own(schema, 'maxContains') ?? Infinity);
-  const message = (): string => 'contains too few or too many of the items that it must contain';
   return (value, at) => {
     if (!isList(value)) return true;
     const quiet = quietly(at);
@@ -129,7 +132,10 @@ function containsRule({ limit, schema, reader }: Applied): Rule {
       at.seen?.items.add(n);
       if (found > most || (found >= least && most === Infinity && at.seen === undefined)) break;
     }
-    return (found >= least && found <= most) || report(at, { keyword: 'contains', message });
+    return (
+      (found >= least && found <= most) ||
+      report(at, { keyword: 'contains', message: containsMessage })
+    );
   };
 }
 

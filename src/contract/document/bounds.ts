@@ -30,16 +30,14 @@ export const bounds = {
    * for each list of n members or branches. The maximum takes at most 2 s to compile.
    */
   schemaWeightMax: 20_000,
-  /**
-   * A schema with more references than this is compiled at load; smaller ones on first use. The total weight of all
-   * schemas compiled at load is limited as well: without this, 500 schemas that refer to each other took minutes.
-   */
-  schemasLateMax: 200,
-  compileWeightMax: 5_000,
   /** Schemas that refer to each other for the same value. */
   schemaHopsMax: 1_000,
-  /** Steps of one check of a value, and of explaining its faults; each takes nanoseconds. */
-  checkStepsMax: 5_000_000,
+  /**
+   * Steps of one check of a value, and of explaining its faults; each takes about 10 ns, so that no request occupies the
+   * event loop for more than 50 ms. All checks of one request together may take `requestStepsMax`.
+   */
+  checkStepsMax: 2_500_000,
+  requestStepsMax: 2_500_000,
   explainStepsMax: 1_000_000,
   /**
    * Regular expressions: characters, and instructions of one. Match results are cached for all of
@@ -82,8 +80,6 @@ export const bounds = {
   sampleStepsMax: 20_000_000,
   contractSampleStepsMax: 60_000_000,
   readStepsEach: 200,
-  compileStepsEach: 3_500,
-  compileStepsLeast: 70_000,
   sampleStepsEach: 100,
   printStepsEach: 5,
   /** Steps for the example that is printed at start. */

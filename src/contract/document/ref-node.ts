@@ -47,8 +47,6 @@ export interface Source {
   following: Set<unknown>;
   /** Steps taken so far, in total. */
   steps: number;
-  /** Weight of the schemas that were compiled at load: `bounds.compileWeightMax`. */
-  compileWeight: number;
 }
 
 export type SourceFiles = Pick<Source, 'documents' | 'folders'>;
@@ -76,7 +74,6 @@ export function openSource(
     targets: new Map(),
     following: new Set(),
     steps: 0,
-    compileWeight: 0,
   };
   return { source, document: root, tokens: [], value: root.root };
 }

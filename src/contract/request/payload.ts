@@ -5,6 +5,7 @@ import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Template } from '../expression/template.ts';
 import type { CallbackDefinition, Contract } from '../model/contract.ts';
+import { OutOfWork, type Work } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
 
 export interface PayloadFault extends Fault {
@@ -12,14 +13,29 @@ export interface PayloadFault extends Fault {
   callback: string;
 }
 
-/** The faults of the payload of this event; fields are JSON pointers into it. */
-export function checkPayload(contract: Contract, event: string, payload: unknown): PayloadFault[] {
+/**
+ * The faults of the payload of this event; fields are JSON pointers into it. Payloads that are checked at once share the
+ * work.
+ */
+export function checkPayload(
+  contract: Contract,
+  event: string,
+  payload: unknown,
+  work: Work = { left: bounds.requestStepsMax },
+): PayloadFault[] {
   const faults: PayloadFault[] = [];
   for (const { label, schema } of checksFor(contract, event)) {
-    for (const fault of schema.check(payload)) faults.push({ ...fault, callback: label });
+    try {
+      for (const fault of schema.check(payload, work)) faults.push({ ...fault, callback: label });
+    } catch (error) {
+      if (!(error instanceof OutOfWork)) throw error;
+      return [...faults, { field: '', message: tooMuch, callback: label }];
+    }
   }
   return faults;
 }
+
+const tooMuch = `cannot be validated: the checks of this request take more than ${bounds.requestStepsMax} steps`;
 
 /** A schema to check, and the first callback that requires it. */
 interface Check {

@@ -5,6 +5,7 @@
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
+import { prepareEnum } from './assertions.ts';
 import { keywords } from './keywords.ts';
 import { cutLoops, TooManyHops } from './loops.ts';
 import {
@@ -214,6 +215,7 @@ function branch(place: RefNode, shelf: Shelf): Record<string, unknown> {
 
 /** Requests, to us and to receivers, need not contain read-only properties. */
 function convertValue(place: RefNode, { key, value }: { key: string; value: unknown }): unknown {
+  if (key === 'enum' && isList(value)) prepareEnum(value);
   if (key !== 'required' || !isList(value)) return value;
   const properties = child(place, 'properties');
   return value.filter((name) => {
@@ -252,9 +254,19 @@ function withNull(schema: Record<string, unknown>, shelf: Shelf): Schema {
   return {
     ...schema,
     type: [...new Set([type, 'null'].flat())],
-    ...(isList(values) && { enum: [...new Set([...values, null])] }),
+    ...(isList(values) && { enum: withNullValue(values) }),
   };
 }
+
+/** One list for each list of the document, however often it is converted. */
+function withNullValue(values: readonly unknown[]): readonly unknown[] {
+  const known = nullable.get(values) ?? [...new Set([...values, null])];
+  nullable.set(values, known);
+  prepareEnum(known);
+  return known;
+}
+
+const nullable = new WeakMap<readonly unknown[], readonly unknown[]>();
 
 /** Names a schema that is not in the document. */
 function put(schema: Record<string, unknown>, { defs, names }: Shelf): Record<string, unknown> {

@@ -1,295 +1,246 @@
-// Compiles a bundle into a check with bounded cost, for any schema and value. A value that fits
-// costs one fast pass; only one that does not is searched for all faults.
-import { strict as assert } from 'node:assert';
-import type { ErrorObject, ValidateFunction } from 'ajv';
-import type { Ajv2020, Code, CodeKeywordDefinition, KeywordCxt } from 'ajv/dist/2020.js';
-import { remembered } from '../../core/base/lazy.ts';
+// Checks values against a bundle, with bounded work for any schema and value. A schema is read when the first value
+// reaches it, and that check pays for it: nothing is compiled, so no schema can block the event loop. A value that fits
+// takes one fast pass; only one that does not is searched for all faults.
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
-import type { Bundle, Schema } from './bundle.ts';
-import { checkerLibrary } from './checker-library.ts';
-import { explain, type Branches } from './explain.ts';
-import { costCode, enumCode, uniqueItemsCode } from './keyword-code.ts';
-import { Exhausted, makeMeter, pay, runMetered, type Meter, type Work } from './meter.ts';
-import { meteredSchemas, nameIn } from './metered.ts';
-import { readRegex } from './regex.ts';
+import { isList, isObject, own, type JsonObject } from '../document/document.ts';
+import { assertionRule, sizeKeywords } from './assertions.ts';
+import type { Bundle } from './bundle.ts';
+import { apply, applyRules, costOf, mergeSeen, nothingSeen } from './evaluation.ts';
+import { quietly, report, rulesOf } from './evaluation.ts';
+import type { Applied, At, Node, Reader, Rule, Rules } from './evaluation.ts';
+import { chooseFailure, makeFailure, type Failure, type Finding } from './explain.ts';
+import { Exhausted, makeMeter, runMetered, type Meter, type Work } from './meter.ts';
+import { memberRules } from './member-rules.ts';
 import { shapeOf } from './shape.ts';
 
-/** Throws when the value cannot be checked: too much work, or a bug of the checker. */
+/** Throws when the value cannot be checked, because it takes too many steps. */
 export type Check = (value: unknown, work?: Work) => Fault[];
 
-/** `weight`: the cost of compiling, as bundle.ts counts it; it is charged to a search. */
-export function makeCheck(bundle: Bundle, meter = makeMeter(), weight = 0): Check {
-  const schemas = meteredSchemas(bundle);
-  const root = nameIn(bundle.$ref);
-  const fits = compile(schemas, { meter, finds: 'nothing' })(root);
-  const finders = new Map<Finds, Find>();
-  const properties = remembered((name) => shapeOf({ ...bundle, $ref: name }).properties);
-  const finderFor = (finds: Finds, work: Work | undefined): Find => {
-    const known = finders.get(finds);
-    if (known !== undefined) return known;
-    pay(work, compileSteps(weight));
-    const find = compile(schemas, { meter, finds });
-    finders.set(finds, find);
-    return find;
-  };
+export function makeCheck(bundle: Bundle, meter: Meter = makeMeter()): Check {
+  const reader = makeReader(bundle);
+  const root = reader.nodeOf({ $ref: bundle.$ref });
+  const quiet: At = { meter, path: '', findings: undefined, isThorough: false, seen: undefined };
   return (value, work) => {
     const stepsMax = bounds.checkStepsMax;
-    if (fits === undefined || runMetered(meter, { work, stepsMax }, () => fits(value))) return [];
-    for (const finds of ['all', 'first'] as const) {
-      const find = finderFor(finds, work);
-      const faults = explainBy(find, { properties, root, meter, work }, value);
-      if (faults !== undefined && faults.length > 0) return faults;
+    if (runMetered(meter, { work, stepsMax }, () => apply(root, value, quiet))) return [];
+    for (const isThorough of [true, false]) {
+      const findings = search({ ...quiet, isThorough }, work, (at) => apply(root, value, at));
+      if (findings !== undefined && findings.length > 0) return faultsOf(findings);
     }
     return [{ field: '', message: 'does not match, and explaining why would take too many steps' }];
   };
 }
 
-/** What compiling a schema of this weight costs a search. */
-export function compileSteps(weight: number): number {
-  return Math.ceil(weight) * bounds.compileStepsEach + bounds.compileStepsLeast;
-}
-
-/** The compiled schema of that name. */
-type Find = (name: string) => ValidateFunction | undefined;
-
-interface Explaining {
-  properties: Branches['properties'];
-  root: string;
-  meter: Meter;
-  work: Work | undefined;
-}
-
 /** Undefined when it exceeds the step limit. */
-function explainBy(
-  find: Find,
-  { properties, root, meter, work }: Explaining,
-  value: unknown,
-): Fault[] | undefined {
-  const errorsOf = (name: string, part: unknown): readonly ErrorObject[] => {
-    const validate = find(name);
-    const errors = validate === undefined || validate(part) ? [] : (validate.errors ?? []);
-    meter.spend(errors.length);
-    return errors;
-  };
-  const branches: Branches = { check: errorsOf, properties };
+function search(at: At, work: Work | undefined, run: (at: At) => boolean): Finding[] | undefined {
+  const findings: Finding[] = [];
   const stepsMax = bounds.explainStepsMax;
   try {
-    const findings = runMetered(meter, { work, stepsMax }, () =>
-      explain(errorsOf(root, value), branches),
-    );
-    const faults = new Map(
-      findings.map(({ pointer, message }) => [
-        `${pointer} ${message}`,
-        { field: pointer, message },
-      ]),
-    );
-    return [...faults.values()].slice(0, bounds.faultsMax);
+    runMetered(at.meter, { work, stepsMax }, () => run({ ...at, findings }));
+    return findings;
   } catch (error) {
     if (error instanceof Exhausted) return undefined;
     throw error;
   }
 }
 
-/**
- * How much to find out about a value that does not fit. Faults take memory; `nothing` keeps none.
- */
-type Finds = 'nothing' | 'first' | 'all';
-
-interface CompileOptions {
-  meter: Meter;
-  finds: Finds;
+function faultsOf(findings: readonly Finding[]): Fault[] {
+  const faults = findings.map(({ pointer, message }): [string, Fault] => [
+    `${pointer} ${message}`,
+    { field: pointer, message },
+  ]);
+  return [...new Map(faults).values()].slice(0, bounds.faultsMax);
 }
 
-function compile(schemas: ReadonlyMap<string, Schema>, { meter, finds }: CompileOptions): Find {
-  const { Ajv2020, addFormats } = checkerLibrary();
-  const ajv = new Ajv2020({
-    strict: false,
-    allErrors: finds === 'all',
-    verbose: finds !== 'nothing',
-    messages: false,
-    meta: false,
-    validateSchema: false,
-    ownProperties: [...schemas.values()].some(namesInherited),
-    logger: false,
-    // Larger schemas become functions instead of being copied to every reference.
-    inlineRefs: 8,
-    // Optimization passes over the code take quadratic time, and gain nothing measurable.
-    code: { optimize: false, regExp: Object.assign(regExpFor(meter), { code: 'regExp' }) },
-  });
-  // Tracking evaluated members crashes on some schemas (ajv 8.20; a test has one), so it is enabled
-  // only if a keyword needs it.
-  ajv.opts.unevaluated = [...schemas.values()].some(asksForUnevaluated);
-  addFormats(ajv);
-  // The guard judges a bad URL, with a better message than a schema can give.
-  for (const name of ['uri', 'url', 'uri-reference']) ajv.addFormat(name, true);
-  ajv.removeKeyword('enum').removeKeyword('uniqueItems');
-  for (const code of [costCode, enumCode, uniqueItemsCode]) ajv.addKeyword(code(meter));
-  forgetItems(ajv);
-  payForErrors(ajv, meter);
-  if (finds === 'all') boundErrors(ajv, meter);
-  for (const [name, schema] of schemas) ajv.addSchema(schema, name);
-  for (const name of schemas.keys()) ajv.getSchema(name);
-  return (name) => ajv.getSchema(name);
-}
-
-/** The engine for `pattern` and `patternProperties`; bundle.ts lets no other expression through. */
-function regExpFor(meter: Meter): (source: string) => { test: (text: string) => boolean } {
-  return (source) => {
-    const reading = readRegex(source);
-    const regex = reading.kind === 'regex' ? reading.regex : undefined;
-    return {
-      test: (text) => regex?.test(text, meter) ?? true,
-      toString: () => source,
-    };
+function makeReader({ $defs }: Bundle): Reader {
+  const size = Object.keys($defs).length;
+  const nodes = new Map<string, Node>();
+  const shapes = new Map<string, readonly string[]>();
+  const reader: Reader = {
+    nodeOf(schema) {
+      const ref = isObject(schema) && Object.keys(schema).length === 1 && own(schema, '$ref');
+      if (typeof ref !== 'string') return nodeFor(schema, reader);
+      const node = nodes.get(ref) ?? nodeFor($defs[ref.slice(ref.lastIndexOf('/') + 1)], reader);
+      nodes.set(ref, node);
+      return node;
+    },
+    propertiesOf(schema, meter) {
+      const ref = String(isObject(schema) ? own(schema, '$ref') : '');
+      if (!shapes.has(ref)) meter.spend(size * costOf.reading);
+      const names = shapes.get(ref) ?? shapeOf({ $ref: ref, $defs }).properties;
+      shapes.set(ref, names);
+      meter.spend(names.length);
+      return names;
+    },
   };
+  return reader;
 }
 
-/** Values are plain objects, so inherited members matter only if a schema uses such a name. */
-function namesInherited(schema: Schema): boolean {
-  const text = JSON.stringify(schema);
-  return inherited.some((name) => text.includes(`"${name}"`));
+function nodeFor(schema: unknown, reader: Reader): Node {
+  if (!isObject(schema)) return { rules: rulesOf([], schema === false ? [never] : []), read };
+  return { rules: undefined, read };
+
+  function read(meter: Meter): Rules {
+    return readSchema(isObject(schema) ? schema : {}, reader, meter);
+  }
 }
 
-const inherited = Object.getOwnPropertyNames(Object.prototype);
+const never: Rule = (_value, at) =>
+  report(at, { keyword: 'false', message: () => 'is not allowed here' });
 
-function asksForUnevaluated(schema: Schema): boolean {
-  return JSON.stringify(schema).includes('"unevaluated');
+function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
+  const members = Object.values(schema).map((value) =>
+    isObject(value) ? Object.keys(value) : value,
+  );
+  const sizes = members.map((value) => (isList(value) ? value.length : 1));
+  meter.spend(costOf.reading * sizes.reduce((sum, size) => sum + size, 1));
+  const found = order.flatMap((keyword) => {
+    if (!Object.hasOwn(schema, keyword)) return [];
+    const limit = schema[keyword];
+    const rule =
+      assertionRule(keyword, limit) ??
+      (inPlace.get(keyword) ?? memberRules.get(keyword))?.({ limit, schema, reader });
+    return rule === undefined ? [] : [{ keyword, rule }];
+  });
+  const sizeRules = found.filter(({ keyword }) => sizeKeywords.has(keyword));
+  const others = found.filter(({ keyword }) => !sizeKeywords.has(keyword));
+  const rules = rulesOf(
+    sizeRules.map(({ rule }) => rule),
+    others.map(({ rule }) => rule),
+  );
+  return { ...rules, isTracking: found.some(({ keyword }) => keyword.startsWith('unevaluated')) };
 }
 
-// Bounds the pass that finds all errors of a value. By itself, the checker visits each item of a
-// list that is too long, keeps an error for each, and copies all of them whenever a referenced
-// schema adds one, which is quadratic. Here a value that is too large is not searched, and a loop
-// stops at enough errors.
-
-interface Rule {
-  keyword: string;
-  /**
-   * Skips the keyword if the value exceeds this other keyword's limit: that is an error already.
-   */
-  size?: 'maxItems' | 'maxProperties' | 'maxLength';
-  /** What the checker generates in its loop over items or members. */
-  loop?: 'subschema' | 'subschema or error';
-}
-
-const rules: readonly Rule[] = [
-  { keyword: 'items', size: 'maxItems', loop: 'subschema' },
-  { keyword: 'unevaluatedItems', size: 'maxItems', loop: 'subschema' },
-  // Without `size`: skipped members would count as unevaluated.
-  { keyword: 'patternProperties', loop: 'subschema' },
-  { keyword: 'additionalProperties', size: 'maxProperties', loop: 'subschema or error' },
-  { keyword: 'propertyNames', size: 'maxProperties', loop: 'subschema' },
-  { keyword: 'unevaluatedProperties', size: 'maxProperties', loop: 'subschema or error' },
-  { keyword: 'pattern', size: 'maxLength' },
-  { keyword: 'format', size: 'maxLength' },
+/** Faults are listed in this order. The last two must see what the others evaluated. */
+const order: readonly string[] = [
+  'type',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'format',
+  '$ref',
+  'const',
+  'enum',
+  'not',
+  'anyOf',
+  'oneOf',
+  'allOf',
+  'if',
+  'minItems',
+  'maxItems',
+  'prefixItems',
+  'items',
+  'contains',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'required',
+  'dependentRequired',
+  'dependentSchemas',
+  'propertyNames',
+  'additionalProperties',
+  'properties',
+  'patternProperties',
+  'unevaluatedItems',
+  'unevaluatedProperties',
 ];
 
-/**
- * Errors of single items say nothing about a list that must contain another one. The checker would
- * keep them until the search ends, in every pass.
- */
-function forgetItems(ajv: Ajv2020): void {
-  replaceCode(ajv, 'contains', (code) => (context, type) => {
-    const subschema = context.subschema.bind(context);
-    context.subschema = (...given) => {
-      const inner = subschema(...given);
-      context.reset();
-      return inner;
-    };
-    code(context, type);
-  });
-}
+// Keywords that apply other schemas to the same value.
 
-/**
- * A reference that fails adds its errors to those before it, which copies all of them: branches of branches that share
- * what they refer to made a million steps take seconds.
- */
-function payForErrors(ajv: Ajv2020, meter: Meter): void {
-  replaceCode(ajv, '$ref', (code) => (context, type) => {
-    const { code: print, Name } = checkerLibrary();
-    const { gen } = context;
-    const spend = gen.scopeValue('func', { ref: (errors: number) => meter.spend(errors) });
-    const result = context.result.bind(context);
-    context.result = (condition, onFit, onFault) =>
-      result(condition, onFit, () => {
-        onFault?.();
-        gen.code(print`${spend}(${new Name('errors')})`);
+const inPlace: ReadonlyMap<string, (applied: Applied) => Rule> = new Map(
+  Object.entries({
+    $ref({ limit, reader }: Applied): Rule {
+      const node = reader.nodeOf({ $ref: limit });
+      return (value, at) => apply(node, value, at);
+    },
+    not({ limit, reader }: Applied): Rule {
+      const node = reader.nodeOf(limit);
+      return (value, at) =>
+        !apply(node, value, quietly(at)) || report(at, { keyword: 'not', message: notMessage });
+    },
+    allOf({ limit, reader }: Applied): Rule {
+      const rules = listOf(limit).map((schema): Rule => {
+        const node = reader.nodeOf(schema);
+        return (value, at) => apply(node, value, at);
       });
-    code(context, type);
-  });
+      const together = rulesOf([], rules);
+      return (value, at) => applyRules(together, value, at);
+    },
+    anyOf: ({ limit, reader }: Applied): Rule => branchRule(listOf(limit), reader, Infinity),
+    oneOf: ({ limit, reader }: Applied): Rule => branchRule(listOf(limit), reader, 1),
+    if({ limit, schema, reader }: Applied): Rule {
+      const test = reader.nodeOf(limit);
+      const onFit = reader.nodeOf(own(schema, 'then'));
+      const onFault = reader.nodeOf(own(schema, 'else'));
+      return (value, at) =>
+        apply(tries(test, value, quietWithSeen(at)) ? onFit : onFault, value, at);
+    },
+    dependentSchemas({ limit, reader }: Applied): Rule {
+      const rules = Object.entries(isObject(limit) ? limit : {}).map(([name, schema]): Rule => {
+        const node = reader.nodeOf(schema);
+        return (value, at) =>
+          !isObject(value) || !Object.hasOwn(value, name) || apply(node, value, at);
+      });
+      const together = rulesOf([], rules);
+      return (value, at) => applyRules(together, value, at);
+    },
+  }),
+);
+
+function listOf(limit: unknown): readonly unknown[] {
+  return isList(limit) ? limit : [];
 }
 
-/** For a checker with `allErrors`. */
-function boundErrors(ajv: Ajv2020, meter: Meter): void {
-  for (const { keyword, size, loop } of rules) {
-    replaceCode(ajv, keyword, (code) => (context, type) => {
-      // Under `not` and `if` the checker stops at the first error, and opens blocks that end
-      // elsewhere.
-      if (context.it.allErrors !== true) return code(context, type);
-      const search = (): void => {
-        if (loop !== undefined) endLoop(context, loop, meter);
-        code(context, type);
-      };
-      const fits = size && fitsCode(context, size);
-      if (fits === undefined) search();
-      else context.gen.if(fits, search);
-    });
-  }
+function quietWithSeen(at: At): At {
+  return at.seen === undefined ? quietly(at) : { ...quietly(at), seen: at.seen };
 }
 
-type WriteCode = CodeKeywordDefinition['code'];
-
-function replaceCode(ajv: Ajv2020, keyword: string, change: (code: WriteCode) => WriteCode): void {
-  const definition = ajv.getKeyword(keyword);
-  assert(typeof definition === 'object' && 'code' in definition, `${keyword} is written as code`);
-  definition.code = change(definition.code);
+/** Applies a rule that need not fit: only if it does, what it evaluated counts. */
+function tries(node: Node, value: unknown, at: At): boolean {
+  if (at.seen === undefined) return apply(node, value, at);
+  const seen = nothingSeen();
+  const isFitting = apply(node, value, { ...at, seen });
+  if (isFitting) mergeSeen(at.seen, seen, at.meter);
+  return isFitting;
 }
 
-function fitsCode(context: KeywordCxt, size: NonNullable<Rule['size']>): Code | undefined {
-  const { code } = checkerLibrary();
-  const { data, parentSchema } = context;
-  const max: unknown = parentSchema[size];
-  if (typeof max !== 'number') return undefined;
-  switch (size) {
-    case 'maxItems':
-      return code`${data}.length <= ${max}`;
-    case 'maxProperties':
-      return code`Object.keys(${data}).length <= ${max}`;
-    case 'maxLength':
-      // A schema counts characters, and `length` counts each once or twice. A number has a format
-      // but no length.
-      return code`!(${data}.length > ${2 * max})`;
-  }
-}
-
-/** Makes the loop that the checker generates end when there are enough errors. */
-function endLoop(context: KeywordCxt, loop: NonNullable<Rule['loop']>, meter: Meter): void {
-  const { code, Name } = checkerLibrary();
-  const { gen } = context;
-  const errors = new Name('errors');
-  const before = gen.const('before', errors);
-  const enough = gen.scopeValue('func', { ref: enoughFor(meter) });
-  const leave = (): void => {
-    gen.if(code`${errors} > ${before} && ${enough}(${errors} - ${before})`, () => gen.break());
-  };
-  const subschema = context.subschema.bind(context);
-  context.subschema = (...given) => {
-    const inner = subschema(...given);
-    leave();
-    return inner;
-  };
-  if (loop !== 'subschema or error') return;
-  const error = context.error.bind(context);
-  context.error = (...given) => {
-    error(...given);
-    leave();
+/** `most`: how many of the branches may fit. */
+function branchRule(schemas: readonly unknown[], reader: Reader, most: number): Rule {
+  const branches = schemas.map((schema) => ({ schema, node: reader.nodeOf(schema) }));
+  return (value, at) => {
+    const failed: Failure[] = [];
+    let passed = 0;
+    for (const { schema, node } of branches) {
+      at.meter.spend(costOf.rule);
+      const findings: Finding[] = [];
+      if (!tries(node, value, at.findings === undefined ? at : { ...at, findings })) {
+        if (at.findings === undefined) continue;
+        const properties = reader.propertiesOf(schema, at.meter);
+        failed.push(makeFailure(findings, { value, path: at.path, properties }));
+        continue;
+      }
+      passed += 1;
+      if (passed > most) {
+        return report(at, { keyword: 'oneOf', message: severalMessage });
+      }
+      if (most > 1 && at.seen === undefined) return true;
+    }
+    if (passed > 0) return true;
+    at.findings?.push(...chooseFailure(failed));
+    return false;
   };
 }
 
-/** Errors cost work too: each new one may copy those before it. */
-function enoughFor(meter: Meter): (errors: number) => boolean {
-  return (errors) => {
-    meter.spend(errors);
-    return errors >= bounds.errorsMax;
-  };
+function notMessage(): string {
+  return 'must not match the schema under "not"';
+}
+
+function severalMessage(): string {
+  return 'matches more than one of the allowed schemas, expected exactly one';
 }

@@ -1,7 +1,5 @@
-// Explains what is wrong with a value, from the errors of the schema checker: one sentence per
-// place, and of several allowed forms only the faults of the one that was most likely meant.
-import type { ErrorObject } from 'ajv';
-import { printPointer } from '../../core/base/pointer.ts';
+// Explains what is wrong with a value: one sentence per place, and of several allowed forms only the faults of the one
+// that was most likely meant.
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject } from '../document/document.ts';
 import { typeOf } from './shape.ts';
@@ -12,60 +10,12 @@ export interface Finding {
   pointer: string;
   message: string;
   keyword: string;
-  /** How deep inside the value the check had come. */
-  depth: number;
-}
-
-/** Queries about the branches of a oneOf or anyOf. */
-export interface Branches {
-  /** The errors of a value in that branch. */
-  check(ref: string, value: unknown): readonly ErrorObject[];
-  /** The properties that the branch declares. */
-  properties(ref: string): readonly string[];
-}
-
-export function explain(errors: readonly ErrorObject[], branches: Branches): Finding[] {
-  const groups: Finding[][] = [];
-  // From the end: the errors of all branches come directly before that of their oneOf or anyOf.
-  for (let at = errors.length - 1; at >= 0; at -= 1) {
-    const error = errors[at];
-    if (error === undefined) break;
-    if (error.keyword !== 'oneOf' && error.keyword !== 'anyOf') {
-      groups.push(explainOne(error));
-      continue;
-    }
-    const { skipped, found } = explainBranches(error, branches);
-    groups.push(found);
-    at -= skipped;
-  }
-  return groups.toReversed().flat();
-}
-
-function explainBranches(
-  error: ErrorObject,
-  branches: Branches,
-): { skipped: number; found: Finding[] } {
-  const refs = isList(error.schema) ? error.schema.flatMap(refIn) : [];
-  const failed: Failure[] = [];
-  let skipped = 0;
-  let passed = 0;
-  for (const ref of refs) {
-    if (passed > 1) break; // The checker stops here too.
-    const errors = branches.check(ref, error.data);
-    skipped += errors.length;
-    if (errors.length === 0) passed += 1;
-    else failed.push(makeFailure(explain(errors, branches), error.data, branches.properties(ref)));
-  }
-  if (passed > 1) {
-    const message = 'matches more than one of the allowed schemas, expected exactly one';
-    return { skipped, found: [finding(error, message)] };
-  }
-  const best = failed.toSorted(byFit)[0]?.findings ?? [];
-  return { skipped, found: best.map((one) => below(error.instancePath, one)) };
+  /** JSON pointer of the value whose schema it violates. */
+  at: string;
 }
 
 /** The faults of a value in one branch, and how likely that branch was meant. */
-interface Failure {
+export interface Failure {
   findings: readonly Finding[];
   /** The value is of an entirely different type. */
   isAlien: boolean;
@@ -74,24 +24,26 @@ interface Failure {
   depth: number;
 }
 
-function makeFailure(
+export function makeFailure(
   findings: readonly Finding[],
-  value: unknown,
-  properties: readonly string[],
+  { value, path, properties }: { value: unknown; path: string; properties: readonly string[] },
 ): Failure {
-  const has = new Set(Object.keys(isObject(value) ? value : {}));
   return {
     findings,
-    isAlien: findings.some(({ keyword, depth }) => keyword === 'type' && depth === 0),
-    known: properties.filter((name) => has.has(name)).length,
-    depth: findings.reduce((deepest, { depth }) => Math.max(deepest, depth), 0),
+    isAlien: findings.some(({ keyword, at }) => keyword === 'type' && at === path),
+    known: isObject(value) ? properties.filter((name) => Object.hasOwn(value, name)).length : 0,
+    depth: findings.reduce((deepest, { at }) => Math.max(deepest, at.split('/').length), 0),
   };
 }
 
 /**
- * The branch that declares most of the value's properties; then the one with fewer faults; then the
- * one whose faults are deeper.
+ * The faults in the branch that declares most of the value's properties; then the one with fewer faults; then the one
+ * whose faults are deeper.
  */
+export function chooseFailure(failed: readonly Failure[]): readonly Finding[] {
+  return failed.toSorted(byFit)[0]?.findings ?? [];
+}
+
 function byFit(a: Failure, b: Failure): number {
   return (
     Number(a.isAlien) - Number(b.isAlien) ||
@@ -101,60 +53,16 @@ function byFit(a: Failure, b: Failure): number {
   );
 }
 
-/** bundle.ts turns every branch into a reference. */
-function refIn(schema: unknown): string[] {
-  const ref = isObject(schema) ? schema['$ref'] : undefined;
-  return typeof ref === 'string' ? [ref] : [];
-}
-
-function below(path: string, one: Finding): Finding {
-  return { ...one, pointer: path + one.pointer, depth: depthOf(path) + one.depth };
-}
-
-function explainOne(error: ErrorObject): Finding[] {
-  const params: Record<string, unknown> = error.params;
-  const data: unknown = error.data;
-  const schema: unknown = error.schema;
-  switch (error.keyword) {
-    case 'required':
-      return [finding(error, 'is required', params['missingProperty'])];
-    case 'dependentRequired':
-      return [
-        finding(
-          error,
-          `is required when ${show(params['property'])} is present`,
-          params['missingProperty'],
-        ),
-      ];
-    case 'additionalProperties':
-      return [finding(error, 'is not allowed here', params['additionalProperty'])];
-    case 'unevaluatedProperties':
-      return [finding(error, 'is not allowed here', params['unevaluatedProperty'])];
-    case 'propertyNames':
-    case 'if':
-      return []; // Inner faults were reported before.
-    case 'type':
-      return [finding(error, `must be ${typeNames(schema)}, is ${kindOf(data, schema)}`)];
-    default:
-      return [
-        finding(error, sentence(error.keyword, { schema, data, params }), error.propertyName),
-      ];
-  }
-}
-
-interface Details {
-  schema: unknown;
-  data: unknown;
-  params: Record<string, unknown>;
-}
-
-function sentence(keyword: string, { schema, data, params }: Details): string {
-  const limit = show(schema);
+/** The message for a value that violates a keyword with this limit. */
+export function sentence(keyword: string, limitValue: unknown, data: unknown): string {
+  const limit = show(limitValue);
   switch (keyword) {
+    case 'type':
+      return `must be ${typeNames(limitValue)}, is ${kindOf(data, limitValue)}`;
     case 'enum':
-      return `must be ${oneOf(schema)}, is ${show(data)}`;
+      return `must be ${oneOf(limitValue)}, is ${show(data)}`;
     case 'const':
-      return `must be ${show(schema)}, is ${show(data)}`;
+      return `must be ${limit}, is ${show(data)}`;
     case 'minimum':
       return `must be at least ${limit}, is ${show(data)}`;
     case 'maximum':
@@ -173,33 +81,13 @@ function sentence(keyword: string, { schema, data, params }: Details): string {
     case 'maxItems':
     case 'maxProperties':
       return `must have at most ${count(limit, keyword)}, has ${sizeOf(data)}`;
-    case 'uniqueItems':
-      return `must not repeat items: ${String(params['j'])} and ${String(params['i'])} are equal`;
     case 'pattern':
-      return `must match the pattern ${show(schema)}`;
+      return `must match the pattern ${limit}`;
     case 'format':
-      return `must have the format ${show(schema)}, is ${show(data)}`;
-    case 'contains':
-      return 'contains too few or too many of the items that it must contain';
-    case 'not':
-      return 'must not match the schema under "not"';
+      return `must have the format ${limit}, is ${show(data)}`;
     default:
       return 'is not allowed here';
   }
-}
-
-function finding(error: ErrorObject, message: string, property?: unknown): Finding {
-  const inside = typeof property === 'string' ? printPointer([property]) : '';
-  return {
-    pointer: error.instancePath + inside,
-    message,
-    keyword: error.keyword,
-    depth: depthOf(error.instancePath),
-  };
-}
-
-function depthOf(path: string): number {
-  return path.split('/').length - 1;
 }
 
 const articles: Readonly<Record<string, string>> = {
@@ -239,7 +127,7 @@ function sizeOf(data: unknown): number {
 }
 
 /** Counts without building a list: the text may be as long as a body. */
-function charactersOf(text: string): number {
+export function charactersOf(text: string): number {
   let characters = 0;
   for (let at = 0; at < text.length; at += 1) {
     if ((text.codePointAt(at) ?? 0) > 0xffff) at += 1;

@@ -123,7 +123,9 @@ function makeTest(
   { wanted, isUnicode }: { wanted: boolean; isUnicode: boolean },
 ): Regex['test'] {
   const shelf: Shelf = { machine: undefined };
+  const size = programSize(node);
   return (text, meter) => {
+    if (shelf.machine === undefined) meter.spend(size * costOfInstruction);
     const machine = shelf.machine ?? makeMachine(node, isUnicode);
     if (shelf.machine === undefined) {
       shelf.machine = machine;
@@ -138,6 +140,9 @@ function makeMachine(node: Node, isUnicode: boolean): Machine {
   const start = makeState([0], 'nothing');
   return { program: makeProgram(node, isUnicode), states: new Map(), start };
 }
+
+/** The cost of creating one instruction, in characters. */
+const costOfInstruction = 50;
 
 /** The fixed cost of a test, in characters. */
 const costOfTest = 10;

@@ -325,19 +325,15 @@ describe('makeValidator: nonsensical schemas', () => {
     ),
   })).schema;
 
-  it('do not crash the checker, and refuse the value if they do (ajv 8.20)', () => {
+  it('give a verdict where a combination of keywords or an inherited name is odd', () => {
     const yaml = `
-S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, {}] }] }`;
+S: { unevaluatedProperties: false, patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, {}] }] }`;
     assert.deepEqual(faults(yaml, { a: 1 }, '3.1.0'), [
       ' matches more than one of the allowed schemas, expected exactly one',
     ]);
-    const crashing = yaml.replace('S: {', 'S: { unevaluatedProperties: false,');
-    assert.match(
-      faults(crashing, { a: 1 }, '3.1.0')[0] ?? '',
-      /^ cannot be validated against #\/S: /,
-    );
-    const values = faults('S: { const: {} }', { valueOf: null });
-    assert.match(values[0] ?? '', /^ cannot be validated against #\/S: /);
+    assert.deepEqual(faults('S: { const: {} }', { valueOf: null }, '3.1.0'), [
+      ' must be an object, is an object',
+    ]);
   });
 
   it('never throw: unreadable parts are dropped', () => {
@@ -352,10 +348,9 @@ S: { patternProperties: { a: {} }, oneOf: [{ properties: { a: {} }, oneOf: [{}, 
           const { check, shape } = makeValidator(place);
           for (const one of [value, { a: value, b: value }, [value], 'a', null]) {
             const unchecked = check(one).find(({ message }) => message.startsWith('cannot be'));
-            const mayFail = /unevaluated|valueOf|toString/.test(JSON.stringify([S, one]));
             // A check that takes too long is refused on purpose.
             const isTooMuch = unchecked?.message.includes('steps') === true;
-            assert.ok(unchecked === undefined || mayFail || isTooMuch, unchecked?.message ?? '');
+            assert.ok(unchecked === undefined || isTooMuch, unchecked?.message ?? '');
           }
           shape().property('a').items();
         },
@@ -410,31 +405,5 @@ describe('makeValidator: properties named like keywords', () => {
       const [fault] = faults(yaml, value(2));
       assert.match(fault ?? '', /must be 1, is 2$/, name);
     }
-  });
-});
-
-describe('prepare', () => {
-  it('compiles large schemas until the contract has compiled its share, and the rest with the first value', () => {
-    const count = 300;
-    const schemas = Array.from({ length: count }, (_none, index) => {
-      const next = `{ "$ref": "#/S${Math.min(index + 1, count - 1)}" }`;
-      const members = `"a": ${next}, "b": { "type": "integer" }, "c": { "type": "string" }`;
-      const properties = index === count - 1 ? '' : `"properties": { ${members} }, `;
-      return `"S${index}": { ${properties}"type": "object" }`;
-    });
-    const root = openSource({ path: 'api.json', root: JSON.parse(`{${schemas.join()}}`) });
-    const all = [0, 1, 2, 3, 4, 5].map((index) => {
-      const place = at(root, `S${index}`);
-      assert.ok(place);
-      return makeValidator(place);
-    });
-    for (const one of all) one.prepare();
-    const { compileWeight } = root.source;
-    const weight = all[0]?.weight() ?? 0;
-    assert.ok(weight * all.length > bounds.compileWeightMax, String(weight));
-    assert.ok(compileWeight >= weight && compileWeight <= bounds.compileWeightMax);
-    assert.deepEqual(all.at(-1)?.check({ c: 1 }), [
-      { field: '/c', message: 'must be a string, is a number' },
-    ]);
   });
 });

@@ -1,16 +1,13 @@
-// Creates validators from schemas. Nothing is compiled before the first value is checked, and then
-// only what that schema reaches. One schema of a document has one validator, however often it is
-// used.
+// Creates validators from schemas. One schema of a document has one validator, however often it is used.
 import { lazy } from '../../core/base/lazy.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { isObject } from '../document/document.ts';
-import { nameOf, refOf, target, warn, type RefNode, type Source } from '../document/ref-node.ts';
+import { nameOf, refOf, target, type RefNode, type Source } from '../document/ref-node.ts';
 import { describeSchema, isModern, type Bundle, type DescribedSchema } from './bundle.ts';
-import { compileSteps, makeCheck } from './checker.ts';
+import { makeCheck } from './checker.ts';
 import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
-import { makeMeter, OutOfWork, pay, type Work } from './meter.ts';
-import { nameIn } from './metered.ts';
+import { OutOfWork, type Work } from './meter.ts';
 import { shapeOf, type Shape } from './shape.ts';
 
 export interface Validator {
@@ -20,14 +17,11 @@ export interface Validator {
   schema: () => Bundle;
   /** The type that text is to be converted to. */
   shape: () => Shape;
-  /**
-   * Reads the schema, so that faults in it are reported at load. A large schema is compiled as well, until the contract
-   * has compiled `bounds.compileWeightMax`; the rest is compiled on first use.
-   */
+  /** Reads the schema, so that faults in it are reported at load. */
   prepare: () => void;
   /**
    * The faults, if any; fields are JSON pointers relative to the value, '' is the value itself. `work` is charged for
-   * the check and for compiling the schema; the check throws OutOfWork when it runs out.
+   * the check, which throws OutOfWork when it runs out.
    */
   check: (value: unknown, work?: Work) => Fault[];
   /** The size of the schema with everything it refers to, as bundle.ts counts it. */
@@ -77,39 +71,21 @@ function validatorFor(place: RefNode, name: string): Validator {
   const read = lazy(() => describeSchema(place));
   const schema = (): Bundle => read().bundle;
   const shape = lazy(() => shapeOf(schema()));
-  const { source } = place;
-  const isPlain = lazy(() => plainTextCheck(schema()));
   const described = lazy(() => ({ ...describeSchema(place, exampleKeywords), examples: [] }));
-  let hasCompiled = false;
-  const compiled = lazy(() => {
-    hasCompiled = true;
-    return makeCheck(schema(), makeMeter(), read().weight);
-  });
+  const checked = lazy(() => makeCheck(schema()));
   return {
     place: name,
     schema,
     shape,
     weight: () => read().weight,
     described,
-    prepare() {
-      if (Object.keys(schema().$defs).length <= bounds.schemasLateMax) return;
-      if (source.compileWeight + read().weight > bounds.compileWeightMax) return;
-      source.compileWeight += read().weight;
-      try {
-        compiled();
-      } catch (error) {
-        warn(place, `no value can be validated, so every value is rejected: ${reasonOf(error)}`);
-      }
-    },
+    prepare: () => void read(),
     check(value, work) {
       try {
-        if (isPlain()(value)) return [];
-        if (!hasCompiled) pay(work, compileSteps(read().weight));
-        return compiled()(value, work);
+        return checked()(value, work);
       } catch (error) {
         if (error instanceof OutOfWork) throw error;
-        // The checker has bugs: it crashes on some schemas (see checker.ts) and on some values,
-        // such as {"valueOf": null}. A value that cannot be checked is refused, not accepted.
+        // A value that cannot be checked is refused, not accepted.
         return [{ field: '', message: `cannot be validated against ${name}: ${reasonOf(error)}` }];
       }
     },
@@ -118,18 +94,4 @@ function validatorFor(place: RefNode, name: string): Validator {
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-// A fast path for by far the most common schema: a string, perhaps with a minimum length. No other
-// schema is checked while a service starts, so it can start without loading the checker's library.
-
-/** Returns true only if the checker would; a false must be decided by the checker. */
-export function plainTextCheck({ $ref, $defs }: Bundle): (value: unknown) => boolean {
-  const schema = $defs[nameIn($ref)];
-  const { type, minLength = 0, ...more } = isObject(schema) ? schema : {};
-  if (type !== 'string' || typeof minLength !== 'number' || Object.keys(more).length > 0) {
-    return () => false;
-  }
-  // A schema counts characters, and `length` counts each once or twice.
-  return (value) => typeof value === 'string' && value.length >= 2 * minLength;
 }

@@ -208,8 +208,9 @@ function verdictOf(
 /** Stops at the maximum of reported faults, since finding each one costs time. */
 function faultsIn(events: readonly NewEvent[], contract: Contract): Fault[] {
   const faults: Fault[] = [];
+  const work = { left: bounds.requestStepsMax };
   for (const { name, value, at } of events) {
-    for (const { field, message, callback } of checkPayload(contract, name, value)) {
+    for (const { field, message, callback } of checkPayload(contract, name, value, work)) {
       const where = `${at}/payload${field}`;
       faults.push({ field: where, message: `${message} (callback "${callback}")` });
     }

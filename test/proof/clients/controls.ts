@@ -372,9 +372,9 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-errors-without-end',
     changes: [
       {
-        file: 'src/contract/schema/checker.ts',
-        find: '    return errors >= bounds.errorsMax;',
-        replace: '    return errors < bounds.errorsMax && errors < 0;',
+        file: 'src/contract/schema/member-rules.ts',
+        find: 'bounds.errorsMax) break;',
+        replace: 'Infinity) break;',
       },
     ],
     breaks: /^work: /,
@@ -384,9 +384,9 @@ export const clientsControls: readonly LookControl[] = [
     name: 'clients-too-large-is-searched',
     changes: [
       {
-        file: 'src/contract/schema/checker.ts',
-        find: "  if (typeof max !== 'number') return undefined;",
-        replace: "  if (typeof max !== 'number' || max > 0) return undefined;",
+        file: 'src/contract/schema/evaluation.ts',
+        find: '!at.isThorough || n < sizes',
+        replace: '!at.isThorough || n < -sizes',
       },
     ],
     breaks: /^a value that is too large is searched: /,

@@ -1,4 +1,4 @@
-// The dependencies of every engine verb. Made once, by app.ts.
+// The dependencies of every engine verb. Made once, by service/open-context.ts.
 import type { App } from '../core/domain/app.ts';
 import type { KeyRing } from '../core/secrets/seal.ts';
 import type { SubscriptionState } from '../core/domain/subscription.ts';

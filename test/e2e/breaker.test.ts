@@ -2,7 +2,7 @@
 // wall clock that the test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { start, type Started } from '../api/harness.ts';
 import { movableWorld, type MovableWorld } from './movable-world.ts';

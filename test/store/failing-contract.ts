@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
-import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { newApp, type OpenSubject } from './subject.ts';
 import { halfHourAfter, noticeStage } from './notice-stage.ts';

@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
 import type { Callback, Subscription } from '../../src/core/domain/subscription.ts';
 import type {
   Gauges,

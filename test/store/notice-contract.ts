@@ -2,7 +2,7 @@
 // store for all tests, an app for each.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
 import { attempt, newApp, type OpenSubject } from './subject.ts';
 import { none, noticeStage, page } from './notice-stage.ts';
 

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { noControls, type Controls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import type { Health } from '../../src/core/domain/health.ts';
-import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { coarseMinutes, minuteMs } from '../../src/core/telemetry/statistics.ts';

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { firstIdAt, timeOf } from '../../src/core/base/id.ts';
-import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import { editCall } from '../../src/store/port/transport-protocol.ts';

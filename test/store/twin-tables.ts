@@ -3,7 +3,8 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
-import { brokenAfter, never } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
+import { never } from '../../src/core/domain/lane.ts';
 import { dayAt } from '../../src/store/postgres/schema/partitions.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { brokenAfter } from '../../src/core/domain/lane.ts';
+import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import type { BatchReply, EditCall, WorkReply } from '../../src/store/port/transport-protocol.ts';

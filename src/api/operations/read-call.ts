@@ -1,5 +1,5 @@
 // Turns an authenticated request into the call that handlers see: parsed by the contract, and
-// refused if it does not fit. Authentication has happened before (mount.ts); nothing here may admit
+// refused if it does not fit. Authentication has happened before (`arrive` in operation.ts); nothing here may admit
 // a caller.
 import assert from 'node:assert/strict';
 import type { Operation } from '../../contract/model/contract.ts';

@@ -1,6 +1,7 @@
 // Compiles the callbacks that an operation declares. A broken key is repaired if the repair is
 // unambiguous. One that cannot be used leaves an inactive callback with the reason.
 import { isEventPattern } from '../../core/domain/pattern.ts';
+import { goneStatus } from '../../core/domain/outcome.ts';
 import {
   child,
   describe,
@@ -151,8 +152,6 @@ function compilePayload(
 function statusName(status: string): string {
   return status === 'default' ? status : status.toUpperCase();
 }
-
-const goneStatus = 410;
 
 /** The nearest place that declares one wins. */
 function unsubscribeStatus(places: readonly RefNode[]): number {

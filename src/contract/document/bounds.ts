@@ -1,4 +1,4 @@
-// The limits of this floor: what a single OpenAPI document may cost.
+// Limits on the cost of one OpenAPI document.
 
 export const bounds = {
   /**

@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { healthOf, type LaneHealth } from './health.ts';
-import { brokenAfter, never } from './lane.ts';
+import { brokenAfter } from './circuit-breaker.ts';
+import { never } from './lane.ts';
 
 const lane = (changes: Partial<LaneHealth> = {}): LaneHealth => ({
   state: 'open',

@@ -1,5 +1,6 @@
 // The health of a subscription's receivers as users see it, derived from its lanes. Pure.
-import { brokenAfter, never, type Lane } from './lane.ts';
+import { brokenAfter } from './circuit-breaker.ts';
+import { never, type Lane } from './lane.ts';
 
 export interface Health {
   /**

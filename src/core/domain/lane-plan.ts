@@ -3,7 +3,8 @@
 // Anything else may change while deliveries are pending in it. Pure, like the rules in lane.ts.
 import type { Controls } from './controls.ts';
 import type { Lane, LaneTimes } from './lane.ts';
-import { brokenAfter, limitedUntilMs, never } from './lane.ts';
+import { brokenAfter } from './circuit-breaker.ts';
+import { limitedUntilMs, never } from './lane.ts';
 
 export type LaneControls = Pick<Controls, 'ordered' | 'ratePerSecond' | 'concurrency'>;
 

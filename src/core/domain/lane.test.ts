@@ -2,18 +2,8 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../limits/limits.ts';
 import type { Lane, LaneOutcome } from './lane.ts';
-import {
-  brokenAfter,
-  headExpired,
-  isOverdue,
-  linger,
-  look,
-  never,
-  room,
-  settled,
-  takesFresh,
-  wake,
-} from './lane.ts';
+import { brokenAfter, isOverdue } from './circuit-breaker.ts';
+import { headExpired, linger, look, never, room, settled, takesFresh, wake } from './lane.ts';
 import { lane } from '../../../test/lane.ts';
 
 const nowMs = 1_700_000_000_000;

@@ -1,22 +1,12 @@
 // The rules of lanes. A lane is the queue of one receiver, and `readyMs` says when a claim must
 // look at it next. The rules keep one promise: a lane with a pending delivery is ready at some
 // time, or is held, or (if ordered) has its head in flight. Pure, so that both databases apply the
-// same rules.
-import { limits } from '../limits/limits.ts';
+// same rules. The breaker of a lane is in circuit-breaker.ts.
+import { breakMs, brokenAfter, failuresAfter, probeMs } from './circuit-breaker.ts';
 
 /** No time at all: the largest integer that SQL, JSON and JavaScript agree on. */
 export const never = 9_007_199_254_740_991;
 
-/** Consecutive failures after which the breaker opens: the lane gets one delivery at a time. */
-export const brokenAfter = 10;
-const probeMs = 20_000;
-/**
- * Twice the longest attempt: an attempt that began this long after the first failure is not part of
- * one bad moment.
- */
-const newsMs = 120_000;
-const breakMs = 30_000;
-const breakMaxMs = 15 * 60_000;
 const burstMs = 1_000;
 /**
  * Doubles hold the times of today to a quarter of a microsecond; times this close count as equal.
@@ -167,19 +157,6 @@ export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTi
 }
 
 /**
- * Whether the lane has failed for so long that its subscription should be disabled, unless another
- * of its lanes works. Only a broken lane counts: two failures with five quiet days between them are
- * not five days of failure.
- */
-export function isOverdue(
-  { state, failures, failingMs }: Pick<Lane, 'state' | 'failures' | 'failingMs'>,
-  nowMs: number,
-): boolean {
-  if (state !== 'open' || failures < brokenAfter || failingMs === undefined) return false;
-  return nowMs - failingMs >= limits.disableAfterMs;
-}
-
-/**
  * The lane after its first pending delivery expired; undefined when nothing changes. An ordered
  * lane may be waiting hours for that delivery and must stop. A breaker keeps its time.
  */
@@ -188,7 +165,7 @@ export function headExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
   if (!lane.ordered || isRunning || lane.state === 'ended') return undefined;
   const { failures, failingMs, tatMs } = lane;
   const isBroken = failures >= brokenAfter;
-  const brokenMs = isBroken ? Math.min(lane.gateMs, nowMs + breakFor(failures)) : 0;
+  const brokenMs = isBroken ? Math.min(lane.gateMs, nowMs + breakMs(failures)) : 0;
   const gateMs = Math.max(limitedUntilMs(lane), brokenMs);
   return { failures, failingMs, tatMs, gateMs, readyMs: wake({ ...lane, gateMs }, nowMs) };
 }
@@ -210,31 +187,6 @@ function savedFromMs({ tatMs, intervalMs = 0 }: Lane, nowMs: number): number {
   return isInTime ? tatMs : Math.max(tatMs, fromMs);
 }
 
-function failuresAfter(
-  lane: Lane,
-  nowMs: number,
-  outcome: LaneOutcome,
-): Pick<Lane, 'failures' | 'failingMs'> {
-  const { failures, failingMs } = lane;
-  if (outcome.kind === 'delivered') return { failures: 0, failingMs: undefined };
-  if (outcome.kind !== 'failed' || isOldNews(lane, outcome)) return { failures, failingMs };
-  return { failures: failures + 1, failingMs: failingMs ?? nowMs };
-}
-
-/**
- * Whether a failure is one of many attempts that were in flight when the lane broke. Only the probe
- * counts; otherwise one bad second would close a fast lane for the longest time. The probe started
- * after its look, which set the gate to `probeMs` later or to what the rate allows, rounded up. Any
- * other attempt started earlier than that. Where the rate is too slow to be sure, at most one
- * attempt is in flight. Attempts longer than `probeMs` are overtaken by the next probe. So an
- * attempt that began minutes after the first failure counts in any case.
- */
-function isOldNews(lane: Lane, { startedMs }: { startedMs: number }): boolean {
-  if (lane.ordered || lane.failures < brokenAfter) return false;
-  if (startedMs >= (lane.failingMs ?? Infinity) + newsMs) return false;
-  return startedMs < lane.gateMs - Math.max(probeMs, lane.intervalMs ?? 0) - 1;
-}
-
 interface After {
   nowMs: number;
   outcome: LaneOutcome;
@@ -244,7 +196,7 @@ function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures:
   const limitedMs = limitedUntilMs(lane);
   const hasFailed = failures > lane.failures;
   const isBroken = failures >= brokenAfter;
-  const brokenMs = isBroken && hasFailed ? nowMs + breakFor(failures) : 0;
+  const brokenMs = isBroken && hasFailed ? nowMs + breakMs(failures) : 0;
   if (lane.ordered) {
     // The delivery keeps its place, and the lane waits for it.
     const dueMs = 'dueMs' in outcome ? outcome.dueMs : undefined;
@@ -256,10 +208,6 @@ function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures:
 /** When the rate limit allows the next delivery. */
 export function limitedUntilMs({ intervalMs, tatMs }: Pick<Lane, 'intervalMs' | 'tatMs'>): number {
   return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs - slackMs);
-}
-
-function breakFor(failures: number): number {
-  return Math.min(breakMs * 2 ** Math.min(failures - brokenAfter, 10), breakMaxMs);
 }
 
 /** When the lane should be looked at; its gate may delay that. */

@@ -7,8 +7,14 @@ export type Outcome =
   | { kind: 'delivered' }
   | { kind: 'retry'; dueMs: number }
   | { kind: 'dead'; reason: 'exhausted' }
-  /** The receiver wants no more callbacks: the subscription ends. */
+  /**
+   * The receiver wants no more callbacks: the subscription ends, in the transaction that stores the
+   * outcome (store/verbs/subscriptions/end-subscription.ts).
+   */
   | { kind: 'gone' };
+
+/** 410 Gone: ends the subscription, unless the contract names another status. */
+export const goneStatus = 410;
 
 export interface Circumstances {
   /** Attempts before this one, since the delivery last became due by hand. */

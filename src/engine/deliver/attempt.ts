@@ -4,7 +4,7 @@ import type { CallbackDefinition } from '../../contract/model/contract.ts';
 import type { World } from '../../core/base/world.ts';
 import type { SendResult } from '../../core/domain/attempt.ts';
 import { holderOf, type Leased } from '../../core/domain/delivery.ts';
-import { classify, errorOf, type Outcome } from '../../core/domain/outcome.ts';
+import { classify, errorOf, goneStatus, type Outcome } from '../../core/domain/outcome.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { SenderResult } from '../../egress/http/exchange.ts';
 import type { Sender } from '../../egress/http/send.ts';
@@ -244,7 +244,7 @@ function wantsNoMore({ prepare }: DeliverDeps, target: KnownTarget, result: Send
 }
 
 function unsubscribeStatusOf(definition: CallbackDefinition | undefined): number {
-  return definition?.unsubscribeStatus ?? 410;
+  return definition?.unsubscribeStatus ?? goneStatus;
 }
 
 /** Keeps little of a successful response, and enough of a failed one to diagnose it. */

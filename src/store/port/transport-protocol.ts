@@ -163,8 +163,7 @@ export function unreachable(error: unknown): StoreUnavailable {
   return new StoreUnavailable('Cannot reach the store', { cause: error });
 }
 
-// Treats work as a batch without edits, so that a store with one writer has one code path.
-
+/** Treats work as a batch without edits, so that a store with one writer has one code path. */
 export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {
   return { nowMs, settlements, edits: [], offer: undefined, takeUp: { claim, fanOut } };
 }

@@ -1,6 +1,7 @@
 // What an outcome means for the delivery and its lane, the same on both databases. Pure.
 import type { Lane, LaneOutcome, LaneTimes } from '../../core/domain/lane.ts';
-import { isOverdue, never } from '../../core/domain/lane.ts';
+import { isOverdue } from '../../core/domain/circuit-breaker.ts';
+import { never } from '../../core/domain/lane.ts';
 import type { Settled, Settlement } from '../port/delivery-verbs.ts';
 import type { EndState } from '../sql/end-states.ts';
 

@@ -69,7 +69,7 @@ export const subjects: readonly Subject[] = [
   },
   {
     name: 'src/core/domain/lane.ts',
-    files: ['src/core/domain/lane.ts'],
+    files: ['src/core/domain/lane.ts', 'src/core/domain/circuit-breaker.ts'],
     tests: [['src/core/domain/lane.test.ts'], ['test/store/sqlite-lanes.test.ts']],
     sample: 40,
   },

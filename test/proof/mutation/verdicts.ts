@@ -12,14 +12,14 @@ export interface Verdict extends SourceChange {
 
 export const verdicts: readonly Verdict[] = [
   {
-    file: 'src/core/domain/lane.ts',
+    file: 'src/core/domain/circuit-breaker.ts',
     find: 'brokenAfter, 10)',
     replace: 'brokenAfter, (10 + 1))',
     kind: 'equivalent',
     why: 'The 6th doubling already exceeds the longest wait, which is the limit.',
   },
   {
-    file: 'src/core/domain/lane.ts',
+    file: 'src/core/domain/circuit-breaker.ts',
     find: 'lane.intervalMs ?? 0)',
     replace: 'lane.intervalMs ?? (0 + 1))',
     kind: 'equivalent',

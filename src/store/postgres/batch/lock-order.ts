@@ -67,7 +67,7 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
   if (lanes.size > 0) await lockLanes(tx, lanes);
 }
 
-/** Gives what they chose for themselves. Publishes neither wait for this lock nor hold it up. */
+/** Returns the settings of each app. Publishes neither wait for this lock nor hold it up. */
 export async function lockApps(tx: Tx, numbers: ReadonlySet<number>): Promise<readonly Row[]> {
   return tx.query(lockOrderSql.apps, [[...numbers]]);
 }

@@ -144,5 +144,3 @@ function ownEdits(db: DatabaseSync, { keep, aside }: EditDeps): OwnEdits {
     rejectInbox: () => ({ kind: 'taken' }),
   };
 }
-
-// Treats work as a batch without edits, so that the writer has one code path.

@@ -17,7 +17,7 @@ export interface Examined {
   state: 'sound' | 'unchecked' | { damage: string };
   /** The last heartbeat of a node, by the clock of that time. */
   lastSeenMs: number | undefined;
-  /** The value of a shared setting, see settings.ts. */
+  /** The value of a shared setting, see store/verbs/accounts/settings.ts. */
   setting: (name: string) => Uint8Array | undefined;
 }
 

@@ -1,6 +1,7 @@
 // Reads gauges over all apps: values that indexes of exactly these rows can count; and a scan of
 // lanes and subscriptions, in pieces, because no index could count those.
-import { brokenAfter, never } from '../../../core/domain/lane.ts';
+import { brokenAfter } from '../../../core/domain/circuit-breaker.ts';
+import { never } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { noStatistics } from '../../../core/telemetry/statistics.ts';
 import { integer, maybe, text, type Row } from '../../sql/row.ts';

@@ -2,7 +2,7 @@
 // until it is enabled again. The node that settled the failure calls this right after it, in
 // another transaction: the settlement has lanes locked, and a subscription is changed under the
 // lock of its app, which must be taken first. If no call comes, the next failure makes one.
-import { isOverdue } from '../../../core/domain/lane.ts';
+import { isOverdue } from '../../../core/domain/circuit-breaker.ts';
 import { disabledNotice } from '../../../core/domain/system-event.ts';
 import { coarseMinutes, minuteOf } from '../../../core/telemetry/statistics.ts';
 import { type Row, integer, maybe, one, text } from '../../sql/row.ts';

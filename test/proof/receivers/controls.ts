@@ -36,7 +36,7 @@ export const receiversControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/core/load/app-share.ts',
-        find: 'return { room, unproven: Math.min(room, trial) };',
+        find: 'const unproven = Math.min(room, trial);',
         replace: 'return { room: free, unproven: free + 0 * room * trial };',
       },
     ],

@@ -47,8 +47,8 @@ export const receiversControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/store/rules/offer-slots.ts',
-        find: 'free: (lane) => Math.min(inLane(lane), roomLeft, inApp(lane)),',
-        replace: 'free: (lane) => Math.min(inLane(lane), roomLeft),',
+        find: 'Math.min(inLane(lane), roomLeft, inApp(lane, apps.left(lane.appNo))),',
+        replace: 'Math.min(inLane(lane), roomLeft),',
       },
     ],
     ...hangingApp,

@@ -6,7 +6,7 @@ import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { examplesIn } from '../schema/examples.ts';
 import { pay } from '../schema/meter.ts';
-import { typeOf } from '../schema/shape.ts';
+import { typeOf } from '../schema/explain.ts';
 import { numbersFor } from './make-text.ts';
 import {
   decide,

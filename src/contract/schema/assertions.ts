@@ -6,7 +6,7 @@ import { costOf, namesOf, report, type At, type Rule } from './evaluation.ts';
 import { charactersOf, sentence, show } from './explain.ts';
 import { makeMeter, type Meter } from './meter.ts';
 import { readRegex, type Regex } from './regex.ts';
-import { typeOf } from './shape.ts';
+import { typeOf } from './explain.ts';
 
 type Test = (value: unknown, meter: Meter) => boolean;
 

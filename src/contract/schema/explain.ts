@@ -2,7 +2,6 @@
 // that was most likely meant.
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject } from '../document/document.ts';
-import { typeOf } from './shape.ts';
 
 /** A fault, with the data to compare it with others. */
 export interface Finding {
@@ -147,4 +146,10 @@ export function show(value: unknown): string {
 
 export function orList(names: readonly string[]): string {
   return names.length < 2 ? names.join('') : `${names.slice(0, -1).join(', ')} or ${names.at(-1)}`;
+}
+
+/** The JSON type of a value. */
+export function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return isList(value) ? 'array' : typeof value;
 }

@@ -4,6 +4,7 @@ import { lazy, remembered } from '../../core/base/lazy.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { child, entries, items, type RefNode } from '../document/ref-node.ts';
 import type { Bundle } from './bundle.ts';
+import { typeOf } from './explain.ts';
 
 export interface Shape {
   /** JSON types; empty if the schema names none. */
@@ -63,12 +64,6 @@ function typesOf(schema: JsonObject): string[] {
   if (declared.length > 0) return declared;
   const values = own(schema, 'enum') ?? (Object.hasOwn(schema, 'const') ? [schema['const']] : []);
   return isList(values) ? values.map(typeOf) : [];
-}
-
-/** The JSON type of a value. */
-export function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return isList(value) ? 'array' : typeof value;
 }
 
 // The properties that a schema declares for an object, through references and combinations.

@@ -1,7 +1,6 @@
 // Shows a schema as a nested list. First in words: its composed parts (allOf, references), type and limits. For display
 // only; the validators of the contract decide what is valid.
-import { typeOf } from '../../contract/schema/explain.ts';
-import { typeOf as jsonTypeOf } from '../../contract/schema/shape.ts';
+import { typeOf as jsonTypeOf } from '../../contract/schema/explain.ts';
 import { type JsonObject, isList, isObject, own } from '../../contract/document/document.ts';
 import { bounds, type View, follow, listIn, nameOfRef, textIn } from './view.ts';
 import { type Fragment, type Html, html, join } from './html.ts';

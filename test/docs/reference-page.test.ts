@@ -104,7 +104,7 @@ describe('the examples of docs/reference.md', () => {
     const [, folder = ''] = /localhost:8080\/(\w+)/.exec(text) ?? [];
     const id = ids[folder === 'unsubscribe' ? 'subscriptions' : folder] ?? 'none';
     const mine = { MY_TITLE: 'Ringback', MY_PAGE: 'x', MY_FILE: 'x', SESSION: 'x' };
-    const env = { KEY: service.key, ID: id, ...mine };
+    const env = { KEY: service.key, ID: id, MY_SUBSCRIBERIDS: ids['subscriptions'], ...mine };
     const stub = String.raw`curl() { printf '%s\0' "$@"; printf '\1'; }`;
     const said = execFileSync('bash', ['--norc', '-euc', `${stub}; ${text}`], {
       env,

@@ -71,9 +71,9 @@ async function stage(): Promise<Stage> {
       const audience = { kind: 'everyone' } as const;
       const input = { appNo: app.no, contract: 'Ringback', events, audience };
       const room = { room: count, laneRoom: count };
-      const { born } = await dispatcher.publish(room, { ...input, idempotency: undefined });
-      assert.equal(born.length, count);
-      await Promise.all(born.map(async (one) => inner.settle(settlementOf(one, 'dead', 0))));
+      const { fresh } = await dispatcher.publish(room, { ...input, idempotency: undefined });
+      assert.equal(fresh.length, count);
+      await Promise.all(fresh.map(async (one) => inner.settle(settlementOf(one, 'dead', 0))));
     },
     start: (changes = {}) => {
       const herald = new SystemEvents({

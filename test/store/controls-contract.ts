@@ -22,8 +22,8 @@ export function controlsContract(name: string, open: OpenSubject): void {
         const query = { appNo: on.app.no, page, state: undefined };
         const [listed] = (await on.store.read('subscriptions', query)).items;
         assert.deepEqual(listed, { id, ...made });
-        const { born } = await on.dispatcher.publish({ room: 9 }, publishInput('a'));
-        const callbacks = born.map((one) => one.callback);
+        const { fresh } = await on.dispatcher.publish({ room: 9 }, publishInput('a'));
+        const callbacks = fresh.map((one) => one.callback);
         for (const target of await on.store.read('targets', { callbacks })) {
           assert.deepEqual(target.controls, controls);
           assert.deepEqual(Buffer.from(target.headers ?? []), headers);

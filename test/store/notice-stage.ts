@@ -57,7 +57,7 @@ export interface NoticeStage {
   };
   publish: (what: string, one: Subscription) => Promise<string>;
   claimed: (event: string) => Promise<Leased[]>;
-  born: (what: string, one?: Subscription) => Promise<Leased>;
+  fresh: (what: string, one?: Subscription) => Promise<Leased>;
   settle: (one: Leased, kind: 'delivered' | 'gone') => Promise<Settled>;
   fail: (one: Leased) => Promise<Settled>;
   breakDown: (
@@ -151,8 +151,8 @@ export function noticeStage(open: OpenSubject): NoticeStage {
   }
 
   /** A delivery that is under way. */
-  async function born(what: string, one?: Subscription): Promise<Leased> {
-    const [first] = (await on.dispatcher.publish({ room: 1 }, publishing(what, one))).born;
+  async function fresh(what: string, one?: Subscription): Promise<Leased> {
+    const [first] = (await on.dispatcher.publish({ room: 1 }, publishing(what, one))).fresh;
     assert(first);
     return first;
   }
@@ -233,7 +233,7 @@ export function noticeStage(open: OpenSubject): NoticeStage {
     publishing,
     publish,
     claimed,
-    born,
+    fresh,
     settle,
     fail,
     breakDown,

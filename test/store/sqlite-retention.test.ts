@@ -60,8 +60,8 @@ function stage(): Stage {
     },
     deliver: () => {
       const given = offer({ room: 1_000 });
-      const { output, born } = offering(given, 'publish', publishInput());
-      const settlements = born.map((one) => settlementOf({ ...one, ...given }, 'delivered', 0));
+      const { output, fresh } = offering(given, 'publish', publishInput());
+      const settlements = fresh.map((one) => settlementOf({ ...one, ...given }, 'delivered', 0));
       work({ settlements });
       assert(output.kind === 'accepted');
       return output.events[0]?.id ?? '';

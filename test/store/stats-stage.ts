@@ -126,9 +126,9 @@ export function statsStage(open: OpenSubject): StatsStage {
     one: Subscription,
     { room, event }: { room: number; event?: string },
   ): Promise<Leased[]> {
-    const { born } = await on.dispatcher.publish({ room }, publishing(one, event));
-    assert.equal(born.length, room);
-    return born;
+    const { fresh } = await on.dispatcher.publish({ room }, publishing(one, event));
+    assert.equal(fresh.length, room);
+    return fresh;
   }
 
   async function countsOf(app: App): Promise<Counts> {

@@ -42,7 +42,7 @@ export class Connection implements Link<Connection> {
   /** Such as `https://example.com:8443`. */
   readonly origin: string;
   /** On the monotonic clock. */
-  readonly bornMs: number;
+  readonly openedMs: number;
   /** How long it may be idle. */
   keptMs: number | undefined;
   /** Set while it is idle. */
@@ -59,9 +59,9 @@ export class Connection implements Link<Connection> {
   #isOver = false;
   #requests = 0;
 
-  constructor(origin: string, bornMs: number, options: ConnectionOptions) {
+  constructor(origin: string, openedMs: number, options: ConnectionOptions) {
     this.origin = origin;
-    this.bornMs = bornMs;
+    this.openedMs = openedMs;
     this.#options = options;
     this.#reader = new AnswerReader(options.limits, this);
     this.#opened = this.#open();

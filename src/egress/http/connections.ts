@@ -239,9 +239,9 @@ export class Connections {
     return Math.min(connectionIdleMs, keptMs - connectionIdleMarginMs);
   }
 
-  #isOld({ bornMs }: Connection): boolean {
+  #isOld({ openedMs }: Connection): boolean {
     const { world, limits } = this.#options;
-    return world.monotonicMs() - bornMs >= limits.connectionAgeMs;
+    return world.monotonicMs() - openedMs >= limits.connectionAgeMs;
   }
 
   #connect(place: Place): Connection {

@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   Batch,
   BatchReply,
-  Foretell,
+  Announce,
   ReadCall,
   ReadReply,
   SettleReply,
@@ -66,7 +66,7 @@ class Way implements Transport {
     this.#deps = deps;
   }
 
-  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
     const { shared } = this.#deps;
     const { settlements } = batch;
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
@@ -76,7 +76,7 @@ class Way implements Transport {
       run: () => {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);
-        const written = shared.sqlite.run({ ...batch, nowMs }, foretell);
+        const written = shared.sqlite.run({ ...batch, nowMs }, announce);
         if (written.kind === 'written') {
           judge(written.settled);
           this.#noteTaken(takenUp(written.worked));

@@ -13,7 +13,7 @@ import { isFailure, noEvents, type Persist } from './persist.ts';
 
 export interface LeaseLedger {
   /** A publish has leased deliveries to this node. */
-  took: (born: readonly DeliveryName[], offer: Offer | undefined) => void;
+  took: (fresh: readonly DeliveryName[], offer: Offer | undefined) => void;
   /** A cycle of work has leased and settled deliveries. */
   worked: (work: Work, reply: WorkReply) => void;
   /**
@@ -47,9 +47,9 @@ export function createLeaseLedger({ link, persist, alone }: LeaseLedgerDeps): Le
     for (const one of some) held.set(deliveryKey(one), one.lease);
   };
   return {
-    took: (born, offer) => {
+    took: (fresh, offer) => {
       offered(offer);
-      if (offer !== undefined) for (const one of born) held.set(deliveryKey(one), offer.lease);
+      if (offer !== undefined) for (const one of fresh) held.set(deliveryKey(one), offer.lease);
     },
     worked: ({ settlements, claim, fanOut }, reply) => {
       if (reply.kind !== 'worked') return;

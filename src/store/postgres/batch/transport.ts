@@ -10,7 +10,7 @@ import {
   toError,
   type Batch,
   type BatchReply,
-  type Foretell,
+  type Announce,
   type StoreFailure,
   type Transport,
   type WorkReply,
@@ -92,7 +92,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
     throw cannotConnect(url, error);
   }
   return {
-    send: async (batch, foretell) => node.send(batch, foretell),
+    send: async (batch, announce) => node.send(batch, announce),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
     nowMs: () => node.nowMs(),
@@ -189,21 +189,21 @@ class PostgresNode {
     this.#houseWriter = await next();
   }
 
-  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
     const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
     if (!isPublish) return this.#send(this.#edits, batch);
-    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, foretell);
+    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, announce);
     return this.#order.ahead(async () => this.#alone(publish));
   }
 
-  async #send(side: EditSide, batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+  async #send(side: EditSide, batch: Batch, announce?: Announce): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { aside, ...memory } = this.#memory;
     const { link, gathered } = side;
     const context = { ...memory, ...side, nowMs, givenMs };
-    const input = { ...batch, foretell, aside, world: this.#options.world, context };
+    const input = { ...batch, announce, aside, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const deps = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
@@ -217,9 +217,9 @@ class PostgresNode {
       ));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#ear.tell();
-    const { replies: edits, born, outlook } = written;
-    this.#held.took(born, batch.offer);
-    const reply = { kind: 'written', settled: [], edits, born, outlook } as const;
+    const { replies: edits, fresh, outlook } = written;
+    this.#held.took(fresh, batch.offer);
+    const reply = { kind: 'written', settled: [], edits, fresh, outlook } as const;
     const postponed = batch.edits.length - edits.length;
     return postponed === 0 ? reply : { ...reply, postponed };
   }

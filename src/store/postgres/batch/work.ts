@@ -9,7 +9,7 @@ import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/deli
 import type { Changes } from '../../rules/settlement-rules.ts';
 import { firstReadyMs } from '../../rules/settlement-rules.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
-import { birthsFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slots.ts';
+import { insertLeasesFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slots.ts';
 import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
@@ -82,14 +82,14 @@ export async function doFanOut(
   const { nowMs, aside } = context;
   const facts: Fact[] = [];
   // If items run alone, a later rollback may undo an insert, so nothing is inserted already leased.
-  const births = birthsFor(way === 'together' ? work.fanOut : undefined);
+  const insertLeases = insertLeasesFor(way === 'together' ? work.fanOut : undefined);
   const isOfStep = work.claim === undefined && way === 'together';
-  const slots = isOfStep ? births.slots : slotsFor(work);
+  const slots = isOfStep ? insertLeases.slots : slotsFor(work);
   // The offers may share one window, or be the same offer.
-  for (const each of new Set([births.slots, slots])) {
+  for (const each of new Set([insertLeases.slots, slots])) {
     for (const one of done.worked.claimed) each.take(laneOf(one));
   }
-  const step = await fanOut(tx, { births, nowMs, facts, aside, way });
+  const step = await fanOut(tx, { insertLeases, nowMs, facts, aside, way });
   const outlook = besideFigures(tx, lookAhead(tx, slots, aside), { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;

@@ -9,7 +9,7 @@ import {
   type Piece,
   type StalledFanOuts,
 } from '../../rules/fan-outs.ts';
-import type { Births } from '../../rules/offer-slots.ts';
+import type { InsertLeases } from '../../rules/offer-slots.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
@@ -48,7 +48,7 @@ export interface FannedOut {
 }
 
 interface StepContext {
-  births: Births;
+  insertLeases: InsertLeases;
   nowMs: number;
   facts: Fact[];
 }
@@ -74,26 +74,41 @@ export async function fanOut(
 async function takeStep(
   tx: Tx,
   row: Row,
-  { births, nowMs, facts }: StepContext,
+  { insertLeases, nowMs, facts }: StepContext,
 ): Promise<FannedOut> {
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
-  const { listeners: heard, after } = await next(tx, fanningOut, stepFor(births.slots, fanningOut));
+  const { listeners: heard, after } = await next(
+    tx,
+    fanningOut,
+    stepFor(insertLeases.slots, fanningOut),
+  );
   const [some = []] = await withRules(tx, [heard]);
   const listeners = fitting(some, sent.payload);
   const deliveries = listeners.map(({ callback, lane }, i) => {
     return { event, n: made + i, appNo, slice, callback, lane };
   });
-  const { waiting, answered } = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
+  const { waiting, answered } = await makeDeliveries(tx, {
+    deliveries,
+    insertLeases,
+    nowMs,
+    facts,
+  });
   const madeNow = made + listeners.length;
   const moved =
     after === undefined
       ? [tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])]
       : [tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow])];
   await Promise.all([answered, ...moved]);
-  const { lease } = births.slots;
-  const born = births.born.map((one) => ({ ...one, ...sent, tries: 0, attempts: 0, lease }));
-  return { deliveries: born, waiting, isDone: true };
+  const { lease } = insertLeases.slots;
+  const fresh = insertLeases.fresh.map((one) => ({
+    ...one,
+    ...sent,
+    tries: 0,
+    attempts: 0,
+    lease,
+  }));
+  return { deliveries: fresh, waiting, isDone: true };
 }
 
 async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece<Found>> {

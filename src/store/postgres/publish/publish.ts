@@ -6,7 +6,7 @@ import type { Accepted } from '../../port/delivery-verbs.ts';
 import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import type { Births } from '../../rules/offer-slots.ts';
+import type { InsertLeases } from '../../rules/offer-slots.ts';
 import { integer, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
@@ -53,7 +53,7 @@ export type Published = EditOutput<'publish'>;
 
 export interface PublishContext {
   nowMs: number;
-  births: Births;
+  insertLeases: InsertLeases;
   slices: Slices;
   /** The cache of listeners, if the transaction does nothing but publish. */
   heard: ListenerCache | undefined;
@@ -239,7 +239,7 @@ async function write(
   context: PublishContext,
 ): Promise<Pick<PublishedAll, 'answered'>> {
   if (events.length === 0) return { answered: Promise.resolve() };
-  const { nowMs, births, slices, left, facts } = context;
+  const { nowMs, insertLeases, slices, left, facts } = context;
   for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
   const slice: number[] = [];
   for (const event of events) {
@@ -278,7 +278,7 @@ async function write(
   );
   const asked = Promise.all([covered, inserted, begun]);
   asked.catch(() => undefined); // Taking positions in ordered lanes may fail first.
-  const made = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
+  const made = await makeDeliveries(tx, { deliveries, insertLeases, nowMs, facts });
   left.waiting += made.waiting;
   left.fanOuts += many.length;
   return { answered: Promise.all([asked, made.answered]) };

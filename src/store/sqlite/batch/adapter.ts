@@ -6,7 +6,7 @@ import type { Work } from '../../port/delivery-verbs.ts';
 import {
   type Batch,
   type BatchReply,
-  type Foretell,
+  type Announce,
   type StoreFailure,
   type WorkReply,
   asBatch,
@@ -32,7 +32,7 @@ import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
 import { prepareWrite, type Left } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
-  run: (batch: Batch, foretell?: Foretell) => BatchReply;
+  run: (batch: Batch, announce?: Announce) => BatchReply;
   work: (work: Work) => WorkReply;
 }
 
@@ -87,10 +87,10 @@ export function adapterOn(
   const planWrite = prepareWrite(db, deps);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = (batch: Batch, foretell: Foretell): Written<Left> => {
+  const write = (batch: Batch, announce: Announce): Written<Left> => {
     const elsewhere = broken ?? inPlace();
     if (elsewhere !== undefined) return elsewhere;
-    const beforeCommit = ({ born }: Left): void => foretell(born);
+    const beforeCommit = ({ fresh }: Left): void => announce(fresh);
     const written = committed(writeTogether(db, planWrite(batch), beforeCommit), inPlace);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
@@ -102,13 +102,13 @@ export function adapterOn(
     }
     return written;
   };
-  const run: Sqlite['run'] = (batch, foretell = () => undefined) => {
-    const written = write(batch, foretell);
+  const run: Sqlite['run'] = (batch, announce = () => undefined) => {
+    const written = write(batch, announce);
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
-    const { born, outlook, worked } = last;
+    const { fresh, outlook, worked } = last;
     const told = worked && { ...worked, fannedOut: withNews(worked.fannedOut, aside) };
-    return { kind: 'written', settled, edits, born, outlook, worked: told };
+    return { kind: 'written', settled, edits, fresh, outlook, worked: told };
   };
   return {
     run,
@@ -140,7 +140,7 @@ export function inProcess(
     return reply;
   };
   return {
-    send: async (batch, foretell) => heard(sqlite.run(batch, foretell)),
+    send: async (batch, announce) => heard(sqlite.run(batch, announce)),
     work: async (work) => heard(sqlite.work(work)),
     read: async (call) => sqlite.read(call),
     close: async () => sqlite.close(),

@@ -1,10 +1,10 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
 // leaves.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Born, Outlook, Worked } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, Outlook, Worked } from '../../port/delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall } from '../../port/transport-protocol.ts';
-import { birthsFor } from '../../rules/offer-slots.ts';
+import { insertLeasesFor } from '../../rules/offer-slots.ts';
 import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
@@ -34,7 +34,7 @@ import {
 } from '../upkeep/statistics.ts';
 
 export interface Left {
-  born: readonly Born[];
+  fresh: readonly FreshDelivery[];
   outlook: Outlook;
   worked: Worked | undefined;
   /** Facts of the batch for statistics, in its minute. */
@@ -62,10 +62,10 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
       gathered.undo(); // The figures that an earlier try took were not written.
       // When items run alone, one may be rolled back after it inserted a delivery; so then none is
       // leased.
-      const births = birthsFor(way === 'together' ? offer : undefined);
+      const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
       const facts: Fact[] = [];
       const changes: Changes = new Map();
-      const context = { nowMs, births, facts, known: emptyMemo() };
+      const context = { nowMs, insertLeases, facts, known: emptyMemo() };
       return {
         outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
         edits: calls.map((call) => ({
@@ -81,15 +81,15 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           // After the outcomes: an attempt that ended just before the clock was set back sets the
           // due time of its retry.
           rebase.apply(nowMs);
-          const { born } = births;
-          const taken = takeUp && take(takeUp, { nowMs, facts, born });
+          const { fresh } = insertLeases;
+          const taken = takeUp && take(takeUp, { nowMs, facts, fresh });
           writeFigures(facts, nowMs);
           const isKnown = calls.length > 0 || taken?.slots !== undefined;
-          const slots = taken?.slots ?? births.slots;
+          const slots = taken?.slots ?? insertLeases.slots;
           const readyMs = isKnown ? ahead.readyMs(slots) : firstReadyMs(changes);
           const isFanningOut = ahead.isFanningOut();
           const worked = taken && workedFrom(taken, { readyMs, isFanningOut });
-          return { born, outlook: { readyMs, isFanningOut }, worked, facts };
+          return { fresh, outlook: { readyMs, isFanningOut }, worked, facts };
         },
       };
     };

@@ -2,21 +2,21 @@
 // Each prepares its statements once, when the database is opened, and returns the function that
 // runs them.
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import type { Births } from '../../rules/offer-slots.ts';
+import type { InsertLeases } from '../../rules/offer-slots.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
 import type { KnownRules, Listener } from '../../rules/listeners.ts';
 
-export interface BirthContext {
+export interface InsertContext {
   /** The time of the batch. */
   nowMs: number;
   /** Room for fresh deliveries on the node that sent the batch. */
-  births: Births;
+  insertLeases: InsertLeases;
   /** Receives the facts of the batch for statistics. */
   facts: Fact[];
 }
 
-export interface EditContext extends BirthContext {
+export interface EditContext extends InsertContext {
   /** Results of reads for the publishes just before this one. */
   known: PublishMemo;
 }

@@ -230,7 +230,7 @@ function inBatches(
       inFlight: new Map(),
       laneRoom: 512,
     });
-    const context = { nowMs: world.nowMs(), insertLeases, facts: [], known: emptyMemo() };
+    const context = { nowMs: world.nowMs(), insertLeases, facts: [], memo: emptyMemo() };
     transact(db, () => {
       for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
         publishOne(i, context);

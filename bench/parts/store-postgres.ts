@@ -66,7 +66,7 @@ async function compareDatabases(): Promise<void> {
   const url = await postgres.createDatabase('databases');
   const cluster = await openCluster({ url, ...options });
   here.defer(async () => cluster.close());
-  const transport = await openPostgres({ url, ...options, onHeard: () => undefined });
+  const transport = await openPostgres({ url, ...options, onNotified: () => undefined });
   const alone = createBatcher(transport, {
     ...limits,
     nowMs: () => transport.nowMs(),

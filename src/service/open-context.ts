@@ -87,7 +87,7 @@ export async function openContext(
   cleanup.use(tending);
   const reach = createReach({ store, world }, () => tending.ended());
   const { changed } = reach;
-  const told = {
+  const observers = {
     changed,
     changes,
     expires: (atMs: number) => tending.expires(atMs),
@@ -95,7 +95,17 @@ export async function openContext(
   };
   const { tracer } = outside;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
-  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
+  const context = {
+    world,
+    store,
+    guard,
+    newId,
+    quotas,
+    ring,
+    tracer,
+    defaultApp: app,
+    ...observers,
+  };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
   const noticed = (): void => tending.noticed();
   return { context, reach, noticed, journal, meter, failures: () => failures, ...first };

@@ -183,8 +183,10 @@ export function filterContract(name: string, open: OpenSubject): void {
     async function crowd(app: App, size: number, filter: Filter): Promise<void> {
       const most = callbacksPerSubscriptionMax;
       for (let left = size; left > 0; left -= most) {
-        const heard = Array.from({ length: Math.min(left, most) }, (_, i) => callback(i, 'a'));
-        await subscribed(app, filter, heard);
+        const countMatches = Array.from({ length: Math.min(left, most) }, (_, i) =>
+          callback(i, 'a'),
+        );
+        await subscribed(app, filter, countMatches);
       }
     }
 

@@ -175,7 +175,7 @@ async function publishCutAt(place: Place, counts: Counts): Promise<boolean> {
 /** Without a key, after so many that nobody waits to hear who listens. */
 async function plainCutAt(place: Place, counts: Counts): Promise<boolean> {
   const publish = async (input = stage.publishing('plain')) => dispatcher.publish(room, input);
-  for (let times = 0; times <= limits.heardSteadyTimes; times += 1) {
+  for (let times = 0; times <= limits.listenerCacheSteadyTimes; times += 1) {
     await settled((await insist(publish)).fresh);
   }
   const isCut = cutInTransaction(place);

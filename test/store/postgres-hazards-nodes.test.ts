@@ -174,7 +174,7 @@ describe('a transaction that stays open', net, () => {
     const keeper = keepFloors();
     const nowMs = startMs + 10 * limits.floorMs;
     assert.deepEqual(keeper.next(nowMs), { readyMs: 0, isDropped: true });
-    keeper.heard(nowMs);
+    keeper.observed(nowMs);
     assert.deepEqual(keeper.next(nowMs + 1), { readyMs: nowMs - limits.floorMs, isDropped: false });
     await publish(startMs);
     const floors = keeper.next(nowMs + limits.floorDropMs - 1);

@@ -32,7 +32,7 @@ const repeatedReads = Object.entries({
   'delivery.live': ['text', 'bigint', 'bigint'],
   'delivery.done': ['text', 'bigint', 'bigint'],
   'events.one': ['text', 'bigint'],
-  'notices.heard': ['bigint', 'text'],
+  'notices.listening': ['bigint', 'text'],
   'replayable.name': ['text'],
   'feed.after': ['bigint', 'bigint', 'bigint', 'bigint'],
   'subscriptions.callbacks': ['bigint'],

@@ -153,7 +153,7 @@ export async function publishOn(
     nowMs,
     insertLeases,
     slices: createSlices(),
-    heard: undefined,
+    listenerCache: undefined,
     left,
     facts: [],
   };

@@ -69,7 +69,7 @@ interface Node extends AsyncDisposable {
 
 async function openNode(stage: Stage): Promise<Node> {
   const { url } = stage.database;
-  const way = await openPostgres({ url, world, onHeard: () => undefined });
+  const way = await openPostgres({ url, world, onNotified: () => undefined });
   return {
     publish: async (more) => {
       const edits = [{ verb: 'publish', input: stage.publishing('one', more) } as const];

@@ -27,13 +27,13 @@ export function publishContract(name: string, open: OpenSubject): void {
 
     describe('publish', () => {
       it('makes one delivery for every callback that hears the event', async () => {
-        const heard = ['a.b.c', 'a.b.*', 'a.*', '*'];
+        const matching = ['a.b.c', 'a.b.*', 'a.*', '*'];
         const deaf = ['a', 'a.b', 'a.b.c.*', 'b.*', 'A.b.c'];
-        const all = [...heard, ...deaf].map((pattern, index) => callback(index, pattern));
+        const all = [...matching, ...deaf].map((pattern, index) => callback(index, pattern));
         await subscribed([...all, inactive(all.length, '*')]);
         const [accepted] = await publish('a.b.c');
         assert(accepted);
-        assert.equal(accepted.deliveries, heard.length);
+        assert.equal(accepted.deliveries, matching.length);
         const made = await deliveries({ event: accepted.id });
         assert.deepEqual(
           made.map(({ n, callback: { position } }) => ({ n, position })),

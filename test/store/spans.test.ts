@@ -129,7 +129,7 @@ function publishAlone({ db, clock }: Opened, app: App, id: string): void {
     nowMs: clock.ms,
     insertLeases: insertLeasesFor(undefined),
     facts: [],
-    known: emptyMemo(),
+    memo: emptyMemo(),
   };
   preparePublish(db)(inputOf(app, id), context);
 }

@@ -192,8 +192,8 @@ describe('the list of statements', () => {
     const planOutcomes = prepareOutcomes(recorder);
     const rebase = prepareRebase(recorder);
     const deps = {
-      gathered: createPendingStatistics(),
-      aside: createStalledFanOuts(),
+      pending: createPendingStatistics(),
+      stalled: createStalledFanOuts(),
       planOutcomes,
       rebase,
     };

@@ -63,7 +63,7 @@ const edits = {
     isNewSecret: fc.boolean(),
     chosen: maybe(record({ ...chosen, expiresInMs: maybe(fc.constantFrom(0, 1, 20_000)) })),
     isStale: fc.constantFrom(false, false, false, true),
-    heard: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
+    patterns: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
   }),
   expire: record({ kind: one('expire' as const), who }),
   forgetPatterns: record({

@@ -117,7 +117,7 @@ function editSubscription(
   cast: Cast,
   each: Extract<EditCommand, { kind: 'edit' }>,
 ): EditCall | undefined {
-  const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
+  const { who, state, positions, isNewSecret, isStale, patterns, chosen } = each;
   const found = pick(cast.twins.table('subscription'), who);
   if (found === undefined) return undefined;
   const known = cast.twins.table('callback').filter((row) => row['subscription'] === found['no']);
@@ -131,7 +131,7 @@ function editSubscription(
     state,
     urls,
     secrets: isNewSecret ? digest(String(cast.twins.nowMs)) : undefined,
-    events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+    events: patterns === undefined ? [] : [{ position: 0, events: [...new Set(patterns)] }],
     chosen: chosen && choose(cast, chosen),
   });
 }
@@ -256,7 +256,7 @@ function poison(
         positions: [0],
         isNewSecret: true,
         isStale: false,
-        heard: ['c'],
+        patterns: ['c'],
         chosen: {
           ordered: true,
           rate: 4,

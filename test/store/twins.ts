@@ -87,7 +87,7 @@ export class Twins implements AsyncDisposable {
       url: database.url,
       // Its clock stands still: no batch is cut off because the machine is slow.
       world: { ...realWorld(), nowMs: () => clock.nowMs(), monotonicMs: () => 0 },
-      onHeard: () => undefined,
+      onNotified: () => undefined,
       clock: 'given',
       lingerMs: { least: lingerMs, most: lingerMs },
       floorMs: lingerMs,

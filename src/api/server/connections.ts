@@ -36,7 +36,7 @@ interface Line {
   open: ServerResponse[];
   newest: ServerResponse | undefined;
   /** When the last answer was sent; no further request is expected. */
-  toldMs: number | undefined;
+  refusedMs: number | undefined;
   /** The final refusal, sent when its turn comes. */
   refuse: (() => void) | undefined;
 }
@@ -100,7 +100,7 @@ function enter(house: House, socket: Socket): Line | undefined {
     asked: 0,
     open: [],
     newest: undefined,
-    toldMs: undefined,
+    refusedMs: undefined,
     refuse: undefined,
   };
   house.all.add(line);
@@ -160,7 +160,7 @@ function ask(
   // stays open.
   if (isLast) {
     response.prependListener('finish', () => {
-      line.toldMs = world.monotonicMs();
+      line.refusedMs = world.monotonicMs();
       response.req.socket.end();
     });
   }
@@ -175,7 +175,7 @@ function breakOff(
   line: Line,
   { socket, refuse, world }: { socket: Socket; refuse: () => void; world: Clock },
 ): void {
-  if (line.toldMs !== undefined) {
+  if (line.refusedMs !== undefined) {
     cutOff(line, { socket, nowMs: world.monotonicMs() });
     return;
   }
@@ -184,8 +184,8 @@ function breakOff(
 }
 
 /** The client keeps sending. Destroyed at once, it might not have read the last answer. */
-function cutOff({ toldMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
-  if (toldMs !== undefined && nowMs - toldMs >= limits.overLingerMs) socket.destroy();
+function cutOff({ refusedMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
+  if (refusedMs !== undefined && nowMs - refusedMs >= limits.overLingerMs) socket.destroy();
 }
 
 function refuseInTurn(line: Line, world: Clock): void {
@@ -197,7 +197,7 @@ function refuseInTurn(line: Line, world: Clock): void {
   const isTurn = open.every((response) => response === broken && !isAnswered);
   if (!isTurn) return;
   line.refuse = undefined;
-  line.toldMs = world.monotonicMs();
+  line.refusedMs = world.monotonicMs();
   if (isAnswered) broken.req.socket.destroySoon();
   else refuse();
 }

@@ -95,12 +95,14 @@ function acceptedText(event: string, { eventId, deliveries, warnings }: Accepted
             '--lenient:',
           ...lines,
         ];
-  return [`Published ${event} as ${eventId}: ${heardBy(event, deliveries)}`, ...notes, ''].join(
-    '\n',
-  );
+  return [
+    `Published ${event} as ${eventId}: ${describeFanOut(event, deliveries)}`,
+    ...notes,
+    '',
+  ].join('\n');
 }
 
-function heardBy(event: string, deliveries: number | null): string {
+function describeFanOut(event: string, deliveries: number | null): string {
   if (deliveries === null)
     return 'more matching subscriptions than are counted at once; deliveries are being created.';
   if (deliveries === 0) {

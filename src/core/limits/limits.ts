@@ -236,18 +236,18 @@ export const limits = {
   fanOutSharedBytesMax: 65_536,
   fanOutPutOffMax: 2,
   /**
-   * On PostgreSQL a node remembers which subscriptions match an event name: for `heardNamesMax`
-   * names, with at most `heardListenersMax` subscriptions each. After `heardSteadyTimes` unchanged
+   * On PostgreSQL a node remembers which subscriptions match an event name: for `listenerCacheNamesMax`
+   * names, with at most `listenerCacheListenersMax` subscriptions each. After `listenerCacheSteadyTimes` unchanged
    * matches, a publish no longer waits for the result of the match.
    */
-  heardNamesMax: 1_000,
-  heardListenersMax: 32,
-  heardSteadyTimes: 4,
+  listenerCacheNamesMax: 1_000,
+  listenerCacheListenersMax: 32,
+  listenerCacheSteadyTimes: 4,
   /**
    * Stuck fan-outs that are skipped one by one; with more, all up to the newest of them are
    * skipped.
    */
-  fanOutsAsideMax: 100,
+  stalledFanOutsMax: 100,
   /** Events in one batch publish; and how many are checked before other requests get a turn. */
   batchEventsMax: 1_000,
   eventsCheckedAtOnce: 100,

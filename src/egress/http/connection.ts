@@ -16,7 +16,7 @@ export interface Carried {
    */
   start(): RequestBytes | undefined;
   /** The first byte of a response has arrived. */
-  onHeard(): void;
+  onFirstByte(): void;
   onHead(head: AnswerHead): void;
   onBody(data: Uint8Array): void;
   onEnd(): void;
@@ -54,7 +54,7 @@ export class Connection implements Link<Connection> {
   #socket: Socket | undefined;
   #closed: Promise<unknown> | undefined;
   #carried: Carried | undefined;
-  #isHeard = false;
+  #hasReceived = false;
   #isKept = true;
   #isOver = false;
   #requests = 0;
@@ -123,7 +123,7 @@ export class Connection implements Link<Connection> {
     const bytes = carried.start();
     if (bytes === undefined || this.#isOver) return;
     this.#requests += 1;
-    this.#isHeard = false;
+    this.#hasReceived = false;
     this.#isKept = true;
     this.#reader.begin(carried.method);
     if (bytes.rest === undefined) {
@@ -140,9 +140,9 @@ export class Connection implements Link<Connection> {
     const socket = this.#socket;
     const carried = this.#carried;
     if (socket === undefined || carried === undefined) return this.#lose(gone); // No request is in flight.
-    if (!this.#isHeard) {
-      this.#isHeard = true;
-      carried.onHeard();
+    if (!this.#hasReceived) {
+      this.#hasReceived = true;
+      carried.onFirstByte();
     }
     let reading;
     try {

@@ -50,7 +50,7 @@ export class Retention {
       this.#wake = new AbortController();
       const either = AbortSignal.any([signal, this.#wake.signal]);
       const isTidy = await this.#round();
-      this.#tell();
+      this.#report();
       if (isTidy) await this.#pause(either);
     }
   }
@@ -84,7 +84,7 @@ export class Retention {
       if (signal.aborted || restedMs >= limits.keeperEveryMs) return;
       const swept = await store.edit('sweep', { limit: limits.keeperRowsMax }).catch(onError);
       this.#cancelled += swept?.cancelled ?? 0;
-      this.#tell();
+      this.#report();
       if (swept?.isMore === true) return;
     }
   }
@@ -137,7 +137,7 @@ export class Retention {
     return { appKeepMs, subscriptionFineMs: figuresFineMs, subscriptionKeepMs: figuresKeepMs };
   }
 
-  #tell(): void {
+  #report(): void {
     const { expired, deleted } = this.#retained;
     if (this.#cancelled + expired > 0) this.#deps.onEnded();
     this.#cancelled = 0;

@@ -32,7 +32,7 @@ export interface WriteInput {
   offer: Offer | undefined;
   announce?: Announce | undefined;
   /** Fan-outs that are skipped. */
-  aside: StalledFanOuts;
+  stalled: StalledFanOuts;
   /** By which the time of a batch counts. */
   world: Pick<World, 'monotonicMs'>;
   context: Omit<EditContext, 'insertLeases' | 'left' | 'facts'>;
@@ -52,16 +52,16 @@ export interface Written {
  */
 export async function writeBatch(
   tx: Tx,
-  { edits, offer, announce, aside, world, context }: WriteInput,
+  { edits, offer, announce, stalled, world, context }: WriteInput,
   way: Way,
 ): Promise<Done<Written>> {
   // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
   const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
   const facts: Fact[] = [];
   const isAlike = way === 'together' && edits.every(({ verb }) => verb === 'publish');
-  const heard = isAlike ? context.heard : undefined;
+  const listenerCache = isAlike ? context.listenerCache : undefined;
   const left = { waiting: 0, fanOuts: 0 };
-  const within: EditContext = { ...context, heard, insertLeases, facts, left };
+  const within: EditContext = { ...context, listenerCache, insertLeases, facts, left };
   const untilMs = world.monotonicMs() + limits.batchEditsMs;
   const isInTime = (): boolean => world.monotonicMs() < untilMs;
   await lockFanOuts(tx, edits);
@@ -69,7 +69,7 @@ export async function writeBatch(
     ? applyRuns(tx, edits, within, isInTime)
     : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([
-    lookAhead(tx, insertLeases.slots, aside),
+    lookAhead(tx, insertLeases.slots, stalled),
     writeFigures(tx, within),
     answered,
   ]);
@@ -95,17 +95,17 @@ export async function writeBatch(
  * disk each time.
  */
 export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
-  const { edits, offer, aside, context } = input;
-  if (context.gathered.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
+  const { edits, offer, stalled, context } = input;
+  if (context.pending.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
     const output = { written: 0, isMore: false };
-    return nothingNew(input, output, await lookAhead(tx, insertLeasesFor(offer).slots, aside));
+    return nothingNew(input, output, await lookAhead(tx, insertLeasesFor(offer).slots, stalled));
   }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
   const insertLeases = insertLeasesFor(offer);
   const [isEmpty, outlook] = await Promise.all([
     isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
-    lookAhead(tx, insertLeases.slots, aside),
+    lookAhead(tx, insertLeases.slots, stalled),
   ]);
   if (!isEmpty) return undefined;
   return nothingNew(input, { entries: [] }, outlook);
@@ -244,7 +244,7 @@ async function applyEdit(
   call: EditCall,
   context: EditContext,
 ): Promise<EditOutput<EditVerb>> {
-  const { nowMs, givenMs, facts, gathered } = context;
+  const { nowMs, givenMs, facts, pending } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
   if (call.verb === 'forgetPatterns') return forgetPatterns(tx, call.input);
   if (call.verb === 'forgetFeed') return forgetFeed(tx, call.input);
@@ -273,7 +273,7 @@ async function applyEdit(
     case 'sweep':
       return context.sweep(tx, call.input, context);
     case 'keepFigures':
-      return keepFigures(tx, gathered, call.input.limit);
+      return keepFigures(tx, pending, call.input.limit);
     case 'tidyFigures':
       return tidyFigures(tx, call.input, nowMs);
     case 'retain':

@@ -31,7 +31,7 @@ export const fanOutSql = {
       and born <= $5 and (died is null or died > $5)
     order by pattern.callback limit $6`,
   // By the callbacks alone, with expressions that match no index that begins with the app.
-  heard: `
+  matched: `
     select distinct callback from pattern
     where callback = any($1::bigint[]) and pattern || '' = any($2::text[])
       and born + 0 <= $3 and (died is null or died > $3)`,
@@ -59,15 +59,15 @@ interface StepContext {
  */
 export async function fanOut(
   tx: Tx,
-  { aside, way, ...context }: StepContext & { aside: StalledFanOuts; way: Way },
+  { stalled, way, ...context }: StepContext & { stalled: StalledFanOuts; way: Way },
 ): Promise<FannedOut> {
-  const [row] = await tx.query(fanOutSql.oldest, [aside.upTo(), aside.events()]);
+  const [row] = await tx.query(fanOutSql.oldest, [stalled.upTo(), stalled.events()]);
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
   if (way === 'together') return takeStep(tx, row, context);
   const taken = await inSavepoint(tx, 'fanOut', async () => takeStep(tx, row, context));
   if (taken.kind === 'done') return taken.output;
   context.facts.length = 0; // They were rolled back.
-  aside.add(text(row, 'event'), taken.message);
+  stalled.add(text(row, 'event'), taken.message);
   return { deliveries: [], waiting: 0, isDone: true };
 }
 
@@ -78,12 +78,12 @@ async function takeStep(
 ): Promise<FannedOut> {
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
-  const { listeners: heard, after } = await next(
+  const { listeners: matched, after } = await next(
     tx,
     fanningOut,
     stepFor(insertLeases.slots, fanningOut),
   );
-  const [some = []] = await withRules(tx, [heard]);
+  const [some = []] = await withRules(tx, [matched]);
   const listeners = fitting(some, sent.payload);
   const deliveries = listeners.map(({ callback, lane }, i) => {
     return { event, n: made + i, appNo, slice, callback, lane };
@@ -122,9 +122,9 @@ async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece
     const rows = await tx.query(fanOutSql.listeners, values);
     const some = rows.map((row) => toFound(row, toLane(row)));
     const callbacks = some.map(({ callback }) => callback);
-    const heard = await heardBefore(tx, { callbacks, names: names.slice(0, index), version });
+    const matched = await matchedEarlier(tx, { callbacks, names: names.slice(0, index), version });
     found.push(
-      ...some.filter(({ callback, lane }) => lane.state !== 'ended' && !heard.has(callback)),
+      ...some.filter(({ callback, lane }) => lane.state !== 'ended' && !matched.has(callback)),
     );
     from = callbacks.at(-1) ?? from;
     left -= rows.length;
@@ -135,12 +135,12 @@ async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece
 }
 
 /** Callbacks that also match by an earlier pattern: they already have their delivery. */
-async function heardBefore(
+async function matchedEarlier(
   tx: Tx,
   input: { callbacks: readonly number[]; names: readonly string[]; version: number },
 ): Promise<Set<number>> {
   const { callbacks, names, version } = input;
   if (callbacks.length === 0 || names.length === 0) return new Set();
-  const rows = await tx.query(fanOutSql.heard, [callbacks, names, version]);
+  const rows = await tx.query(fanOutSql.matched, [callbacks, names, version]);
   return new Set(rows.map((row) => integer(row, 'callback')));
 }

@@ -79,7 +79,7 @@ export async function takeWriter(tx: Tx): Promise<number> {
 export interface FigureContext {
   nowMs: number;
   writer: number;
-  gathered: PendingStatistics;
+  pending: PendingStatistics;
   /** What the transaction does, to be counted. */
   facts: Fact[];
 }
@@ -90,19 +90,17 @@ export interface FigureContext {
  * less of the server's CPU than arrays (docs/performance.md).
  */
 export async function writeFigures(tx: Tx, context: FigureContext): Promise<void> {
-  const { gathered, facts } = context;
+  const { pending, facts } = context;
   await Promise.all([
     writeAppFigures(tx, context),
     // At least as many as this batch may add, so that they cannot accumulate without bound.
-    gathered.isFull()
-      ? keepFigures(tx, gathered, Math.max(facts.length, limits.figuresRowsMax))
-      : [],
+    pending.isFull() ? keepFigures(tx, pending, Math.max(facts.length, limits.figuresRowsMax)) : [],
   ]);
 }
 
 export async function writeAppFigures(
   tx: Tx,
-  { nowMs, writer, facts }: Omit<FigureContext, 'gathered'>,
+  { nowMs, writer, facts }: Omit<FigureContext, 'pending'>,
 ): Promise<void> {
   const apps = figuresByApp(facts);
   const [first] = apps;
@@ -123,10 +121,10 @@ export async function writeAppFigures(
 
 export async function keepFigures(
   tx: Tx,
-  gathered: PendingStatistics,
+  pending: PendingStatistics,
   limit: number,
 ): Promise<{ written: number; isMore: boolean }> {
-  const some = gathered.take(limit);
+  const some = pending.take(limit);
   if (some.length > 0) {
     const { took, counts } = columnsOf(
       subscriptionColumns,
@@ -139,7 +137,7 @@ export async function keepFigures(
       ...counts,
     ]);
   }
-  return { written: some.length, isMore: !gathered.isEmpty() };
+  return { written: some.length, isMore: !pending.isEmpty() };
 }
 
 function columnsOf(

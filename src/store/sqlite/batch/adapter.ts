@@ -81,9 +81,9 @@ export function adapterOn(
   db: DatabaseSync,
   { lock = noLock, inPlace = alwaysSameFile, rebase = neverRebase }: Partial<AdapterDeps> = {},
 ): Sqlite {
-  const gathered = createPendingStatistics();
-  const aside = createStalledFanOuts();
-  const deps = { gathered, aside, rebase, planOutcomes: prepareOutcomes(db) };
+  const pending = createPendingStatistics();
+  const stalled = createStalledFanOuts();
+  const deps = { pending, stalled, rebase, planOutcomes: prepareOutcomes(db) };
   const planWrite = prepareWrite(db, deps);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
@@ -94,11 +94,11 @@ export function adapterOn(
     const written = committed(writeTogether(db, planWrite(batch), beforeCommit), inPlace);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
-      gathered.done();
+      pending.done();
       rebase.done(batch.nowMs);
-      gathered.add(written.last.facts, minuteOf(batch.nowMs));
+      pending.add(written.last.facts, minuteOf(batch.nowMs));
     } else {
-      gathered.undo();
+      pending.undo();
     }
     return written;
   };
@@ -107,8 +107,8 @@ export function adapterOn(
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
     const { fresh, outlook, worked } = last;
-    const told = worked && { ...worked, fannedOut: withNews(worked.fannedOut, aside) };
-    return { kind: 'written', settled, edits, fresh, outlook, worked: told };
+    const reported = worked && { ...worked, fannedOut: withNews(worked.fannedOut, stalled) };
+    return { kind: 'written', settled, edits, fresh, outlook, worked: reported };
   };
   return {
     run,
@@ -135,13 +135,13 @@ export function inProcess(
   sqlite: Sqlite,
   { onFatal }: { onFatal: (error: Error) => void },
 ): Transport {
-  const heard = <R extends BatchReply | WorkReply>(reply: R): R => {
+  const observed = <R extends BatchReply | WorkReply>(reply: R): R => {
     if (reply.kind === 'fatal') onFatal(toError(reply));
     return reply;
   };
   return {
-    send: async (batch, announce) => heard(sqlite.run(batch, announce)),
-    work: async (work) => heard(sqlite.work(work)),
+    send: async (batch, announce) => observed(sqlite.run(batch, announce)),
+    work: async (work) => observed(sqlite.work(work)),
     read: async (call) => sqlite.read(call),
     close: async () => sqlite.close(),
   };

@@ -44,28 +44,28 @@ export interface Left {
 export type PlanWrite = (batch: Batch) => Plan<Left>;
 
 export interface WriteDeps {
-  gathered: PendingStatistics;
-  aside: StalledFanOuts;
+  pending: PendingStatistics;
+  stalled: StalledFanOuts;
   planOutcomes: PlanOutcomes;
   rebase: Rebase;
 }
 
 export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
-  const { gathered, aside, planOutcomes, rebase } = deps;
-  const keep = prepareKeepFigures(db, gathered);
-  const writeFigures = prepareWriteFigures(db, { gathered, keep });
-  const applyEdit = prepareEdits(db, { keep, aside });
-  const take = prepareClaimAndFanOut(db, aside);
-  const ahead = prepareOutlook(db, aside);
+  const { pending, stalled, planOutcomes, rebase } = deps;
+  const keep = prepareKeepFigures(db, pending);
+  const writeFigures = prepareWriteFigures(db, { pending, keep });
+  const applyEdit = prepareEdits(db, { keep, stalled });
+  const take = prepareClaimAndFanOut(db, stalled);
+  const ahead = prepareOutlook(db, stalled);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
     (way) => {
-      gathered.undo(); // The figures that an earlier try took were not written.
+      pending.undo(); // The figures that an earlier try took were not written.
       // When items run alone, one may be rolled back after it inserted a delivery; so then none is
       // leased.
       const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
       const facts: Fact[] = [];
       const changes: Changes = new Map();
-      const context = { nowMs, insertLeases, facts, known: emptyMemo() };
+      const context = { nowMs, insertLeases, facts, memo: emptyMemo() };
       return {
         outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
         edits: calls.map((call) => ({
@@ -73,7 +73,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           apply: () => {
             // Any other edit may change what was read; and when items run alone, the last one may
             // be rolled back.
-            if (call.verb !== 'publish' || way === 'alone') context.known = emptyMemo();
+            if (call.verb !== 'publish' || way === 'alone') context.memo = emptyMemo();
             return unlessUndone(facts, () => applyEdit(call, context));
           },
         })),
@@ -108,7 +108,7 @@ type ApplyEdit = (call: EditCall, context: EditContext) => EditOutput<EditVerb>;
 
 interface EditDeps {
   keep: KeepFigures;
-  aside: StalledFanOuts;
+  stalled: StalledFanOuts;
 }
 
 function prepareEdits(db: DatabaseSync, deps: EditDeps): ApplyEdit {
@@ -128,11 +128,11 @@ function applyOwn<V extends OwnEdit>(
   return edits[call.verb](call.input, context);
 }
 
-function ownEdits(db: DatabaseSync, { keep, aside }: EditDeps): OwnEdits {
+function ownEdits(db: DatabaseSync, { keep, stalled }: EditDeps): OwnEdits {
   return {
     publish: preparePublish(db),
     sweep: prepareSweep(db),
-    retain: prepareRetain(db, aside),
+    retain: prepareRetain(db, stalled),
     startNode: prepareStartNode(db),
     heartbeat: prepareHeartbeat(db),
     stopNode: prepareStopNode(db),

@@ -40,10 +40,10 @@ type Taking = Pick<InsertContext, 'nowMs' | 'facts'> & { fresh: readonly FreshDe
 
 export function prepareClaimAndFanOut(
   db: DatabaseSync,
-  aside: StalledFanOuts,
+  stalled: StalledFanOuts,
 ): (offers: TakeUp, taking: Taking) => Claimed {
   const claim = prepareClaim(db);
-  const fanOut = prepareFanOut(db, aside);
+  const fanOut = prepareFanOut(db, stalled);
   return (offers, { nowMs, facts, fresh }) => {
     const { slots } = insertLeasesFor(offers.claim);
     for (const one of fresh) slots.take(laneOf(one));
@@ -193,16 +193,16 @@ type FanOut = (context: InsertContext) => readonly Leased[];
  * A fan-out that cannot continue is skipped: otherwise it would block all others, again after
  * every start.
  */
-function prepareFanOut(db: DatabaseSync, aside: StalledFanOuts): FanOut {
+function prepareFanOut(db: DatabaseSync, stalled: StalledFanOuts): FanOut {
   const oldest = db.prepare(fanOutSql.oldest);
   const take = prepareStep(db);
   return (context) => {
-    const row = oldest.get(aside.upTo(), aside.list());
+    const row = oldest.get(stalled.upTo(), stalled.list());
     if (row === undefined) return [];
     const apply = (): Leased[] => unlessUndone(context.facts, () => take(row, context));
     const taken = applyAlone(db, { verb: 'fanOut', apply });
     if (taken.kind === 'done') return taken.output;
-    aside.add(text(row, 'event'), taken.message);
+    stalled.add(text(row, 'event'), taken.message);
     return [];
   };
 }
@@ -252,12 +252,12 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut, most: number) =
       for (const row of rows) {
         const listener = toFound(row, toLane(row));
         from = listener.callback;
-        const isHeardBefore =
+        const isMatchedEarlier =
           index > 0 &&
           patterns
             .all({ callback: from, version })
             .some((each) => earlier.includes(text(each, 'pattern')));
-        if (listener.lane.state !== 'ended' && !isHeardBefore) found.push(listener);
+        if (listener.lane.state !== 'ended' && !isMatchedEarlier) found.push(listener);
       }
       left -= rows.length;
       if (left === 0) return { listeners: found, after: { step: index, callback: from } };

@@ -130,7 +130,7 @@ class Thread<Options, Question, Answer, Word = never> {
   /** Rejects with CannotOpenStore. */
   async open(options: Options, onDeath: (error: Error) => void): Promise<void> {
     this.#onDeath = onDeath;
-    this.#tell({ kind: 'open', options });
+    this.#post({ kind: 'open', options });
     return this.#opening.promise;
   }
 
@@ -148,7 +148,7 @@ class Thread<Options, Question, Answer, Word = never> {
     const id = this.#lastId;
     const answer = Promise.withResolvers<Answer>();
     this.#waiting.set(id, { answer, onAhead });
-    this.#tell({ kind: 'ask', id, question }, transfer);
+    this.#post({ kind: 'ask', id, question }, transfer);
     return answer.promise;
   }
 
@@ -156,12 +156,12 @@ class Thread<Options, Question, Answer, Word = never> {
   async close(): Promise<void> {
     if (this.#state === 'opening' || this.#state === 'open') {
       this.#state = 'closing';
-      this.#tell({ kind: 'close' });
+      this.#post({ kind: 'close' });
     }
     return this.#ended.promise;
   }
 
-  #tell(message: ToThread<Options, Question>, transfer: readonly ArrayBuffer[] = []): void {
+  #post(message: ToThread<Options, Question>, transfer: readonly ArrayBuffer[] = []): void {
     this.#worker.postMessage(message, transfer);
   }
 

@@ -18,7 +18,7 @@ export interface InsertContext {
 
 export interface EditContext extends InsertContext {
   /** Results of reads for the publishes just before this one. */
-  known: PublishMemo;
+  memo: PublishMemo;
 }
 
 export type Edit<V extends EditVerb> = (input: EditInput<V>, context: EditContext) => EditOutput<V>;
@@ -37,11 +37,11 @@ export interface PublishMemo {
    * By app, contract and name of the event; undefined: too many match, so they are left to a
    * fan-out.
    */
-  heard: Map<string, readonly Listener[] | undefined>;
+  listeners: Map<string, readonly Listener[] | undefined>;
   /** Span of the current slice: searches find events only within the stored span. */
   span: { slice: number; first: string; last: string } | undefined;
 }
 
 export function emptyMemo(): PublishMemo {
-  return { lanes: new Map(), rules: new Map(), heard: new Map(), span: undefined };
+  return { lanes: new Map(), rules: new Map(), listeners: new Map(), span: undefined };
 }

@@ -37,14 +37,14 @@ export const writer = 1;
 
 export type KeepFigures = (limit: number) => { written: number; isMore: boolean };
 
-export function prepareKeepFigures(db: DatabaseSync, gathered: PendingStatistics): KeepFigures {
+export function prepareKeepFigures(db: DatabaseSync, pending: PendingStatistics): KeepFigures {
   const write = db.prepare(writeFiguresSql.subscription);
   return (limit) => {
-    const some = gathered.take(limit);
+    const some = pending.take(limit);
     for (const { lane, minute, figures } of some) {
       write.run(minute, ...figureValues(subscriptionColumns, figures), lane);
     }
-    return { written: some.length, isMore: !gathered.isEmpty() };
+    return { written: some.length, isMore: !pending.isEmpty() };
   };
 }
 
@@ -56,7 +56,7 @@ export type WriteFigures = (facts: readonly Fact[], nowMs: number) => void;
 
 export function prepareWriteFigures(
   db: DatabaseSync,
-  { gathered, keep }: { gathered: PendingStatistics; keep: KeepFigures },
+  { pending, keep }: { pending: PendingStatistics; keep: KeepFigures },
 ): WriteFigures {
   const write = db.prepare(writeFiguresSql.app);
   return (facts, nowMs) => {
@@ -64,7 +64,7 @@ export function prepareWriteFigures(
       write.run(appNo, minuteOf(nowMs), writer, ...figureValues(appColumns, figures));
     }
     // Writes as many as this batch may add, so that the accumulated figures stay bounded.
-    if (gathered.isFull()) keep(Math.max(facts.length, limits.figuresRowsMax));
+    if (pending.isFull()) keep(Math.max(facts.length, limits.figuresRowsMax));
   };
 }
 

@@ -11,7 +11,7 @@ import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { startProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { publishBatches } from './batches.ts';
-import { readAll, sourceOf } from './source.ts';
+import { readAll, sourceOf } from '../service/text-source.ts';
 
 export async function publish(call: Invocation, terminal: Terminal): Promise<void> {
   if (call.text('batch') !== undefined) return publishBatches(call, terminal);

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { type AnswerHead, type AnswerLimits, AnswerReader } from './answer-reader.ts';
 import { DialError, openVetted, type DialOptions } from './connect.ts';
 import type { Deadline } from './deadlines.ts';
-import type { Link } from './linked-list.ts';
+import type { Link } from '../../core/base/linked-list.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
 /** A request on a connection, until it is lost or completed. */

@@ -11,7 +11,7 @@ import { type Carried, type Connection, ConnectionGone } from './connection.ts';
 import type { Connections, Taker } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
-import type { Link, LinkedList } from './linked-list.ts';
+import type { Link, LinkedList } from '../../core/base/linked-list.ts';
 import { BadRequest, requestBytes, type RequestBytes } from './request-bytes.ts';
 
 export interface SendRequest {

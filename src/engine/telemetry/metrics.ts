@@ -17,7 +17,7 @@ import {
 import { pendingOf } from '../../core/telemetry/statistics.ts';
 import type { NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
-import type { AdmissionFigures } from '../admission/admission.ts';
+import type { AdmissionStatistics } from '../admission/admission.ts';
 import type { LaneScan } from '../upkeep/lane-scan.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
@@ -32,7 +32,7 @@ export interface MetricsDeps extends WatchDeps {
   /** Deliveries that this node holds. */
   inFlight: () => number;
   streams: () => number;
-  admission: () => AdmissionFigures;
+  admission: () => AdmissionStatistics;
 }
 
 export interface Metrics extends AsyncDisposable {
@@ -74,7 +74,7 @@ function nodeFamilies({ self, store, inFlight, streams }: MetricsDeps): Family[]
   ];
 }
 
-function admissionFamilies(figures: AdmissionFigures): Family[] {
+function admissionFamilies(figures: AdmissionStatistics): Family[] {
   const { publishLimit, changeLimit, inFlight, changesWaiting, bytes, unreadBytes } = figures;
   return [
     gaugeBy('kind', titles.admissionInFlight, { ...inFlight }),

@@ -1,6 +1,6 @@
 // What must be seen when the part of the product that deals with PostgreSQL is broken on purpose.
 import type { SourceChange } from '../controls/change-source.ts';
-import type { LookControl } from '../controls/look.ts';
+import type { LookControl } from '../controls/run-controls.ts';
 import type { Finding } from '../finding.ts';
 import { burst } from './burst.ts';
 import { cutCommits } from './commits.ts';

@@ -1,7 +1,7 @@
 // Negative controls of the simulation: each breaks one promise on purpose, and some seed must show it.
 // `find` occurs exactly once in its file, so that a control cannot rot without a word.
 import type { SourceChange } from '../controls/change-source.ts';
-import { lookInProcess, type LookControl } from '../controls/look.ts';
+import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 
 interface Break extends SourceChange {
   name: string;

@@ -19,7 +19,7 @@ import type { Chance } from './chance.ts';
 import type { Clock, Mortal } from './clock.ts';
 import type { Counters } from './counters.ts';
 import type { Plan } from './plan.ts';
-import { leasesOf, takenUp } from './taken-up.ts';
+import { leasesOf, takenUp } from './claimed.ts';
 
 export interface SharedStore {
   sqlite: Sqlite;

@@ -1,7 +1,7 @@
 // Runs reads, each on a connection of its own. A read with several statements sees one snapshot.
 import { limits } from '../../../core/limits/limits.ts';
 import { appNoOf, type ReadCall, type ReadReply, hotReads } from '../../port/transport-protocol.ts';
-import { FairQueue, type AppNo } from '../../batch/fair-queue.ts';
+import { FairQueue, type AppNo } from '../../../core/load/fair-queue.ts';
 import type { ReadVerb } from '../../port/store.ts';
 import { readScript } from '../../verbs/reads.ts';
 import { storeFailure, verbFailure } from '../connection/failure.ts';

@@ -50,7 +50,7 @@ function censorOver({ read, clock }: Opened): {
   };
 }
 
-describe('createCensor', () => {
+describe('createLaneScanner', () => {
   for (const count of [most - 1, most, most + 1]) {
     it(`adds up the steps over ${count} lanes`, async () => {
       const { censor } = censorOver(filled(count));

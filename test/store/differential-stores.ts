@@ -22,8 +22,8 @@ import type { EditInput, ReadInput, ReadOutput, ReadVerb } from '../../src/store
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { migratedMemory } from './migrated-memory.ts';
-import { Names } from './twin-names.ts';
-import type { Cell, Row, Rows, Table } from './twin-tables.ts';
+import { Names } from './differential-names.ts';
+import type { Cell, Row, Rows, Table } from './differential-tables.ts';
 import {
   differences,
   dumpOf,
@@ -34,7 +34,7 @@ import {
   startMs,
   tablesOf,
   yearMs,
-} from './twin-tables.ts';
+} from './differential-tables.ts';
 
 export interface Sending {
   /** SQLite writes them with the edits, PostgreSQL before them. */
@@ -46,7 +46,7 @@ export interface Sending {
 export type Written = Extract<BatchReply, { kind: 'written' }>;
 export type Worked = Extract<WorkReply, { kind: 'worked' }>;
 
-export class Twins implements AsyncDisposable {
+export class StorePair implements AsyncDisposable {
   nowMs = startMs;
   readonly #tables: readonly Table[];
   readonly #names: Names;
@@ -78,7 +78,7 @@ export class Twins implements AsyncDisposable {
     this.#dump = dumpOf(this.#tables);
   }
 
-  static async open(): Promise<Twins> {
+  static async open(): Promise<StorePair> {
     const db = migratedMemory();
     const database = await freshStoreDatabase();
     const { lingerMs } = differences;
@@ -97,10 +97,10 @@ export class Twins implements AsyncDisposable {
     await client.connect();
     await client.query('set search_path = ringback; set plan_cache_mode = force_generic_plan');
     await keepOneDay(client);
-    const twins = new Twins(db, { database, way, client });
-    clock.nowMs = () => twins.nowMs;
-    await twins.#haveTheSameTables();
-    return twins;
+    const pair = new StorePair(db, { database, way, client });
+    clock.nowMs = () => pair.nowMs;
+    await pair.#haveTheSameTables();
+    return pair;
   }
 
   /** Both are empty again, and all numbers begin at one. */

@@ -11,7 +11,7 @@ import { callback, digest, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, key, nameOf, none, page } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';
 
-export function lookContract(name: string, open: OpenSubject): void {
+export function deliveryReadsContract(name: string, open: OpenSubject): void {
   describe(`the delivery contract: ${name}`, () => {
     const {
       on,

@@ -101,12 +101,12 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
       const endedBeforeMs = cast.pair.nowMs - each.agoMs;
       return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
     }
-    case 'keepFigures':
-      return editCall('keepFigures', { limit: limits.figuresGatheredMax });
-    case 'tidyFigures': {
+    case 'keepStatistics':
+      return editCall('keepStatistics', { limit: limits.pendingStatisticsMax });
+    case 'tidyStatistics': {
       const { fineMs: subscriptionFineMs, keepMs } = each;
       const keep = { appKeepMs: keepMs, subscriptionFineMs, subscriptionKeepMs: keepMs };
-      return editCall('tidyFigures', { ...keep, limit: 500 });
+      return editCall('tidyStatistics', { ...keep, limit: 500 });
     }
     case 'poison':
       return poison(cast, each);

@@ -105,7 +105,7 @@ export class Player {
     if (calls.length === 0) return;
     if (calls.some(({ verb }) => verb === 'editSubscription')) await this.#pair.rest();
     // What is kept was gathered before: from outcomes of the same transaction nothing yet, from one before all.
-    const isKeeping = calls.some(({ verb }) => verb === 'keepFigures');
+    const isKeeping = calls.some(({ verb }) => verb === 'keepStatistics');
     // One that is poisoned lets nothing of its transaction be born leased, and another transaction alone.
     const isSpoilt = settle.some((each) => each.attempt === 'poisoned');
     await this.#pair.send(calls, {

@@ -44,11 +44,11 @@ export async function read(cast: Cast, command: ReadCommand): Promise<void> {
     }
     case 'figures': {
       const span = spanBetween(pair.nowMs - which * 60 * minuteMs, pair.nowMs + 1);
-      const { counts } = await pair.read('appFigures', { appNo, span });
+      const { counts } = await pair.read('appStatistics', { appNo, span });
       const pending = cast.live().filter((row) => row['app'] === appNo);
       assert.equal(pendingOf(counts), pending.length);
       const ids = [which, which + 1].map((index) => cast.idOf('subscription', index));
-      await pair.read('subscriptionFigures', { appNo, ids, span, pendingMax: limit });
+      await pair.read('subscriptionStatistics', { appNo, ids, span, pendingMax: limit });
       break;
     }
     case 'feed': {

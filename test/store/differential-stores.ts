@@ -106,7 +106,7 @@ export class StorePair implements AsyncDisposable {
   /** Both are empty again, and all numbers begin at one. */
   async reset(): Promise<void> {
     this.nowMs = startMs;
-    await this.#forgetFigures();
+    await this.#forgetStatistics();
     const all = [...emptied, 'slice_span'];
     for (const name of all) this.#db.exec(`delete from ${name}`);
     this.#db.exec('delete from sqlite_sequence');
@@ -118,8 +118,8 @@ export class StorePair implements AsyncDisposable {
   }
 
   /** What was gathered of lanes that are no more must not be taken for others of the same number. */
-  async #forgetFigures(): Promise<void> {
-    const edits = [editCall('keepFigures', { limit: limits.figuresGatheredMax })];
+  async #forgetStatistics(): Promise<void> {
+    const edits = [editCall('keepStatistics', { limit: limits.pendingStatisticsMax })];
     const batch = { nowMs: this.nowMs, settlements: [], edits, offer: undefined };
     this.#sqlite.run(batch);
     await this.#postgres.send(batch);

@@ -132,7 +132,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         const { lane, failingMs } = await breakDown(one, 'a');
         clock.ms = failingMs + 2 * 24 * 60 * 60 * 1000;
         await settle(await fresh('b', one), 'delivered');
-        await on.store.edit('keepFigures', { limit: 1_000 });
+        await on.store.edit('keepStatistics', { limit: 1_000 });
         clock.ms = failingMs + limits.disableAfterMs;
         assert.equal((await failNext(one, 'a')).kind, 'overdue');
         assert.deepEqual(await disable(lane), { kind: 'kept' });

@@ -195,11 +195,11 @@ export function noticeStage(open: OpenSubject): NoticeStage {
 
   /** Goes to a time at which figures are kept by the half hour. */
   async function coarsen(ms: number): Promise<void> {
-    await on.store.edit('keepFigures', { limit: 1_000 });
+    await on.store.edit('keepStatistics', { limit: 1_000 });
     clock.ms = ms;
-    const { figuresFineMs: subscriptionFineMs, figuresKeepMs: subscriptionKeepMs } = limits;
+    const { statisticsFineMs: subscriptionFineMs, statisticsKeepMs: subscriptionKeepMs } = limits;
     const times = { appKeepMs: subscriptionKeepMs, subscriptionFineMs, subscriptionKeepMs };
-    await on.store.edit('tidyFigures', { ...times, limit: 1_000 });
+    await on.store.edit('tidyStatistics', { ...times, limit: 1_000 });
   }
 
   async function disable(lane: number) {

@@ -174,7 +174,7 @@ describe('a step of the retention', () => {
 
   it('ends early when it has deleted many bytes', () => {
     const { app, newId, edit, clock, retain, counts } = stage();
-    const payload = Buffer.alloc(limits.keeperBytesMax / 4);
+    const payload = Buffer.alloc(limits.retentionBytesMax / 4);
     for (let i = 0; i < 6; i += 1) {
       edit('publish', {
         appNo: app.no,

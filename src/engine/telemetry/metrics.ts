@@ -56,7 +56,7 @@ function familiesOf(deps: MetricsDeps, view: StoreView | undefined): Family[] {
     ...deps.meter.families(),
     gauge(titles.storeUp, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
-    ...(view?.census === undefined ? [] : censusFamilies(view.census, view.nowMs)),
+    ...(view?.laneScan === undefined ? [] : laneScanFamilies(view.laneScan, view.nowMs)),
     ...(view?.disk === undefined ? [] : diskFamilies(view.disk)),
   ];
 }
@@ -106,7 +106,7 @@ function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
   ];
 }
 
-function censusFamilies({ lanes, subscriptions }: LaneScan, nowMs: number): Family[] {
+function laneScanFamilies({ lanes, subscriptions }: LaneScan, nowMs: number): Family[] {
   const { open, held, ordered, limited, broken, probing } = lanes;
   const { due, oldestDueMs, oldestReadyMs } = lanes;
   const closed = open + held - broken - probing;

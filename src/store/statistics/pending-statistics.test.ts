@@ -1,11 +1,11 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { factOf } from './transaction-facts.ts';
-import type { LaneFigures } from './pending-statistics.ts';
+import type { LaneStatistics } from './pending-statistics.ts';
 import { createPendingStatistics } from './pending-statistics.ts';
 
 const made = (lane: number) => factOf('made', { appNo: 1, lane });
-const shown = (some: readonly LaneFigures[]): number[][] =>
+const shown = (some: readonly LaneStatistics[]): number[][] =>
   some.map(({ lane, minute, figures }) => [lane, minute, figures.counts.made]);
 
 describe('createGathered', () => {

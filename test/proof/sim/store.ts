@@ -258,8 +258,8 @@ const routine = new Set<string>([
   'forgetSessions',
   'forgetFeed',
   'forgetReplays',
-  'tidyFigures',
-  'keepFigures',
+  'tidyStatistics',
+  'keepStatistics',
   'appendFeed',
 ]);
 

@@ -13,14 +13,14 @@ import { insertLeasesFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slo
 import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
-import { type FigureContext, writeFigures } from '../upkeep/statistics.ts';
+import { type StatisticsContext, writeStatistics } from '../upkeep/statistics.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';
 import { type Way, inSavepoint, type Tx } from '../connection/tx.ts';
 import type { SettledAll } from '../deliver/settle.ts';
 import { settleAll } from '../deliver/settle.ts';
 import type { Done } from '../connection/transact.ts';
 
-export interface WorkContext extends Omit<FigureContext, 'facts'> {
+export interface WorkContext extends Omit<StatisticsContext, 'facts'> {
   floors: FloorKeeper;
   turns: AppTurns;
   stalled: StalledFanOuts;
@@ -52,7 +52,7 @@ export async function doWork(
     claimed = found.deliveries;
   }
   const asked = outlookFor(tx, work, { slots, changes, stalled });
-  const outlook = besideFigures(tx, asked, { ...context, facts });
+  const outlook = besideStatistics(tx, asked, { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
     const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
@@ -61,12 +61,12 @@ export async function doWork(
   return { ...ended, written: [] };
 }
 
-async function besideFigures(
+async function besideStatistics(
   tx: Tx,
   asked: Promise<Outlook>,
-  context: FigureContext,
+  context: StatisticsContext,
 ): Promise<Outlook> {
-  const [outlook] = await Promise.all([asked, writeFigures(tx, context)]);
+  const [outlook] = await Promise.all([asked, writeStatistics(tx, context)]);
   return outlook;
 }
 
@@ -90,7 +90,7 @@ export async function doFanOut(
     for (const one of done.worked.claimed) each.take(laneOf(one));
   }
   const step = await fanOut(tx, { insertLeases, nowMs, facts, stalled, way });
-  const outlook = besideFigures(tx, lookAhead(tx, slots, stalled), { ...context, facts });
+  const outlook = besideStatistics(tx, lookAhead(tx, slots, stalled), { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;
     // If another node works on the only fan-out, asking again at once would be in vain.

@@ -19,10 +19,10 @@ import { advanceReplay } from '../upkeep/advance-replay.ts';
 import { forget, forgetFeed, forgetPatterns } from '../upkeep/forget.ts';
 import type { Sweep } from '../upkeep/sweep.ts';
 import {
-  tidyFigures,
-  writeFigures,
-  keepFigures,
-  type FigureContext,
+  tidyStatistics,
+  writeStatistics,
+  keepStatistics,
+  type StatisticsContext,
 } from '../upkeep/statistics.ts';
 import { lockFanOuts, lockInOrder } from './lock-order.ts';
 import { subscribeAll, unsubscribeAll } from './subscribe-all.ts';
@@ -70,7 +70,7 @@ export async function writeBatch(
     : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([
     lookAhead(tx, insertLeases.slots, stalled),
-    writeFigures(tx, within),
+    writeStatistics(tx, within),
     answered,
   ]);
   const ended = seenWith(
@@ -96,7 +96,7 @@ export async function writeBatch(
  */
 export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
   const { edits, offer, stalled, context } = input;
-  if (context.pending.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
+  if (context.pending.isEmpty() && edits.every(({ verb }) => verb === 'keepStatistics')) {
     const output = { written: 0, isMore: false };
     return nothingNew(input, output, await lookAhead(tx, insertLeasesFor(offer).slots, stalled));
   }
@@ -234,7 +234,7 @@ export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
 // Dispatches all edits but publish: those that both databases share run as scripts, the others are
 // PostgreSQL's own.
 
-interface EditContext extends PublishContext, FigureContext {
+interface EditContext extends PublishContext, StatisticsContext {
   givenMs: GivenMs;
   sweep: Sweep;
 }
@@ -272,10 +272,10 @@ async function applyEdit(
       return rejectInbox(tx, call.input, context);
     case 'sweep':
       return context.sweep(tx, call.input, context);
-    case 'keepFigures':
-      return keepFigures(tx, pending, call.input.limit);
-    case 'tidyFigures':
-      return tidyFigures(tx, call.input, nowMs);
+    case 'keepStatistics':
+      return keepStatistics(tx, pending, call.input.limit);
+    case 'tidyStatistics':
+      return tidyStatistics(tx, call.input, nowMs);
     case 'retain':
       throw new Error('Cannot retain in a batch: it has a way of its own');
   }

@@ -16,7 +16,7 @@ import type { Tx } from '../connection/tx.ts';
 import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from '../schema/partitions.ts';
 import { expire, type Expiring } from './expire.ts';
 import { forgetSubscriptions } from './forget.ts';
-import { writeAppFigures } from './statistics.ts';
+import { writeAppStatistics } from './statistics.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -101,7 +101,7 @@ export class Upkeep {
     const expired = await this.#write(async (tx) => {
       facts.length = 0;
       const result = await expire(tx, { ...expiring, facts });
-      await writeAppFigures(tx, { nowMs, writer: writer(), facts });
+      await writeAppStatistics(tx, { nowMs, writer: writer(), facts });
       return result;
     });
     pending.add(facts, minuteOf(nowMs));

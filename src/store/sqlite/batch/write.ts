@@ -27,10 +27,10 @@ import type { Rebase } from '../upkeep/rebase-times.ts';
 import { prepareRetain } from '../upkeep/retain.ts';
 import { prepareSweep } from '../upkeep/sweep.ts';
 import {
-  prepareTidyFigures,
-  prepareKeepFigures,
-  prepareWriteFigures,
-  type KeepFigures,
+  prepareTidyStatistics,
+  prepareKeepStatistics,
+  prepareWriteStatistics,
+  type KeepStatistics,
 } from '../upkeep/statistics.ts';
 
 export interface Left {
@@ -52,8 +52,8 @@ export interface WriteDeps {
 
 export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
   const { pending, stalled, planOutcomes, rebase } = deps;
-  const keep = prepareKeepFigures(db, pending);
-  const writeFigures = prepareWriteFigures(db, { pending, keep });
+  const keep = prepareKeepStatistics(db, pending);
+  const writeStatistics = prepareWriteStatistics(db, { pending, keep });
   const applyEdit = prepareEdits(db, { keep, stalled });
   const take = prepareClaimAndFanOut(db, stalled);
   const ahead = prepareOutlook(db, stalled);
@@ -83,7 +83,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           rebase.apply(nowMs);
           const { fresh } = insertLeases;
           const taken = takeUp && take(takeUp, { nowMs, facts, fresh });
-          writeFigures(facts, nowMs);
+          writeStatistics(facts, nowMs);
           const isKnown = calls.length > 0 || taken?.slots !== undefined;
           const slots = taken?.slots ?? insertLeases.slots;
           const readyMs = isKnown ? ahead.readyMs(slots) : firstReadyMs(changes);
@@ -107,7 +107,7 @@ type OwnEdits = { [V in OwnEdit]: Edit<V> };
 type ApplyEdit = (call: EditCall, context: EditContext) => EditOutput<EditVerb>;
 
 interface EditDeps {
-  keep: KeepFigures;
+  keep: KeepStatistics;
   stalled: StalledFanOuts;
 }
 
@@ -137,8 +137,8 @@ function ownEdits(db: DatabaseSync, { keep, stalled }: EditDeps): OwnEdits {
     heartbeat: prepareHeartbeat(db),
     stopNode: prepareStopNode(db),
     rescue: prepareRescue(db),
-    keepFigures: ({ limit }) => keep(limit),
-    tidyFigures: prepareTidyFigures(db),
+    keepStatistics: ({ limit }) => keep(limit),
+    tidyStatistics: prepareTidyStatistics(db),
     // No other process can write to this database, so its inbox is always empty.
     takeInbox: () => ({ entries: [] }),
     rejectInbox: () => ({ kind: 'taken' }),

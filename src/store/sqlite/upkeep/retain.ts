@@ -219,7 +219,7 @@ function prepareForgetEvents(db: DatabaseSync): ForgetEvents {
   const remove = db.prepare(forgetEventsSql.event);
   return (below, limit) => {
     let left = limit;
-    let bytesLeft: number = limits.keeperBytesMax;
+    let bytesLeft: number = limits.retentionBytesMax;
     while (left > 0 && bytesLeft > 0) {
       const row = oldest.get(below);
       if (row === undefined) return { deleted: limit - left, isMore: false };

@@ -2,7 +2,7 @@
 // signature, forwards it if asked to, and unsubscribes when it ends.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
-import type { Client, SubscribeWish } from '../../client/client.ts';
+import type { Client, SubscribeOptions } from '../../client/client.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { createReceiver, ForgeryError, type ForgeryCode } from '../../receiver/receiver.ts';
 import type { Invocation } from '../declare/command.ts';
@@ -71,7 +71,7 @@ const portFallback = 8081;
  * A pattern goes into the subscription's own settings, a name into the call that the contract
  * defines.
  */
-function readWish(callbackUrl: string, event: string | undefined): SubscribeWish {
+function readWish(callbackUrl: string, event: string | undefined): SubscribeOptions {
   if (event === undefined) return { callbackUrl };
   return event.includes('*')
     ? { callbackUrl, 'x-ringback': { events: [event] } }

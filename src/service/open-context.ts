@@ -87,7 +87,7 @@ export async function openContext(
   cleanup.use(tending);
   const reach = createReach({ store, world }, () => tending.ended());
   const { changed } = reach;
-  const observers = {
+  const watch = {
     changed,
     changes,
     expires: (atMs: number) => tending.expires(atMs),
@@ -95,17 +95,7 @@ export async function openContext(
   };
   const { tracer } = outside;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
-  const context = {
-    world,
-    store,
-    guard,
-    newId,
-    quotas,
-    ring,
-    tracer,
-    defaultApp: app,
-    ...observers,
-  };
+  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...watch };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
   const noticed = (): void => tending.noticed();
   return { context, reach, noticed, journal, meter, failures: () => failures, ...first };

@@ -613,7 +613,7 @@ describe('work', () => {
       await edit;
     }
     const seen = heard.filter((what) => what !== 'offer');
-    assert.deepEqual(seen, ['prepare a', 'take a_0', 'foresee b', 'take b_0']);
+    assert.deepEqual(seen, ['prepare a', 'take a_0', 'prepare b', 'take b_0']);
     assert.equal(worker.taken[0], worker.prepared[0]);
     assert.notEqual(worker.taken[1], worker.prepared[1]);
     assert.deepEqual(worker.taken[1], worker.prepared[1]);

@@ -250,7 +250,7 @@ function startMeasuring(
     self,
     inFlight,
     streams: () => hub.size,
-    admission: () => admission.figures(),
+    admission: () => admission.statistics(),
     onError: (err) => log.warn({ err }, 'store metrics not read'),
   });
 }

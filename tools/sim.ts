@@ -16,7 +16,7 @@ import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/base/world.ts';
 import { changedSource } from '../test/proof/controls/change-source.ts';
-import { runLookControl } from '../test/proof/controls/look.ts';
+import { runLookControl } from '../test/proof/controls/run-controls.ts';
 import { keepLongRun } from '../test/proof/report/files.ts';
 import { checkout } from '../test/proof/report/place.ts';
 import { findingOf } from '../test/proof/sim/batch.ts';

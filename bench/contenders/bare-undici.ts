@@ -1,6 +1,6 @@
 // What undici alone sends from one process: signed requests from memory to the same receivers, with
 // as many connections as Ringback has. An upper bound for any sender.
-import { answering } from '../harness/ask.ts';
+import { answerParent } from '../harness/child-process.ts';
 import { samplePayload } from '../harness/numbered.ts';
 import { newId, receiversOf } from './receivers-of.ts';
 
@@ -11,7 +11,7 @@ export interface Burst {
   atOnce: number;
 }
 
-answering(async ({ ports, count, atOnce }: Burst) => {
+answerParent(async ({ ports, count, atOnce }: Burst) => {
   const send = receiversOf(ports);
   const payload = samplePayload();
   let next = 0;

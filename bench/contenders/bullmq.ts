@@ -1,7 +1,7 @@
 // Callbacks on BullMQ: a job per event, in Redis before the answer, and a worker with a concurrency
 // of a hundred. Completed jobs are removed, so there is no log of attempts.
 import { Queue, Worker } from 'bullmq';
-import { answering } from '../harness/ask.ts';
+import { answerParent } from '../harness/child-process.ts';
 import type { Start } from './contender.ts';
 import type { Sent } from './receivers-of.ts';
 import { receiversOf } from './receivers-of.ts';
@@ -9,7 +9,7 @@ import { listenForEvents } from './server.ts';
 
 const name = 'callbacks';
 
-answering(async ({ ports, url }: Start) => {
+answerParent(async ({ ports, url }: Start) => {
   const send = receiversOf(ports);
   const connection = { url, maxRetriesPerRequest: null };
   const queue = new Queue<Sent>(name, { connection });

@@ -1,7 +1,7 @@
 // The alternatives to Ringback that a user would consider, each in its own process with the same
 // HTTP interface.
 import { join } from 'node:path';
-import { startAsked } from '../harness/ask.ts';
+import { startChild } from '../harness/child-process.ts';
 import type { Contender, Start } from './contender.ts';
 import { bodiesFor } from './ringback.ts';
 
@@ -18,7 +18,7 @@ export async function startBullMq(ports: readonly number[], url: string): Promis
 }
 
 async function startOther(other: { name: string; file: string; start: Start }): Promise<Contender> {
-  const program = startAsked<Start, { port: number }>(join(import.meta.dirname, other.file));
+  const program = startChild<Start, { port: number }>(join(import.meta.dirname, other.file));
   const { port } = await program.ask(other.start);
   const headers = { 'content-type': 'application/json' };
   const bodies = bodiesFor(other.start.ports);

@@ -1,7 +1,7 @@
 // Callbacks on pg-boss: a job per event, in the database before the answer, and workers that fetch
 // a hundred at a time, send them in parallel and complete each. Uses its settings for throughput.
 import { PgBoss } from 'pg-boss';
-import { answering } from '../harness/ask.ts';
+import { answerParent } from '../harness/child-process.ts';
 import type { Start } from './contender.ts';
 import type { Sent } from './receivers-of.ts';
 import { receiversOf } from './receivers-of.ts';
@@ -9,7 +9,7 @@ import { listenForEvents } from './server.ts';
 
 const queue = 'callbacks';
 
-answering(async ({ ports, url }: Start) => {
+answerParent(async ({ ports, url }: Start) => {
   const send = receiversOf(ports);
   const boss = new PgBoss({ connectionString: url, max: 20 });
   boss.on('error', (error: unknown) => console.error(error));

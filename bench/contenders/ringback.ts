@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { samplePayload } from '../harness/numbered.ts';
-import { untilSaid } from '../harness/until-said.ts';
+import { waitForOutput } from '../harness/wait-for-output.ts';
 import type { Contender } from './contender.ts';
 import { programOf } from './program.ts';
 
@@ -112,7 +112,7 @@ async function startProgram({
     child.kill(signal);
     await ended;
   };
-  const [, url = ''] = await untilSaid(child.stdout, /listens on (\S+)\n/);
+  const [, url = ''] = await waitForOutput(child.stdout, /listens on (\S+)\n/);
   return { url, pid, kill, [Symbol.asyncDispose]: async () => kill('SIGKILL') };
 }
 

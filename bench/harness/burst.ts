@@ -3,9 +3,9 @@
 // of `fetch` take half a second of CPU time, on cores that the measured program needs.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { answering } from './ask.ts';
+import { answerParent } from './child-process.ts';
 import { createCutter } from './http-pieces.ts';
-import { sharedMs } from './shared-ms.ts';
+import { machineMs } from './machine-clock.ts';
 
 export interface Burst {
   port: number;
@@ -26,7 +26,7 @@ export interface Bursted {
 const retryMs = 1_000;
 const statusAt = 'HTTP/1.1 '.length;
 
-if (process.send !== undefined) answering(run);
+if (process.send !== undefined) answerParent(run);
 
 async function run(burst: Burst): Promise<Bursted> {
   const clients = await Promise.all(burst.paths.map(async (path) => client(burst, path)));
@@ -41,14 +41,14 @@ async function client(
   path: string,
 ): Promise<{ tookMs: number; refused: number }> {
   const request = requestOf(path, headers);
-  const sinceMs = sharedMs();
+  const sinceMs = machineMs();
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
   socket.on('error', () => undefined); // It closes the socket, which is reported by `close`.
   let refused = 0;
-  while (sharedMs() - sinceMs < patienceMs) {
+  while (machineMs() - sinceMs < patienceMs) {
     const status = await ask(socket, request);
-    if (status === '201') return { tookMs: sharedMs() - sinceMs, refused };
+    if (status === '201') return { tookMs: machineMs() - sinceMs, refused };
     if (status !== '503') throw new Error(`A request of the burst was answered with ${status}`);
     refused += 1;
     await new Promise((resolve) => void setTimeout(resolve, retryMs));

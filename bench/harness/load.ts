@@ -4,10 +4,10 @@
 // due time.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { answering } from './ask.ts';
+import { answerParent } from './child-process.ts';
 import { createCutter } from './http-pieces.ts';
 import { numberer } from './numbered.ts';
-import { sharedMs } from './shared-ms.ts';
+import { machineMs } from './machine-clock.ts';
 
 export interface Load {
   port: number;
@@ -32,7 +32,7 @@ export interface Loaded {
 const statusAt = 'HTTP/1.1 '.length;
 const lastAnswer = /\r\nconnection: *close/i;
 
-if (process.send !== undefined) answering(run);
+if (process.send !== undefined) answerParent(run);
 
 async function run(load: Load): Promise<Loaded> {
   const { port, requests, perSecond } = load;
@@ -65,18 +65,18 @@ async function run(load: Load): Promise<Loaded> {
     let under = 0;
     const take = (n: number): void => {
       under = n;
-      if (perSecond === undefined) loaded.sentMs[n] = sharedMs();
+      if (perSecond === undefined) loaded.sentMs[n] = machineMs();
       socket.write(write(n));
     };
     let reason = 'by the other side';
     const onClose = (): void => {
       const { bytesRead, bytesWritten } = socket;
-      const sinceMs = Math.round(sharedMs() - (loaded.sentMs[under] ?? 0));
+      const sinceMs = Math.round(machineMs() - (loaded.sentMs[under] ?? 0));
       const what = `${bytesWritten} bytes there, ${bytesRead} back, request ${under} under way for ${sinceMs} ms`;
       done.reject(new Error(`A connection of the load was closed, ${reason}: ${what}`));
     };
     const cut = createCutter(({ head }) => {
-      loaded.answeredMs[under] = sharedMs();
+      loaded.answeredMs[under] = machineMs();
       const status = head.slice(statusAt, statusAt + 3);
       loaded.statuses[status] = (loaded.statuses[status] ?? 0) + 1;
       answered += 1;
@@ -98,10 +98,10 @@ async function run(load: Load): Promise<Loaded> {
   const keep = (socket: Socket): void => void sockets.push(socket);
   await Promise.all(Array.from({ length: load.connections }, async () => keep(await talk())));
   if (perSecond !== undefined) {
-    const startMs = sharedMs();
+    const startMs = machineMs();
     for (let n = 0; n < requests; n += 1) loaded.sentMs[n] = startMs + (n * 1_000) / perSecond;
     const clock = setInterval(() => {
-      due = Math.min(requests, Math.floor(((sharedMs() - startMs) * perSecond) / 1_000) + 1);
+      due = Math.min(requests, Math.floor(((machineMs() - startMs) * perSecond) / 1_000) + 1);
       for (const take of idle.splice(0, due - sent)) next(take);
       if (due === requests) clearInterval(clock);
     }, 1);

@@ -3,10 +3,10 @@
 import { strict as assert } from 'node:assert';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { answering } from './ask.ts';
+import { answerParent } from './child-process.ts';
 import { createCutter } from './http-pieces.ts';
 import { numberIn } from './numbered.ts';
-import { sharedMs } from './shared-ms.ts';
+import { machineMs } from './machine-clock.ts';
 
 export type Question =
   | { kind: 'open'; receivers: number }
@@ -61,7 +61,7 @@ function serve(): void {
   let onCount = (): void => undefined;
 
   const note = (n: number): void => {
-    heardMs = sharedMs();
+    heardMs = machineMs();
     const before = times[n];
     if (before === undefined) return;
     if (before === most) {
@@ -104,19 +104,19 @@ function serve(): void {
     const all = new Promise<void>((resolve) => {
       onCount = resolve;
     });
-    heardMs = sharedMs();
+    heardMs = machineMs();
     awaited = count;
     if (arrivals.came >= count) return arrivals;
     const idle = Promise.withResolvers<void>();
     const look = setInterval(() => {
-      if (sharedMs() - heardMs > idleMs) idle.resolve();
+      if (machineMs() - heardMs > idleMs) idle.resolve();
     }, 100);
     await Promise.race([all, idle.promise]);
     clearInterval(look);
     return arrivals;
   };
 
-  answering(async (question: Question): Promise<Answer> => {
+  answerParent(async (question: Question): Promise<Answer> => {
     switch (question.kind) {
       case 'open':
         return { ports: await open(question.receivers) };

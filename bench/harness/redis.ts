@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { untilSaid } from './until-said.ts';
+import { waitForOutput } from './wait-for-output.ts';
 
 export interface Redis extends AsyncDisposable {
   url: string;
@@ -21,7 +21,7 @@ export async function startRedis(): Promise<Redis | undefined> {
   const durable = ['--appendonly', 'yes', '--appendfsync', 'everysec', '--save', ''];
   const server = spawn('redis-server', [...settings, ...durable]);
   const ended = once(server, 'exit');
-  await untilSaid(server.stdout, /Ready to accept connections/);
+  await waitForOutput(server.stdout, /Ready to accept connections/);
   return {
     url: `redis://127.0.0.1:${port}`,
     [Symbol.asyncDispose]: async () => {

@@ -54,7 +54,7 @@ function* filled(): Generator<Filled[]> {
 /**
  * A row for every minute of the week for the app, and for every half hour for each subscription.
  */
-function figuresSql(series: (name: string, to: number) => string): string[] {
+function statisticsSql(series: (name: string, to: number) => string): string[] {
   const [first, last] = [minuteOf(untilMs - weekMs), minuteOf(untilMs)];
   const minutes = last - first;
   const perMinute = Math.ceil(deliveries / minutes);
@@ -105,7 +105,7 @@ function fillSqlite(path: string): void {
   const series = (name: string, to: number): string =>
     `(with recursive s (${name}) as (select 1 union all select ${name} + 1 from s where ${name} < ${to})
       select ${name} from s)`;
-  for (const sql of figuresSql(series)) db.exec(sql);
+  for (const sql of statisticsSql(series)) db.exec(sql);
   db.close();
 }
 
@@ -140,7 +140,7 @@ async function fillPostgres(url: string): Promise<void> {
     ]);
   }
   const series = (name: string, to: number): string => `generate_series(1, ${to}) as ${name}`;
-  for (const sql of figuresSql(series)) await client.query(sql);
+  for (const sql of statisticsSql(series)) await client.query(sql);
   await client.query('vacuum analyze');
   await client.end();
 }

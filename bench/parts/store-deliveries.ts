@@ -16,7 +16,7 @@ import { prepareLanes } from '../../src/store/sqlite/publish/lanes.ts';
 import { prepareMakeDelivery } from '../../src/store/sqlite/publish/make-delivery.ts';
 import { prepareMatch } from '../../src/store/sqlite/publish/match.ts';
 import { preparePublish, publishSql } from '../../src/store/sqlite/publish/publish.ts';
-import { birthsFor } from '../../src/store/rules/offer-slots.ts';
+import { insertLeasesFor } from '../../src/store/rules/offer-slots.ts';
 import {
   drive,
   fill,
@@ -84,8 +84,8 @@ const [bareRate, freshRate, claimedRate] = [rates.bare, rates.fresh, rates.claim
 const [matchedRate, toldRate] = [rates.matched, rates.told].map(median);
 console.log(`${subscriptions} subscriptions, events to one callback each, ${payload.length} bytes`);
 console.log(`bare statements, batches of ${rowsPerBatch}: ${show(bareRate)} deliveries/s`);
-console.log(`the store, births offered: ${show(freshRate)}/s, ratio ${ratio(freshRate, bareRate)}`);
-console.log(`  of which were born leased: ${(driver.bornShare() * 100).toFixed(0)} %`);
+console.log(`the store, leases offered: ${show(freshRate)}/s, ratio ${ratio(freshRate, bareRate)}`);
+console.log(`  of which were inserted leased: ${(driver.freshShare() * 100).toFixed(0)} %`);
 console.log(`the store, claimed: ${show(claimedRate)}/s, ratio ${ratio(claimedRate, bareRate)}`);
 console.log(`publish that matches: ${show(matchedRate)} events/s (${micros(matchedRate)} µs)`);
 console.log(`publish that is told: ${show(toldRate)} events/s (${micros(toldRate)} µs)`);
@@ -223,14 +223,14 @@ function inBatches(
   publishOne: (i: number, context: EditContext) => void,
 ): void {
   for (let from = 0; from < count; from += rowsPerBatch) {
-    const births = birthsFor({
+    const insertLeases = insertLeasesFor({
       lease: 1,
       room: 512,
       free: new Map(),
       inFlight: new Map(),
       laneRoom: 512,
     });
-    const context = { nowMs: world.nowMs(), births, facts: [], known: emptyMemo() };
+    const context = { nowMs: world.nowMs(), insertLeases, facts: [], memo: emptyMemo() };
     transact(db, () => {
       for (let i = 0; i < Math.min(rowsPerBatch, count - from); i += 1) {
         publishOne(i, context);

@@ -29,7 +29,7 @@ export interface Driver {
    * The share of deliveries that were inserted already leased, of all since leases were first
    * offered.
    */
-  bornShare(): number;
+  freshShare(): number;
 }
 
 export interface DriverOptions {
@@ -48,7 +48,7 @@ export function drive(store: Driven, options: DriverOptions): Driver {
   let inFlight = 0;
   let left = 0;
   let isFresh = false;
-  const offered = { born: 0, claimed: 0 };
+  const offered = { fresh: 0, claimed: 0 };
   let done = Promise.withResolvers<void>();
   const offer = (max: number): Offer | undefined => {
     if (inFlight >= max || left === 0) return undefined;
@@ -75,9 +75,9 @@ export function drive(store: Driven, options: DriverOptions): Driver {
   };
   store.attach({
     offer: () => (isFresh ? offer(limits.windowMax) : undefined),
-    take: (born) => {
-      offered.born += born.length;
-      finishAll(born);
+    take: (fresh) => {
+      offered.fresh += fresh.length;
+      finishAll(fresh);
       if (left > 0) store.work();
     },
     claim: () => offer(limits.windowClaimedMax),
@@ -122,7 +122,7 @@ export function drive(store: Driven, options: DriverOptions): Driver {
       store.work();
       await ended;
     },
-    bornShare: () => offered.born / (offered.born + offered.claimed),
+    freshShare: () => offered.fresh / (offered.fresh + offered.claimed),
   };
 }
 

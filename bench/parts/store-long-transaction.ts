@@ -22,7 +22,7 @@ const clock = { ms: world.nowMs() };
 
 const noFloors: FloorKeeper = {
   next: () => ({ readyMs: 0, isDropped: true }),
-  heard: () => undefined,
+  observed: () => undefined,
 };
 
 const stage = await openStage();
@@ -67,7 +67,7 @@ async function drain(floors: FloorKeeper): Promise<number> {
     const claimed = await stage.once(async (tx) => {
       return claimOn(tx, { nowMs, floors: floors.next(nowMs), room: claimRows });
     });
-    floors.heard(claimed.firstReadyMs);
+    floors.observed(claimed.firstReadyMs);
     rows += claimed.deliveries.length;
     const settlements = claimed.deliveries.map((one) => settlementOf(one, 'delivered', nowMs));
     if (settlements.length > 0) await stage.once(async (tx) => settleAll(tx, settlements, nowMs));

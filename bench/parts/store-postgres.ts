@@ -32,7 +32,7 @@ const drained = 4_000;
 
 /** Inserts pending deliveries, one per event. $2: 1 for the hole only, 0 for all other lanes. */
 const waiting = `
-  with born as (
+  with fresh as (
     select make_id(now_ms) as id, i, now_ms
     from generate_series(1, $1::int) as i,
       (select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms) as clock),
@@ -66,7 +66,7 @@ async function compareDatabases(): Promise<void> {
   const url = await postgres.createDatabase('databases');
   const cluster = await openCluster({ url, ...options });
   here.defer(async () => cluster.close());
-  const transport = await openPostgres({ url, ...options, onHeard: () => undefined });
+  const transport = await openPostgres({ url, ...options, onNotified: () => undefined });
   const alone = createBatcher(transport, {
     ...limits,
     nowMs: () => transport.nowMs(),
@@ -85,18 +85,20 @@ async function compareDatabases(): Promise<void> {
   const claimed = async (driver: Driver): Promise<number> =>
     rateOf(events, async () => driver.publish(events, 'claimed'));
   const rates = await inTurns({
-    'SQLite, births offered': async () => fresh(ways.sqlite, events),
-    'PostgreSQL, births offered': async () => fresh(ways.postgres, events),
+    'SQLite, leases offered': async () => fresh(ways.sqlite, events),
+    'PostgreSQL, leases offered': async () => fresh(ways.postgres, events),
     'SQLite, claimed': async () => claimed(ways.sqlite),
     'PostgreSQL, claimed': async () => claimed(ways.postgres),
     'PostgreSQL, a transaction each': async () => fresh(ways.alone, eventsAlone),
   });
   console.log(`Publish, deliver, settle: ${lanesInUse} lanes, payloads of ${payload.length} bytes`);
-  print(rates, 'PostgreSQL, births offered', 'SQLite, births offered');
-  const shares = [ways.sqlite, ways.postgres].map((one) => (one.bornShare() * 100).toFixed(0));
-  console.log(`    of which were born leased: SQLite ${shares[0]} %, PostgreSQL ${shares[1]} %`);
+  print(rates, 'PostgreSQL, leases offered', 'SQLite, births offered');
+  const shares = [ways.sqlite, ways.postgres].map((one) => (one.freshShare() * 100).toFixed(0));
+  console.log(
+    `    of which were inserted leased: SQLite ${shares[0]} %, PostgreSQL ${shares[1]} %`,
+  );
   print(rates, 'PostgreSQL, claimed', 'SQLite, claimed');
-  print(rates, 'PostgreSQL, births offered', 'PostgreSQL, a transaction each');
+  print(rates, 'PostgreSQL, leases offered', 'PostgreSQL, a transaction each');
 }
 
 /**

@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { startPostgres } from '../../test/postgres/server.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { printNumber } from '../harness/print.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { measure, openStage } from '../harness/measure.ts';
 import { ownersIn, type Profile } from './owners.ts';
 
 const receivers = 10;

@@ -1,9 +1,9 @@
 // A hundred events per request, against one by one.
 import { inBatches, startRingback, subscribed } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import { ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { measure, openStage } from '../harness/measure.ts';
 
 const receivers = 10;
 const singles = { requests: 20_000, connections: 64 };

@@ -1,11 +1,11 @@
 // One receiver of a hundred accepts requests and never answers: its effect on the others.
 import type { Subscribed } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Behaviour } from '../harness/receivers.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage, type Stage } from '../harness/stage.ts';
+import { measure, openStage, type Stage } from '../harness/measure.ts';
 import { plainPayload } from '../harness/numbered.ts';
 import { crowd } from './many-subscriptions.ts';
 
@@ -15,7 +15,7 @@ const sending = { requests: 20_000, connections: 64 };
 const hole = { requests: 500, connections: 8, perSecond: 200 };
 const [without, beside] = ['all of them answer', 'one says nothing'];
 
-interface Felt {
+interface Interference {
   rate: number;
   /** From the answer to the publisher to the arrival, in ms. */
   p99: number;
@@ -36,7 +36,7 @@ export const blackHole: Scenario = {
     const ringback = await subscribed(started, ports);
     await crowd(ringback, { count: 1, port, event: 'hole' });
     const parts = new Map(
-      ([without, beside] as const).map((name): [string, () => Promise<Felt>] => [
+      ([without, beside] as const).map((name): [string, () => Promise<Interference>] => [
         name,
         async () => {
           await stage.behave(behaviours(name));
@@ -45,8 +45,8 @@ export const blackHole: Scenario = {
       ]),
     );
     const results = await inRounds(roundsOf(rounds), parts);
-    const of = (name: string, what: keyof Felt): number[] =>
-      (results.get(name) ?? []).map((felt) => felt[what]);
+    const of = (name: string, what: keyof Interference): number[] =>
+      (results.get(name) ?? []).map((interference) => interference[what]);
     return {
       rows: [...results.keys()].map((name) => ({
         name,
@@ -88,7 +88,7 @@ function behaviours(name: string): Behaviour[] {
 async function feel(
   stage: Stage,
   { aside, ringback }: { aside: Stage; ringback: Subscribed },
-): Promise<Felt> {
+): Promise<Interference> {
   const body = JSON.stringify({ event: 'hole', payload: plainPayload() });
   const besides = aside.load({ ...ringback.publish, bodies: [body], ...hole });
   const { loaded, arrivals, eventsPerSecond } = await measure(stage, ringback, sending);

@@ -1,10 +1,10 @@
 // What users of the console cost publishers.
 import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { sharedMs } from '../harness/shared-ms.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { machineMs } from '../harness/machine-clock.ts';
+import { measure, openStage } from '../harness/measure.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };
@@ -74,9 +74,9 @@ async function look(
   { who, waits, signal }: { who: number; waits: number[]; signal: AbortSignal },
 ): Promise<void> {
   for (let i = who; !signal.aborted; i += 1) {
-    const beganMs = sharedMs();
+    const beganMs = machineMs();
     await call('GET', looks[i % looks.length] ?? '/stats');
-    waits.push(sharedMs() - beganMs);
+    waits.push(machineMs() - beganMs);
     await new Promise((resolve) => void setTimeout(resolve, lookMs));
   }
 }

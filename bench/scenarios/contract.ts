@@ -4,10 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRingback, type Ringback } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import { ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { openStage, type Stage } from '../harness/stage.ts';
+import { openStage, type Stage } from '../harness/measure.ts';
 import { startedCpu } from '../harness/usage.ts';
 import { makeOrder, orderSchemas } from '../parts/order.ts';
 

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import type { Burst } from '../contenders/bare-undici.ts';
 import type { Ringback, Subscribed } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { startAsked } from '../harness/ask.ts';
-import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import { startChild } from '../harness/child-process.ts';
+import { ratiosOf, spreadOf } from '../harness/spread.ts';
 import { samplePayload } from '../harness/numbered.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { sharedMs } from '../harness/shared-ms.ts';
-import { openStage, type Stage } from '../harness/stage.ts';
-import { waitOfOthers } from '../harness/wait-of-others.ts';
+import { machineMs } from '../harness/machine-clock.ts';
+import { openStage, type Stage } from '../harness/measure.ts';
+import { latencyOfOthers } from '../harness/latency-of-others.ts';
 import { crowd } from './many-subscriptions.ts';
 
 const receivers = 10;
@@ -35,7 +35,7 @@ export const fanOut: Scenario = {
     const stage = made.use(await openStage(receivers));
     const { ports } = stage;
     const bare = made.use(
-      startAsked<Burst, object>(join(import.meta.dirname, '..', 'contenders', 'bare-undici.ts')),
+      startChild<Burst, object>(join(import.meta.dirname, '..', 'contenders', 'bare-undici.ts')),
     );
     const ringback = await subscribed(made.use(await startRingback({ name: 'Ringback' })), ports);
     await spread(ringback, { count: small, event: 'some', ports });
@@ -59,9 +59,9 @@ export const fanOut: Scenario = {
         [
           `1 to ${large}, others publish for ${others.requests / others.perSecond} s of it`,
           async () => {
-            calm.push(await waitOfOthers(stage, ringback, others));
+            calm.push(await latencyOfOthers(stage, ringback, others));
             const rate = publishTo(stage, ringback, toAll);
-            busy.push(await waitOfOthers(stage, ringback, others));
+            busy.push(await latencyOfOthers(stage, ringback, others));
             return rate;
           },
         ],
@@ -106,7 +106,7 @@ async function spread(
 async function burst(stage: Stage, send: () => Promise<unknown>): Promise<number> {
   const count = small * smallEvents;
   await stage.expect(1, count);
-  const startMs = sharedMs();
+  const startMs = machineMs();
   await send();
   const { lastMs } = await stage.until(count);
   return (count * 1_000) / (lastMs - startMs);
@@ -118,7 +118,7 @@ async function publishTo(
   { event, events, times }: { event: string; events: number; times: number },
 ): Promise<number> {
   await stage.expect(1, events * times);
-  const startMs = sharedMs();
+  const startMs = machineMs();
   for (let i = 0; i < events; i += 1) {
     await call('POST', '/events', { event, payload: samplePayload() });
   }

@@ -2,10 +2,15 @@
 import { strict as assert } from 'node:assert';
 import { inBatches, startRingback, subscribed } from '../contenders/ringback.ts';
 import { secondApp } from '../contenders/second-app.ts';
-import { checksOf, feltOf, rowsOf, type Felt } from '../harness/felt.ts';
+import {
+  checksOf,
+  interferenceOf,
+  rowsOf,
+  type Interference,
+} from '../harness/app-interference.ts';
 import type { Check, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage, type Stage } from '../harness/stage.ts';
+import { measure, openStage, type Stage } from '../harness/measure.ts';
 import type { Contender } from '../contenders/contender.ts';
 import { startDatabases } from '../harness/databases.ts';
 
@@ -31,7 +36,7 @@ export const floodingApp: Scenario = {
       ['SQLite', async () => ({})],
       ['PostgreSQL', async (no) => ({ databaseUrl: await postgres.createDatabase(no) })],
     ]);
-    const parts = new Map<string, () => Promise<Felt>>();
+    const parts = new Map<string, () => Promise<Interference>>();
     for (const [database, place] of databases) {
       const [without, beside] = namesOf(database);
       for (const name of [without, beside]) {
@@ -42,7 +47,7 @@ export const floodingApp: Scenario = {
           await using flooding = name === beside ? startFlood(flooded, first) : undefined;
           const { loaded, arrivals } = await measure(stage, second, sending);
           await flooding?.[Symbol.asyncDispose]();
-          return feltOf(loaded, arrivals);
+          return interferenceOf(loaded, arrivals);
         });
       }
     }

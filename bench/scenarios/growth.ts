@@ -11,12 +11,12 @@ import {
   subscribed,
   type Subscribed,
 } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import { ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Outcome, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { sharedMs } from '../harness/shared-ms.ts';
-import { measure, openStage, type Stage } from '../harness/stage.ts';
-import { waitOfOthers } from '../harness/wait-of-others.ts';
+import { machineMs } from '../harness/machine-clock.ts';
+import { measure, openStage, type Stage } from '../harness/measure.ts';
+import { latencyOfOthers } from '../harness/latency-of-others.ts';
 import { peakRssMiB } from '../harness/usage.ts';
 
 const receivers = 10;
@@ -52,9 +52,9 @@ export const growth: Scenario = {
     await first.kill('SIGKILL');
 
     await countAll(stage);
-    const startedMs = sharedMs();
+    const startedMs = machineMs();
     const second = made.use(await startRingback({ name: grown, dataDir }));
-    const readyMs = sharedMs() - startedMs;
+    const readyMs = machineMs() - startedMs;
     const again: Subscribed = {
       ...full,
       ...second,
@@ -115,9 +115,9 @@ interface Pair {
 /** Resumes the backlog until a piece of it has arrived, then pauses it again. */
 async function drain(stage: Stage, ringback: Subscribed): Promise<{ rate: number; p99: number }> {
   await countAll(stage);
-  const startMs = sharedMs();
+  const startMs = machineMs();
   await setAll(ringback, 'active');
-  const waits = waitOfOthers(stage, ringback, others);
+  const waits = latencyOfOthers(stage, ringback, others);
   const { lastMs } = await stage.until(piece);
   const rate = (piece * 1_000) / (lastMs - startMs);
   await setAll(ringback, 'paused');

@@ -1,11 +1,16 @@
 // 640 receivers of one app accept requests and never answer: the effect on another app.
 import { startRingback, type Ringback } from '../contenders/ringback.ts';
 import { secondApp } from '../contenders/second-app.ts';
-import { checksOf, feltOf, rowsOf, type Felt } from '../harness/felt.ts';
+import {
+  checksOf,
+  interferenceOf,
+  rowsOf,
+  type Interference,
+} from '../harness/app-interference.ts';
 import { plainPayload } from '../harness/numbered.ts';
 import type { Check, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { measure, openStage } from '../harness/measure.ts';
 import { startDatabases } from '../harness/databases.ts';
 import { crowd } from './many-subscriptions.ts';
 
@@ -33,7 +38,7 @@ export const hangingApp: Scenario = {
       ['SQLite', async () => ({})],
       ['PostgreSQL', async (no) => ({ databaseUrl: await postgres.createDatabase(no) })],
     ]);
-    const parts = new Map<string, () => Promise<Felt>>();
+    const parts = new Map<string, () => Promise<Interference>>();
     for (const [database, place] of databases) {
       for (const name of namesOf(database)) {
         const isBeside = name !== namesOf(database)[0];
@@ -45,7 +50,7 @@ export const hangingApp: Scenario = {
         parts.set(name, async () => {
           if (isBeside) await hang(ringback);
           const { loaded, arrivals } = await measure(stage, second, sending);
-          return feltOf(loaded, arrivals);
+          return interferenceOf(loaded, arrivals);
         });
       }
     }

@@ -3,10 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { spreadOf } from '../harness/figures.ts';
+import { spreadOf } from '../harness/spread.ts';
 import type { Scenario } from '../harness/outcome.ts';
-import { sharedMs } from '../harness/shared-ms.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { machineMs } from '../harness/machine-clock.ts';
+import { measure, openStage } from '../harness/measure.ts';
 import { rssMiB, startedCpu } from '../harness/usage.ts';
 
 const receivers = 10;
@@ -30,9 +30,9 @@ export const idle: Scenario = {
     await first.kill('SIGTERM');
     const [startMs, cores, resident]: [number[], number[], number[]] = [[], [], []];
     for (let round = 0; round <= rounds; round += 1) {
-      const beganMs = sharedMs();
+      const beganMs = machineMs();
       const ringback = await startRingback({ name: 'again', dataDir });
-      const readyMs = sharedMs() - beganMs;
+      const readyMs = machineMs() - beganMs;
       await rest(restMs / 2); // Excludes what a start leaves behind.
       const cpu = startedCpu(ringback.pids);
       await rest(restMs);

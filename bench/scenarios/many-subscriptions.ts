@@ -2,10 +2,10 @@
 import { strict as assert } from 'node:assert';
 import type { Ringback } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import { ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { measure, openStage } from '../harness/measure.ts';
 import { peakRssMiB } from '../harness/usage.ts';
 
 const receivers = 10;

@@ -2,10 +2,10 @@
 // the cost of coordination, not the gain of more machines.
 import { startDatabases } from '../harness/databases.ts';
 import { startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import { ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage } from '../harness/stage.ts';
+import { measure, openStage } from '../harness/measure.ts';
 
 const receivers = 10;
 const sending = { requests: 10_000, connections: 64 };

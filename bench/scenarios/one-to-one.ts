@@ -2,11 +2,11 @@
 import type { Contender } from '../contenders/contender.ts';
 import { startBullMq, startForwarder, startPgBoss } from '../contenders/others.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/figures.ts';
+import { ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { measure, openStage, type Measured, type Stage } from '../harness/stage.ts';
+import { measure, openStage, type Measured, type Stage } from '../harness/measure.ts';
 import { startDatabases, type Databases } from '../harness/databases.ts';
 
 const receivers = 10;

@@ -1,11 +1,11 @@
 // All receivers recover from an outage with two hundred thousand deliveries due.
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { inBatches, perBatch, setAll } from '../contenders/ringback.ts';
-import { spreadOf } from '../harness/figures.ts';
+import { spreadOf } from '../harness/spread.ts';
 import type { Scenario } from '../harness/outcome.ts';
-import { sharedMs } from '../harness/shared-ms.ts';
-import { openStage } from '../harness/stage.ts';
-import { waitOfOthers } from '../harness/wait-of-others.ts';
+import { machineMs } from '../harness/machine-clock.ts';
+import { openStage } from '../harness/measure.ts';
+import { latencyOfOthers } from '../harness/latency-of-others.ts';
 import { peakRssMiB } from '../harness/usage.ts';
 
 const receivers = 10;
@@ -39,8 +39,8 @@ export const retryStorm: Scenario = {
     await setAll(ringback, 'active');
     await new Promise((resolve) => void setTimeout(resolve, outageMs));
     await stage.behave([]);
-    const healedMs = sharedMs();
-    const p99 = await waitOfOthers(stage, ringback, others);
+    const healedMs = machineMs();
+    const p99 = await latencyOfOthers(stage, ringback, others);
     const first = await stage.until(1);
     const { lastMs } = await stage.arrived();
     const tookS = (lastMs - healedMs) / 1_000;

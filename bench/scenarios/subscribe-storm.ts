@@ -2,14 +2,14 @@
 // meanwhile, and how long the last client waits.
 import { join } from 'node:path';
 import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
-import { startAsked, type Asked } from '../harness/ask.ts';
+import { startChild, type ChildProgram } from '../harness/child-process.ts';
 import type { Burst, Bursted } from '../harness/burst.ts';
 import { startDatabases, type Databases } from '../harness/databases.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/figures.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/spread.ts';
 import type { Load } from '../harness/load.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { openStage, type Stage } from '../harness/stage.ts';
+import { openStage, type Stage } from '../harness/measure.ts';
 
 const receivers = 10;
 const clients = 500;
@@ -42,7 +42,7 @@ export const subscribeStorm: Scenario = {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const databases = made.use(await startDatabases(0));
-    const burst = made.use(startAsked<Burst, Bursted>(burstProgram));
+    const burst = made.use(startChild<Burst, Bursted>(burstProgram));
     const parts = new Map<string, () => Promise<Stormed>>();
     for (const distanceMs of distancesMs) {
       const place = { stage, databases, burst, distanceMs };
@@ -68,7 +68,7 @@ let databasesMade = 0;
 interface Place {
   stage: Stage;
   databases: Databases;
-  burst: Asked<Burst, Bursted>;
+  burst: ChildProgram<Burst, Bursted>;
   distanceMs: number;
 }
 

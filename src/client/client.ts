@@ -81,18 +81,18 @@ export type {
   EventType,
   EventTypeCalls,
   Publishing,
-  EventWish,
+  EventInput,
   ShownEvent,
 } from './event-calls.ts';
 export type {
-  BodyWish,
-  MultiWish,
-  QueryWish,
-  SubscribeWish,
+  SubscribeOneInput,
+  SubscribeManyInput,
+  SubscribeEventInput,
+  SubscribeOptions,
   Subscribing,
   SubscriptionCalls,
 } from './subscription-calls.ts';
-export type { DeliveryCalls, ReplayCalls, ReplayWish } from './delivery-calls.ts';
+export type { DeliveryCalls, ReplayCalls, ReplayInput } from './delivery-calls.ts';
 export type { AppCalls, ContractCalls, Document, KeyCalls, ServiceCalls } from './service-calls.ts';
 export type * from './contract/access.ts';
 export type * from './contract/delivery.ts';

@@ -24,15 +24,15 @@ export interface DeliveryCalls {
   retry(id: string, options?: CallOptions): Promise<RetryDeliveryAnswer>;
 }
 
-export type ReplayWish = Omit<CreateReplayBody, 'dryRun'>;
+export type ReplayInput = Omit<CreateReplayBody, 'dryRun'>;
 
 export interface ReplayCalls {
   /** Newest first. */
   list(filters?: ListReplaysQuery, options?: CallOptions): Listing<Replay>;
   /** Starts sending all matching deliveries again. */
-  create(wish: ReplayWish, options?: KeyedOptions): Promise<Replay>;
+  create(wish: ReplayInput, options?: KeyedOptions): Promise<Replay>;
   /** Number of deliveries that `create` would send again; nothing is sent or stored (`dryRun`). */
-  count(wish: ReplayWish, options?: CallOptions): Promise<CreateReplay200>;
+  count(wish: ReplayInput, options?: CallOptions): Promise<CreateReplay200>;
   get(id: string, options?: CallOptions): Promise<Replay>;
   cancel(id: string, options?: CallOptions): Promise<Replay>;
 }

@@ -48,15 +48,15 @@ export function createEnding(signals: readonly (AbortSignal | undefined)[]): End
         throw signal.reason;
       }
       // Not `withResolvers`: publishers may run on Node 20.
-      const heard = new AbortController();
+      const listening = new AbortController();
       const aborted = new Promise<never>((_resolve, reject) => {
-        const options = { once: true, signal: heard.signal };
+        const options = { once: true, signal: listening.signal };
         signal.addEventListener('abort', () => reject(signal.reason), options);
       });
       try {
         return await Promise.race([promise, aborted]);
       } finally {
-        heard.abort();
+        listening.abort();
       }
     },
     over: () => {

@@ -29,10 +29,10 @@ export interface Publishing {
    * When it resolves, the event and its deliveries are on stable storage. The event is published once, however
    * often the request had to be sent.
    */
-  publish(event: EventWish & Addressing, options?: PublishOptions): Promise<Accepted>;
+  publish(event: EventInput & Addressing, options?: PublishOptions): Promise<Accepted>;
   /** Up to 1,000 events, all or nothing; `items` of the response are in the same order. */
   publishBatch(
-    events: readonly EventWish[],
+    events: readonly EventInput[],
     options?: PublishOptions & Pick<PublishEventsBody, 'subscriberId' | 'contract'>,
   ): Promise<PublishEventsAnswer>;
 }
@@ -143,7 +143,7 @@ function token(json: string, from: number): Span {
 // Serializes an event to publish. A payload given as text keeps its bytes: big integers, the order of keys,
 // escapes. It must be one JSON value, so that it cannot inject other members. Pure.
 
-export type EventWish = Pick<NewEvent, 'event'> &
+export type EventInput = Pick<NewEvent, 'event'> &
   (
     | {
         /** Serialized with `JSON.stringify`. */
@@ -158,7 +158,7 @@ export type EventWish = Pick<NewEvent, 'event'> &
   );
 
 export function eventText(
-  { event, payload, payloadText }: EventWish,
+  { event, payload, payloadText }: EventInput,
   address: Pick<PublishEventBody, 'subscriberId' | 'contract'>,
 ): string {
   // Otherwise the text below would be invalid JSON, or name another event.

@@ -20,19 +20,19 @@ type Without<Names extends string> = { readonly [Name in Names]?: undefined };
 type MultiUrl = 'inProgressUrl' | 'failedUrl' | 'successUrl';
 
 /** Matches every event, or those that `x-ringback` selects. */
-export type BodyWish = SubscribeBody & Without<'event' | MultiUrl>;
+export type SubscribeOneInput = SubscribeBody & Without<'event' | MultiUrl>;
 
 /** Matches this event. */
-export type QueryWish = SubscribeBody & { event: EventName } & Without<MultiUrl>;
+export type SubscribeEventInput = SubscribeBody & { event: EventName } & Without<MultiUrl>;
 
 /** Matches `inProgress`, `failed` and `success`, each with its own URL; at least one is required. */
-export type MultiWish = SubscribeMulti & Without<'event' | 'callbackUrl'>;
+export type SubscribeManyInput = SubscribeMulti & Without<'event' | 'callbackUrl'>;
 
 /** The three variants of the operation. */
-export type SubscribeWish = BodyWish | QueryWish | MultiWish;
+export type SubscribeOptions = SubscribeOneInput | SubscribeEventInput | SubscribeManyInput;
 
 export interface Subscribing {
-  subscribe(wish: SubscribeWish, options?: KeyedOptions): Promise<Subscribed>;
+  subscribe(wish: SubscribeOptions, options?: KeyedOptions): Promise<Subscribed>;
   /** Ends all callbacks of the subscription. Ending it again returns the same response. */
   unsubscribe(subscriberId: string, options?: CallOptions): Promise<UnsubscribeOperationAnswer>;
 }

@@ -81,14 +81,14 @@ export function createReceiver(options: ReceiverOptions): Receiver {
     toleranceS = receiverLimits.toleranceS,
     now = () => Date.now(),
     bodyBytesMax = receiverLimits.bodyBytesMax,
-    report = say,
+    report = logError,
   } = options;
   const { acceptedStatus = 200 } = options;
   requireWhole({ toleranceS, bodyBytesMax, acceptedStatus });
   if (acceptedStatus < 200 || acceptedStatus > 299) {
     throw new TypeError(`Cannot accept with status ${acceptedStatus}: expected 200 to 299`);
   }
-  const handleOnce = onlyOnce(options.seen, (error) => tell(report, error));
+  const handleOnce = onlyOnce(options.seen, (error) => reportSafely(report, error));
 
   const headOf = (headers: HeadersLike): Head => readHead(headers, { nowMs: now(), toleranceS });
   const confirm = async (head: Head, body: Uint8Array): Promise<Callback> => {
@@ -106,7 +106,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
       const callback = await confirm(head, await readBody());
       return (await handleOnce(callback, handler)) === 'gone' ? 410 : acceptedStatus;
     } catch (error) {
-      tell(report, error);
+      reportSafely(report, error);
       return statusOf(error);
     }
   };
@@ -127,7 +127,7 @@ export function createReceiver(options: ReceiverOptions): Receiver {
           if (!isBounded(request, bodyBytesMax)) response.setHeader('connection', 'close');
           response.end();
         })
-        .catch((error: unknown) => tell(report, error)); // Other code has answered already.
+        .catch((error: unknown) => reportSafely(report, error)); // Other code has answered already.
     },
     answer: async ({ headers, body }, handler) =>
       settle(headers, async () => givenBody(body, bodyBytesMax), handler),
@@ -194,15 +194,15 @@ function requireWhole(values: Readonly<Record<string, number>>): void {
 }
 
 /** The response must be sent even if reporting fails. */
-function tell(report: (error: unknown) => void, error: unknown): void {
+function reportSafely(report: (error: unknown) => void, error: unknown): void {
   try {
     report(error);
   } catch (failure) {
-    say(failure);
+    logError(failure);
   }
 }
 
-function say(error: unknown): void {
+function logError(error: unknown): void {
   if (error instanceof ForgeryError) {
     console.warn(`A callback was rejected (${error.code}). ${error.message}`);
   } else console.error('A callback failed:', error);

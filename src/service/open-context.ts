@@ -13,7 +13,7 @@ import { createReach, type Reach } from '../engine/deliver/start-delivering.ts';
 import { createJournal, type Journal } from '../engine/live/journal.ts';
 import { createMeter, metered, type Meter } from '../engine/telemetry/meter.ts';
 import { noTending, startTending } from '../engine/upkeep/start-upkeep.ts';
-import { FigureWriter } from '../engine/upkeep/statistics-writer.ts';
+import { StatisticsWriter } from '../engine/upkeep/statistics-writer.ts';
 import type { BatchFacts } from '../store/batch/batch-cycle.ts';
 import { openStore } from '../store/open/open.ts';
 import type { Outside } from './outside.ts';
@@ -63,9 +63,9 @@ export async function openContext(
   const journal = createJournal();
   const changes = metered(journal.changes, meter);
   // Also on nodes that only serve requests, since publishing creates deliveries.
-  const onFigureError = (err: unknown): void =>
+  const onStatisticsError = (err: unknown): void =>
     log.warn({ err }, 'statistics not written, will retry');
-  cleanup.use(new FigureWriter({ store, world, onError: onFigureError }));
+  cleanup.use(new StatisticsWriter({ store, world, onError: onStatisticsError }));
   const tending =
     config.role === 'api'
       ? noTending
@@ -87,7 +87,7 @@ export async function openContext(
   cleanup.use(tending);
   const reach = createReach({ store, world }, () => tending.ended());
   const { changed } = reach;
-  const told = {
+  const watch = {
     changed,
     changes,
     expires: (atMs: number) => tending.expires(atMs),
@@ -95,7 +95,7 @@ export async function openContext(
   };
   const { tracer } = outside;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
-  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...told };
+  const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...watch };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
   const noticed = (): void => tending.noticed();
   return { context, reach, noticed, journal, meter, failures: () => failures, ...first };

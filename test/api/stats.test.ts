@@ -54,7 +54,7 @@ function hastyWorld() {
   return {
     ...world,
     sleep: async (ms: number, signal?: AbortSignal) =>
-      world.sleep(ms === limits.figuresEveryMs ? 5 : ms, signal),
+      world.sleep(ms === limits.statisticsEveryMs ? 5 : ms, signal),
   };
 }
 

@@ -46,14 +46,14 @@ export async function runHere(
   return { code, ...said };
 }
 
-type TerminalWish = Pick<Terminal, 'out' | 'err'> &
+type TerminalInput = Pick<Terminal, 'out' | 'err'> &
   Partial<Pick<Terminal, 'stopped'>> & {
     env: Env;
     columns: number | undefined;
     input?: string | undefined;
   };
 
-export function terminalOf({ env, columns, input, out, err, stopped }: TerminalWish): Terminal {
+export function terminalOf({ env, columns, input, out, err, stopped }: TerminalInput): Terminal {
   const isTerminal = columns !== undefined;
   return {
     out,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { pageOfFiles, pagePath } from '../proof/report/files.ts';
 import { found } from '../proof/report/found.ts';
-import { runLookControl, type LookControl } from '../proof/controls/look.ts';
+import { runLookControl, type LookControl } from '../proof/controls/run-controls.ts';
 import type { Finding } from '../proof/finding.ts';
 import { assemble } from '../proof/report/assemble.ts';
 import { resultOf, type Job } from '../proof/report/job.ts';

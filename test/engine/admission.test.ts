@@ -38,7 +38,7 @@ describe('enter', () => {
     assert.equal(fill('publish').length, limits.publishesInFlightStart);
     assert.equal(fill('read').length, limits.readsInFlightMax);
     assert.equal(fill('change').length, limits.changesInFlightStart);
-    const { refused } = admission.figures();
+    const { refused } = admission.statistics();
     assert.deepEqual(refused, { publish: 1, read: 1, change: 1, end: 0 });
   });
 
@@ -78,7 +78,7 @@ describe('enter', () => {
     second?.begin();
     second?.finish();
     assert.equal(fill('publish').length, 2);
-    assert.equal(admission.figures().inFlight.publish, limits.publishesInFlightStart);
+    assert.equal(admission.statistics().inFlight.publish, limits.publishesInFlightStart);
   });
 
   it('bounds the bytes of large bodies, and still admits small ones', () => {
@@ -96,7 +96,7 @@ describe('enter', () => {
   it('reserves no room for a body before its sender is known', () => {
     const { admission, fill } = stage();
     for (let each = 0; each < 100; each += 1) admission.enter('change', limits.bodyBytesMax);
-    assert.equal(admission.figures().bytes, 0);
+    assert.equal(admission.statistics().bytes, 0);
     assert.equal(fill('publish', limits.bodyBytesMax).length, 32);
   });
 
@@ -107,9 +107,9 @@ describe('enter', () => {
     world.advance(limits.arrivalMs);
     assert.equal(fill('read').length, reads);
     assert.equal(fill('publish', limits.bodyBytesMax).length, 32);
-    assert.equal(admission.figures().lateBytes, limits.bytesInFlightMax);
+    assert.equal(admission.statistics().lateBytes, limits.bytesInFlightMax);
     large?.finish();
-    assert.equal(admission.figures().lateBytes, limits.bytesInFlightMax - limits.bodyBytesMax);
+    assert.equal(admission.statistics().lateBytes, limits.bytesInFlightMax - limits.bodyBytesMax);
   });
 
   it('readmits a late request only if there is room', () => {
@@ -124,10 +124,10 @@ describe('enter', () => {
     working?.finish();
     assert.equal(second?.begin(), true);
     assert.equal(late[2]?.begin(), false);
-    assert.equal(admission.figures().inFlight.read, limits.readsInFlightMax);
-    assert.equal(admission.figures().refused.read, 4);
+    assert.equal(admission.statistics().inFlight.read, limits.readsInFlightMax);
+    assert.equal(admission.statistics().refused.read, 4);
     second?.finish();
-    assert.equal(admission.figures().inFlight.read, limits.readsInFlightMax - 1);
+    assert.equal(admission.statistics().inFlight.read, limits.readsInFlightMax - 1);
   });
 
   it('gives late large bodies their bytes only if there are any left', () => {
@@ -138,7 +138,7 @@ describe('enter', () => {
     assert.equal(late?.begin(), false);
     other?.finish();
     assert.equal(late?.begin(), true);
-    assert.equal(admission.figures().bytes, limits.bytesInFlightMax);
+    assert.equal(admission.statistics().bytes, limits.bytesInFlightMax);
   });
 
   it('bounds the bytes of slow requests; beyond that they count as before', () => {
@@ -148,7 +148,7 @@ describe('enter', () => {
       world.advance(limits.arrivalMs);
     }
     assert.equal(fill('publish', limits.bodyBytesMax).length, 0);
-    const { bytes, lateBytes } = admission.figures();
+    const { bytes, lateBytes } = admission.statistics();
     assert.deepEqual([bytes, lateBytes], [limits.bytesInFlightMax, limits.lateBytesMax]);
   });
 
@@ -162,11 +162,11 @@ describe('enter', () => {
     assert.notEqual(admission.enter('publish', 100), undefined);
     first?.finish();
     first?.finish();
-    assert.equal(admission.figures().unreadBytes, half);
+    assert.equal(admission.statistics().unreadBytes, half);
     assert.notEqual(admission.enter('read', 0), undefined);
     third?.finish();
     third?.answer({ bytes: half, isPublic: false, cut: assert.fail });
-    assert.equal(admission.figures().unreadBytes, half, 'its reader was gone before');
+    assert.equal(admission.statistics().unreadBytes, half, 'its reader was gone before');
   });
 
   it('cuts off the slowest readers, oldest first and no more than necessary', () => {
@@ -186,7 +186,7 @@ describe('enter', () => {
     world.advance(5);
     assert.notEqual(admission.enter('read', 0), undefined);
     assert.deepEqual(cut, [0, 1, 2]);
-    assert.equal(admission.figures().unreadBytes, limits.unreadBytesMax / 2);
+    assert.equal(admission.statistics().unreadBytes, limits.unreadBytesMax / 2);
   });
 
   it('refuses no one because of unread public answers: the oldest of these is cut off', () => {
@@ -197,7 +197,7 @@ describe('enter', () => {
       ticket.answer({ bytes: half, isPublic: true, cut: () => cut.push(index) });
     }
     assert.notEqual(admission.enter('read', 0), undefined);
-    assert.equal(admission.figures().unreadBytes, half);
+    assert.equal(admission.statistics().unreadBytes, half);
     assert.deepEqual(cut.slice(0, 3), [0, 1, 2]);
     assert.equal(cut.length, limits.readsInFlightMax - 1);
   });
@@ -217,15 +217,15 @@ describe('enter', () => {
     // One that is still in progress counts as well.
     const [stuck] = fill('publish');
     stuck?.begin();
-    const before = admission.figures().publishLimit;
+    const before = admission.statistics().publishLimit;
     world.advance(limits.publishWaitMs + 1);
-    assert.ok(admission.figures().publishLimit < before);
+    assert.ok(admission.statistics().publishLimit < before);
     // A slow moment is forgotten, although nothing was refused since.
     stuck?.finish();
     world.advance(limits.admissionLookMs);
-    assert.ok(admission.figures().publishLimit < before, 'it took long until now');
+    assert.ok(admission.statistics().publishLimit < before, 'it took long until now');
     world.advance(30_000);
-    assert.equal(admission.figures().publishLimit, limits.publishesInFlightMax);
+    assert.equal(admission.statistics().publishLimit, limits.publishesInFlightMax);
   });
 });
 
@@ -237,7 +237,7 @@ describe('changed', () => {
     const next = (tookMs: number): number => {
       admission.changed(tookMs);
       world.advance(limits.admissionLookMs);
-      return admission.figures().changeLimit;
+      return admission.statistics().changeLimit;
     };
     assert.equal(next(limits.changeWaitMs + 1), start * 0.75);
     const tickets = fill('change');
@@ -246,9 +246,9 @@ describe('changed', () => {
     assert.equal(next(limits.changeWaitMs), start * 0.75 * 1.125, 'some were turned away');
     for (const ticket of tickets) ticket.finish();
     for (let i = 0; i < 100; i += 1) next(limits.changeWaitMs + 1);
-    assert.equal(admission.figures().changeLimit, limits.changesInFlightMin);
+    assert.equal(admission.statistics().changeLimit, limits.changesInFlightMin);
     world.advance(120_000);
-    assert.equal(admission.figures().changeLimit, limits.changesInFlightMax);
+    assert.equal(admission.statistics().changeLimit, limits.changesInFlightMax);
   });
 
   it('says nothing of publishes, and a change that waits for others says nothing of itself', () => {
@@ -256,10 +256,10 @@ describe('changed', () => {
     admission.changed(limits.changeWaitMs + 1);
     for (const ticket of fill('change').slice(0, 2)) ticket.begin();
     world.advance(limits.admissionLookMs);
-    const limited = admission.figures();
+    const limited = admission.statistics();
     assert.equal(limited.publishLimit, limits.publishesInFlightMax);
     world.advance(10 * limits.changeWaitMs);
-    assert.ok(admission.figures().changeLimit > limited.changeLimit);
+    assert.ok(admission.statistics().changeLimit > limited.changeLimit);
   });
 });
 
@@ -320,7 +320,7 @@ describe('publishes of several apps', () => {
     it(`leave room where the limit is below what another app has, ${isKnown ? 'known by its connection' : 'known by its key'}`, () => {
       const { admission, world } = stage();
       for (const ticket of flood(admission, 1, isKnown)) ticket.begin();
-      while (admission.figures().publishLimit > limits.publishesInFlightMin) {
+      while (admission.statistics().publishLimit > limits.publishesInFlightMin) {
         world.advance(limits.publishWaitMs + 1);
       }
       const [first, ...others] = flood(admission, 2, isKnown);
@@ -345,7 +345,7 @@ describe('publishes of several apps', () => {
     const ticket = admission.enter('publish', 100, 2);
     assert.equal(ticket?.ownedBy(1), false);
     ticket?.finish();
-    assert.equal(admission.figures().inFlight.publish, (most / 8) * 7);
+    assert.equal(admission.statistics().inFlight.publish, (most / 8) * 7);
   });
 
   it('do not count any more when they are finished or late', () => {
@@ -354,7 +354,7 @@ describe('publishes of several apps', () => {
     first?.finish();
     assert.equal(flood(admission, 1, true).length, 1);
     world.advance(limits.arrivalMs);
-    admission.figures();
+    admission.statistics();
     assert.equal(flood(admission, 1, true).length, (most / 8) * 7);
   });
 });

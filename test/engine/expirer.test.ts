@@ -82,7 +82,7 @@ describe('Expirer', () => {
     on.clock.ms += 20_000;
     third.wake();
     const last = await on.nextNap();
-    assert.deepEqual([last.ms, on.ended], [limits.keeperEveryMs, [soon, late]]);
+    assert.deepEqual([last.ms, on.ended], [limits.retentionEveryMs, [soon, late]]);
   });
 
   it('is woken by an earlier expiry time, and not by any other', async () => {

@@ -52,8 +52,8 @@ async function stage(deliveries: number): Promise<Stage> {
     const audience = { kind: 'everyone' } as const;
     const input = { appNo: app.no, contract: 'Ringback', events, audience };
     const room = { room: count, laneRoom: count };
-    const { born } = await dispatcher.publish(room, { ...input, idempotency: undefined });
-    await Promise.all(born.map(async (one) => inner.settle(settlementOf(one, 'delivered', 0))));
+    const { fresh } = await dispatcher.publish(room, { ...input, idempotency: undefined });
+    await Promise.all(fresh.map(async (one) => inner.settle(settlementOf(one, 'delivered', 0))));
   }
   const asked = { reads: 0, edits: 0 };
   const faults: Stage['faults'] = { edit: () => undefined, isAway: false, editMs: 0 };

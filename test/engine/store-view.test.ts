@@ -56,7 +56,7 @@ describe('createStoreWatch', () => {
     const { watch, asked, world } = stage();
     const views = await Promise.all(Array.from({ length: 20 }, async () => watch.look()));
     assert.equal(new Set(views).size, 1);
-    assert.deepEqual(views[0]?.census?.lanes.open, 0);
+    assert.deepEqual(views[0]?.laneScan?.lanes.open, 0);
     await world.pass(limits.scrapeKeepMs - 1);
     await watch.look();
     assert.equal(asked(), 1);

@@ -2,7 +2,7 @@
 // nothing is worse than to wait for one of them at the end.
 import { clientsControls } from './clients/controls.ts';
 import { clients } from './clients/part.ts';
-import type { LookControl } from './controls/look.ts';
+import type { LookControl } from './controls/run-controls.ts';
 import type { Part } from './finding.ts';
 import { fuzzControls } from './fuzz/controls.ts';
 import { fuzz } from './fuzz/part.ts';

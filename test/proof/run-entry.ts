@@ -1,7 +1,7 @@
 // A process of its own for one part of the proof, or for its controls: progress on stderr, and what was found
 // as JSON on stdout.
 import { parseArgs } from 'node:util';
-import { runLookControl, type LookResult } from './controls/look.ts';
+import { runLookControl, type LookResult } from './controls/run-controls.ts';
 import { entries } from './entries.ts';
 import type { Finding } from './finding.ts';
 

@@ -34,16 +34,16 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
       it('makes a successor of the same event for a delivered or cancelled one', async () => {
         const { id: subscription } = await subscribed([callback(0, '*'), callback(1, '*')]);
         const input = publishInput('a.b', { kind: 'subscription', id: subscription });
-        const { born } = await on.dispatcher.publish({ room: 9 }, input);
-        for (const [index, one] of born.entries()) {
+        const { fresh } = await on.dispatcher.publish({ room: 9 }, input);
+        for (const [index, one] of fresh.entries()) {
           await settle(one, index === 0 ? 'delivered' : 'cancelled');
         }
         await step(await created(), 9);
         const { claimed } = await on.dispatcher.claim({ room: 9 });
-        const [event] = new Set(born.map((one) => one.event));
+        const [event] = new Set(fresh.map((one) => one.event));
         assert.deepEqual(
           new Set(claimed.map((one) => [one.event, one.n, one.attempts, one.callback].join())),
-          new Set(born.map((one) => [event, one.n + 2, 0, one.callback].join())),
+          new Set(fresh.map((one) => [event, one.n + 2, 0, one.callback].join())),
         );
         assert.equal(
           (await on.store.read('event', { appNo: on.app.no, id: event ?? '' }))?.deliveries,
@@ -118,7 +118,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
       it('never finds what it made itself, even where the clock was set back', async () => {
         const { id: subscription } = await subscribed([callback(0, '*'), callback(1, '*')]);
         const input = publishInput('a.b', { kind: 'subscription', id: subscription });
-        for (const one of (await on.dispatcher.publish({ room: 9 }, input)).born) {
+        for (const one of (await on.dispatcher.publish({ room: 9 }, input)).fresh) {
           await settle(one, 'delivered');
         }
         let replay = await created();

@@ -99,11 +99,11 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       await subscribe(other, 2);
       const kept = { room: 4, unproven: 4 };
       const apps = new Map([[flood.no, { room: 4, unproven: 4, laneRoom: 8, kept }]]);
-      const { born } = await on.dispatcher.publish({ ...room, apps }, events(other, 2));
-      assert.equal(born.length, 2);
+      const { fresh } = await on.dispatcher.publish({ ...room, apps }, events(other, 2));
+      assert.equal(fresh.length, 2);
       assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, undefined, 'a claim would be in vain');
-      const fresh = await on.dispatcher.publish({ ...room, apps, free: [] }, events(flood, 1));
-      assert.equal(fresh.born.length, 0, 'its lane has a backlog');
+      const published = await on.dispatcher.publish({ ...room, apps, free: [] }, events(flood, 1));
+      assert.equal(published.fresh.length, 0, 'its lane has a backlog');
       assert.equal((await on.dispatcher.claim(room)).claimed.length, 64);
     });
 
@@ -111,10 +111,10 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       const app = await newApp(on.store);
       await subscribe(app, 20);
       const bounded = { ...room, appRoom: { room: 9, unproven: 6 } };
-      const { born } = await on.dispatcher.publish(bounded, events(app, 20));
-      assert.equal(born.length, 6, 'all of them are new');
-      assert.equal(countOf(born, app), 6);
-      const free = born.map(({ lane }) => [lane, 0] satisfies [number, number]);
+      const { fresh } = await on.dispatcher.publish(bounded, events(app, 20));
+      assert.equal(fresh.length, 6, 'all of them are new');
+      assert.equal(countOf(fresh, app), 6);
+      const free = fresh.map(({ lane }) => [lane, 0] satisfies [number, number]);
       const apps = new Map([[app.no, { ...unlimited, room: 8 }]]);
       const { claimed } = await on.dispatcher.claim({ ...room, apps, free });
       assert.equal(claimed.length, 8);

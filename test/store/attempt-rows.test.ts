@@ -111,8 +111,8 @@ describe('an attempt on PostgreSQL', () => {
     const dispatcher = attachDispatcher(store);
     const app = await newApp(store);
     await store.edit('subscribe', { subscription: newSubscription(app), idempotency: undefined });
-    const { born } = await dispatcher.publish({ room: 1 }, publishOf(app.no, newId()));
-    const [leased] = born;
+    const { fresh } = await dispatcher.publish({ room: 1 }, publishOf(app.no, newId()));
+    const [leased] = fresh;
     assert(leased);
     const startedMs = store.nowMs();
     const delivered = settlementOf(leased, 'delivered', 0);

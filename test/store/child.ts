@@ -63,7 +63,7 @@ async function deliverForever(store: Store): Promise<void> {
   };
   store.attach({
     offer,
-    take: (born) => finishAll(born),
+    take: (fresh) => finishAll(fresh),
     claim: offer,
     fanOut: () => undefined,
     wake: () => undefined,

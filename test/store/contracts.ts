@@ -14,7 +14,7 @@ import { laneChangeContract } from './lane-change-contract.ts';
 import { laneContract } from './lane-contract.ts';
 import { filterContract } from './filter-contract.ts';
 import { noticeContract } from './notice-contract.ts';
-import { lookContract } from './look-contract.ts';
+import { deliveryReadsContract } from './delivery-reads-contract.ts';
 import { publishContract } from './publish-contract.ts';
 import { quotaContract } from './quota-contract.ts';
 import { recoverContract } from './recover-contract.ts';
@@ -37,7 +37,7 @@ export const contracts = [
   publishContract,
   settleContract,
   recoverContract,
-  lookContract,
+  deliveryReadsContract,
   laneContract,
   appRoomContract,
   laneChangeContract,

@@ -43,7 +43,7 @@ export interface ControlsStage {
       audience?: EditInput<'publish'>['audience'];
     },
   ) => EditInput<'publish'>;
-  heard: (
+  countMatches: (
     what: string,
     audience?: EditInput<'publish'>['audience'],
     contract?: string,
@@ -99,7 +99,7 @@ export function controlsStage(open: OpenSubject): ControlsStage {
   }
 
   /** How many deliveries an event of this name gets. */
-  async function heard(
+  async function countMatches(
     what: string,
     audience: EditInput<'publish'>['audience'] = { kind: 'everyone' },
     contract = 'Ringback',
@@ -111,5 +111,5 @@ export function controlsStage(open: OpenSubject): ControlsStage {
     assert(output.kind === 'accepted');
     return output.events[0]?.deliveries;
   }
-  return { on, find, subscribed, tryEdit, edit, publishInput, heard };
+  return { on, find, subscribed, tryEdit, edit, publishInput, countMatches };
 }

@@ -12,7 +12,7 @@ import { Books } from './model-books.ts';
 import type { Command } from './model-commands.ts';
 import { address, edit, publish, retry, subscribe, unsubscribe } from './model-edits.ts';
 import { broken, miscounted } from './model-rules.ts';
-import { retain, sweep, tidyFigures } from './model-upkeep.ts';
+import { retain, sweep, tidyStatistics } from './model-upkeep.ts';
 import {
   beginFanOut,
   cycle,
@@ -70,8 +70,8 @@ export class Model {
       case 'retain':
         retain(books, command);
         break;
-      case 'tidyFigures':
-        tidyFigures(books, command.limit);
+      case 'tidyStatistics':
+        tidyStatistics(books, command.limit);
         break;
       case 'startNode':
         startNode(books);
@@ -139,7 +139,7 @@ export class Model {
     assert.deepEqual({ ...found }, books.counts, 'the figures of all time');
     const nowMs = books.nowMs();
     const span = spanBetween(books.startMs, nowMs + 1);
-    const { steps } = books.store.read('appFigures', { appNo, span });
+    const { steps } = books.store.read('appStatistics', { appNo, span });
     const sum = noStatistics();
     for (const { figures } of steps) addStatistics(sum, figures);
     assert.deepEqual(sum.counts, { ...found }, 'the figures by minute');

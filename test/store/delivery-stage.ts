@@ -176,7 +176,7 @@ export function deliveryStage(open: OpenSubject): DeliveryStage {
   ): Promise<Leased & { subscription: string }> {
     const { id } = await subscribed(callbacks);
     const input = publishInput(['a'], { audience: { kind: 'subscription', id } });
-    const [one] = (await on.dispatcher.publish({ room: 1 }, input)).born;
+    const [one] = (await on.dispatcher.publish({ room: 1 }, input)).fresh;
     assert(one);
     return { ...one, subscription: id };
   }

@@ -5,9 +5,9 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc, seed } from '../fast-check.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { command } from './twin-commands.ts';
-import { Player } from './twin-player.ts';
-import { Twins } from './twins.ts';
+import { command } from './differential-commands.ts';
+import { Player } from './differential-player.ts';
+import { StorePair } from './differential-stores.ts';
 
 /**
  * A sequence costs some 45 ms of computing, half of it in PostgreSQL: 1,000 of them took 55 to 82 s on two
@@ -18,24 +18,24 @@ const sequences = Number(process.env['RINGBACK_SEQUENCES'] ?? 160);
 const pairs = 4;
 
 describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
-  for (let pair = 1; pair <= pairs; pair += 1) {
-    it(`do the same in any sequence of commands (${pair} of ${pairs})`, async () => {
-      await using twins = await Twins.open();
+  for (let no = 1; no <= pairs; no += 1) {
+    it(`do the same in any sequence of commands (${no} of ${pairs})`, async () => {
+      await using pair = await StorePair.open();
       await fc.assert(
         fc.asyncProperty(fc.array(command, { maxLength: 24, size: 'max' }), async (commands) => {
-          const player = new Player(twins);
+          const player = new Player(pair);
           await player.begin();
           for (const each of commands) await player.run(each);
         }),
         // Each pair plays others.
-        { numRuns: Math.ceil(sequences / pairs), seed: seed * pairs + pair, endOnFailure: true },
+        { numRuns: Math.ceil(sequences / pairs), seed: seed * pairs + no, endOnFailure: true },
       );
     });
   }
 
   it('do the same in a large fan-out', async () => {
-    await using twins = await Twins.open();
-    const player = new Player(twins);
+    await using pair = await StorePair.open();
+    const player = new Player(pair);
     await player.begin();
     await player.crowd(limits.targetsAtOnceMax + limits.fanOutStepMax);
     const publish = { kind: 'publish', app: 0, name: 'a', events: 2 } as const;
@@ -49,44 +49,44 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
     });
     const work = { kind: 'work' as const, from: 0, settle: [], isFanningOut: true, node: 0 };
     let steps = 0;
-    for (; twins.table('fanout').length > 0; steps += 1) {
+    for (; pair.table('fanout').length > 0; steps += 1) {
       assert(steps < 100, 'a fan-out does not end');
       const claim = steps % 2 === 0 ? { room: 8, laneRoom: 2 } : undefined;
       await player.run({ ...work, claim });
       if (steps === 1) await player.run({ ...editing, edits: [unsubscribe], room: 0 });
     }
     assert(steps > 4);
-    const counts = twins.table('event').map((row) => Number(row['deliveries']));
+    const counts = pair.table('event').map((row) => Number(row['deliveries']));
     const [all, some] = [Math.max(...counts), Math.min(...counts)];
     assert(some > 100 && all - some >= 3 * limits.callbacksPerSubscriptionMax, counts.join(' '));
   });
 
   it('do the same in a replay of everything', async () => {
-    await using twins = await Twins.open();
-    const player = new Player(twins);
+    await using pair = await StorePair.open();
+    const player = new Player(pair);
     await player.begin();
     const publish = { kind: 'publish', app: 0, events: 3, idempotency: undefined } as const;
     const edits = [{ ...publish, name: 'a' } as const, { ...publish, name: 'a.b' } as const];
     await player.run({ ...editing, edits, room: 2 });
-    await endAll(twins, player);
-    const { length } = twins.table('delivery_done');
+    await endAll(pair, player);
+    const { length } = pair.table('delivery_done');
     const advance = { kind: 'advance', which: 0, limit: 4, isStale: false } as const;
     let steps = 0;
     do {
       assert((steps += 1) < 100, 'a replay does not end');
       await player.run({ ...advance, state: 'ended' });
       await player.run({ kind: 'wait', ms: 10 });
-      if (steps === 2) await endAll(twins, player); // What it made must not be found by itself.
-    } while (twins.table('replay').some((row) => row['state'] === 'running'));
+      if (steps === 2) await endAll(pair, player); // What it made must not be found by itself.
+    } while (pair.table('replay').some((row) => row['state'] === 'running'));
     assert.deepEqual(
-      twins.table('replay').map((row) => [row['replayed'], row['skipped']]),
+      pair.table('replay').map((row) => [row['replayed'], row['skipped']]),
       [[length, 0]],
     );
   });
 });
 
 /** Claims all that waits and ends it, in every way. */
-async function endAll(twins: Twins, player: Player): Promise<void> {
+async function endAll(pair: StorePair, player: Player): Promise<void> {
   const outcomes = ['delivered', 'dead', 'delivered', 'cancelled'] as const;
   const settle = Array.from({ length: 12 }, (_, at) => ({
     outcome: outcomes[at % outcomes.length] ?? 'dead',
@@ -96,7 +96,7 @@ async function endAll(twins: Twins, player: Player): Promise<void> {
     lease: 'own' as const,
     attempt: 'good' as const,
   }));
-  for (let turns = 0; twins.table('delivery_live').length > 0; turns += 1) {
+  for (let turns = 0; pair.table('delivery_live').length > 0; turns += 1) {
     assert(turns < 100, 'deliveries do not end');
     const claim = { room: 8, laneRoom: 8 };
     await player.run({ kind: 'work', from: 0, settle, claim, isFanningOut: false, node: 0 });

@@ -18,7 +18,7 @@ export function failingContract(name: string, open: OpenSubject): void {
       health,
       publish,
       claimed,
-      born,
+      fresh,
       settle,
       fail,
       breakDown,
@@ -131,8 +131,8 @@ export function failingContract(name: string, open: OpenSubject): void {
         const one = await subscribed('a', 'b');
         const { lane, failingMs } = await breakDown(one, 'a');
         clock.ms = failingMs + 2 * 24 * 60 * 60 * 1000;
-        await settle(await born('b', one), 'delivered');
-        await on.store.edit('keepFigures', { limit: 1_000 });
+        await settle(await fresh('b', one), 'delivered');
+        await on.store.edit('keepStatistics', { limit: 1_000 });
         clock.ms = failingMs + limits.disableAfterMs;
         assert.equal((await failNext(one, 'a')).kind, 'overdue');
         assert.deepEqual(await disable(lane), { kind: 'kept' });
@@ -146,7 +146,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         clock.ms = halfHourAfter(clock.ms) + 10 * 60_000;
         const { lane, failingMs } = await breakDown(one, 'a');
         clock.ms += 5 * 60_000;
-        await settle(await born('b', one), 'delivered');
+        await settle(await fresh('b', one), 'delivered');
         await coarsen(failingMs + limits.disableAfterMs);
         assert.equal((await failNext(one, 'a')).kind, 'overdue');
         assert.deepEqual(await disable(lane), { kind: 'kept' });
@@ -156,7 +156,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         const one = await subscribed('a', 'b');
         clock.ms = halfHourAfter(clock.ms) + 10 * 60_000;
         await breakDown(one, 'b');
-        await settle(await born('a', one), 'delivered');
+        await settle(await fresh('a', one), 'delivered');
         clock.ms += 5 * 60_000;
         const { lane, failingMs } = await breakDown(one, 'a');
         await coarsen(failingMs + limits.disableAfterMs);

@@ -113,11 +113,11 @@ export function filterContract(name: string, open: OpenSubject): void {
         const app = await newApp(store);
         const subscription = await subscribed(app, paid);
         const input = publishInput(app, ['{"type":"paid"}']);
-        const [born] = (await dispatcher.publish({ room: 1 }, input)).born;
-        assert(born);
+        const [fresh] = (await dispatcher.publish({ room: 1 }, input)).fresh;
+        assert(fresh);
         await edit(subscription, { filter: { '/type': ['open'] } });
-        await store.settle(settlementOf(born, 'delivered', 0));
-        const retried = { appNo: app.no, event: born.event, n: born.n };
+        await store.settle(settlementOf(fresh, 'delivered', 0));
+        const retried = { appNo: app.no, event: fresh.event, n: fresh.n };
         assert.deepEqual(await store.edit('retryDelivery', retried), { kind: 'due', n: 1 });
       });
     });
@@ -183,8 +183,10 @@ export function filterContract(name: string, open: OpenSubject): void {
     async function crowd(app: App, size: number, filter: Filter): Promise<void> {
       const most = callbacksPerSubscriptionMax;
       for (let left = size; left > 0; left -= most) {
-        const heard = Array.from({ length: Math.min(left, most) }, (_, i) => callback(i, 'a'));
-        await subscribed(app, filter, heard);
+        const countMatches = Array.from({ length: Math.min(left, most) }, (_, i) =>
+          callback(i, 'a'),
+        );
+        await subscribed(app, filter, countMatches);
       }
     }
 

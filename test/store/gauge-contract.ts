@@ -88,8 +88,8 @@ export function gaugeContract(name: string, open: OpenSubject): void {
     it('counts a lane as broken until its time has come, and then as probing', async () => {
       const one = await subscribed([callback(0, 'c')]);
       for (let failures = 0; failures < brokenAfter; failures += 1) {
-        const { born } = await publish(one, 1);
-        const [leased] = born;
+        const { fresh } = await publish(one, 1);
+        const [leased] = fresh;
         assert(leased, `attempt ${failures}`);
         await stage.store.settle(settlementOf(leased, 'dead', 0));
       }
@@ -103,8 +103,8 @@ export function gaugeContract(name: string, open: OpenSubject): void {
     it('counts no delivery as due whose time has not come, and no more than is asked for', async () => {
       const one = await subscribed([callback(0, 'd'), callback(1, 'd')]);
       const before_ = (await look()).lanes.due;
-      const { born } = await publish(one, 1);
-      const [leased] = born;
+      const { fresh } = await publish(one, 1);
+      const [leased] = fresh;
       assert(leased);
       assert.equal((await look()).lanes.due, before_ + 1, 'the other one runs');
       await stage.store.settle(settlementOf(leased, 'retry', clock.ms + 10));
@@ -128,13 +128,13 @@ export function gaugeContract(name: string, open: OpenSubject): void {
     async function publish(
       { appNo, id }: Subscription,
       room: number,
-    ): Promise<{ event: string; born: readonly Leased[] }> {
+    ): Promise<{ event: string; fresh: readonly Leased[] }> {
       const event = stage.newId();
       const events = [{ id: event, name: 'a', payload: Buffer.from('{}') }];
       const audience = { kind: 'all_callbacks', id } as const;
       const common = { appNo, contract: 'Ringback', idempotency: undefined };
-      const { born } = await stage.dispatcher.publish({ room }, { ...common, audience, events });
-      return { event, born };
+      const { fresh } = await stage.dispatcher.publish({ room }, { ...common, audience, events });
+      return { event, fresh };
     }
   });
 }

@@ -36,7 +36,7 @@ export function laneChangeContract(name: string, open: OpenSubject): void {
         const health = async () => on.store.read('subscriptionHealth', { appNo, id });
         const span = spanBetween(clock.ms, clock.ms + 1);
         const attention = async () =>
-          (await on.store.read('appFigures', { appNo, span })).attention;
+          (await on.store.read('appStatistics', { appNo, span })).attention;
         assert.equal((await health()).state, 'failing');
         assert.equal((await attention()).length, 2);
         await choose(id, { ordered: true });

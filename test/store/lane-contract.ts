@@ -136,8 +136,8 @@ export function laneContract(name: string, open: OpenSubject): void {
 
       it('lets nothing by that is fresh', async () => {
         await subscribe({ ratePerSecond: 1 });
-        const { born } = await on.dispatcher.publish(plenty, publishing(2));
-        assert.deepEqual(born, []);
+        const { fresh } = await on.dispatcher.publish(plenty, publishing(2));
+        assert.deepEqual(fresh, []);
         assert.equal((await drain()).length, 1);
       });
 
@@ -174,7 +174,7 @@ export function laneContract(name: string, open: OpenSubject): void {
 
     describe('an outcome that comes without an offer', () => {
       /** Hands in one of them, and gives what its cycle of work foresaw. */
-      const foreseen = async (...settling: Parameters<typeof settle>) => {
+      const prepared = async (...settling: Parameters<typeof settle>) => {
         const { works } = on.dispatcher;
         const before = works.length;
         assert.equal((await settle(...settling)).length, 1);
@@ -184,9 +184,9 @@ export function laneContract(name: string, open: OpenSubject): void {
 
       it('hears of no lane that it leaves as it is: it may be full there', async () => {
         await subscribe({}, [callback(0, 'a')]);
-        const { born } = await on.dispatcher.publish({ room: 1 }, publishing(3));
-        assert.equal(born.length, 1);
-        assert.equal(await foreseen(born), undefined);
+        const { fresh } = await on.dispatcher.publish({ room: 1 }, publishing(3));
+        assert.equal(fresh.length, 1);
+        assert.equal(await prepared(fresh), undefined);
         const { claimed, readyMs } = await on.dispatcher.claim({ room: 1 });
         assert.deepEqual([claimed.length, readyMs], [1, clock.ms]);
       });
@@ -194,20 +194,20 @@ export function laneContract(name: string, open: OpenSubject): void {
       it('hears when the next one of an order may go, and when the same one may', async () => {
         await subscribe({ ordered: true });
         await publish(2);
-        assert.equal(await foreseen(await claim()), clock.ms);
-        assert.equal(await foreseen(await claim(), 'retry', clock.ms + 500), clock.ms + 500);
+        assert.equal(await prepared(await claim()), clock.ms);
+        assert.equal(await prepared(await claim(), 'retry', clock.ms + 500), clock.ms + 500);
       });
     });
 
     describe('a concurrency', () => {
-      it('is kept by claims and births, with what the node has under way', async () => {
+      it('is kept by claims and fresh inserts, with what is in flight on the node', async () => {
         await subscribe({ concurrency: 3 }, [callback(0, 'a')]);
-        const { born } = await on.dispatcher.publish(plenty, publishing(5));
+        const { fresh } = await on.dispatcher.publish(plenty, publishing(5));
         assert.deepEqual(
-          born.map(({ concurrency }) => concurrency),
+          fresh.map(({ concurrency }) => concurrency),
           [3, 3, 3],
         );
-        const lane = born[0]?.lane ?? 0;
+        const lane = fresh[0]?.lane ?? 0;
         const full: Room = { ...plenty, free: [[lane, 61]], inFlight: [[lane, 3]] };
         const { claimed, readyMs } = await on.dispatcher.claim(full);
         assert.deepEqual([claimed, readyMs], [[], undefined], 'whoever frees a slot asks again');

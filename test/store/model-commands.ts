@@ -16,7 +16,7 @@ export type Command =
   | { kind: 'retry'; which: number }
   | { kind: 'sweep'; limit: number }
   | { kind: 'retain'; ageMs: number; limit: number }
-  | { kind: 'tidyFigures'; limit: number }
+  | { kind: 'tidyStatistics'; limit: number }
   | { kind: 'startNode' }
   | { kind: 'wait'; ms: number };
 

@@ -1,6 +1,6 @@
 // What apps and subscribers do to the model and the store beside it.
 import { strict as assert } from 'node:assert';
-import type { Born, Offer } from '../../src/store/port/delivery-verbs.ts';
+import type { FreshDelivery, Offer } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput } from '../../src/store/port/store.ts';
 import { callback, newSubscription } from './subject.ts';
 import { type Books, payloadOf } from './model-books.ts';
@@ -36,18 +36,18 @@ export function publish(
     idempotency: undefined,
   };
   const offer = books.offer(room, slots);
-  const { output, born } = books.store.offering(offer, 'publish', input);
+  const { output, fresh } = books.store.offering(offer, 'publish', input);
   if (output.kind !== 'accepted') return output.kind;
   for (const { id, deliveries = 0 } of output.events) books.accept(id, deliveries);
   books.counts.published += output.events.length;
-  assert(born.length <= room);
-  for (const one of born) bear(books, one, offer, name);
+  assert(fresh.length <= room);
+  for (const one of fresh) bear(books, one, offer, name);
   return output.kind;
 }
 
-function bear(books: Books, born: Born, { lease }: Offer, eventName: string): void {
+function bear(books: Books, fresh: FreshDelivery, { lease }: Offer, eventName: string): void {
   const sent = { eventName, payload: payloadOf(), trace: undefined };
-  books.hold({ ...born, ...sent, tries: 0, attempts: 0, lease });
+  books.hold({ ...fresh, ...sent, tries: 0, attempts: 0, lease });
 }
 
 export function address(

@@ -71,10 +71,10 @@ function countRows(books: Books): number {
 }
 
 /** Nothing is too old here: what was counted can be added up. */
-export function tidyFigures(books: Books, limit: number): void {
+export function tidyStatistics(books: Books, limit: number): void {
   const keepMs = books.nowMs();
   const ofSubscriptions = { subscriptionFineMs: keepMs, subscriptionKeepMs: keepMs };
   const input = { appKeepMs: keepMs, ...ofSubscriptions, limit };
-  const { moved, isMore } = books.store.edit('tidyFigures', input);
+  const { moved, isMore } = books.store.edit('tidyStatistics', input);
   assert(moved <= limit && isMore === (moved === limit));
 }

@@ -8,16 +8,16 @@ import { none, noticeStage, page } from './notice-stage.ts';
 
 export function noticeContract(name: string, open: OpenSubject): void {
   describe(`the notice contract: ${name}`, () => {
-    const { on, subscribed, health, publish, born, settle, fail, breakDown, all, notices } =
+    const { on, subscribed, health, publish, fresh, settle, fail, breakDown, all, notices } =
       noticeStage(open);
     const { clock, newId } = on;
 
     it('tells of a dead delivery in the transaction that ends it, if anybody listens', async () => {
       const one = await subscribed('*');
-      await fail(await born('a'));
+      await fail(await fresh('a'));
       assert.deepEqual(await notices(), [], 'nobody listens');
       await subscribed('ringback.delivery.*');
-      const second = await born('a');
+      const second = await fresh('a');
       await fail(second);
       const [notice, ...others] = await notices();
       assert.deepEqual(others, []);
@@ -41,19 +41,19 @@ export function noticeContract(name: string, open: OpenSubject): void {
     it('tells nothing of its own events, and nothing to another app', async () => {
       const audience = await subscribed('ringback.*', '*');
       await subscribed('ringback.*');
-      await fail(await born('ringback.ping', audience));
-      const own = await born('ringback.delivery.dead', audience);
+      await fail(await fresh('ringback.ping', audience));
+      const own = await fresh('ringback.delivery.dead', audience);
       assert.equal((await settle(own, 'gone')).kind, 'gone');
       on.app = await newApp(on.store);
       const one = await subscribed('*');
-      await fail(await born('a', one));
+      await fail(await fresh('a', one));
       assert.deepEqual(await all(), []);
     });
 
     it('tells of several that die at once, once each', async () => {
       await subscribed('*');
       await subscribed('ringback.delivery.dead');
-      const many = [await born('a'), await born('b'), await born('c')];
+      const many = [await fresh('a'), await fresh('b'), await fresh('c')];
       await Promise.all(many.map(fail));
       const told = (await notices()).map(({ payload }) => payload['event']);
       assert.deepEqual(new Set(told), new Set(['a', 'b', 'c']));
@@ -63,7 +63,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
     it('tells that a receiver wants no more, also when it asks twice', async () => {
       await subscribed('ringback.subscription.gone');
       const one = await subscribed('*');
-      const [first, second] = [await born('a', one), await born('a', one)];
+      const [first, second] = [await fresh('a', one), await fresh('a', one)];
       assert.equal((await settle(first, 'gone')).kind, 'gone');
       assert.equal((await settle(second, 'gone')).kind, 'gone');
       const [notice, ...others] = await notices();
@@ -80,7 +80,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
     it('tells it also of a ping: that ends a subscription like any other event', async () => {
       await subscribed('ringback.subscription.gone');
       const one = await subscribed('*');
-      const ping = await born('ringback.ping', one);
+      const ping = await fresh('ringback.ping', one);
       assert.equal((await settle(ping, 'gone')).kind, 'gone');
       const [notice, ...others] = await notices();
       assert.deepEqual(others, []);
@@ -105,7 +105,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
     it('publishes a notice once', async () => {
       await subscribed('*');
       const listener = await subscribed('ringback.delivery.dead');
-      await fail(await born('a'));
+      await fail(await fresh('a'));
       const [waiting] = await all();
       assert(waiting);
       const asked = {
@@ -144,7 +144,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
         nextAttemptMs: undefined,
       });
       const failingMs = clock.ms;
-      const first = await born('a', one);
+      const first = await fresh('a', one);
       const dueMs = clock.ms + 5_000;
       const held = { event: first.event, n: first.n, lease: first.lease };
       const outcome = { kind: 'retry', dueMs } as const;

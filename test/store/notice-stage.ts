@@ -57,7 +57,7 @@ export interface NoticeStage {
   };
   publish: (what: string, one: Subscription) => Promise<string>;
   claimed: (event: string) => Promise<Leased[]>;
-  born: (what: string, one?: Subscription) => Promise<Leased>;
+  fresh: (what: string, one?: Subscription) => Promise<Leased>;
   settle: (one: Leased, kind: 'delivered' | 'gone') => Promise<Settled>;
   fail: (one: Leased) => Promise<Settled>;
   breakDown: (
@@ -151,8 +151,8 @@ export function noticeStage(open: OpenSubject): NoticeStage {
   }
 
   /** A delivery that is under way. */
-  async function born(what: string, one?: Subscription): Promise<Leased> {
-    const [first] = (await on.dispatcher.publish({ room: 1 }, publishing(what, one))).born;
+  async function fresh(what: string, one?: Subscription): Promise<Leased> {
+    const [first] = (await on.dispatcher.publish({ room: 1 }, publishing(what, one))).fresh;
     assert(first);
     return first;
   }
@@ -195,11 +195,11 @@ export function noticeStage(open: OpenSubject): NoticeStage {
 
   /** Goes to a time at which figures are kept by the half hour. */
   async function coarsen(ms: number): Promise<void> {
-    await on.store.edit('keepFigures', { limit: 1_000 });
+    await on.store.edit('keepStatistics', { limit: 1_000 });
     clock.ms = ms;
-    const { figuresFineMs: subscriptionFineMs, figuresKeepMs: subscriptionKeepMs } = limits;
+    const { statisticsFineMs: subscriptionFineMs, statisticsKeepMs: subscriptionKeepMs } = limits;
     const times = { appKeepMs: subscriptionKeepMs, subscriptionFineMs, subscriptionKeepMs };
-    await on.store.edit('tidyFigures', { ...times, limit: 1_000 });
+    await on.store.edit('tidyStatistics', { ...times, limit: 1_000 });
   }
 
   async function disable(lane: number) {
@@ -233,7 +233,7 @@ export function noticeStage(open: OpenSubject): NoticeStage {
     publishing,
     publish,
     claimed,
-    born,
+    fresh,
     settle,
     fail,
     breakDown,

@@ -11,7 +11,7 @@ import {
   readOutput,
 } from '../../src/store/port/transport-protocol.ts';
 import type {
-  Born,
+  FreshDelivery,
   Offer,
   Outlook,
   Settled,
@@ -55,7 +55,7 @@ export type DoneWork = Worked & { settled: readonly Settled[] };
 
 export interface Written<V extends EditVerb> {
   output: EditOutput<V>;
-  born: readonly Born[];
+  fresh: readonly FreshDelivery[];
   outlook: Outlook;
   /** What was taken up after it. */
   worked: Worked | undefined;
@@ -83,8 +83,8 @@ export function openMemory(given?: DatabaseSync): Opened {
     assert(reply.kind === 'written', JSON.stringify(reply));
     const [first] = reply.edits;
     assert(first?.kind === 'done', JSON.stringify(first));
-    const { born, outlook, worked } = reply;
-    return { output: editOutput(verb, first.output), born, outlook, worked };
+    const { fresh, outlook, worked } = reply;
+    return { output: editOutput(verb, first.output), fresh, outlook, worked };
   };
   return {
     db,

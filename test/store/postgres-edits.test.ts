@@ -79,11 +79,11 @@ describe('an edit that waits for a lock', net, () => {
     asked.push(subscribe(store, second));
     patience.resolve();
     const given = await Promise.allSettled(asked);
-    const doubts = given.map((one) => {
+    const inDoubt = given.map((one) => {
       assert(one.status === 'rejected' && one.reason instanceof StoreSilent);
       return one.reason.mayHappen;
     });
-    assert.deepEqual(doubts, [true, false]);
+    assert.deepEqual(inDoubt, [true, false]);
     await holding.commit();
     const third = fresh('third');
     assert.equal((await subscribe(stage.store, third)).kind, 'created');

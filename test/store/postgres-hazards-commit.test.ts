@@ -92,11 +92,11 @@ describe('a commit that goes on without its connection', net, () => {
     await cutWhileItCommits();
     const pausesBetween = await asked.promise;
     await slow.release();
-    const { output, born } = await publishing;
+    const { output, fresh } = await publishing;
     assert.equal(pausesBetween, 1, 'one pause between two questions');
     assert.equal(output.kind, 'accepted');
-    assert.equal(born.length, 1);
-    await settled(born);
+    assert.equal(fresh.length, 1);
+    await settled(fresh);
   });
 
   it('is refused when nobody knows in time; what it leased comes back once it is known', async () => {
@@ -159,7 +159,7 @@ async function publishCutAt(place: Place, counts: Counts): Promise<boolean> {
     counts.answered += 1;
     assert.deepEqual(first.output, { kind: 'accepted', events: [{ id, deliveries: 1 }] }, label);
     assert.deepEqual(await eventsOf([id]), [id], `answered, but not there: ${label}`);
-    assert.equal(first.born.length, 1);
+    assert.equal(first.fresh.length, 1);
   }
   proxy.forget();
   // A client that was refused asks again, with the same key and a new event.
@@ -168,15 +168,15 @@ async function publishCutAt(place: Place, counts: Counts): Promise<boolean> {
   const ids = [id, ...again.events.map((event) => event.id)];
   assert.equal(second.output.kind, first === undefined ? 'accepted' : 'repeated', label);
   assert.equal((await eventsOf(ids)).length, 1, `not exactly one event: ${label}`);
-  await settled([...(first?.born ?? []), ...second.born]);
+  await settled([...(first?.fresh ?? []), ...second.fresh]);
   return isCut();
 }
 
 /** Without a key, after so many that nobody waits to hear who listens. */
 async function plainCutAt(place: Place, counts: Counts): Promise<boolean> {
   const publish = async (input = stage.publishing('plain')) => dispatcher.publish(room, input);
-  for (let times = 0; times <= limits.heardSteadyTimes; times += 1) {
-    await settled((await insist(publish)).born);
+  for (let times = 0; times <= limits.listenerCacheSteadyTimes; times += 1) {
+    await settled((await insist(publish)).fresh);
   }
   const isCut = cutInTransaction(place);
   const input = stage.publishing('plain');
@@ -189,13 +189,13 @@ async function plainCutAt(place: Place, counts: Counts): Promise<boolean> {
   const expected = { kind: 'accepted', events: [{ id, deliveries: 1 }] };
   assert.deepEqual(answer?.output ?? expected, expected, label);
   assert.deepEqual(await eventsOf([id]), answer === undefined ? [] : [id], label);
-  await settled(answer?.born ?? []);
+  await settled(answer?.fresh ?? []);
   return isCut();
 }
 
 async function settleCutAt(place: Place, counts: Counts): Promise<boolean> {
-  const { born } = await insist(async () => dispatcher.publish(room, stage.publishing('a')));
-  const [leased] = born;
+  const { fresh } = await insist(async () => dispatcher.publish(room, stage.publishing('a')));
+  const [leased] = fresh;
   assert(leased);
   const settlement = settlementOf(leased, 'delivered', world.nowMs());
   const isCut = cutInTransaction(place);

@@ -12,7 +12,7 @@ import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { createSlices } from '../../src/store/postgres/publish/slices.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { writeBatch } from '../../src/store/postgres/batch/write.ts';
-import { birthsFor } from '../../src/store/rules/offer-slots.ts';
+import { insertLeasesFor } from '../../src/store/rules/offer-slots.ts';
 import type { EditInput, Store } from '../../src/store/port/store.ts';
 import { callback, digest, newApp, newSubscription } from './subject.ts';
 import { settlementOf } from './settlement.ts';
@@ -210,8 +210,13 @@ describe('transactions that need the same lanes in another order', net, () => {
       const between = await stage.begin();
       await between.tx.query('select no from lane where no = $1 for update', [lane]);
       const nowMs = world.nowMs();
-      const births = birthsFor(undefined);
-      const step = { births, nowMs, aside: createStalledFanOuts(), way: 'together' } as const;
+      const insertLeases = insertLeasesFor(undefined);
+      const step = {
+        insertLeases,
+        nowMs,
+        stalled: createStalledFanOuts(),
+        way: 'together',
+      } as const;
       const fanningOut = stage.once(async (tx) => fanOut(tx, { ...step, facts: [] }));
       await stage.untilSomebodyWaits(1);
       const sending = stage.once(async (tx) => write(tx, [edit]));
@@ -284,10 +289,16 @@ async function write(tx: Tx, edits: readonly EditCall[]): Promise<unknown> {
   const memory = {
     slices: createSlices(),
     sweep: createSweep(),
-    gathered: createPendingStatistics(),
+    pending: createPendingStatistics(),
   };
-  const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard: undefined, ...memory };
-  const input = { edits, offer: undefined, aside: createStalledFanOuts(), world, context };
+  const context = {
+    nowMs: world.nowMs(),
+    givenMs: null,
+    writer: 1,
+    listenerCache: undefined,
+    ...memory,
+  };
+  const input = { edits, offer: undefined, stalled: createStalledFanOuts(), world, context };
   return (await writeBatch(tx, input, 'together')).whole;
 }
 

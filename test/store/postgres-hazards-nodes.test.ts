@@ -40,16 +40,16 @@ describe('a node that was declared gone', net, () => {
     assert.deepEqual(await rescue(alive), { gone: 1, freed: 1 });
     await works(alive, 1);
     // It knows nothing of this: what it publishes is leased to a number that is dead.
-    const born = await published(zombie);
-    assert.equal(Math.floor(born.lease / 2 ** 32), zombie.no);
+    const fresh = await published(zombie);
+    assert.equal(Math.floor(fresh.lease / 2 ** 32), zombie.no);
     // What was taken from it is not its any more, whoever has it now.
     assert.deepEqual(await settle(zombie, before), { kind: 'stale' });
     assert.deepEqual(await rescue(alive), { gone: 0, freed: 1 });
-    assert.deepEqual(await settle(zombie, born), { kind: 'stale' });
+    assert.deepEqual(await settle(zombie, fresh), { kind: 'stale' });
     await works(alive, 2);
     assert.deepEqual(
       alive.taken.map(({ event }) => event),
-      [before.event, born.event],
+      [before.event, fresh.event],
     );
     await settledAll({ delivered: 2 });
     const beats = [zombie, alive].map(async ({ no, store }) =>
@@ -75,8 +75,8 @@ describe('a node that was declared gone', net, () => {
     await using alive = await startTestNode(await stage.node(), { hears: false });
     await silence(zombie);
     await rescue(alive);
-    const born = await published(zombie);
-    assert.deepEqual(await settle(zombie, born), { kind: 'settled' });
+    const fresh = await published(zombie);
+    assert.deepEqual(await settle(zombie, fresh), { kind: 'settled' });
     assert.deepEqual(await rescue(alive), { gone: 0, freed: 0 });
     await settledAll({ delivered: 1 });
   });
@@ -174,7 +174,7 @@ describe('a transaction that stays open', net, () => {
     const keeper = keepFloors();
     const nowMs = startMs + 10 * limits.floorMs;
     assert.deepEqual(keeper.next(nowMs), { readyMs: 0, isDropped: true });
-    keeper.heard(nowMs);
+    keeper.observed(nowMs);
     assert.deepEqual(keeper.next(nowMs + 1), { readyMs: nowMs - limits.floorMs, isDropped: false });
     await publish(startMs);
     const floors = keeper.next(nowMs + limits.floorDropMs - 1);

@@ -43,9 +43,9 @@ describe('a node that makes deliveries for others', net, () => {
     );
     await listener.until(events);
     t.diagnostic(JSON.stringify(told));
-    assert(listener.counts.heard > 0);
+    assert(listener.counts.notified > 0);
     // Once, when it has begun to listen, which may be later than here: what was said before it did.
-    assert(speaker.counts.heard <= 1, 'nobody hears himself');
+    assert(speaker.counts.notified <= 1, 'nobody hears himself');
     assert(told.transactions > 4 && told.count > 1);
     assert.equal(told.inside, 0);
   });
@@ -54,12 +54,17 @@ describe('a node that makes deliveries for others', net, () => {
     const url = proxy.url;
     const told = tellings();
     const listening = new ReconnectingClient({ url, kind: 'plain', purpose: 'listen' });
-    const telling = new ReconnectingClient({ url, kind: 'plain', purpose: 'side' });
+    const notifying = new ReconnectingClient({ url, kind: 'plain', purpose: 'side' });
     const startedMs = world.monotonicMs();
-    const ear = new NotifyListener({ listening, telling, world, onHeard: () => undefined });
-    for (; world.monotonicMs() - startedMs < 300; await world.sleep(0)) ear.tell();
+    const notifier = new NotifyListener({
+      listening,
+      notifying,
+      world,
+      onNotified: () => undefined,
+    });
+    for (; world.monotonicMs() - startedMs < 300; await world.sleep(0)) notifier.notify();
     const tookMs = world.monotonicMs() - startedMs;
-    await ear[Symbol.asyncDispose]();
+    await notifier[Symbol.asyncDispose]();
     t.diagnostic(JSON.stringify({ told: told.count, tookMs }));
     assert(told.count > 1);
     assert(told.count <= tookMs / limits.notifyEveryMs + 1, `${told.count} in ${tookMs} ms`);
@@ -73,14 +78,14 @@ describe('a node that makes deliveries for others', net, () => {
     const held = proxy.hold('before', ({ side, type }) => side === 'backend' && type === 'A');
     await speaker.store.edit('publish', stage.publishing('a'));
     await held;
-    const { heard } = listener.counts;
+    const { notified } = listener.counts;
     await listener.until(1);
     // From here on it hears nothing, and finds everything all the same.
     for (let i = 2; i <= 4; i += 1) {
       await speaker.store.edit('publish', stage.publishing('a'));
       await listener.until(i);
     }
-    assert.equal(listener.counts.heard, heard);
+    assert.equal(listener.counts.notified, notified);
   });
 
   it('is heard again by a node whose ear was cut off', async () => {
@@ -90,9 +95,9 @@ describe('a node that makes deliveries for others', net, () => {
     await speaker.store.edit('publish', stage.publishing('a'));
     await cut;
     await listener.until(1); // It looks once when it listens again.
-    const { heard } = listener.counts;
+    const { notified } = listener.counts;
     await speaker.store.edit('publish', stage.publishing('a'));
-    await until(() => listener.counts.heard > heard);
+    await until(() => listener.counts.notified > notified);
     await listener.until(2);
   });
 });

@@ -170,7 +170,7 @@ async function deliverAll(node: TestNode, count: number, ...others: TestNode[]):
 
 /** With a retention that ends with this day. */
 async function retain(atMs = oldMs): Promise<{ expired: number; deleted: number }> {
-  return store.edit('retain', { beforeMs: atMs + dayMs, limit: limits.keeperRowsMax });
+  return store.edit('retain', { beforeMs: atMs + dayMs, limit: limits.retentionRowsMax });
 }
 
 async function untilDropped(atMs = oldMs): Promise<void> {

@@ -102,8 +102,8 @@ describe('a server that goes away', net, () => {
     await server.kill();
     await server.start();
     // Its ear is mended by itself; it asks for nothing but what it hears of.
-    const { heard } = deaf.counts;
-    await until(() => deaf.counts.heard > heard);
+    const { notified } = deaf.counts;
+    await until(() => deaf.counts.notified > notified);
     const [row] = await database.query(
       `select count(*)::int as ears from pg_stat_activity
        where application_name = 'ringback listen' and datname = current_database()`,

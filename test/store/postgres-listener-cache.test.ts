@@ -15,7 +15,7 @@ import { fc, seed } from '../fast-check.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 
 /** After so many publishes nobody waits any more. */
-const often = limits.heardSteadyTimes + 1;
+const often = limits.listenerCacheSteadyTimes + 1;
 
 let stage: Stage;
 before(async () => {
@@ -31,15 +31,15 @@ function publisherOf(event: string) {
   const memory = {
     slices: createSlices(),
     sweep: createSweep(),
-    gathered: createPendingStatistics(),
+    pending: createPendingStatistics(),
   };
-  const heard = createListenerCache();
+  const listenerCache = createListenerCache();
   const write = async (tx: Tx) => {
     const input = stage.publishing(event);
-    const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, heard, ...memory };
+    const context = { nowMs: world.nowMs(), givenMs: null, writer: 1, listenerCache, ...memory };
     const edits = [{ verb: 'publish', input } as const];
-    const aside = createStalledFanOuts();
-    return writeBatch(tx, { edits, offer: room, aside, world, context }, 'together');
+    const stalled = createStalledFanOuts();
+    return writeBatch(tx, { edits, offer: room, stalled, world, context }, 'together');
   };
   const publish = async (times: number): Promise<void> => {
     for (let i = 0; i < times; i += 1) await stage.once(async (tx) => (await write(tx)).whole);

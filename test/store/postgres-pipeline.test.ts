@@ -3,7 +3,11 @@ import { strict as assert } from 'node:assert';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
-import { answerSoon, ask, say } from '../../src/store/postgres/connection/pipeline.ts';
+import {
+  flushResponses,
+  pipelineQuery,
+  sendText,
+} from '../../src/store/postgres/connection/pipeline.ts';
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { until } from './postgres-stage.ts';
@@ -53,10 +57,10 @@ describe('a packet', () => {
     const count = countSyncs();
     const both = 'select x, $2::text as y from unnest($1::int[]) as x order by x';
     const answers = await Promise.all([
-      ask(client, both, [[1, 2], 'a']),
-      ask(client, keep, [[7]]),
-      ask(client, 'select from kept where x = 8', []),
-      ask(client, both, [[3], null]),
+      pipelineQuery(client, both, [[1, 2], 'a']),
+      pipelineQuery(client, keep, [[7]]),
+      pipelineQuery(client, 'select from kept where x = 8', []),
+      pipelineQuery(client, both, [[3], null]),
     ]);
     assert.deepEqual(answers, [
       [
@@ -68,76 +72,85 @@ describe('a packet', () => {
       [{ x: 3, y: null }],
     ]);
     assert.equal(count.syncs, 1);
-    assert.deepEqual(await ask(client, both, [[4], 'b']), [{ x: 4, y: 'b' }]);
+    assert.deepEqual(await pipelineQuery(client, both, [[4], 'b']), [{ x: 4, y: 'b' }]);
     assert.equal(count.syncs, 2);
   });
 
   it('is one outside of a transaction: all of it is done, or nothing', async () => {
-    const asked = [ask(client, keep, [[1]]), ask(client, 'select 1 / $1::int as x', [0])];
+    const asked = [
+      pipelineQuery(client, keep, [[1]]),
+      pipelineQuery(client, 'select 1 / $1::int as x', [0]),
+    ];
     for (const each of asked) await assert.rejects(each, fails);
     assert.deepEqual(await kept(), []);
-    await ask(client, keep, [[2]]);
+    await pipelineQuery(client, keep, [[2]]);
     assert.deepEqual(await kept(), [2]);
   });
 
   it('that failed leaves behind statements that can be asked again', async () => {
     const late = 'select $1::text as late';
     const first = 'select 2 / $1::int as first';
-    const asked = [ask(client, first, [0]), ask(client, late, ['x'])];
+    const asked = [pipelineQuery(client, first, [0]), pipelineQuery(client, late, ['x'])];
     for (const each of asked) await assert.rejects(each, fails);
-    assert.deepEqual(await ask(client, late, ['y']), [{ late: 'y' }]);
-    assert.deepEqual(await ask(client, first, [2]), [{ first: 1 }]);
-    await assert.rejects(ask(client, first, [0]), fails);
-    assert.deepEqual(await ask(client, first, [1]), [{ first: 2 }]);
+    assert.deepEqual(await pipelineQuery(client, late, ['y']), [{ late: 'y' }]);
+    assert.deepEqual(await pipelineQuery(client, first, [2]), [{ first: 1 }]);
+    await assert.rejects(pipelineQuery(client, first, [0]), fails);
+    assert.deepEqual(await pipelineQuery(client, first, [1]), [{ first: 2 }]);
   });
 
   it('with a row that cannot be read fails, and the next one does not', async () => {
     const large = 'select x::bigint as large from unnest($1::text[]) as x';
-    await assert.rejects(ask(client, large, [['1', '9007199254740993']]), /safe integer/);
-    assert.deepEqual(await ask(client, large, [['9007199254740991']]), [
+    await assert.rejects(pipelineQuery(client, large, [['1', '9007199254740993']]), /safe integer/);
+    assert.deepEqual(await pipelineQuery(client, large, [['9007199254740991']]), [
       { large: Number.MAX_SAFE_INTEGER },
     ]);
   });
 
   it('fails when the connection breaks', async () => {
-    const asked = ask(client, 'select pg_terminate_backend(pg_backend_pid())', []);
+    const asked = pipelineQuery(client, 'select pg_terminate_backend(pg_backend_pid())', []);
     await assert.rejects(asked, /terminat/);
-    await assert.rejects(ask(client, 'select 1 as x', []));
+    await assert.rejects(pipelineQuery(client, 'select 1 as x', []));
   });
 
   it('may be answered in part, while the rest still waits', async () => {
-    await say(other, 'begin');
-    await ask(other, keep, [[1]]);
-    await say(client, 'begin');
+    await sendText(other, 'begin');
+    await pipelineQuery(other, keep, [[1]]);
+    await sendText(client, 'begin');
     const count = countSyncs();
-    const soon = [ask(client, 'select 4 as x', []), ask(client, 'select 5 as x', [])];
-    answerSoon(client);
-    const late = ask(client, keep, [[1]]);
+    const soon = [
+      pipelineQuery(client, 'select 4 as x', []),
+      pipelineQuery(client, 'select 5 as x', []),
+    ];
+    flushResponses(client);
+    const late = pipelineQuery(client, keep, [[1]]);
     assert.deepEqual(await Promise.all(soon), [[{ x: 4 }], [{ x: 5 }]]);
     const waits = `select from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`;
     await until(async () => (await database.query(waits)).length === 1);
-    await say(other, 'rollback');
+    await sendText(other, 'rollback');
     assert.deepEqual(await late, []);
     assert.equal(count.syncs, 1);
-    await say(client, 'commit');
+    await sendText(client, 'commit');
     assert.deepEqual(await kept(), [1]);
   });
 });
 
 describe('what ends a transaction', () => {
   it('goes behind what was asked in the same turn', async () => {
-    await say(client, 'begin');
-    const asked = ask(client, keep, [[1]]);
-    assert.equal((await say(client, 'commit')).command, 'COMMIT');
+    await sendText(client, 'begin');
+    const asked = pipelineQuery(client, keep, [[1]]);
+    assert.equal((await sendText(client, 'commit')).command, 'COMMIT');
     await asked;
     assert.deepEqual(await kept(), [1]);
   });
 
   it('undoes it where something has failed in between', async () => {
-    await say(client, 'begin');
-    const asked = [ask(client, keep, [[1]]), ask(client, 'select 1 / $1::int as x', [0])];
-    const ended = say(client, 'commit');
+    await sendText(client, 'begin');
+    const asked = [
+      pipelineQuery(client, keep, [[1]]),
+      pipelineQuery(client, 'select 1 / $1::int as x', [0]),
+    ];
+    const ended = sendText(client, 'commit');
     for (const each of asked) await assert.rejects(each, fails);
     assert.equal((await ended).command, 'ROLLBACK');
     assert.deepEqual(await kept(), []);

@@ -73,7 +73,7 @@ interface Way extends AsyncDisposable {
 
 async function open(stage: Stage): Promise<Way> {
   const { url } = stage.database;
-  const way = await openPostgres({ url, world, onHeard: () => undefined });
+  const way = await openPostgres({ url, world, onNotified: () => undefined });
   return {
     step: async () => {
       const nothing = { settlements: [], claim: undefined };

@@ -16,7 +16,7 @@ import type { Tx } from '../../src/store/postgres/connection/tx.ts';
 import { txOn } from '../../src/store/postgres/connection/tx.ts';
 import type { ClusterOptions } from '../../src/store/open/open.ts';
 import { openCluster } from '../../src/store/open/open.ts';
-import { birthsFor, slotsOf } from '../../src/store/rules/offer-slots.ts';
+import { insertLeasesFor, slotsOf } from '../../src/store/rules/offer-slots.ts';
 import type { EditInput, Store } from '../../src/store/port/store.ts';
 import { StoreUnavailable } from '../../src/store/port/store.ts';
 import type { Database } from '../postgres/database.ts';
@@ -147,9 +147,16 @@ export async function publishOn(
     lease === undefined
       ? undefined
       : { lease, room: 8, free: new Map(), inFlight: new Map(), laneRoom: 8 };
-  const births = birthsFor(offer);
+  const insertLeases = insertLeasesFor(offer);
   const left = { waiting: 0, fanOuts: 0 };
-  const context = { nowMs, births, slices: createSlices(), heard: undefined, left, facts: [] };
+  const context = {
+    nowMs,
+    insertLeases,
+    slices: createSlices(),
+    listenerCache: undefined,
+    left,
+    facts: [],
+  };
   const published = await publishAll(tx, calls, context);
   await published.answered;
   return published.replies;

@@ -60,25 +60,25 @@ describe('figures of an app, on PostgreSQL', () => {
 /** Attempts by how long they took, all of them. */
 const took = Array.from({ length: bucketCount }, (_, bucket) => `l${bucket}`).join(' + ');
 
-type Born = { event: string; n: number };
+type FreshDelivery = { event: string; n: number };
 
 interface Node extends AsyncDisposable {
-  publish(more?: Partial<EditInput<'publish'>>): Promise<Born>;
-  settle(...born: readonly Born[]): Promise<void>;
+  publish(more?: Partial<EditInput<'publish'>>): Promise<FreshDelivery>;
+  settle(...fresh: readonly FreshDelivery[]): Promise<void>;
 }
 
 async function openNode(stage: Stage): Promise<Node> {
   const { url } = stage.database;
-  const way = await openPostgres({ url, world, onHeard: () => undefined });
+  const way = await openPostgres({ url, world, onNotified: () => undefined });
   return {
     publish: async (more) => {
       const edits = [{ verb: 'publish', input: stage.publishing('one', more) } as const];
       const reply = await way.send({ nowMs: world.nowMs(), settlements: [], edits, offer });
-      assert(reply.kind === 'written' && reply.born[0] !== undefined, JSON.stringify(reply));
-      return reply.born[0];
+      assert(reply.kind === 'written' && reply.fresh[0] !== undefined, JSON.stringify(reply));
+      return reply.fresh[0];
     },
-    settle: async (...born) => {
-      const settlements = born.map(({ event, n }) =>
+    settle: async (...fresh) => {
+      const settlements = fresh.map(({ event, n }) =>
         settlementOf({ event, n, lease }, 'delivered', 0),
       );
       const work = { nowMs: world.nowMs(), settlements, claim: undefined, fanOut: undefined };

@@ -27,13 +27,13 @@ export function publishContract(name: string, open: OpenSubject): void {
 
     describe('publish', () => {
       it('makes one delivery for every callback that hears the event', async () => {
-        const heard = ['a.b.c', 'a.b.*', 'a.*', '*'];
+        const matching = ['a.b.c', 'a.b.*', 'a.*', '*'];
         const deaf = ['a', 'a.b', 'a.b.c.*', 'b.*', 'A.b.c'];
-        const all = [...heard, ...deaf].map((pattern, index) => callback(index, pattern));
+        const all = [...matching, ...deaf].map((pattern, index) => callback(index, pattern));
         await subscribed([...all, inactive(all.length, '*')]);
         const [accepted] = await publish('a.b.c');
         assert(accepted);
-        assert.equal(accepted.deliveries, heard.length);
+        assert.equal(accepted.deliveries, matching.length);
         const made = await deliveries({ event: accepted.id });
         assert.deepEqual(
           made.map(({ n, callback: { position } }) => ({ n, position })),
@@ -152,27 +152,27 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal((await events_()).length, 0);
       });
 
-      it('foretells what will be born, and then that is what is taken', async () => {
+      it('announces deliveries about to be inserted leased, and then takes the same list', async () => {
         await subscribed([callback(0, 'a'), callback(1, 'a'), callback(2, 'b')]);
-        const { born, foreseen } = await on.dispatcher.publish({ room: 1 }, publishInput(['a']));
-        assert.equal(born.length, 1);
-        assert.equal(foreseen.length, 1);
-        assert.equal(foreseen[0], born[0]);
+        const { fresh, prepared } = await on.dispatcher.publish({ room: 1 }, publishInput(['a']));
+        assert.equal(fresh.length, 1);
+        assert.equal(prepared.length, 1);
+        assert.equal(prepared[0], fresh[0]);
         assert.deepEqual(
-          (await on.dispatcher.publish({ room: 0 }, publishInput(['a']))).foreseen,
+          (await on.dispatcher.publish({ room: 0 }, publishInput(['a']))).prepared,
           [],
         );
       });
 
-      it('keeps the trace with the event: born, claimed, and of one that has none', async () => {
+      it('keeps the trace with the event: fresh, claimed, and of one that has none', async () => {
         await subscribed();
         const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 vendor=x';
         const traced = { ...publishInput(['a', 'b']), trace };
-        const { born } = await on.dispatcher.publish({ room: 1 }, traced);
+        const { fresh } = await on.dispatcher.publish({ room: 1 }, traced);
         await publish('c');
         const { claimed } = await claim();
         assert.deepEqual(
-          [...born, ...claimed].map((one) => [one.eventName, one.trace]),
+          [...fresh, ...claimed].map((one) => [one.eventName, one.trace]),
           [
             ['a', trace],
             ['b', trace],
@@ -184,9 +184,9 @@ export function publishContract(name: string, open: OpenSubject): void {
       it('waits in a subscription that is paused, until it is resumed', async () => {
         const one = await subscribed();
         const paused = await edit(one, 'paused');
-        const { born } = await on.dispatcher.publish({ room: 9 }, publishInput(['a']));
+        const { fresh } = await on.dispatcher.publish({ room: 9 }, publishInput(['a']));
         await publish('a', { audience: { kind: 'subscription', id: one.id } });
-        assert.deepEqual(born, []);
+        assert.deepEqual(fresh, []);
         assert.deepEqual((await claim()).claimed, []);
         assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, undefined);
         await edit(paused, 'active');
@@ -241,9 +241,9 @@ export function publishContract(name: string, open: OpenSubject): void {
         const memory = Buffer.from('....{"x":1}....');
         const payload = memory.subarray(4, 11);
         const input = publishInput(['a.b'], { payload });
-        const { output, born } = await on.dispatcher.publish({ room: 1 }, input);
+        const { output, fresh } = await on.dispatcher.publish({ room: 1 }, input);
         assert(output.kind === 'accepted');
-        const [delivery] = born;
+        const [delivery] = fresh;
         assert(delivery !== undefined);
         const { event, eventName, n, tries, attempts } = delivery;
         assert.deepEqual(
@@ -267,9 +267,12 @@ export function publishContract(name: string, open: OpenSubject): void {
       it('is taken only as far as there is room, in all and in its lane', async () => {
         await subscribed([callback(0, '*'), callback(1, '*')]);
         const names = ['a', 'b', 'c', 'd'];
-        const { born } = await on.dispatcher.publish({ room: 5, laneRoom: 3 }, publishInput(names));
-        assert.equal(born.length, 5);
-        const perLane = Map.groupBy(born, ({ lane }) => lane);
+        const { fresh } = await on.dispatcher.publish(
+          { room: 5, laneRoom: 3 },
+          publishInput(names),
+        );
+        assert.equal(fresh.length, 5);
+        const perLane = Map.groupBy(fresh, ({ lane }) => lane);
         const sizes = [...perLane.values()].map(({ length }) => length);
         assert.deepEqual(new Set(sizes), new Set([2, 3]));
         assert.deepEqual(await tally(), { due: 3, running: 5 });
@@ -279,8 +282,8 @@ export function publishContract(name: string, open: OpenSubject): void {
       it('waits behind those that wait already', async () => {
         await subscribed();
         await publish('a');
-        const { born } = await on.dispatcher.publish({ room: 9 }, publishInput(['b']));
-        assert.deepEqual(born, []);
+        const { fresh } = await on.dispatcher.publish({ room: 9 }, publishInput(['b']));
+        assert.deepEqual(fresh, []);
         const { claimed } = await claim();
         assert.deepEqual(
           claimed.map(({ eventName }) => eventName),
@@ -288,18 +291,18 @@ export function publishContract(name: string, open: OpenSubject): void {
         );
         // Now that nothing waits, the next one goes straight again.
         assert.equal(
-          (await on.dispatcher.publish({ room: 9 }, publishInput(['c']))).born.length,
+          (await on.dispatcher.publish({ room: 9 }, publishInput(['c']))).fresh.length,
           1,
         );
       });
 
       it('waits in a lane that is full, as the offer says', async () => {
         await subscribed();
-        const [first] = (await on.dispatcher.publish({ room: 9 }, publishInput(['a']))).born;
+        const [first] = (await on.dispatcher.publish({ room: 9 }, publishInput(['a']))).fresh;
         assert(first);
         const full: [number, number][] = [[first.lane, 0]];
         const second = await on.dispatcher.publish({ room: 9, free: full }, publishInput(['b']));
-        assert.deepEqual(second.born, []);
+        assert.deepEqual(second.fresh, []);
         assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, undefined);
         const { claimed, readyMs } = await on.dispatcher.claim({ room: 9, free: full });
         assert.deepEqual([claimed, readyMs], [[], undefined]);

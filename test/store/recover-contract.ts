@@ -53,16 +53,16 @@ export function recoverContract(name: string, open: OpenSubject): void {
         const running = second.fannedOut.deliveries.length;
         assert.ok(running > limits.fanOutStepMin && running <= 100, `${running} are born`);
         while ((await on.dispatcher.fanOut({ room: 0 })).fannedOut.isMore);
-        const [born] = second.fannedOut.deliveries;
-        assert(born);
+        const [fresh] = second.fannedOut.deliveries;
+        assert(fresh);
         assert.deepEqual(
-          [born.event, born.eventName, Buffer.from(born.payload).toString(), born.trace],
+          [fresh.event, fresh.eventName, Buffer.from(fresh.payload).toString(), fresh.trace],
           [accepted.id, 'a', '{"message":"hello"}', 'a trace'],
         );
         const made = targets - limits.callbacksPerSubscriptionMax;
         assert.equal((await eventOf(accepted.id)).deliveries, made);
         assert.deepEqual(await tally(), { due: made - running, running });
-        assert.deepEqual(await settle(born, 'delivered'), { kind: 'settled' });
+        assert.deepEqual(await settle(fresh, 'delivered'), { kind: 'settled' });
         const again = await on.dispatcher.fanOut({ room: 5 });
         assert.deepEqual(again.fannedOut, { deliveries: [], isMore: false });
       });
@@ -91,10 +91,13 @@ export function recoverContract(name: string, open: OpenSubject): void {
         const [accepted] = await publish('a');
         assert(accepted);
         const { fannedOut } = await on.dispatcher.fanOut({ room: 1 });
-        const [born] = fannedOut.deliveries;
-        assert(born);
-        await settle(born, 'delivered');
-        const retried = await on.store.edit('retryDelivery', { appNo: on.app.no, ...nameOf(born) });
+        const [fresh] = fannedOut.deliveries;
+        assert(fresh);
+        await settle(fresh, 'delivered');
+        const retried = await on.store.edit('retryDelivery', {
+          appNo: on.app.no,
+          ...nameOf(fresh),
+        });
         assert.deepEqual(retried, { kind: 'due', n: limits.fanOutStepMin });
         while ((await on.dispatcher.fanOut({ room: 0 })).fannedOut.isMore);
         const { deliveries: count } = await eventOf(accepted.id);

@@ -217,7 +217,7 @@ export function replayStage(open: OpenSubject): ReplayStage {
   async function leased({ subscription, what = 'a.b' }: Of = {}) {
     const id = subscription ?? (await subscribed()).id;
     const input = publishInput(what, { kind: 'subscription', id });
-    const [one] = (await on.dispatcher.publish({ room: 9 }, input)).born;
+    const [one] = (await on.dispatcher.publish({ room: 9 }, input)).fresh;
     assert(one);
     return one;
   }
@@ -252,11 +252,11 @@ export function replayStage(open: OpenSubject): ReplayStage {
       }));
       const input = { appNo: owner.no, contract: 'Ringback', events, idempotency: undefined };
       const whom = { kind: 'everyone' } as const;
-      const { born } = await on.dispatcher.publish(
+      const { fresh } = await on.dispatcher.publish(
         { room: 200, laneRoom: 200 },
         { ...input, audience: whom },
       );
-      await Promise.all(born.map(async (one) => settle(one, 'delivered')));
+      await Promise.all(fresh.map(async (one) => settle(one, 'delivered')));
     }
   }
 

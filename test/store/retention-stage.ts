@@ -120,9 +120,9 @@ export function retentionStage(open: OpenSubject): RetentionStage {
   /** An event to one subscription; those of its deliveries that are under way. */
   async function leasedMany({ id }: Subscription, room: number): Promise<Leased[]> {
     const audience = { kind: 'subscription', id } as const;
-    const { born } = await on.dispatcher.publish({ room }, { ...publishInput('a'), audience });
-    assert.equal(born.length, room);
-    return born;
+    const { fresh } = await on.dispatcher.publish({ room }, { ...publishInput('a'), audience });
+    assert.equal(fresh.length, room);
+    return fresh;
   }
 
   async function leased(one: Subscription): Promise<Leased> {

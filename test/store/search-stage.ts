@@ -88,12 +88,12 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
     const isOld = chance() < 0.05;
     const atMs = isOld ? clock.ms - 30 * minuteMs : clock.ms;
     const id = idAt(atMs);
-    const { born } = await dispatcher.publish(
+    const { fresh } = await dispatcher.publish(
       { room: chance() < 0.8 ? 200 : 0 },
       input(app, [id], what),
     );
     events.push({ appNo: app.no, id });
-    for (const one of born)
+    for (const one of fresh)
       if (chance() < 0.9) await store.settle(outcomeOf(one, chance, clock.ms));
   };
   for (let round = 0; round < 4; round += 1) {

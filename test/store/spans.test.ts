@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';
 import type { App } from '../../src/core/domain/app.ts';
 import { firstIdAt } from '../../src/core/base/id.ts';
-import { birthsFor } from '../../src/store/rules/offer-slots.ts';
+import { insertLeasesFor } from '../../src/store/rules/offer-slots.ts';
 import { emptyMemo } from '../../src/store/sqlite/transaction/edit.ts';
 import { preparePublish } from '../../src/store/sqlite/publish/publish.ts';
 import { prepareScripts } from '../../src/store/sqlite/transaction/run-script.ts';
@@ -127,9 +127,9 @@ function publish({ edit }: Opened, app: App, id: string): void {
 function publishAlone({ db, clock }: Opened, app: App, id: string): void {
   const context = {
     nowMs: clock.ms,
-    births: birthsFor(undefined),
+    insertLeases: insertLeasesFor(undefined),
     facts: [],
-    known: emptyMemo(),
+    memo: emptyMemo(),
   };
   preparePublish(db)(inputOf(app, id), context);
 }

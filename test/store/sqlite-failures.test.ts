@@ -125,15 +125,15 @@ describe('work that cannot be written', () => {
     const app = await newApp(store);
     await subscribe(store, app);
     const input = publishInput(app);
-    const [born] = (await dispatcher.publish({ room: 1 }, input)).born;
-    assert(born);
+    const [fresh] = (await dispatcher.publish({ room: 1 }, input)).fresh;
+    assert(fresh);
     await store.edit('publish', publishInput(app));
     db.failure = Object.assign(new Error('disk I/O error'), { errcode: 778 });
-    await assert.rejects(store.settle(settlementOf(born, 'delivered', 1)), unavailable);
+    await assert.rejects(store.settle(settlementOf(fresh, 'delivered', 1)), unavailable);
     await assert.rejects(dispatcher.publish({ room: 9 }, publishInput(app)), unavailable);
     db.failure = undefined;
     assert.deepEqual(await pending(store), { due: 1, running: 1, delivered: 0 });
-    await store.settle(settlementOf(born, 'delivered', 1));
+    await store.settle(settlementOf(fresh, 'delivered', 1));
     assert.equal((await dispatcher.claim({ room: 9 })).claimed.length, 1);
     assert.deepEqual(await pending(store), { due: 0, running: 1, delivered: 1 });
   });
@@ -143,12 +143,12 @@ describe('work that cannot be written', () => {
     const dispatcher = attachDispatcher(store);
     const app = await newApp(store);
     await subscribe(store, app);
-    const born = [];
+    const fresh = [];
     for (let i = 0; i < 3; i += 1) {
-      born.push(...(await dispatcher.publish({ room: 1 }, publishInput(app))).born);
+      fresh.push(...(await dispatcher.publish({ room: 1 }, publishInput(app))).fresh);
     }
     const results = await Promise.allSettled(
-      born.map(async (leased, index) => {
+      fresh.map(async (leased, index) => {
         const settlement = settlementOf(leased, 'delivered', 1);
         const bad = { ...settlement, attempt: attempt({ status: 99 }) };
         return store.settle(index === 2 ? bad : settlement);

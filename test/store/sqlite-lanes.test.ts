@@ -18,9 +18,9 @@ describe('the healthy path', () => {
     subscribe(opened, app, '*');
     opened.db.exec(`create trigger untouched before update on lane
       begin select raise(abort, 'a lane row was written'); end`);
-    const { born } = publish(opened, app, offer());
-    assert.equal(born.length, 1);
-    const [one] = born;
+    const { fresh } = publish(opened, app, offer());
+    assert.equal(fresh.length, 1);
+    const [one] = fresh;
     assert(one);
     const settlement = settlementOf({ ...one, lease: offer().lease }, 'delivered', 0);
     assert.deepEqual(opened.work({ settlements: [settlement] }).settled, [{ kind: 'settled' }]);
@@ -73,7 +73,7 @@ describe('a claim', () => {
 });
 
 describe('a batch', () => {
-  it('shares the window and its lanes among what is born, claimed and fanned out', () => {
+  it('shares the window and its lanes among fresh, claimed and fanned-out deliveries', () => {
     const opened = openMemory();
     const app = addApp(opened);
     for (const name of ['a', 'b', 'c']) subscribe(opened, app, name);
@@ -81,9 +81,9 @@ describe('a batch', () => {
     beginFanOut(opened, app, ['a', 'b', 'c']);
     const room = { laneRoom: 1 };
     const takeUp = { claim: offer({ ...room, lease: 2 }), fanOut: offer({ ...room, lease: 3 }) };
-    const { born, worked, outlook } = publish(opened, app, offer(room), { takeUp });
+    const { fresh, worked, outlook } = publish(opened, app, offer(room), { takeUp });
     assert.deepEqual(
-      [born, worked?.claimed ?? [], worked?.fannedOut.deliveries ?? []].map((each) =>
+      [fresh, worked?.claimed ?? [], worked?.fannedOut.deliveries ?? []].map((each) =>
         each.map(({ lane }) => lane),
       ),
       [[1], [2], [3]],
@@ -107,8 +107,8 @@ describe('a batch', () => {
     publishAs(opened, app, 'b');
     const one = { room: 1 };
     const takeUp = { claim: offer(one), fanOut: undefined };
-    const { born, worked } = publish(opened, app, offer(one), { takeUp });
-    assert.deepEqual([born.length, worked?.claimed], [1, []]);
+    const { fresh, worked } = publish(opened, app, offer(one), { takeUp });
+    assert.deepEqual([fresh.length, worked?.claimed], [1, []]);
   });
 });
 

@@ -82,7 +82,7 @@ const command = fc.oneof(
   {
     weight: 1,
     arbitrary: fc.record({
-      kind: fc.constant('tidyFigures' as const),
+      kind: fc.constant('tidyStatistics' as const),
       limit: fc.integer({ min: 1, max: 3 }),
     }),
   },

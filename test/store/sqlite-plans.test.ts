@@ -94,14 +94,14 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'SEARCH event USING COVERING INDEX sqlite_autoindex_event_1',
   ],
   // Minutes that are not put together yet: a few for each app.
-  'tidyFigures.over': ['SCAN stat_app USING COVERING INDEX stat_app_fresh'],
-  'figures.counts': ['CO-ROUTINE parts', 'SCAN parts'],
+  'tidyStatistics.over': ['SCAN stat_app USING COVERING INDEX stat_app_fresh'],
+  'statistics.counts': ['CO-ROUTINE parts', 'SCAN parts'],
   // The minutes of a span.
-  'figures.ofApp': ['USE TEMP B-TREE FOR GROUP BY'],
-  'figures.ofSubscription': ['USE TEMP B-TREE FOR GROUP BY'],
+  'statistics.ofApp': ['USE TEMP B-TREE FOR GROUP BY'],
+  'statistics.ofSubscription': ['USE TEMP B-TREE FOR GROUP BY'],
   // No more than are counted, and what a node has under way.
-  'figures.waiting': ['CO-ROUTINE waiting', 'SCAN waiting'],
-  'figures.running': ['CREATE BLOOM FILTER'],
+  'statistics.waiting': ['CO-ROUTINE waiting', 'SCAN waiting'],
+  'statistics.running': ['CREATE BLOOM FILTER'],
   // The first thousand rows; the first rows of so many slices.
   'oldestPending.first': ['CO-ROUTINE oldest', 'SCAN delivery_live', 'SEARCH oldest'],
   'oldestPending.bySlices': [
@@ -192,8 +192,8 @@ describe('the list of statements', () => {
     const planOutcomes = prepareOutcomes(recorder);
     const rebase = prepareRebase(recorder);
     const deps = {
-      gathered: createPendingStatistics(),
-      aside: createStalledFanOuts(),
+      pending: createPendingStatistics(),
+      stalled: createStalledFanOuts(),
       planOutcomes,
       rebase,
     };

@@ -62,7 +62,7 @@ describe('a fan-out that cannot be read', () => {
 
   it('ends nothing, however many there are', () => {
     const { publish, work, db, fanOuts } = crowd();
-    const many = limits.fanOutsAsideMax + 20;
+    const many = limits.stalledFanOutsMax + 20;
     const poison = Array.from({ length: many }, publish);
     db.exec(`update fanout set names = '{"no":"list"}'`);
     const sound = publish();

@@ -60,8 +60,8 @@ function stage(): Stage {
     },
     deliver: () => {
       const given = offer({ room: 1_000 });
-      const { output, born } = offering(given, 'publish', publishInput());
-      const settlements = born.map((one) => settlementOf({ ...one, ...given }, 'delivered', 0));
+      const { output, fresh } = offering(given, 'publish', publishInput());
+      const settlements = fresh.map((one) => settlementOf({ ...one, ...given }, 'delivered', 0));
       work({ settlements });
       assert(output.kind === 'accepted');
       return output.events[0]?.id ?? '';
@@ -174,7 +174,7 @@ describe('a step of the retention', () => {
 
   it('ends early when it has deleted many bytes', () => {
     const { app, newId, edit, clock, retain, counts } = stage();
-    const payload = Buffer.alloc(limits.keeperBytesMax / 4);
+    const payload = Buffer.alloc(limits.retentionBytesMax / 4);
     for (let i = 0; i < 6; i += 1) {
       edit('publish', {
         appNo: app.no,

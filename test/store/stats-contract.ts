@@ -28,7 +28,7 @@ export function statsContract(name: string, open: OpenSubject): void {
       countsOf,
       some,
       read,
-      figuresOf,
+      statisticsOf,
       attentionOf,
       tidy,
     } = statsStage(open);
@@ -128,7 +128,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         const before_ = { ...(await countsOf(app)) };
         await tidy();
         assert.deepEqual({ ...(await countsOf(app)) }, before_);
-        assert.deepEqual((await figuresOf(app)).counts, before_);
+        assert.deepEqual((await statisticsOf(app)).counts, before_);
         clock.ms += 10 * dayMs;
         await tidy(7 * dayMs);
         assert.deepEqual({ ...(await countsOf(app)) }, before_);
@@ -151,7 +151,7 @@ export function statsContract(name: string, open: OpenSubject): void {
       });
     });
 
-    describe('appFigures', () => {
+    describe('appStatistics', () => {
       it('gives each step what happened in it, and how long attempts took', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         clock.ms = Math.ceil(clock.ms / (30 * minuteMs)) * 30 * minuteMs;

@@ -12,16 +12,16 @@ import {
   type Statistics,
 } from '../../src/core/telemetry/statistics.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
-import type { AppFigures, StepFigures } from '../../src/store/port/statistics-verbs.ts';
+import type { AppStatistics, StepStatistics } from '../../src/store/port/statistics-verbs.ts';
 import type { NewSubscription } from '../../src/store/port/store.ts';
 import { newApp, newSubscription, type OpenSubject } from './subject.ts';
 import { keptStage } from './store-stage.ts';
 import type { StoreStage } from './store-stage.ts';
-import type { SubscriptionFigures } from '../../src/store/port/statistics-verbs.ts';
+import type { SubscriptionStatistics } from '../../src/store/port/statistics-verbs.ts';
 
 export const dayMs = 24 * 60 * minuteMs;
 
-export function sumOf(steps: readonly StepFigures[]): Statistics {
+export function sumOf(steps: readonly StepStatistics[]): Statistics {
   const sum = noStatistics();
   for (const { figures } of steps) addStatistics(sum, figures);
   return sum;
@@ -74,14 +74,14 @@ export interface StatsStage {
   ) => Promise<Leased[]>;
   countsOf: (app: App) => Promise<Counts>;
   some: (app: App) => Promise<Partial<Counts>>;
-  read: (app: App, span?: Span) => Promise<AppFigures>;
-  figuresOf: (app: App) => Promise<Statistics>;
+  read: (app: App, span?: Span) => Promise<AppStatistics>;
+  statisticsOf: (app: App) => Promise<Statistics>;
   attentionOf: (app: App) => Promise<unknown[]>;
   ofSubscriptions: (
     app: App,
     ids: readonly string[],
     pendingMax?: number,
-  ) => Promise<readonly SubscriptionFigures[]>;
+  ) => Promise<readonly SubscriptionStatistics[]>;
   keep: () => Promise<void>;
   tidy: (keepMs?: number) => Promise<void>;
 }
@@ -126,9 +126,9 @@ export function statsStage(open: OpenSubject): StatsStage {
     one: Subscription,
     { room, event }: { room: number; event?: string },
   ): Promise<Leased[]> {
-    const { born } = await on.dispatcher.publish({ room }, publishing(one, event));
-    assert.equal(born.length, room);
-    return born;
+    const { fresh } = await on.dispatcher.publish({ room }, publishing(one, event));
+    assert.equal(fresh.length, room);
+    return fresh;
   }
 
   async function countsOf(app: App): Promise<Counts> {
@@ -139,11 +139,11 @@ export function statsStage(open: OpenSubject): StatsStage {
     return nonZero(await countsOf(app));
   }
 
-  async function read(app: App, span: Span = spanOf('1h', clock.ms)): Promise<AppFigures> {
-    return on.store.read('appFigures', { appNo: app.no, span });
+  async function read(app: App, span: Span = spanOf('1h', clock.ms)): Promise<AppStatistics> {
+    return on.store.read('appStatistics', { appNo: app.no, span });
   }
 
-  async function figuresOf(app: App): Promise<Statistics> {
+  async function statisticsOf(app: App): Promise<Statistics> {
     return sumOf((await read(app)).steps);
   }
 
@@ -154,17 +154,17 @@ export function statsStage(open: OpenSubject): StatsStage {
 
   async function ofSubscriptions(app: App, ids: readonly string[], pendingMax = 99) {
     const span = spanOf('1h', clock.ms);
-    return on.store.read('subscriptionFigures', { appNo: app.no, ids, span, pendingMax });
+    return on.store.read('subscriptionStatistics', { appNo: app.no, ids, span, pendingMax });
   }
 
   async function keep(): Promise<void> {
-    while ((await on.store.edit('keepFigures', { limit: 500 })).isMore);
+    while ((await on.store.edit('keepStatistics', { limit: 500 })).isMore);
   }
 
   async function tidy(keepMs = 400 * dayMs): Promise<void> {
     const kept = { appKeepMs: keepMs, subscriptionKeepMs: keepMs };
     const input = { ...kept, subscriptionFineMs: 2 * 60 * minuteMs, limit: 2 };
-    while ((await on.store.edit('tidyFigures', input)).isMore);
+    while ((await on.store.edit('tidyStatistics', input)).isMore);
   }
   return {
     on,
@@ -177,7 +177,7 @@ export function statsStage(open: OpenSubject): StatsStage {
     countsOf,
     some,
     read,
-    figuresOf,
+    statisticsOf,
     attentionOf,
     ofSubscriptions,
     keep,

@@ -11,7 +11,7 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
     const { on, staged, subscribed, leased, ofSubscriptions, keep, tidy } = statsStage(open);
     const { clock, newId } = on;
 
-    describe('subscriptionFigures', () => {
+    describe('subscriptionStatistics', () => {
       it('gives what was kept of each, over all its callbacks, and nothing of others', async () => {
         const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
         const two = await subscribed(app, { callbacks: [callback(0, 'a')] });
@@ -43,15 +43,15 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         await keep();
         const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
         await leased(one, { room: 0 });
-        assert.deepEqual(await on.store.edit('keepFigures', { limit: 1 }), {
+        assert.deepEqual(await on.store.edit('keepStatistics', { limit: 1 }), {
           written: 1,
           isMore: true,
         });
-        assert.deepEqual(await on.store.edit('keepFigures', { limit: 1 }), {
+        assert.deepEqual(await on.store.edit('keepStatistics', { limit: 1 }), {
           written: 1,
           isMore: false,
         });
-        assert.deepEqual(await on.store.edit('keepFigures', { limit: 1 }), {
+        assert.deepEqual(await on.store.edit('keepStatistics', { limit: 1 }), {
           written: 0,
           isMore: false,
         });
@@ -86,7 +86,10 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         const minutesOf = async (): Promise<unknown> => {
           const span = { fromMinute: minuteOf(startMs), untilMinute: minuteOf(startMs) + 60 };
           const asked = { ids: [one.id], span: { ...span, stepMinutes: 1 }, pendingMax: 9 };
-          const [found] = await on.store.read('subscriptionFigures', { appNo: app.no, ...asked });
+          const [found] = await on.store.read('subscriptionStatistics', {
+            appNo: app.no,
+            ...asked,
+          });
           return found?.steps.map(({ step, figures }) => [step, figures.counts.made]);
         };
         const minutes = [
@@ -116,11 +119,11 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         await tidy(7 * dayMs);
         const span = spanBetween(clock.ms - 20 * dayMs, clock.ms + 1);
         const input = { appNo: app.no, ids: [one.id], span, pendingMax: 9 };
-        const [before_] = await on.store.read('subscriptionFigures', input);
+        const [before_] = await on.store.read('subscriptionStatistics', input);
         assert.equal(before_?.steps.length, 1);
         clock.ms += 2 * dayMs;
         await tidy(7 * dayMs);
-        const [after_] = await on.store.read('subscriptionFigures', input);
+        const [after_] = await on.store.read('subscriptionStatistics', input);
         assert.deepEqual(after_?.steps, []);
       });
     });

@@ -27,15 +27,15 @@ export interface TestDispatcher {
 
 export interface Published {
   output: EditOutput<'publish'>;
-  born: Leased[];
+  fresh: Leased[];
   /** What was said to be born before. */
-  foreseen: Leased[];
+  prepared: Leased[];
 }
 
 export function attachDispatcher(store: Store): TestDispatcher {
   let leases = 0; // Of no node at all: a start frees them.
   let taken: Leased[] = [];
-  let foreseen: Leased[] = [];
+  let prepared: Leased[] = [];
   let worked = awaited();
   const offers: Record<'fresh' | 'claim' | 'fanOut', Offer | undefined> = {
     fresh: undefined,
@@ -55,7 +55,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   store.attach({
     offer: () => offers.fresh,
-    foresee: (deliveries) => void foreseen.push(...deliveries),
+    prepareRequests: (deliveries) => void prepared.push(...deliveries),
     take: (deliveries, outlook) => {
       taken.push(...deliveries);
       outlooks.push(outlook);
@@ -79,16 +79,16 @@ export function attachDispatcher(store: Store): TestDispatcher {
     works,
     publish: async (room, input) => {
       taken = [];
-      foreseen = [];
+      prepared = [];
       offers.fresh = toOffer(room);
-      let born: Leased[] | undefined;
+      let fresh: Leased[] | undefined;
       const output = await store.edit('publish', input).then((answer) => {
-        born = [...taken];
+        fresh = [...taken];
         return answer;
       });
       offers.fresh = undefined;
-      assert(born !== undefined);
-      return { output, born, foreseen };
+      assert(fresh !== undefined);
+      return { output, fresh, prepared };
     },
     claim: async (room) => {
       offers.claim = toOffer(room);

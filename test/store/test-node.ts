@@ -28,7 +28,7 @@ export interface TestNode extends AsyncDisposable {
   readonly store: Store;
   /** All that it was ever given. */
   readonly taken: Leased[];
-  readonly counts: { heard: number; refused: number; settled: number; stale: number };
+  readonly counts: { notified: number; refused: number; settled: number; stale: number };
   /** One cycle of work. */
   work(): Promise<void>;
   /** Resolves when it was given so many in all. */
@@ -53,7 +53,7 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
     };
   };
   const taken: Leased[] = [];
-  const counts = { heard: 0, refused: 0, settled: 0, stale: 0 };
+  const counts = { notified: 0, refused: 0, settled: 0, stale: 0 };
   const stop = new AbortController();
   const settling = new Set<Promise<void>>();
   const waiting = new Set<() => void>();
@@ -91,7 +91,7 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
     claim: () => (claims ? offer() : undefined),
     fanOut: () => undefined,
     wake: () => {
-      counts.heard += 1;
+      counts.notified += 1;
       if (hears) store.work();
     },
     refused: () => onWorked(),

@@ -10,7 +10,7 @@ import {
   createReplay,
   getReplay,
   listReplays,
-  type ReplayWish,
+  type ReplayInput,
 } from '../../engine/read/replays.ts';
 import type { Call, Handlers } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
@@ -45,7 +45,7 @@ export function replayHandlers(context: Context): Handlers {
   };
 }
 
-function readWish({ request, bytes }: Call, body: fields.Fields): ReplayWish {
+function readWish({ request, bytes }: Call, body: fields.Fields): ReplayInput {
   const filter = fields.object(body['filter'] ?? {}, 'filter');
   const state = fields.optionalText(filter, 'state');
   const key = request.header.get('idempotency-key');

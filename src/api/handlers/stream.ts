@@ -25,7 +25,7 @@ async function openStream(hub: Pick<StreamHub, 'open'>, call: Call): Promise<Rep
     cut: () => stream.cut(),
   };
   const lastEventId = request.header.get('last-event-id');
-  stream.tell(await hub.open(watcher, { appNo: app.no, lastEventId }));
+  stream.attach(await hub.open(watcher, { appNo: app.no, lastEventId }));
   return {
     status: 200,
     // No proxy may buffer or transform it. The connection closes with the stream, because a stop

@@ -22,10 +22,10 @@ const task: PagesTask = workerData;
 assert(parentPort !== null, 'Pages are made in a thread');
 const contract = compileAgain(task.files);
 const { html, contentSecurityPolicy } = docsPage(contract, task.others);
-tell({ kind: 'docs', html: new TextEncoder().encode(html), contentSecurityPolicy });
-tell({ kind: 'eventTypes', items: listEventTypes(contract) });
-tell({ kind: 'report', json: new TextEncoder().encode(reportJson(contract)) });
+post({ kind: 'docs', html: new TextEncoder().encode(html), contentSecurityPolicy });
+post({ kind: 'eventTypes', items: listEventTypes(contract) });
+post({ kind: 'report', json: new TextEncoder().encode(reportJson(contract)) });
 
-function tell(page: MadePage): void {
+function post(page: MadePage): void {
   parentPort?.postMessage(page);
 }

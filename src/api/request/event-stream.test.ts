@@ -24,7 +24,7 @@ describe('createEventStream', () => {
   it('is ready again once a piece was written', async () => {
     const stream = createEventStream();
     let readies = 0;
-    stream.tell({ ready: () => (readies += 1), leave: () => undefined });
+    stream.attach({ ready: () => (readies += 1), leave: () => undefined });
     stream.body.pipe(new PassThrough());
     assert.equal(stream.isReady(), true);
     for (let count = 1; count <= 3; count += 1) {
@@ -48,7 +48,7 @@ describe('createEventStream', () => {
     assert(stream.body.readableLength <= 1);
     assert.equal(stream.isReady(), false);
     let isTold = false;
-    stream.tell({ ready: () => (isTold = true), leave: () => undefined });
+    stream.attach({ ready: () => (isTold = true), leave: () => undefined });
     for (let count = 0; count < sent; count += 1) {
       release();
       await turn();
@@ -64,7 +64,7 @@ describe('createEventStream', () => {
   it('ends after the last piece, and accepts none after it', async () => {
     const stream = createEventStream();
     let left = 0;
-    stream.tell({ ready: () => undefined, leave: () => (left += 1) });
+    stream.attach({ ready: () => undefined, leave: () => (left += 1) });
     const read: string[] = [];
     stream.body.on('data', (chunk: Buffer) => void read.push(chunk.toString()));
     stream.send(Buffer.from('one'));

@@ -11,23 +11,23 @@ export interface EventStream {
   /** Ends at once. */
   cut(): void;
   /** Sets the callbacks for "ready for more" and "closed". */
-  tell(ears: { ready(): void; leave(): void }): void;
+  attach(callbacks: { ready(): void; leave(): void }): void;
 }
 
 export function createEventStream(): EventStream {
   let isReady = true;
   let isOver = false;
-  let ears: Parameters<EventStream['tell']>[0] | undefined;
+  let callbacks: Parameters<EventStream['attach']>[0] | undefined;
   const body = new Readable({
     highWaterMark: 1,
     read: () => {
       if (isReady) return;
       isReady = true;
-      ears?.ready();
+      callbacks?.ready();
     },
     destroy: (error, done) => {
       isReady = false;
-      ears?.leave();
+      callbacks?.leave();
       done(error);
     },
   });
@@ -46,8 +46,8 @@ export function createEventStream(): EventStream {
       isOver = true;
     },
     cut: () => body.destroy(),
-    tell: (given) => {
-      ears = given;
+    attach: (given) => {
+      callbacks = given;
     },
   };
 }

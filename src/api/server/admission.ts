@@ -216,7 +216,7 @@ function createSaying({ admission, world, log }: DoorDeps): () => void {
     const nowMs = world.monotonicMs();
     if (nowMs - saidMs < limits.overloadSayMs) return;
     saidMs = nowMs;
-    log.warn({ turnedAway: since, ...admission.figures() }, 'overloaded');
+    log.warn({ turnedAway: since, ...admission.statistics() }, 'overloaded');
     since = 0;
   };
 }

@@ -36,28 +36,28 @@ interface Line {
   open: ServerResponse[];
   newest: ServerResponse | undefined;
   /** When the last answer was sent; no further request is expected. */
-  toldMs: number | undefined;
+  refusedMs: number | undefined;
   /** The final refusal, sent when its turn comes. */
   refuse: (() => void) | undefined;
 }
 
 export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'>): Connections {
-  const house: House = { all: new Set(), silent: new Set(), idle: new Set() };
+  const state: ConnectionState = { all: new Set(), silent: new Set(), idle: new Set() };
   const lines = new WeakMap<Socket, Line>();
   // The limit of Node's server closes new connections outright; it is for bursts between two checks
   // of ours.
   server.maxConnections = limits.connectionsMax + limits.connectionsSpare;
   server.on('connection', (socket: Socket) => {
-    const line = enter(house, socket);
+    const line = enter(state, socket);
     if (line !== undefined) lines.set(socket, line);
   });
   server.on('secureConnection', (secure: Socket) => {
-    const line = house.all.values().find(({ socket }) => isSame(socket, secure));
+    const line = state.all.values().find(({ socket }) => isSame(socket, secure));
     if (line !== undefined) lines.set(secure, line);
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const line = lines.get(request.socket);
-    if (line !== undefined) ask(house, line, { response, world });
+    if (line !== undefined) ask(state, line, { response, world });
   });
   server.on('dropRequest', (_request, socket: Socket) => {
     const line = lines.get(socket);
@@ -69,20 +69,20 @@ export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'
       if (line === undefined) refuse();
       else breakOff(line, { socket, refuse, world });
     },
-    visit: (socket) => visit(house, lines.get(socket)),
+    visit: (socket) => visit(state, lines.get(socket)),
     handedOver: (socket) => {
       const line = lines.get(socket);
       if (line !== undefined) line.asked = 0;
     },
     cutAll: () => {
-      for (const { socket } of house.all) socket.destroy();
+      for (const { socket } of state.all) socket.destroy();
     },
   };
 }
 
 type Clock = Pick<World, 'monotonicMs'>;
 
-interface House {
+interface ConnectionState {
   /** By their last request, oldest first. */
   all: Set<Line>;
   /** Connections without a request so far, and idle ones between requests: longest first. */
@@ -90,8 +90,8 @@ interface House {
   idle: Set<Line>;
 }
 
-function enter(house: House, socket: Socket): Line | undefined {
-  if (house.all.size >= limits.connectionsMax && !makeRoom(house)) {
+function enter(state: ConnectionState, socket: Socket): Line | undefined {
+  if (state.all.size >= limits.connectionsMax && !makeRoom(state)) {
     socket.destroy();
     return undefined;
   }
@@ -100,12 +100,12 @@ function enter(house: House, socket: Socket): Line | undefined {
     asked: 0,
     open: [],
     newest: undefined,
-    toldMs: undefined,
+    refusedMs: undefined,
     refuse: undefined,
   };
-  house.all.add(line);
-  house.silent.add(line);
-  socket.on('close', () => leave(house, line));
+  state.all.add(line);
+  state.silent.add(line);
+  socket.on('close', () => leave(state, line));
   return line;
 }
 
@@ -113,60 +113,60 @@ function enter(house: House, socket: Socket): Line | undefined {
  * Connections cost nothing to open, so many silent ones could keep others out. The one that has
  * been silent for longest is closed first, then an idle one, then one that is still sending.
  */
-function makeRoom(house: House): boolean {
+function makeRoom(state: ConnectionState): boolean {
   const line =
-    house.silent.values().next().value ??
-    house.idle.values().next().value ??
-    house.all.values().find(({ newest }) => newest?.req.complete === false);
+    state.silent.values().next().value ??
+    state.idle.values().next().value ??
+    state.all.values().find(({ newest }) => newest?.req.complete === false);
   if (line === undefined) return false;
-  leave(house, line);
+  leave(state, line);
   line.socket.destroy();
   return true;
 }
 
-function leave({ all, silent, idle }: House, line: Line): void {
+function leave({ all, silent, idle }: ConnectionState, line: Line): void {
   all.delete(line);
   silent.delete(line);
   idle.delete(line);
 }
 
-function visit(house: House, line: Line | undefined): Visit {
+function visit(state: ConnectionState, line: Line | undefined): Visit {
   if (line === undefined) return { isLast: true, over: () => undefined };
   return {
-    isLast: count(house, line),
+    isLast: count(state, line),
     over: () => {
-      if (house.all.has(line)) house.idle.add(line);
+      if (state.all.has(line)) state.idle.add(line);
     },
   };
 }
 
 /** Counts a request; returns whether it is the last one. */
-function count(house: House, line: Line): boolean {
-  leave(house, line);
-  house.all.add(line);
+function count(state: ConnectionState, line: Line): boolean {
+  leave(state, line);
+  state.all.add(line);
   line.asked += 1;
   return line.asked >= limits.requestsPerSocketMax;
 }
 
 function ask(
-  house: House,
+  state: ConnectionState,
   line: Line,
   { response, world }: { response: ServerResponse; world: Clock },
 ): void {
-  const isLast = count(house, line);
+  const isLast = count(state, line);
   line.open.push(response);
   line.newest = response;
   // Node's server sends `connection: close`, but answers further requests with an empty 503 and
   // stays open.
   if (isLast) {
     response.prependListener('finish', () => {
-      line.toldMs = world.monotonicMs();
+      line.refusedMs = world.monotonicMs();
       response.req.socket.end();
     });
   }
   response.on('close', () => {
     line.open = line.open.filter((one) => one !== response);
-    if (line.open.length === 0 && house.all.has(line)) house.idle.add(line);
+    if (line.open.length === 0 && state.all.has(line)) state.idle.add(line);
     refuseInTurn(line, world);
   });
 }
@@ -175,7 +175,7 @@ function breakOff(
   line: Line,
   { socket, refuse, world }: { socket: Socket; refuse: () => void; world: Clock },
 ): void {
-  if (line.toldMs !== undefined) {
+  if (line.refusedMs !== undefined) {
     cutOff(line, { socket, nowMs: world.monotonicMs() });
     return;
   }
@@ -184,8 +184,8 @@ function breakOff(
 }
 
 /** The client keeps sending. Destroyed at once, it might not have read the last answer. */
-function cutOff({ toldMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
-  if (toldMs !== undefined && nowMs - toldMs >= limits.overLingerMs) socket.destroy();
+function cutOff({ refusedMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
+  if (refusedMs !== undefined && nowMs - refusedMs >= limits.overLingerMs) socket.destroy();
 }
 
 function refuseInTurn(line: Line, world: Clock): void {
@@ -197,7 +197,7 @@ function refuseInTurn(line: Line, world: Clock): void {
   const isTurn = open.every((response) => response === broken && !isAnswered);
   if (!isTurn) return;
   line.refuse = undefined;
-  line.toldMs = world.monotonicMs();
+  line.refusedMs = world.monotonicMs();
   if (isAnswered) broken.req.socket.destroySoon();
   else refuse();
 }

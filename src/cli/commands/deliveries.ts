@@ -12,7 +12,7 @@ import {
 
 export const deliveries: Command = {
   name: 'deliveries',
-  group: 'look',
+  group: 'inspect',
   summary: 'List deliveries, or show one with its attempts',
   usage: [
     'ringback deliveries [--state STATE] [--event PATTERN] [--to SUB] [--since WHEN]',
@@ -61,7 +61,7 @@ export const deliveries: Command = {
 
 export const events: Command = {
   name: 'events',
-  group: 'look',
+  group: 'inspect',
   summary: 'List events, or show one with its payload',
   usage: ['ringback events [--event PATTERN] [--since WHEN]', 'ringback events EVT'],
   positionals: { EVT: 'Event to show, with its payload and deliveries' },
@@ -90,7 +90,7 @@ export const events: Command = {
 
 export const retry: Command = {
   name: 'retry',
-  group: 'use',
+  group: 'events',
   summary: 'Send the given deliveries again',
   usage: ['ringback retry DLV…', 'ringback retry -'],
   about:
@@ -114,7 +114,7 @@ export const retry: Command = {
 
 export const replay: Command = {
   name: 'replay',
-  group: 'use',
+  group: 'events',
   summary: 'Send many deliveries again, selected by state, event or time',
   usage: [
     'ringback replay [--state STATE] [--event PATTERN] [--to SUB] [--since WHEN] [--yes]',

@@ -4,7 +4,7 @@ import { connectFlags } from '../service/connect.ts';
 
 export const publish: Command = {
   name: 'publish',
-  group: 'use',
+  group: 'events',
   summary: 'Publish an event, or a file of events',
   usage: [
     'ringback publish EVENT PAYLOAD [--to SUB] [--wait]',

@@ -6,7 +6,7 @@ import { listFlags, subscriptionStates } from '../service/filter-flags.ts';
 
 export const subscribe: Command = {
   name: 'subscribe',
-  group: 'use',
+  group: 'events',
   summary: 'Subscribe a URL to events',
   usage: [
     'ringback subscribe URL [--event NAME]',
@@ -113,7 +113,7 @@ export const subscribe: Command = {
 
 export const unsubscribe: Command = {
   name: 'unsubscribe',
-  group: 'use',
+  group: 'events',
   summary: 'End a subscription and all its callbacks',
   usage: ['ringback unsubscribe SUB'],
   about:
@@ -132,7 +132,7 @@ export const unsubscribe: Command = {
 
 export const subscriptions: Command = {
   name: 'subscriptions',
-  group: 'look',
+  group: 'inspect',
   summary: 'List subscriptions; show, pause, resume or ping one',
   usage: [
     'ringback subscriptions [--state STATE] [--event NAME] [--target TEXT]',

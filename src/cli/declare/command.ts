@@ -30,8 +30,8 @@ export interface Command {
 
 export const groups = {
   run: 'Run',
-  use: 'Subscribe and publish',
-  look: 'Inspect',
+  events: 'Subscribe and publish',
+  inspect: 'Inspect',
   operate: 'Operate',
 } as const;
 export type Group = keyof typeof groups;

@@ -6,7 +6,7 @@ import type { Invocation } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { expectId } from '../service/id-kind.ts';
 import { startProgress } from '../terminal/progress.ts';
-import { readAll, sourceOf } from '../publish/source.ts';
+import { readAll, sourceOf } from '../service/text-source.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { json, viewOf } from '../service/view.ts';
 import { explained, withService } from '../service/with-service.ts';

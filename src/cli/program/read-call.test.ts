@@ -6,7 +6,7 @@ import { readCall } from './read-call.ts';
 
 const command: Command = {
   name: 'try',
-  group: 'use',
+  group: 'events',
   summary: 'is only for this test',
   usage: ['ringback try'],
   positionals: { WORD: 'any' },

@@ -12,7 +12,7 @@ import { explained, withService } from '../service/with-service.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { startProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { sourceOf } from './source.ts';
+import { sourceOf } from '../service/text-source.ts';
 
 export async function publishBatches(call: Invocation, terminal: Terminal): Promise<void> {
   const name = call.text('batch') ?? '-';

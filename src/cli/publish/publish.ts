@@ -11,7 +11,7 @@ import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { startProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { publishBatches } from './batches.ts';
-import { readAll, sourceOf } from './source.ts';
+import { readAll, sourceOf } from '../service/text-source.ts';
 
 export async function publish(call: Invocation, terminal: Terminal): Promise<void> {
   if (call.text('batch') !== undefined) return publishBatches(call, terminal);
@@ -95,12 +95,14 @@ function acceptedText(event: string, { eventId, deliveries, warnings }: Accepted
             '--lenient:',
           ...lines,
         ];
-  return [`Published ${event} as ${eventId}: ${heardBy(event, deliveries)}`, ...notes, ''].join(
-    '\n',
-  );
+  return [
+    `Published ${event} as ${eventId}: ${describeFanOut(event, deliveries)}`,
+    ...notes,
+    '',
+  ].join('\n');
 }
 
-function heardBy(event: string, deliveries: number | null): string {
+function describeFanOut(event: string, deliveries: number | null): string {
   if (deliveries === null)
     return 'more matching subscriptions than are counted at once; deliveries are being created.';
   if (deliveries === 0) {

@@ -2,7 +2,7 @@
 // signature, forwards it if asked to, and unsubscribes when it ends.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
-import type { Client, SubscribeWish } from '../../client/client.ts';
+import type { Client, SubscribeOptions } from '../../client/client.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { createReceiver, ForgeryError, type ForgeryCode } from '../../receiver/receiver.ts';
 import type { Invocation } from '../declare/command.ts';
@@ -71,7 +71,7 @@ const portFallback = 8081;
  * A pattern goes into the subscription's own settings, a name into the call that the contract
  * defines.
  */
-function readWish(callbackUrl: string, event: string | undefined): SubscribeWish {
+function readWish(callbackUrl: string, event: string | undefined): SubscribeOptions {
   if (event === undefined) return { callbackUrl };
   return event.includes('*')
     ? { callbackUrl, 'x-ringback': { events: [event] } }
@@ -105,7 +105,7 @@ async function receive(listener: Listener, incoming: IncomingMessage): Promise<n
   const signature = await checkSignature(listener, incoming, body);
   const forwarded = await passOn(listener, incoming, body);
   const header = (name: string): string | undefined => incoming.headersDistinct[name]?.join(', ');
-  const heard: Heard = {
+  const received: ReceivedCallback = {
     at: new Date(terminal.world.nowMs()).toISOString(),
     event: header('ringback-event'),
     id: header('webhook-id'),
@@ -116,12 +116,12 @@ async function receive(listener: Listener, incoming: IncomingMessage): Promise<n
     forwarded,
     body: body.toString(),
   };
-  terminal.out(isJson ? json(forPrograms(heard)) : showCallback(heard, terminal));
+  terminal.out(isJson ? json(forPrograms(received)) : showCallback(received, terminal));
   return forwarded ?? 200;
 }
 
-function forPrograms(heard: Heard): object {
-  const { signature, attempt, ...rest } = heard;
+function forPrograms(received: ReceivedCallback): object {
+  const { signature, attempt, ...rest } = received;
   const absent = { event: null, id: null, subscription: null, delivery: null, forwarded: null };
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
   return {
@@ -235,7 +235,7 @@ type Signature =
   /** It names no subscription of Ringback. */
   | { kind: 'foreign' };
 
-interface Heard {
+interface ReceivedCallback {
   /** When it was received. */
   at: string;
   event: string | undefined;
@@ -249,9 +249,9 @@ interface Heard {
   body: string;
 }
 
-function showCallback(heard: Heard, terminal: Pick<Terminal, 'isScreen'>): string {
+function showCallback(received: ReceivedCallback, terminal: Pick<Terminal, 'isScreen'>): string {
   const paint = painter(terminal);
-  const { at, event = '', id = '', attempt = '', signature, forwarded, body } = heard;
+  const { at, event = '', id = '', attempt = '', signature, forwarded, body } = received;
   const sign = paint(signature.kind === 'ok' ? 'green' : 'red', signatureText(signature));
   const again = attempt === '1' ? '' : paint('yellow', ` attempt ${harmless(attempt)}`);
   const answered = forwarded === undefined || forwarded < 300 ? 'green' : 'red';

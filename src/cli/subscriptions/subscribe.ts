@@ -46,7 +46,7 @@ function resultText(
   { subscriberId, secret }: Subscribed,
 ): string {
   return [
-    `Subscribed to ${heard(wish)}.`,
+    `Subscribed to ${eventList(wish)}.`,
     '',
     `  subscriber id  ${paint('bold', subscriberId)}`,
     `  secret         ${paint('bold', secret)}`,
@@ -60,7 +60,7 @@ function resultText(
   ].join('\n');
 }
 
-function heard(wish: SubscribeInput): string {
+function eventList(wish: SubscribeInput): string {
   switch (wish.kind) {
     case 'body':
       return wish.controls.events?.join(' and ') ?? 'every event';

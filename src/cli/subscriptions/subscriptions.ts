@@ -147,7 +147,7 @@ function subscriptionColumns({ paint, when }: View): Column<Subscription>[] {
   return [
     { title: 'ID', show: ({ id }) => id },
     stateColumn(paint),
-    { title: 'EVENTS', show: heard, rank: 7, shrinksTo: 12 },
+    { title: 'EVENTS', show: eventList, rank: 7, shrinksTo: 12 },
     { title: 'URL', show: firstUrl, rank: 8, shrinksTo: 16 },
     { title: 'CREATED', show: ({ createdAt }) => when(createdAt), rank: 6 },
     { title: 'DESCRIPTION', show: ({ description }) => description ?? '', rank: 5, shrinksTo: 12 },
@@ -155,7 +155,7 @@ function subscriptionColumns({ paint, when }: View): Column<Subscription>[] {
 }
 
 /** The events of active callbacks; if none is active, of all. */
-function heard({ callbacks }: Subscription): string {
+function eventList({ callbacks }: Subscription): string {
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
   const events = (active.length === 0 ? callbacks : active).flatMap((one) => one.events);
   return [...new Set(events)].join(', ');

@@ -283,8 +283,8 @@ export function reportEvents(
   active: ReadonlySet<CallbackDefinition>,
   work: Work = contractWork(),
 ): EventReport[] {
-  const heard = definitionsOf(contract).filter((definition) => active.has(definition));
-  const byEvent = Map.groupBy(heard, ({ event }) => printTemplate(event));
+  const listed = definitionsOf(contract).filter((definition) => active.has(definition));
+  const byEvent = Map.groupBy(listed, ({ event }) => printTemplate(event));
   return [...byEvent].map(([event, definitions]) => {
     const name = nameFor(event);
     return {
@@ -302,7 +302,7 @@ function nameFor(event: string): string {
   return event.replace(/\*$/u, 'example');
 }
 
-interface Heard {
+interface EventGroup {
   name: string;
   definitions: readonly CallbackDefinition[];
   work: Work;
@@ -311,7 +311,7 @@ interface Heard {
 /** Several callbacks may match the event, and the payload must be valid for all of them. */
 function payloadFor(
   contract: Contract,
-  { name, definitions, work }: Heard,
+  { name, definitions, work }: EventGroup,
 ): EventReport['payload'] {
   try {
     pay(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);

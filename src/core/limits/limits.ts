@@ -236,18 +236,18 @@ export const limits = {
   fanOutSharedBytesMax: 65_536,
   fanOutPutOffMax: 2,
   /**
-   * On PostgreSQL a node remembers which subscriptions match an event name: for `heardNamesMax`
-   * names, with at most `heardListenersMax` subscriptions each. After `heardSteadyTimes` unchanged
+   * On PostgreSQL a node remembers which subscriptions match an event name: for `listenerCacheNamesMax`
+   * names, with at most `listenerCacheListenersMax` subscriptions each. After `listenerCacheSteadyTimes` unchanged
    * matches, a publish no longer waits for the result of the match.
    */
-  heardNamesMax: 1_000,
-  heardListenersMax: 32,
-  heardSteadyTimes: 4,
+  listenerCacheNamesMax: 1_000,
+  listenerCacheListenersMax: 32,
+  listenerCacheSteadyTimes: 4,
   /**
    * Stuck fan-outs that are skipped one by one; with more, all up to the newest of them are
    * skipped.
    */
-  fanOutsAsideMax: 100,
+  stalledFanOutsMax: 100,
   /** Events in one batch publish; and how many are checked before other requests get a turn. */
   batchEventsMax: 1_000,
   eventsCheckedAtOnce: 100,
@@ -304,17 +304,17 @@ export const limits = {
    * Statistics of subscriptions: how often they are written, rows per write, and lanes held in
    * memory.
    */
-  figuresEveryMs: 10_000,
-  figuresRowsMax: 1_000,
-  figuresGatheredMax: 10_000,
+  statisticsEveryMs: 10_000,
+  statisticsRowsMax: 1_000,
+  pendingStatisticsMax: 10_000,
   /**
    * Statistics of an app are kept by the minute as long as its events, but within these bounds.
    * Those of a subscription are kept for the shorter time, and by the minute only for
-   * `figuresFineMs`.
+   * `statisticsFineMs`.
    */
-  figuresFineMs: 2 * 60 * 60 * 1000,
-  figuresKeepMs: (7 * 24 + 1) * 60 * 60 * 1000,
-  figuresKeepMaxMs: 31 * 24 * 60 * 60 * 1000,
+  statisticsFineMs: 2 * 60 * 60 * 1000,
+  statisticsKeepMs: (7 * 24 + 1) * 60 * 60 * 1000,
+  statisticsKeepMaxMs: 31 * 24 * 60 * 60 * 1000,
   /**
    * Statistics: subscriptions in one request; and pending deliveries counted for a single one, or
    * for each of several.
@@ -339,9 +339,9 @@ export const limits = {
    * Retention: rows and payload bytes deleted in one step; its pause when nothing is left to
    * delete.
    */
-  keeperRowsMax: 500,
-  keeperBytesMax: 4 * 1_048_576,
-  keeperEveryMs: 60_000,
+  retentionRowsMax: 500,
+  retentionBytesMax: 4 * 1_048_576,
+  retentionEveryMs: 60_000,
   /**
    * With several nodes: how often pending deliveries of subscriptions that ended elsewhere are
    * looked for.
@@ -400,17 +400,17 @@ export const limits = {
   consoleFilesMax: 64,
   /**
    * Metrics: label sets per name. Values from the store are read at most every `scrapeKeepMs`, and
-   * a scrape waits `scrapeAnswerMs` for them. The scan of lanes reads `censusRowsMax` at a time,
-   * then pauses `censusRestTimes` times as long as it took; a scrape waits `censusAnswerMs` for it
+   * a scrape waits `scrapeAnswerMs` for them. The scan of lanes reads `laneScanRowsMax` at a time,
+   * then pauses `laneScanRestTimes` times as long as it took; a scrape waits `laneScanAnswerMs` for it
    * and otherwise shows the previous one. Due deliveries are counted up to `dueCountedMax`. The
    * event-loop lag covers the last one to two spans.
    */
   seriesMax: 1_000,
   scrapeKeepMs: 1_000,
   scrapeAnswerMs: 2_000,
-  censusRowsMax: 2_000,
-  censusRestTimes: 20,
-  censusAnswerMs: 50,
+  laneScanRowsMax: 2_000,
+  laneScanRestTimes: 20,
+  laneScanAnswerMs: 50,
   dueCountedMax: 10_000,
   loopSpanMs: 30_000,
   loopResolutionMs: 20,

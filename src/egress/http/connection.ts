@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { type AnswerHead, type AnswerLimits, AnswerReader } from './answer-reader.ts';
 import { DialError, openVetted, type DialOptions } from './connect.ts';
 import type { Deadline } from './deadlines.ts';
-import type { Link } from './linked-list.ts';
+import type { Link } from '../../core/base/linked-list.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
 /** A request on a connection, until it is lost or completed. */
@@ -16,7 +16,7 @@ export interface Carried {
    */
   start(): RequestBytes | undefined;
   /** The first byte of a response has arrived. */
-  onHeard(): void;
+  onFirstByte(): void;
   onHead(head: AnswerHead): void;
   onBody(data: Uint8Array): void;
   onEnd(): void;
@@ -42,7 +42,7 @@ export class Connection implements Link<Connection> {
   /** Such as `https://example.com:8443`. */
   readonly origin: string;
   /** On the monotonic clock. */
-  readonly bornMs: number;
+  readonly openedMs: number;
   /** How long it may be idle. */
   keptMs: number | undefined;
   /** Set while it is idle. */
@@ -54,14 +54,14 @@ export class Connection implements Link<Connection> {
   #socket: Socket | undefined;
   #closed: Promise<unknown> | undefined;
   #carried: Carried | undefined;
-  #isHeard = false;
+  #hasReceived = false;
   #isKept = true;
   #isOver = false;
   #requests = 0;
 
-  constructor(origin: string, bornMs: number, options: ConnectionOptions) {
+  constructor(origin: string, openedMs: number, options: ConnectionOptions) {
     this.origin = origin;
-    this.bornMs = bornMs;
+    this.openedMs = openedMs;
     this.#options = options;
     this.#reader = new AnswerReader(options.limits, this);
     this.#opened = this.#open();
@@ -123,7 +123,7 @@ export class Connection implements Link<Connection> {
     const bytes = carried.start();
     if (bytes === undefined || this.#isOver) return;
     this.#requests += 1;
-    this.#isHeard = false;
+    this.#hasReceived = false;
     this.#isKept = true;
     this.#reader.begin(carried.method);
     if (bytes.rest === undefined) {
@@ -140,9 +140,9 @@ export class Connection implements Link<Connection> {
     const socket = this.#socket;
     const carried = this.#carried;
     if (socket === undefined || carried === undefined) return this.#lose(gone); // No request is in flight.
-    if (!this.#isHeard) {
-      this.#isHeard = true;
-      carried.onHeard();
+    if (!this.#hasReceived) {
+      this.#hasReceived = true;
+      carried.onFirstByte();
     }
     let reading;
     try {

@@ -8,7 +8,7 @@ import type { AnswerLimits } from './answer-reader.ts';
 import type { DialOptions } from './connect.ts';
 import { Connection } from './connection.ts';
 import type { Deadlines } from './deadlines.ts';
-import { LinkedList } from './linked-list.ts';
+import { LinkedList } from '../../core/base/linked-list.ts';
 
 /** A request for a connection. `use` is called once: immediately, or when one is free. */
 export interface Taker {
@@ -239,9 +239,9 @@ export class Connections {
     return Math.min(connectionIdleMs, keptMs - connectionIdleMarginMs);
   }
 
-  #isOld({ bornMs }: Connection): boolean {
+  #isOld({ openedMs }: Connection): boolean {
     const { world, limits } = this.#options;
-    return world.monotonicMs() - bornMs >= limits.connectionAgeMs;
+    return world.monotonicMs() - openedMs >= limits.connectionAgeMs;
   }
 
   #connect(place: Place): Connection {

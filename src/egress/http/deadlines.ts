@@ -2,8 +2,8 @@
 // sleeper per length is enough. A timer with a signal for each request costs a hundred times as
 // much.
 import type { World } from '../../core/base/world.ts';
-import type { Link } from './linked-list.ts';
-import { LinkedList } from './linked-list.ts';
+import type { Link } from '../../core/base/linked-list.ts';
+import { LinkedList } from '../../core/base/linked-list.ts';
 
 export interface Deadline extends Link<Deadline> {
   readonly ms: number;

@@ -11,7 +11,7 @@ import { type Carried, type Connection, ConnectionGone } from './connection.ts';
 import type { Connections, Taker } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
-import type { Link, LinkedList } from './linked-list.ts';
+import type { Link, LinkedList } from '../../core/base/linked-list.ts';
 import { BadRequest, requestBytes, type RequestBytes } from './request-bytes.ts';
 
 export interface SendRequest {
@@ -85,7 +85,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
   /** When the first byte was written to the present connection. */
   #startedMs: number | undefined;
   #everStarted = false;
-  #heard = false;
+  #hasReceived = false;
   #interim = 0;
   #head: { status: number; headers: readonly Header[] } | undefined;
   #body: KeptBody | undefined;
@@ -127,7 +127,7 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     this.#connection = connection;
     this.#reused = connection.isUsed;
     this.#startedMs = undefined;
-    this.#heard = false;
+    this.#hasReceived = false;
     connection.carry(this);
   }
 
@@ -139,8 +139,8 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
     return bytes;
   }
 
-  onHeard(): void {
-    this.#heard = true;
+  onFirstByte(): void {
+    this.#hasReceived = true;
   }
 
   onHead({ status, headers }: AnswerHead): void {
@@ -208,7 +208,8 @@ export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
    * The first request on a connection, or one that was pending for long, is not repeated.
    */
   #metStaleConnection(error: unknown): boolean {
-    if (!this.#reused || this.#heard || this.wants === 'fresh' || !isLost(error)) return false;
+    if (!this.#reused || this.#hasReceived || this.wants === 'fresh' || !isLost(error))
+      return false;
     if (this.#startedMs === undefined) return true;
     const { world, limits } = this.#context;
     return world.monotonicMs() - this.#startedMs <= limits.connectionStaleMs;

@@ -18,7 +18,7 @@ import { Connections } from './connections.ts';
 import { Deadlines } from './deadlines.ts';
 import { failure } from './failure.ts';
 import type { Guard, ReadResult } from '../guard/guard.ts';
-import { LinkedList } from './linked-list.ts';
+import { LinkedList } from '../../core/base/linked-list.ts';
 import { BadRequest } from './request-bytes.ts';
 
 export interface Sender {

@@ -11,7 +11,7 @@ export interface FreshKey {
   secret: string;
 }
 
-export interface KeyWish {
+export interface KeyInput {
   name: string;
   scopes: readonly Scope[];
   expiresMs: number | undefined;
@@ -23,7 +23,7 @@ type Deps = Pick<Context, 'world' | 'store' | 'defaultApp'>;
 /** Key ids have 47 bits: a collision is rare, and another id is drawn. */
 export const drawsMax = 3;
 
-export async function createKey(context: Deps, app: Owner, wish: KeyWish): Promise<FreshKey> {
+export async function createKey(context: Deps, app: Owner, wish: KeyInput): Promise<FreshKey> {
   if (wish.scopes.includes('operator') && app.no !== context.defaultApp.no) {
     const message = `expected none: only keys of the app "${defaultAppName}" can hold "operator"`;
     throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
@@ -87,7 +87,7 @@ export async function revokeKey({ store }: Deps, app: Owner, id: string): Promis
 
 export function drawKey(
   { world }: Pick<Context, 'world'>,
-  { name, scopes, expiresMs }: KeyWish,
+  { name, scopes, expiresMs }: KeyInput,
 ): { fresh: NewKey; secret: string } {
   const { id, key: secret } = makeKey(world);
   return { fresh: { id, hash: hashKey(secret), name, scopes, expiresMs }, secret };

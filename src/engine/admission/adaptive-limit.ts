@@ -1,6 +1,6 @@
 // The current limit of requests of one kind: collects how long they take, and lets core/load/admission.ts decide.
 import { nextLimit, type LimitRange } from '../../core/load/admission.ts';
-import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
+import { LinkedList, type Link } from '../../core/base/linked-list.ts';
 
 /** A request in progress. */
 export interface Measured extends Link<Measured> {

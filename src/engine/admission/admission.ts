@@ -5,7 +5,7 @@
 import { changeRange, publishRange } from '../../core/load/admission.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
-import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
+import { LinkedList, type Link } from '../../core/base/linked-list.ts';
 import { ChangeTurns, type Verdict } from './change-turns.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import {
@@ -36,7 +36,7 @@ export interface Ticket {
   finish(): void;
 }
 
-export interface AdmissionFigures {
+export interface AdmissionStatistics {
   /** The current limits of publishes and of other changes in progress. */
   publishLimit: number;
   changeLimit: number;
@@ -57,7 +57,7 @@ export interface Admission {
   enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
   /** The store took this long for a change, or the change timed out after that. */
   changed(tookMs: number): void;
-  figures(): AdmissionFigures;
+  statistics(): AdmissionStatistics;
 }
 
 type Room = 'publish' | 'change' | 'read';
@@ -76,7 +76,7 @@ interface Entered extends Link<Entered> {
   leave: () => void;
 }
 
-interface House {
+interface AdmissionState {
   world: Pick<World, 'monotonicMs'>;
   turns: ChangeTurns;
   inFlight: Record<Room, number>;
@@ -90,11 +90,11 @@ interface House {
   unread: ResponseBacklog;
   bytes: number;
   lateBytes: number;
-  lookedMs: number;
+  refreshedMs: number;
 }
 
 export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Admission {
-  const house: House = {
+  const state: AdmissionState = {
     world,
     turns: new ChangeTurns(world),
     inFlight: { publish: 0, change: 0, read: 0 },
@@ -106,40 +106,40 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
     unread: createResponseBacklog(world),
     bytes: 0,
     lateBytes: 0,
-    lookedMs: world.monotonicMs(),
+    refreshedMs: world.monotonicMs(),
   };
   return {
     enter: (kind, bytes, appNo) =>
-      enter(house, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
-    changed: (tookMs) => house.changes.took(tookMs),
-    figures: () => {
-      // `look` otherwise runs only when a request enters, and none may have entered lately.
-      look(house, world.monotonicMs());
+      enter(state, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
+    changed: (tookMs) => state.changes.took(tookMs),
+    statistics: () => {
+      // `refresh` otherwise runs only when a request enters, and none may have entered lately.
+      refresh(state, world.monotonicMs());
       return {
-        publishLimit: house.publishes.limit(),
-        changeLimit: house.changes.limit(),
-        inFlight: { ...house.inFlight },
-        changesWaiting: house.turns.waiting,
-        bytes: house.bytes,
-        lateBytes: house.lateBytes,
-        unreadBytes: house.unread.bytes(),
-        refused: { ...house.refused },
+        publishLimit: state.publishes.limit(),
+        changeLimit: state.changes.limit(),
+        inFlight: { ...state.inFlight },
+        changesWaiting: state.turns.waiting,
+        bytes: state.bytes,
+        lateBytes: state.lateBytes,
+        unreadBytes: state.unread.bytes(),
+        refused: { ...state.refused },
       };
     },
   };
 }
 
 function enter(
-  house: House,
+  state: AdmissionState,
   asking: Pick<Entered, 'kind' | 'appNo'>,
   bytes: number,
 ): Ticket | undefined {
   const { kind } = asking;
-  const nowMs = house.world.monotonicMs();
-  look(house, nowMs);
-  const isUnread = kind === 'read' && !house.unread.hasRoom();
-  if (isUnread || !hasRoom(house, asking) || !hasBytes(house, largeOf(bytes))) {
-    house.refused[kind] += 1;
+  const nowMs = state.world.monotonicMs();
+  refresh(state, nowMs);
+  const isUnread = kind === 'read' && !state.unread.hasRoom();
+  if (isUnread || !hasRoom(state, asking) || !hasBytes(state, largeOf(bytes))) {
+    state.refused[kind] += 1;
     return undefined;
   }
   const one: Entered = {
@@ -147,47 +147,47 @@ function enter(
     bytes: 0,
     state: 'arriving',
     sinceMs: nowMs,
-    taken: nothingWaits,
-    leave: nothingWaits,
+    taken: noTurnPending,
+    leave: noTurnPending,
     before: undefined,
     after: undefined,
   };
-  count(house, one, 1);
-  house.arriving.add(one);
+  count(state, one, 1);
+  state.arriving.add(one);
   return {
-    ownedBy: (appNo) => ownedBy(house, one, appNo),
-    expect: (body) => expect(house, one, largeOf(body)),
-    begin: () => begin(house, one),
-    turn: (answer) => turn(house, one, answer),
+    ownedBy: (appNo) => ownedBy(state, one, appNo),
+    expect: (body) => expect(state, one, largeOf(body)),
+    begin: () => begin(state, one),
+    turn: (answer) => turn(state, one, answer),
     answer: (answer) => {
       // The client has disconnected.
       if (one.state === 'over') return;
-      finish(house, one);
-      if (largeOf(answer.bytes) > 0) one.taken = house.unread.add(answer);
+      finish(state, one);
+      if (largeOf(answer.bytes) > 0) one.taken = state.unread.add(answer);
     },
     finish: () => {
-      finish(house, one);
+      finish(state, one);
       one.taken();
     },
   };
 }
 
-function nothingWaits(): void {}
+function noTurnPending(): void {}
 
 /** Counts the request for its app from now on. False if the app has no room for it. */
-function ownedBy(house: House, one: Entered, appNo: number): boolean {
+function ownedBy(state: AdmissionState, one: Entered, appNo: number): boolean {
   if (appNo === one.appNo || one.state === 'over') return true;
   const isCounted = one.state !== 'late';
-  if (isCounted) count(house, one, -1);
+  if (isCounted) count(state, one, -1);
   one.appNo = appNo;
   if (!isCounted) return true;
-  const isLetIn = hasRoom(house, one);
-  count(house, one, 1);
-  if (!isLetIn) house.refused[one.kind] += 1;
+  const isLetIn = hasRoom(state, one);
+  count(state, one, 1);
+  if (!isLetIn) state.refused[one.kind] += 1;
   return isLetIn;
 }
 
-function count({ inFlight, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1): void {
+function count({ inFlight, ofApps }: AdmissionState, { kind, appNo }: Entered, by: 1 | -1): void {
   const room = roomOf(kind);
   inFlight[room] += by;
   if (appNo === undefined) return;
@@ -200,40 +200,40 @@ function count({ inFlight, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1
  * The bytes are counted only here: before, neither the sender nor whether the body will be read is
  * known.
  */
-function expect(house: House, one: Entered, bytes: number): boolean {
+function expect(state: AdmissionState, one: Entered, bytes: number): boolean {
   if (one.state !== 'arriving' && one.state !== 'late') return true;
   const isLate = one.state === 'late';
-  if (isLate ? !hasLateBytes(house, bytes) : !hasBytes(house, bytes)) {
-    house.refused[one.kind] += 1;
+  if (isLate ? !hasLateBytes(state, bytes) : !hasBytes(state, bytes)) {
+    state.refused[one.kind] += 1;
     return false;
   }
   one.bytes = bytes;
-  if (isLate) house.lateBytes += bytes;
-  else house.bytes += bytes;
+  if (isLate) state.lateBytes += bytes;
+  else state.bytes += bytes;
   return true;
 }
 
-function begin(house: House, one: Entered): boolean {
-  if (one.state === 'late' && !comeBack(house, one)) return false;
+function begin(state: AdmissionState, one: Entered): boolean {
+  if (one.state === 'late' && !comeBack(state, one)) return false;
   if (one.state !== 'arriving') return true;
-  house.arriving.remove(one);
+  state.arriving.remove(one);
   one.state = 'working';
-  one.sinceMs = house.world.monotonicMs();
+  one.sinceMs = state.world.monotonicMs();
   if (one.kind === 'publish') {
-    house.publishes.began(one);
-    house.turns.publishBegan();
+    state.publishes.began(one);
+    state.turns.publishBegan();
   }
   return true;
 }
 
-function turn(house: House, one: Entered, answer: (verdict: Verdict) => void): void {
+function turn(state: AdmissionState, one: Entered, answer: (verdict: Verdict) => void): void {
   if (one.state === 'over') return;
   if (roomOf(one.kind) !== 'change') {
     answer('begin');
     return;
   }
-  one.leave = house.turns.wait(one.appNo, (verdict) => {
-    if (verdict === 'late') house.refused[one.kind] += 1;
+  one.leave = state.turns.wait(one.appNo, (verdict) => {
+    if (verdict === 'late') state.refused[one.kind] += 1;
     answer(verdict);
   });
 }
@@ -242,51 +242,51 @@ function turn(house: House, one: Entered, answer: (verdict: Verdict) => void): v
  * The place of a late request was given away. Without this check, many clients that each hold back
  * one byte could all enter at once.
  */
-function comeBack(house: House, one: Entered): boolean {
-  if (!hasRoom(house, one) || !hasBytes(house, one.bytes)) {
-    house.refused[one.kind] += 1;
+function comeBack(state: AdmissionState, one: Entered): boolean {
+  if (!hasRoom(state, one) || !hasBytes(state, one.bytes)) {
+    state.refused[one.kind] += 1;
     return false;
   }
-  house.lateBytes -= one.bytes;
-  house.bytes += one.bytes;
-  count(house, one, 1);
+  state.lateBytes -= one.bytes;
+  state.bytes += one.bytes;
+  count(state, one, 1);
   one.state = 'arriving';
   return true;
 }
 
-function finish(house: House, one: Entered): void {
+function finish(state: AdmissionState, one: Entered): void {
   if (one.state === 'over') return;
   if (one.state === 'late') {
-    house.lateBytes -= one.bytes;
+    state.lateBytes -= one.bytes;
   } else {
-    house.bytes -= one.bytes;
-    count(house, one, -1);
+    state.bytes -= one.bytes;
+    count(state, one, -1);
   }
-  if (one.state === 'working') house.publishes.ended(one, house.world.monotonicMs());
-  if (one.state === 'working' && one.kind === 'publish') house.turns.publishEnded();
+  if (one.state === 'working') state.publishes.ended(one, state.world.monotonicMs());
+  if (one.state === 'working' && one.kind === 'publish') state.turns.publishEnded();
   one.leave();
-  house.arriving.remove(one);
+  state.arriving.remove(one);
   one.state = 'over';
 }
 
-function look(house: House, nowMs: number): void {
-  const passedMs = nowMs - house.lookedMs;
+function refresh(state: AdmissionState, nowMs: number): void {
+  const passedMs = nowMs - state.refreshedMs;
   if (passedMs < limits.admissionLookMs) return;
-  house.lookedMs = nowMs;
-  house.publishes.decide(nowMs, passedMs);
-  house.changes.decide(nowMs, passedMs);
-  let next = house.arriving.first;
+  state.refreshedMs = nowMs;
+  state.publishes.decide(nowMs, passedMs);
+  state.changes.decide(nowMs, passedMs);
+  let next = state.arriving.first;
   while (next !== undefined && nowMs - next.sinceMs >= limits.arrivalMs) {
     const one = next;
     next = one.after;
     // The bytes received so far stay in memory, so late requests have a limit of bytes of their
     // own.
-    if (!hasLateBytes(house, one.bytes)) continue;
-    house.arriving.remove(one);
+    if (!hasLateBytes(state, one.bytes)) continue;
+    state.arriving.remove(one);
     one.state = 'late';
-    count(house, one, -1);
-    house.bytes -= one.bytes;
-    house.lateBytes += one.bytes;
+    count(state, one, -1);
+    state.bytes -= one.bytes;
+    state.lateBytes += one.bytes;
   }
 }
 
@@ -300,15 +300,15 @@ function roomOf(kind: LoadKind): Room {
  * place. So that this holds when the limit has fallen below what another app has in progress, an
  * app within its part of the limit is let in even then.
  */
-function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
-  const { inFlight, ofApps } = house;
+function hasRoom(state: AdmissionState, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
+  const { inFlight, ofApps } = state;
   const room = roomOf(kind);
-  const free = mostOf(house, kind) - inFlight[room];
+  const free = mostOf(state, kind) - inFlight[room];
   const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
   const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
-  if (isLetIn || (room === 'publish' && hasOwnPlace(house, appNo))) return true;
-  if (room === 'publish') house.publishes.turnedAway();
-  if (room === 'change') house.changes.turnedAway();
+  if (isLetIn || (room === 'publish' && hasOwnPlace(state, appNo))) return true;
+  if (room === 'publish') state.publishes.turnedAway();
+  if (room === 'change') state.changes.turnedAway();
   return false;
 }
 
@@ -316,7 +316,10 @@ function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>)
  * Whether the app has fewer publishes in progress than its equal part of the limit beside others. A
  * connection whose app is not known yet gets one of a few places, until its key was checked.
  */
-function hasOwnPlace({ inFlight, ofApps, publishes }: House, appNo: number | undefined): boolean {
+function hasOwnPlace(
+  { inFlight, ofApps, publishes }: AdmissionState,
+  appNo: number | undefined,
+): boolean {
   const apps = ofApps.publish;
   if (inFlight.publish >= 2 * limits.publishesInFlightMax) return false;
   if (appNo === undefined) {
@@ -332,15 +335,15 @@ function largeOf(bytes: number): number {
   return bytes > limits.smallBodyBytes ? bytes : 0;
 }
 
-function hasBytes(house: House, bytes: number): boolean {
-  return bytes === 0 || house.bytes + bytes <= limits.bytesInFlightMax;
+function hasBytes(state: AdmissionState, bytes: number): boolean {
+  return bytes === 0 || state.bytes + bytes <= limits.bytesInFlightMax;
 }
 
-function hasLateBytes(house: House, bytes: number): boolean {
-  return bytes === 0 || house.lateBytes + bytes <= limits.lateBytesMax;
+function hasLateBytes(state: AdmissionState, bytes: number): boolean {
+  return bytes === 0 || state.lateBytes + bytes <= limits.lateBytesMax;
 }
 
-function mostOf({ publishes, changes }: House, kind: LoadKind): number {
+function mostOf({ publishes, changes }: AdmissionState, kind: LoadKind): number {
   switch (kind) {
     case 'publish':
       return publishes.limit();

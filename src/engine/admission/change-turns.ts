@@ -4,7 +4,7 @@
 import { atEndOfTurn } from '../../core/load/pace.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
-import { FairQueue, type AppNo } from '../../store/batch/fair-queue.ts';
+import { FairQueue, type AppNo } from '../../core/load/fair-queue.ts';
 
 /** `late`: it has waited for too long, and must be refused. */
 export type Verdict = 'begin' | 'late';

@@ -6,7 +6,7 @@ import { withoutKept } from '../../core/load/app-share.ts';
 import type { AppLoad, AppSlots } from '../../core/load/app-share.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
-import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
+import { LinkedList, type Link } from '../../core/base/linked-list.ts';
 import type { AppRoom } from '../../store/port/delivery-verbs.ts';
 
 /** An attempt that holds a slot of the window. */

@@ -44,7 +44,7 @@ interface Draft {
  * Building ahead uses time in which the cores would idle: a median of 1.06 times as many events on
  * PostgreSQL, no clear gain on SQLite (docs/performance.md).
  */
-export function foresee(deps: AttemptRequestDeps, deliveries: readonly Drafted[]): void {
+export function prepareRequests(deps: AttemptRequestDeps, deliveries: readonly Drafted[]): void {
   for (const leased of deliveries) {
     const target = deps.targets.known(leased.callback, leased.version);
     if (target === undefined) continue;

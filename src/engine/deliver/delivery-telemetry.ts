@@ -47,8 +47,8 @@ export function createDeliveryTelemetry({
     attempted: (leased, target, settlement) => {
       const trace = tracer && deliveryTrace(tracer, leased);
       const { kind } = settlement.outcome;
-      const isTold = kind === 'dead' || kind === 'gone' || log?.isLevelEnabled('debug') === true;
-      if (isTold || trace?.context.isSampled === true) targets.set(leased, target);
+      const isLogged = kind === 'dead' || kind === 'gone' || log?.isLevelEnabled('debug') === true;
+      if (isLogged || trace?.context.isSampled === true) targets.set(leased, target);
       if (trace?.context.isSampled === true) {
         const span = attemptSpan(trace, { leased, settlement, target });
         if (span !== undefined) tracer?.record(span);

@@ -25,7 +25,7 @@ export interface DispatcherDeps {
   /** This node: its current number, and whether it may work. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
-  foresee?: DeliverySink['foresee'];
+  prepareRequests?: DeliverySink['prepareRequests'];
   /** The subscription ended because its receiver answered that it wants no more callbacks. */
   onGone: (subscription: string, leased: Leased) => void;
   /** The receiver of a lane has failed long enough to disable the subscription. Never rejects. */
@@ -49,7 +49,7 @@ export interface Start {
 }
 
 export class Dispatcher implements LeaseOffer, DeliverySink {
-  readonly foresee: DeliverySink['foresee'];
+  readonly prepareRequests: DeliverySink['prepareRequests'];
   readonly #deps: DispatcherDeps;
   #window: Window;
   #inFlight = 0;
@@ -74,7 +74,7 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.foresee = deps.foresee;
+    this.prepareRequests = deps.prepareRequests;
     this.#window = this.#newWindow();
     deps.store.attach(this);
     this.#ask();

@@ -8,7 +8,7 @@ import type { Liveness } from '../cluster/liveness.ts';
 import type { Context } from '../context.ts';
 import { createPrepare } from '../targets/prepared-target.ts';
 import { createTargetCache, type TargetCache } from '../targets/target-cache.ts';
-import { foresee } from './attempt-request.ts';
+import { prepareRequests } from './attempt-request.ts';
 import { deliver } from './attempt.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import { createDeliveryTelemetry, type FactLog } from './delivery-telemetry.ts';
@@ -88,7 +88,7 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     store,
     self,
     deliver: (leased, start) => deliver(deps, leased, start),
-    foresee: (deliveries) => foresee(deps, deliveries),
+    prepareRequests: (deliveries) => prepareRequests(deps, deliveries),
     onGone: (subscription, leased) => {
       reach.changed(subscription, 'ended');
       witness.gone(leased, subscription);

@@ -58,9 +58,9 @@ export function traceHeaders(tracer: Tracer | undefined, leased: Leased): Header
   const delivery = deliveryTrace(tracer, leased);
   if (delivery === undefined) return [];
   const { context } = delivery;
-  const told = tracer === undefined ? context : { ...context, spanId: attemptSpanId(leased) };
-  const parent = ['traceparent', traceparentOf(told)] as const;
-  return told.state === undefined ? [parent] : [parent, ['tracestate', told.state]];
+  const sent = tracer === undefined ? context : { ...context, spanId: attemptSpanId(leased) };
+  const parent = ['traceparent', traceparentOf(sent)] as const;
+  return sent.state === undefined ? [parent] : [parent, ['tracestate', sent.state]];
 }
 
 export interface Traced {

@@ -12,7 +12,7 @@ import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from '../publis
 type Owner = Pick<App, 'no'>;
 
 /** A filter as requested, with the external id of the subscription. */
-export interface ReplayWish {
+export interface ReplayInput {
   filter: Omit<ReplayFilter, 'subscription'> & { subscriberId: string | undefined };
   ratePerSecond: number;
   idempotency: KeyedRequest | undefined;
@@ -21,7 +21,7 @@ export interface ReplayWish {
 export async function createReplay(
   context: Context,
   app: Owner,
-  { filter: wish, ratePerSecond, idempotency }: ReplayWish,
+  { filter: wish, ratePerSecond, idempotency }: ReplayInput,
 ): Promise<Replay> {
   const filter = await understood(context, app, wish);
   const replay = { id: context.newId(), appNo: app.no, filter, ratePerSecond };
@@ -59,7 +59,7 @@ export interface Counted {
 export async function countReplayable(
   context: Context,
   app: Owner,
-  wish: ReplayWish['filter'],
+  wish: ReplayInput['filter'],
 ): Promise<Counted> {
   const { store, world } = context;
   const scope = { appNo: app.no, filter: await understood(context, app, wish) };
@@ -123,7 +123,7 @@ export async function cancelReplay(
 async function understood(
   { store }: Context,
   app: Owner,
-  { subscriberId, ...filter }: ReplayWish['filter'],
+  { subscriberId, ...filter }: ReplayInput['filter'],
 ): Promise<ReplayScope['filter']> {
   const { fromMs, untilMs } = filter;
   if (fromMs !== undefined && untilMs !== undefined && fromMs >= untilMs) {

@@ -16,7 +16,7 @@ import {
 import { timeOf, withoutPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem } from '../../core/errors/problem.ts';
-import type { Attention, StepFigures } from '../../store/port/statistics-verbs.ts';
+import type { Attention, StepStatistics } from '../../store/port/statistics-verbs.ts';
 import type { Context } from '../context.ts';
 
 type Owner = Pick<App, 'no'>;
@@ -47,7 +47,7 @@ export async function getStats(
   const span = spanFor(asked, store.nowMs());
   const { subscriberId } = asked;
   if (subscriberId !== undefined) return statsOfOne({ store }, app, { subscriberId, span });
-  const found = await store.read('appFigures', { appNo: app.no, span });
+  const found = await store.read('appStatistics', { appNo: app.no, span });
   return {
     ...chart(span, found.steps),
     pending: pendingOf(found.counts),
@@ -73,7 +73,7 @@ export async function getSubscriptionStats(
   const ids = asked.subscriberIds.flatMap((id) => withoutPrefix('sub', id) ?? []);
   const pendingMax = limits.pendingCountedEachMax;
   const input = { appNo: app.no, ids: [...new Set(ids)], span, pendingMax };
-  const found = await store.read('subscriptionFigures', input);
+  const found = await store.read('subscriptionStatistics', input);
   const items = found.map(({ id, steps, pending, isCapped }) => ({
     ...chart(span, steps.map(ofSubscription)),
     id,
@@ -91,7 +91,7 @@ async function statsOfOne(
   const id = withoutPrefix('sub', subscriberId);
   const ids = id === undefined ? [] : [id];
   const input = { appNo: app.no, ids, span, pendingMax: limits.pendingCountedMax };
-  const [found] = await store.read('subscriptionFigures', input);
+  const [found] = await store.read('subscriptionStatistics', input);
   if (found === undefined) {
     throw new Problem('not_found', `There is no subscription ${JSON.stringify(subscriberId)}`);
   }
@@ -109,7 +109,7 @@ async function statsOfOne(
  * Events are not published to single subscriptions, so the deliveries made for it count as
  * published.
  */
-function ofSubscription({ step, figures }: StepFigures): StepFigures {
+function ofSubscription({ step, figures }: StepStatistics): StepStatistics {
   const { counts, took } = figures;
   return { step, figures: { counts: { ...counts, published: counts.made }, took } };
 }
@@ -124,7 +124,7 @@ function spanFor(asked: TimeAsked, nowMs: number): Span {
   });
 }
 
-function chart(span: Span, found: readonly StepFigures[]): Charted {
+function chart(span: Span, found: readonly StepStatistics[]): Charted {
   const known = new Map(found.map(({ step, figures }) => [step, figures]));
   const totals = noStatistics();
   for (const { figures } of found) addStatistics(totals, figures);

@@ -53,17 +53,17 @@ export function narrow(
   events: readonly string[] | undefined,
 ): readonly Callback[] {
   if (events === undefined) return callbacks;
-  if (!callbacks.some(hearsAll)) {
-    const heard = callbacks.flatMap((one) => one.events).join(', ');
+  if (!callbacks.some(matchesAll)) {
+    const matched = callbacks.flatMap((one) => one.events).join(', ');
     const message =
-      `cannot restrict the events of this callback: it matches ${heard}, expected callbacks ` +
+      `cannot restrict the events of this callback: it matches ${matched}, expected callbacks ` +
       'that match *';
     throw invalidRequest([{ field: inEvents, message }]);
   }
-  return callbacks.map((one) => (hearsAll(one) ? { ...one, events } : one));
+  return callbacks.map((one) => (matchesAll(one) ? { ...one, events } : one));
 }
 
-function hearsAll({ events }: Callback): boolean {
+function matchesAll({ events }: Callback): boolean {
   return events.includes('*');
 }
 

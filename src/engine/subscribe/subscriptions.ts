@@ -72,8 +72,8 @@ export async function changeSubscription(
   return edit(context, app, id, async (subscription) => {
     const { state, callbacks, choice } = change;
     const urls = await acceptUrls(context, subscription, callbacks);
-    const events = callbacks.flatMap(({ position, events: heard }) =>
-      heard === undefined ? [] : [{ position, events: heard }],
+    const events = callbacks.flatMap(({ position, events: matched }) =>
+      matched === undefined ? [] : [{ position, events: matched }],
     );
     const { id: subscriptionId } = subscription;
     const chosen = choose(context, { app, subscriptionId, choice, before: subscription });

@@ -17,7 +17,7 @@ import {
 import { pendingOf } from '../../core/telemetry/statistics.ts';
 import type { NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
-import type { AdmissionFigures } from '../admission/admission.ts';
+import type { AdmissionStatistics } from '../admission/admission.ts';
 import type { LaneScan } from '../upkeep/lane-scan.ts';
 import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
@@ -32,7 +32,7 @@ export interface MetricsDeps extends WatchDeps {
   /** Deliveries that this node holds. */
   inFlight: () => number;
   streams: () => number;
-  admission: () => AdmissionFigures;
+  admission: () => AdmissionStatistics;
 }
 
 export interface Metrics extends AsyncDisposable {
@@ -56,7 +56,7 @@ function familiesOf(deps: MetricsDeps, view: StoreView | undefined): Family[] {
     ...deps.meter.families(),
     gauge(titles.storeUp, view === undefined ? 0 : 1),
     ...(view === undefined ? [] : clusterFamilies(view)),
-    ...(view?.census === undefined ? [] : censusFamilies(view.census, view.nowMs)),
+    ...(view?.laneScan === undefined ? [] : laneScanFamilies(view.laneScan, view.nowMs)),
     ...(view?.disk === undefined ? [] : diskFamilies(view.disk)),
   ];
 }
@@ -74,7 +74,7 @@ function nodeFamilies({ self, store, inFlight, streams }: MetricsDeps): Family[]
   ];
 }
 
-function admissionFamilies(figures: AdmissionFigures): Family[] {
+function admissionFamilies(figures: AdmissionStatistics): Family[] {
   const { publishLimit, changeLimit, inFlight, changesWaiting, bytes, unreadBytes } = figures;
   return [
     gaugeBy('kind', titles.admissionInFlight, { ...inFlight }),
@@ -106,7 +106,7 @@ function clusterFamilies({ gauges, nodes, nowMs }: StoreView): Family[] {
   ];
 }
 
-function censusFamilies({ lanes, subscriptions }: LaneScan, nowMs: number): Family[] {
+function laneScanFamilies({ lanes, subscriptions }: LaneScan, nowMs: number): Family[] {
   const { open, held, ordered, limited, broken, probing } = lanes;
   const { due, oldestDueMs, oldestReadyMs } = lanes;
   const closed = open + held - broken - probing;

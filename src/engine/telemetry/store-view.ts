@@ -14,7 +14,7 @@ export interface StoreView {
   gauges: Gauges;
   nodes: readonly Node[];
   /** Undefined until the first scan is complete, which takes a while with very many lanes. */
-  census: LaneScan | undefined;
+  laneScan: LaneScan | undefined;
   disk: Disk | undefined;
   /** When it was read, by the store's clock. */
   nowMs: number;
@@ -39,11 +39,11 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
   let seen: { view: StoreView; untilMs: number } | undefined;
   let inFlight: Promise<StoreView | undefined> | undefined;
 
-  const census = async (): Promise<LaneScan | undefined> => {
+  const laneScan = async (): Promise<LaneScan | undefined> => {
     const taken = censor.take();
     const last = censor.last();
     if (last === undefined) return taken;
-    return soon(deadlines, limits.censusAnswerMs, taken).then((now) => now ?? last);
+    return soon(deadlines, limits.laneScanAnswerMs, taken).then((now) => now ?? last);
   };
   const ask = async (): Promise<StoreView | undefined> => {
     try {
@@ -53,8 +53,8 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
         store.read('nodes', {}),
         diskOf(database),
       ]);
-      const counted = await soon(deadlines, limits.scrapeAnswerMs / 2, census());
-      const view = { gauges, nodes, disk, census: counted, nowMs };
+      const counted = await soon(deadlines, limits.scrapeAnswerMs / 2, laneScan());
+      const view = { gauges, nodes, disk, laneScan: counted, nowMs };
       seen = { view, untilMs: world.monotonicMs() + limits.scrapeKeepMs };
       return view;
     } catch (error) {

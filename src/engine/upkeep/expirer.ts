@@ -38,7 +38,8 @@ export class Expirer {
       // Set before the look, because a later notification may concern what the look did not see.
       this.#wake = new AbortController();
       const either = AbortSignal.any([signal, this.#wake.signal]);
-      const lookMs = store.nowMs() + (store.isShared ? limits.expiryPollMs : limits.keeperEveryMs);
+      const lookMs =
+        store.nowMs() + (store.isShared ? limits.expiryPollMs : limits.retentionEveryMs);
       this.#nextMs = Infinity;
       const soonestMs = await this.#step().catch((error: unknown) => {
         onError(error);

@@ -40,7 +40,7 @@ export function createLaneScanner(deps: {
     } finally {
       inFlight = undefined;
       const endedMs = world.monotonicMs();
-      again = endedMs + (endedMs - beganMs) * limits.censusRestTimes;
+      again = endedMs + (endedMs - beganMs) * limits.laneScanRestTimes;
     }
   };
 

@@ -100,7 +100,7 @@ export class Replayer {
       const from = { event: cursor.event, n: cursor.n };
       const result = await store.edit('advanceReplay', { id, from, to, names, isLast });
       this.#standings.set(id, { isMine: result.kind === 'stepped', notBeforeMs: -Infinity });
-      if (result.kind === 'stepped') this.#tell(result.replay);
+      if (result.kind === 'stepped') this.#report(result.replay);
     } catch (error) {
       if (!(error instanceof VerbFailed)) throw error;
       onError(error); // Only this replay is broken; the others must go on.
@@ -109,7 +109,7 @@ export class Replayer {
     }
   }
 
-  #tell({ id, appNo, state, matched, replayed, skipped }: Replay): void {
+  #report({ id, appNo, state, matched, replayed, skipped }: Replay): void {
     this.#deps.changes.replay(appNo, id);
     if (state === 'done') this.#deps.onDone({ replay: id, matched, replayed, skipped });
   }

@@ -50,7 +50,7 @@ export class Retention {
       this.#wake = new AbortController();
       const either = AbortSignal.any([signal, this.#wake.signal]);
       const isTidy = await this.#round();
-      this.#tell();
+      this.#report();
       if (isTidy) await this.#pause(either);
     }
   }
@@ -59,7 +59,7 @@ export class Retention {
   async #round(): Promise<boolean> {
     const { world } = this.#deps;
     const { signal } = this.#stop;
-    const untilMs = world.monotonicMs() + limits.keeperEveryMs;
+    const untilMs = world.monotonicMs() + limits.retentionEveryMs;
     for (;;) {
       const beganMs = world.monotonicMs();
       const isMore = await this.#tidy();
@@ -78,13 +78,13 @@ export class Retention {
    */
   async #pause(signal: AbortSignal): Promise<void> {
     const { store, onError } = this.#deps;
-    const restMs = store.isShared ? limits.sweepEveryMs : limits.keeperEveryMs;
+    const restMs = store.isShared ? limits.sweepEveryMs : limits.retentionEveryMs;
     for (let restedMs = restMs; ; restedMs += restMs) {
       await this.#rest(restMs, signal);
-      if (signal.aborted || restedMs >= limits.keeperEveryMs) return;
-      const swept = await store.edit('sweep', { limit: limits.keeperRowsMax }).catch(onError);
+      if (signal.aborted || restedMs >= limits.retentionEveryMs) return;
+      const swept = await store.edit('sweep', { limit: limits.retentionRowsMax }).catch(onError);
       this.#cancelled += swept?.cancelled ?? 0;
-      this.#tell();
+      this.#report();
       if (swept?.isMore === true) return;
     }
   }
@@ -92,7 +92,7 @@ export class Retention {
   /** One step; true if there may be more to do. */
   async #tidy(): Promise<boolean> {
     const { store, onError } = this.#deps;
-    const limit = limits.keeperRowsMax;
+    const limit = limits.retentionRowsMax;
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;
     try {
       // Together, so that they share a transaction and queue once.
@@ -101,7 +101,7 @@ export class Retention {
         store.edit('forget', { idempotencyBeforeMs, limit }),
         store.edit('forgetPatterns', { beforeMs: store.nowMs() - limits.patternKeepMs, limit }),
         store.edit('forgetSessions', { beforeMs: store.nowMs(), limit }),
-        store.edit('tidyFigures', { ...this.#figuresKeptMs(), limit }),
+        store.edit('tidyStatistics', { ...this.#statisticsKeptMs(), limit }),
         store.edit('forgetFeed', { beforeMs: store.nowMs() - limits.feedKeepMs, limit }),
         this.#retain(limit),
       ]);
@@ -131,13 +131,20 @@ export class Retention {
    * Minute figures are kept as long as the events, but at least as long as every chart needs, and
    * bounded.
    */
-  #figuresKeptMs(): Omit<EditInput<'tidyFigures'>, 'limit'> {
-    const { figuresFineMs, figuresKeepMs, figuresKeepMaxMs } = limits;
-    const appKeepMs = Math.min(Math.max(this.#deps.retentionMs, figuresKeepMs), figuresKeepMaxMs);
-    return { appKeepMs, subscriptionFineMs: figuresFineMs, subscriptionKeepMs: figuresKeepMs };
+  #statisticsKeptMs(): Omit<EditInput<'tidyStatistics'>, 'limit'> {
+    const { statisticsFineMs, statisticsKeepMs, statisticsKeepMaxMs } = limits;
+    const appKeepMs = Math.min(
+      Math.max(this.#deps.retentionMs, statisticsKeepMs),
+      statisticsKeepMaxMs,
+    );
+    return {
+      appKeepMs,
+      subscriptionFineMs: statisticsFineMs,
+      subscriptionKeepMs: statisticsKeepMs,
+    };
   }
 
-  #tell(): void {
+  #report(): void {
     const { expired, deleted } = this.#retained;
     if (this.#cancelled + expired > 0) this.#deps.onEnded();
     this.#cancelled = 0;

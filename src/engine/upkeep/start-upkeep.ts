@@ -34,21 +34,21 @@ export interface Tending extends AsyncDisposable {
 
 export function startTending(deps: TendingDeps): Tending {
   const { world, store, newId, changes, retentionMs, onError } = deps;
-  const herald = new SystemEvents({
+  const systemEvents = new SystemEvents({
     world,
     store,
     newId,
     changes,
     onError: (error) => onError(error, 'own events postponed'),
   });
-  const keeper = new Retention({
+  const retention = new Retention({
     world,
     store,
     retentionMs,
     onRetained: deps.onRetained,
     onEnded: () => {
       changes.missed();
-      herald.wake();
+      systemEvents.wake();
     },
     onError: (error) => onError(error, 'keeper'),
   });
@@ -66,15 +66,15 @@ export function startTending(deps: TendingDeps): Tending {
     onError: (error) => onError(error, 'expiry postponed'),
   });
   return {
-    ended: () => keeper.wake(),
+    ended: () => retention.wake(),
     expires: (atMs) => expirer.expires(atMs),
     replayWaits: () => replayer.wake(),
-    noticed: () => herald.wake(),
+    noticed: () => systemEvents.wake(),
     [Symbol.asyncDispose]: async () => {
       await expirer[Symbol.asyncDispose]();
       await replayer[Symbol.asyncDispose]();
-      await keeper[Symbol.asyncDispose]();
-      await herald[Symbol.asyncDispose]();
+      await retention[Symbol.asyncDispose]();
+      await systemEvents[Symbol.asyncDispose]();
     },
   };
 }

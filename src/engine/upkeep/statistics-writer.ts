@@ -5,7 +5,7 @@ import type { Context } from '../context.ts';
 
 type Deps = Pick<Context, 'store' | 'world'> & { onError: (error: unknown) => void };
 
-export class FigureWriter {
+export class StatisticsWriter {
   readonly #deps: Deps;
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
@@ -30,7 +30,7 @@ export class FigureWriter {
     const { world } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await world.sleep(limits.figuresEveryMs, signal).catch(() => undefined); // Stopped.
+      await world.sleep(limits.statisticsEveryMs, signal).catch(() => undefined); // Stopped.
       await this.#writeAll();
     }
   }
@@ -39,8 +39,8 @@ export class FigureWriter {
     const { store, onError } = this.#deps;
     try {
       // Each step writes the oldest rows. The loop is bounded by what memory can hold.
-      for (let rows = 0; rows <= limits.figuresGatheredMax; rows += limits.figuresRowsMax) {
-        const { isMore } = await store.edit('keepFigures', { limit: limits.figuresRowsMax });
+      for (let rows = 0; rows <= limits.pendingStatisticsMax; rows += limits.statisticsRowsMax) {
+        const { isMore } = await store.edit('keepStatistics', { limit: limits.statisticsRowsMax });
         if (!isMore) return;
       }
     } catch (error) {

@@ -49,7 +49,7 @@ export class SystemEvents {
       this.#wake = new AbortController();
       const woken = this.#wake.signal;
       const restMs = await this.#round().then(
-        (told) => (told > 0 ? 0 : pollMs),
+        (sent) => (sent > 0 ? 0 : pollMs),
         (error: unknown) => {
           onError(error);
           this.#isOurs = true; // Notices of this node may still be unpublished.

@@ -202,8 +202,8 @@ export class BatchCycle {
     const nowMs = this.#options.nowMs();
     const sent = this.#begin('edits', taken.length + outcomes.length);
     const batch = { nowMs, settlements, edits, offer, takeUp };
-    const fresh = freshFrom(batch, (deliveries) => this.#worker?.foresee?.(deliveries));
-    const reply = await reached<BatchReply>(this.#transport.send(batch, fresh.foretell));
+    const inserted = freshFrom(batch, (deliveries) => this.#worker?.prepareRequests?.(deliveries));
+    const reply = await reached<BatchReply>(this.#transport.send(batch, inserted.announce));
     sent.answered(reply.kind === 'written');
     this.#isRefused = reply.kind !== 'written';
     this.#isTakeUpRefused ||= takeUp !== undefined && this.#isRefused;
@@ -216,7 +216,7 @@ export class BatchCycle {
       if (takeUp !== undefined) this.#worker?.refused();
       refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
     } else {
-      this.#worker?.take(fresh.of(reply.born), reply.outlook);
+      this.#worker?.take(inserted.of(reply.fresh), reply.outlook);
       if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
       queue.putBack(taken.slice(reply.edits.length));
       this.handOut(() => {

@@ -1,14 +1,21 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { byTurns, untilQuiet, type MakePace } from '../../core/load/pace.ts';
-import type { Born, Offer, Outlook, Settlement, Work, Worker } from '../port/delivery-verbs.ts';
+import type {
+  FreshDelivery,
+  Offer,
+  Outlook,
+  Settlement,
+  Work,
+  Worker,
+} from '../port/delivery-verbs.ts';
 import { StoreUnavailable, VerbFailed, type Withdraw } from '../port/store.ts';
 import type {
   Batch,
   BatchReply,
   EditCall,
   EditReply,
-  Foretell,
+  Announce,
   Transport,
   WorkReply,
 } from '../port/transport-protocol.ts';
@@ -219,7 +226,7 @@ describe('createBatcher', () => {
     const [, batch = assert.fail()] = transport.sent;
     assert.equal(batch.edits.length, 3);
     const done = [{ kind: 'done', output: { deleted: 2 } } as const];
-    const rest = { settled: [], born: [], outlook: quiet };
+    const rest = { settled: [], fresh: [], outlook: quiet };
     transport.answer({ kind: 'written', edits: done, postponed: 2, ...rest });
     await edits[1];
     assert.deepEqual(transport.limitsSent(), [[1], [2, 3, 4], [3, 4, 5]]);
@@ -302,7 +309,7 @@ describe('createBatcher', () => {
   it('does not accept a reply that is too short', async () => {
     const { transport, batcher } = setUp();
     const edit = forget(batcher, 1);
-    transport.answer({ kind: 'written', settled: [], edits: [], born: [], outlook: quiet });
+    transport.answer({ kind: 'written', settled: [], edits: [], fresh: [], outlook: quiet });
     await assert.rejects(edit, StoreUnavailable);
   });
 
@@ -332,7 +339,7 @@ describe('publishing', () => {
     assert.deepEqual(heard, ['offer']);
     assert.deepEqual(transport.sent[0]?.offer, offer(7));
     transport.write({
-      born: [{ event: 'a', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: 6 }],
+      fresh: [{ event: 'a', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: 6 }],
     });
     await edits[0];
     assert.deepEqual(heard, ['offer', 'take a_0', 'offer', 'answered a']);
@@ -365,7 +372,7 @@ describe('publishing', () => {
     transport.write();
     await first;
     transport.write({
-      born: [
+      fresh: [
         { event: 'c', n: 1, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: 6 },
         { event: 'b', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: 6 },
       ],
@@ -593,23 +600,23 @@ describe('work', () => {
 
   it('announces leased deliveries in advance, and hands out the same objects once they are written', async () => {
     const { transport, batcher, worker, heard } = setUp();
-    const bornOf = (event: string): Born[] => [
+    const freshOf = (event: string): FreshDelivery[] => [
       { event, n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: undefined },
     ];
     for (const event of ['a', 'b']) {
       worker.offers.push(offer(1));
       const edit = publish(batcher, event);
       await turn();
-      const foretold = bornOf(event);
-      transport.foretell?.(foretold);
-      transport.write({ born: event === 'a' ? foretold : bornOf(event) }); // Written on the second try.
+      const announced = freshOf(event);
+      transport.announce?.(announced);
+      transport.write({ fresh: event === 'a' ? announced : freshOf(event) }); // Written on the second try.
       await edit;
     }
     const seen = heard.filter((what) => what !== 'offer');
-    assert.deepEqual(seen, ['foresee a', 'take a_0', 'foresee b', 'take b_0']);
-    assert.equal(worker.taken[0], worker.foreseen[0]);
-    assert.notEqual(worker.taken[1], worker.foreseen[1]);
-    assert.deepEqual(worker.taken[1], worker.foreseen[1]);
+    assert.deepEqual(seen, ['prepare a', 'take a_0', 'prepare b', 'take b_0']);
+    assert.equal(worker.taken[0], worker.prepared[0]);
+    assert.notEqual(worker.taken[1], worker.prepared[1]);
+    assert.deepEqual(worker.taken[1], worker.prepared[1]);
   });
 
   it('hands out nothing that was announced but not written', async () => {
@@ -617,12 +624,12 @@ describe('work', () => {
     worker.offers.push(offer(1));
     const edit = publish(batcher, 'a');
     await turn();
-    transport.foretell?.([
+    transport.announce?.([
       { event: 'a', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: undefined },
     ]);
     transport.answer({ kind: 'unavailable', message: 'full', trace: '' });
     await assert.rejects(edit, StoreUnavailable);
-    assert.deepEqual(heard, ['offer', 'foresee a']);
+    assert.deepEqual(heard, ['offer', 'prepare a']);
     assert.deepEqual(worker.taken, []);
   });
 
@@ -864,7 +871,7 @@ describe('edits and work in one transaction', () => {
       kind: 'written',
       settled: [],
       edits: [{ kind: 'done', output: { deleted: 2 } }],
-      born: [],
+      fresh: [],
       outlook: quiet,
     },
   };
@@ -928,7 +935,7 @@ describe('edits and work in one transaction', () => {
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
     transport.write();
     await edits[0];
-    const rest = { edits: [done], born: [], outlook: quiet };
+    const rest = { edits: [done], fresh: [], outlook: quiet };
     transport.answer({ kind: 'written', settled: [poisoned, isSettled], ...rest });
     await assert.rejects(async () => settling[0], VerbFailed);
     assert.deepEqual(await Promise.all([settling[1], edits[1]]), [
@@ -943,14 +950,14 @@ describe('edits and work in one transaction', () => {
       kind: 'written',
       settled: [],
       edits: [done],
-      born: [],
+      fresh: [],
       outlook: quiet,
     },
     'of which the reply leaves out an edit': {
       kind: 'written',
       settled: [isSettled],
       edits: [],
-      born: [],
+      fresh: [],
       outlook: quiet,
     },
   };
@@ -1068,7 +1075,7 @@ class FakeWorker implements Worker {
   readonly offers: (Offer | undefined)[] = [];
   readonly claims: (Offer | undefined)[] = [];
   readonly fanOuts: (Offer | undefined)[] = [];
-  readonly foreseen: Parameters<Worker['take']>[0][number][] = [];
+  readonly prepared: Parameters<Worker['take']>[0][number][] = [];
   readonly taken: Parameters<Worker['take']>[0][number][] = [];
   readonly outlooks: Outlook[] = [];
   readonly #heard: string[];
@@ -1086,9 +1093,9 @@ class FakeWorker implements Worker {
     return this.offers.shift();
   }
 
-  foresee(deliveries: Parameters<Worker['take']>[0]): void {
-    this.#heard.push(`foresee ${deliveries.map(({ event }) => event).join(' ')}`);
-    this.foreseen.push(...deliveries);
+  prepareRequests(deliveries: Parameters<Worker['take']>[0]): void {
+    this.#heard.push(`prepare ${deliveries.map(({ event }) => event).join(' ')}`);
+    this.prepared.push(...deliveries);
   }
 
   take(deliveries: Parameters<Worker['take']>[0], outlook: Outlook): void {
@@ -1138,13 +1145,13 @@ class FakeTransport implements Transport {
   readonly #flying: Flying[] = [];
   #working: PromiseWithResolvers<WorkReply> | undefined;
 
-  foretell: Foretell | undefined;
+  announce: Announce | undefined;
 
-  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
     const [first] = this.#flying;
     const isBeside = first !== undefined && isPublish(first.batch) !== isPublish(batch);
     assert(this.#flying.length === 0 || (this.#flying.length === 1 && isBeside), oneAtATime);
-    this.foretell = foretell;
+    this.announce = announce;
     this.sent.push(batch);
     this.order.push('write');
     process.nextTick(() => (this.left += 1));
@@ -1163,16 +1170,16 @@ class FakeTransport implements Transport {
 
   write({
     failing,
-    born = [],
+    fresh = [],
     outlook = quiet,
-  }: { failing?: number; born?: Born[]; outlook?: Outlook } = {}): void {
+  }: { failing?: number; fresh?: FreshDelivery[]; outlook?: Outlook } = {}): void {
     const batch = this.#flying[0]?.batch;
     const settled = batch?.settlements.map(() => isSettled) ?? [];
     const edits = limitsOf(batch).map((limit): EditReply => {
       return limit === failing ? poisoned : { kind: 'done', output: { deleted: limit } };
     });
     const worked = batch?.takeUp === undefined ? {} : { worked: nothing };
-    this.answer({ kind: 'written', settled, edits, born, outlook, ...worked });
+    this.answer({ kind: 'written', settled, edits, fresh, outlook, ...worked });
   }
 
   /** Replies that every settlement is settled, and nothing else happened. */

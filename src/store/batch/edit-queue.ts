@@ -148,8 +148,8 @@ const aloneOfKind: ReadonlySet<EditVerb> = new Set([
   'rescue',
   'sweep',
   'advanceReplay',
-  'keepFigures',
-  'tidyFigures',
+  'keepStatistics',
+  'tidyStatistics',
 ]);
 
 function kindOf({ call }: WaitingEdit): EditVerb | 'vital' | 'other' {

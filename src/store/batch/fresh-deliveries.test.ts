@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import type { EditCall } from '../port/transport-protocol.ts';
-import type { Born, Offer } from '../port/delivery-verbs.ts';
+import type { FreshDelivery, Offer } from '../port/delivery-verbs.ts';
 import { freshFrom } from './fresh-deliveries.ts';
 
 function published(ids: readonly string[]): EditCall {
@@ -19,7 +19,7 @@ function published(ids: readonly string[]): EditCall {
   return { verb: 'publish', input };
 }
 
-function bornOf(event: string, n: number): Born {
+function freshOf(event: string, n: number): FreshDelivery {
   return { event, n, appNo: 9, lane: n, callback: 1, version: 1, concurrency: undefined };
 }
 
@@ -32,20 +32,20 @@ describe('fresh deliveries', () => {
       fc.record({
         sizes: fc.array(fc.integer({ min: 1, max: 3 })),
         ids: fc.constant(ids),
-        born: fc.array(fc.tuple(fc.constantFrom(...ids), fc.nat({ max: 9 }))),
+        fresh: fc.array(fc.tuple(fc.constantFrom(...ids), fc.nat({ max: 9 }))),
         isInOrder: fc.boolean(),
       }),
     );
     fc.assert(
-      fc.property(batch, ({ ids, sizes, born, isInOrder }) => {
+      fc.property(batch, ({ ids, sizes, fresh, isInOrder }) => {
         const left = [...ids];
         const edits = sizes.map((size) => left.splice(0, size)).filter((some) => some.length > 0);
         if (left.length > 0) edits.push(left);
         const order = isInOrder
-          ? born.toSorted(([a], [b]) => ids.indexOf(a) - ids.indexOf(b))
-          : born;
-        const fresh = freshFrom({ edits: edits.map(published), offer }, () => undefined);
-        const leased = fresh.of(order.map(([id, n]) => bornOf(id, n)));
+          ? fresh.toSorted(([a], [b]) => ids.indexOf(a) - ids.indexOf(b))
+          : fresh;
+        const inserted = freshFrom({ edits: edits.map(published), offer }, () => undefined);
+        const leased = inserted.of(order.map(([id, n]) => freshOf(id, n)));
         assert.deepEqual(
           leased.map(({ event, n, eventName, payload, trace }) => [
             event,
@@ -64,7 +64,10 @@ describe('fresh deliveries', () => {
   });
 
   it('throw if their event is not in the batch', () => {
-    const fresh = freshFrom({ edits: [published(['a', 'b'])], offer }, () => undefined);
-    assert.throws(() => fresh.of([bornOf('a', 0), bornOf('c', 0)]), /event "c": it is not of this/);
+    const inserted = freshFrom({ edits: [published(['a', 'b'])], offer }, () => undefined);
+    assert.throws(
+      () => inserted.of([freshOf('a', 0), freshOf('c', 0)]),
+      /event "c": it is not of this/,
+    );
   });
 });

@@ -2,8 +2,8 @@
 // payloads never left this side.
 import { strict as assert } from 'node:assert';
 import type { Leased } from '../../core/domain/delivery.ts';
-import type { EditCall, Foretell } from '../port/transport-protocol.ts';
-import type { Born, Offer } from '../port/delivery-verbs.ts';
+import type { EditCall, Announce } from '../port/transport-protocol.ts';
+import type { FreshDelivery, Offer } from '../port/delivery-verbs.ts';
 import type { EditInput } from '../port/store.ts';
 
 export interface Origin {
@@ -16,27 +16,30 @@ export interface Origin {
  * are the same objects if nothing was retried.
  */
 export interface Fresh {
-  foretell: Foretell;
-  of(born: readonly Born[]): readonly Leased[];
+  announce: Announce;
+  of(fresh: readonly FreshDelivery[]): readonly Leased[];
 }
 
-export function freshFrom(origin: Origin, foresee: (deliveries: readonly Leased[]) => void): Fresh {
-  let told: { born: readonly Born[]; leased: readonly Leased[] } | undefined;
+export function freshFrom(
+  origin: Origin,
+  prepareRequests: (deliveries: readonly Leased[]) => void,
+): Fresh {
+  let told: { fresh: readonly FreshDelivery[]; leased: readonly Leased[] } | undefined;
   return {
-    foretell: (born) => {
-      told = { born, leased: leasedFrom(born, origin) };
-      foresee(told.leased);
+    announce: (fresh) => {
+      told = { fresh, leased: leasedFrom(fresh, origin) };
+      prepareRequests(told.leased);
     },
-    of: (born) => (told?.born === born ? told.leased : leasedFrom(born, origin)),
+    of: (fresh) => (told?.fresh === fresh ? told.leased : leasedFrom(fresh, origin)),
   };
 }
 
-function leasedFrom(born: readonly Born[], { edits, offer }: Origin): Leased[] {
-  if (born.length === 0) return [];
+function leasedFrom(fresh: readonly FreshDelivery[], { edits, offer }: Origin): Leased[] {
+  if (fresh.length === 0) return [];
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
   const find = finder(edits);
   // Fields are listed one by one, because spreading the object takes three times as long.
-  return born.map(({ event: id, n, appNo, lane, callback, version, concurrency }) => {
+  return fresh.map(({ event: id, n, appNo, lane, callback, version, concurrency }) => {
     const { event, trace } = find(id);
     return {
       event: id,

@@ -105,10 +105,10 @@ export interface ClusterOptions {
 }
 
 export async function openCluster({ onBatch, ...options }: ClusterOptions): Promise<Store> {
-  const heard: { by: (() => void) | undefined } = { by: undefined };
-  const onHeard = (): void => heard.by?.();
+  const notified: { by: (() => void) | undefined } = { by: undefined };
+  const onNotified = (): void => notified.by?.();
   const { openPostgres } = await import('../postgres/batch/transport.ts');
-  const transport = await openPostgres({ ...options, onHeard });
+  const transport = await openPostgres({ ...options, onNotified });
   // The engine uses the clock that all nodes share, and times are written as given: by this
   // machine's own clock, a retry would be off by the difference.
   const world = { ...options.world, nowMs: () => transport.nowMs() };
@@ -124,7 +124,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
     },
     attach: (worker) => {
       store.attach(worker);
-      heard.by = () => worker.wake();
+      notified.by = () => worker.wake();
     },
   };
 }

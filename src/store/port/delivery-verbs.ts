@@ -60,7 +60,7 @@ export interface AppRoom extends AppSlots {
 }
 
 /** A delivery that a publish or a fan-out inserted already leased to the offering node. */
-export interface Born extends DeliveryName {
+export interface FreshDelivery extends DeliveryName {
   appNo: number;
   lane: number;
   callback: number;
@@ -229,7 +229,7 @@ export interface DeliverySink {
    * Before a commit: the deliveries that will be inserted leased if it succeeds. Nothing may be sent yet, but requests
    * can be prepared. `take` passes the same objects, unless the store had to retry.
    */
-  foresee?: ((deliveries: readonly Leased[]) => void) | undefined;
+  prepareRequests?: ((deliveries: readonly Leased[]) => void) | undefined;
   /** After a write, before its edits resolve: the deliveries inserted with the offered lease. */
   take(deliveries: readonly Leased[], outlook: Outlook): void;
   /** After a claim or a fan-out step, and after `take` of the same batch, before its settlements resolve. */

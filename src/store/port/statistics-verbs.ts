@@ -3,15 +3,15 @@
 // periodically.
 import type { Counts, Span, Statistics } from '../../core/telemetry/statistics.ts';
 
-export interface FigureEdits {
+export interface StatisticsEdits {
   /** Writes accumulated figures of subscriptions, at most `limit` rows. */
-  keepFigures: { input: { limit: number }; output: { written: number; isMore: boolean } };
+  keepStatistics: { input: { limit: number }; output: { written: number; isMore: boolean } };
   /**
    * Merges past minutes of apps, merges minutes of subscriptions older than `subscriptionFineMs`
    * into half hours, and deletes expired ones; at most `limit` rows of each kind. Totals of apps
    * are kept.
    */
-  tidyFigures: {
+  tidyStatistics: {
     input: {
       appKeepMs: number;
       subscriptionFineMs: number;
@@ -22,25 +22,25 @@ export interface FigureEdits {
   };
 }
 
-export interface FigureReads {
+export interface StatisticsReads {
   /** Totals of an app: at every instant the same as counting its rows. */
   counts: { input: { appNo: number }; output: Counts };
-  appFigures: { input: { appNo: number; span: Span }; output: AppFigures };
+  appStatistics: { input: { appNo: number; span: Span }; output: AppStatistics };
   /** In the order of the ids; unknown ones are left out. */
-  subscriptionFigures: {
+  subscriptionStatistics: {
     input: { appNo: number; ids: readonly string[]; span: Span; pendingMax: number };
-    output: readonly SubscriptionFigures[];
+    output: readonly SubscriptionStatistics[];
   };
 }
 
-export interface StepFigures {
+export interface StepStatistics {
   /** Index of the step in the span, from 0. Empty steps are left out. */
   step: number;
   figures: Statistics;
 }
 
-export interface AppFigures {
-  steps: readonly StepFigures[];
+export interface AppStatistics {
+  steps: readonly StepStatistics[];
   /** Of all time. */
   counts: Counts;
   /** The event of the oldest pending delivery. */
@@ -48,9 +48,9 @@ export interface AppFigures {
   attention: readonly Attention[];
 }
 
-export interface SubscriptionFigures {
+export interface SubscriptionStatistics {
   id: string;
-  steps: readonly StepFigures[];
+  steps: readonly StepStatistics[];
   pending: number;
   /** The count stopped at its limit: there are at least this many. */
   isCapped: boolean;

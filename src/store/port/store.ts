@@ -24,7 +24,7 @@ import type { FeedEdits, FeedReads } from './feed-verbs.ts';
 import type { NodeEdits, NodeReads } from './node-verbs.ts';
 import type { Page, PageInput } from './page.ts';
 import type { ReplayEdits, ReplayReads } from './replay-verbs.ts';
-import type { GaugeReads, FigureEdits, FigureReads } from './statistics-verbs.ts';
+import type { GaugeReads, StatisticsEdits, StatisticsReads } from './statistics-verbs.ts';
 
 export type { Idempotency, Page, PageInput };
 
@@ -111,7 +111,7 @@ export interface Edits
     InboxEdits,
     NoticeEdits,
     SessionEdits,
-    FigureEdits,
+    StatisticsEdits,
     FeedEdits,
     ReplayEdits {
   createApp: {
@@ -210,7 +210,7 @@ export interface Reads
     NodeReads,
     NoticeReads,
     SessionReads,
-    FigureReads,
+    StatisticsReads,
     FeedReads,
     ReplayReads,
     GaugeReads {

@@ -2,7 +2,7 @@
 // that a thread, a socket or a simulation can be in between.
 import { strict as assert } from 'node:assert';
 import type {
-  Born,
+  FreshDelivery,
   Offer,
   Outlook,
   Settled,
@@ -57,7 +57,7 @@ export type BatchReply =
       edits: readonly EditReply[];
       /** The last edits that the time for a batch was too short for: nothing of them was done. Absent: none. */
       postponed?: number | undefined;
-      born: readonly Born[];
+      fresh: readonly FreshDelivery[];
       outlook: Outlook;
       /** Present if the batch had a claim or a fan-out step. */
       worked?: Worked | undefined;
@@ -91,15 +91,15 @@ export interface StoreFailure {
   trace: string;
 }
 
-export type Foretell = (born: readonly Born[]) => void;
+export type Announce = (fresh: readonly FreshDelivery[]) => void;
 
 /** The connection to a database. Rejects only when the connection itself fails. */
 export interface Transport {
   /**
-   * Calls `foretell` before the commit with the deliveries about to be inserted leased. If this try
+   * Calls `announce` before the commit with the deliveries about to be inserted leased. If this try
    * commits, the reply holds the same list.
    */
-  send(batch: Batch, foretell?: Foretell): Promise<BatchReply>;
+  send(batch: Batch, announce?: Announce): Promise<BatchReply>;
   work(work: Work): Promise<WorkReply>;
   read(call: ReadCall): Promise<ReadReply>;
   /** Replies to what was sent, then releases the database. */

@@ -95,7 +95,7 @@ export function createStalledFanOuts(): StalledFanOuts {
   const events = new Set<string>();
   let list = '[]';
   let upTo = '';
-  let untold: string[] = [];
+  let unreported: string[] = [];
   return {
     upTo: () => upTo,
     events: () => [...events],
@@ -104,17 +104,17 @@ export function createStalledFanOuts(): StalledFanOuts {
     add: (event, reason) => {
       // The oldest fan-out is always tried first, so every older one has ended or is skipped as
       // well.
-      if (events.size >= limits.fanOutsAsideMax) {
+      if (events.size >= limits.stalledFanOutsMax) {
         upTo = event > upTo ? event : upTo;
         events.clear();
       } else events.add(event);
       list = JSON.stringify([...events]);
-      untold = [...untold, `Cannot fan out "${event}", skipping it: ${reason}`];
+      unreported = [...unreported, `Cannot fan out "${event}", skipping it: ${reason}`];
     },
     news: () => {
-      const told = untold.join('\n');
-      untold = [];
-      return told === '' ? undefined : told;
+      const reported = unreported.join('\n');
+      unreported = [];
+      return reported === '' ? undefined : reported;
     },
   };
 }
@@ -122,9 +122,9 @@ export function createStalledFanOuts(): StalledFanOuts {
 /** Adds the pending messages, if there are any. */
 export function withNews<T extends object>(
   fannedOut: T,
-  aside: StalledFanOuts,
+  stalled: StalledFanOuts,
 ): T & { failure?: string } {
-  const failure = aside.news();
+  const failure = stalled.news();
   return failure === undefined ? fannedOut : { ...fannedOut, failure };
 }
 
@@ -143,11 +143,11 @@ export const endFanOutsSql = {
 
 /** `below`: ends fan-outs of events with lower ids. */
 export function* endFanOuts(
-  aside: Pick<StalledFanOuts, 'upTo' | 'events'>,
+  stalled: Pick<StalledFanOuts, 'upTo' | 'events'>,
   { below, limit }: { below: string; limit: number },
 ): Script<void> {
-  const older = yield* all(endFanOutsSql.upTo, aside.upTo(), below, limit);
-  const events = [...older.map((row) => text(row, 'event')), ...aside.events()];
+  const older = yield* all(endFanOutsSql.upTo, stalled.upTo(), below, limit);
+  const events = [...older.map((row) => text(row, 'event')), ...stalled.events()];
   for (const event of events.filter((each) => each < below)) {
     yield* all(endFanOutsSql.count, event);
     yield* all(endFanOutsSql.end, event);

@@ -2,7 +2,7 @@
 // lane.
 import { withoutKept, type AppSlots } from '../../core/load/app-share.ts';
 import type { Lane } from '../../core/domain/lane.ts';
-import type { AppRoom, Born, Offer } from '../port/delivery-verbs.ts';
+import type { AppRoom, FreshDelivery, Offer } from '../port/delivery-verbs.ts';
 
 type LaneName = Pick<Lane, 'no' | 'appNo'>;
 
@@ -141,16 +141,16 @@ export const noSlots: OfferSlots = {
 };
 
 /** The lane of a delivery. */
-export function laneOf({ lane, appNo }: Pick<Born, 'lane' | 'appNo'>): LaneName {
+export function laneOf({ lane, appNo }: Pick<FreshDelivery, 'lane' | 'appNo'>): LaneName {
   return { no: lane, appNo };
 }
 
 /** Slots for fresh deliveries, and the deliveries that took one. */
-export interface Births {
+export interface InsertLeases {
   slots: OfferSlots;
-  born: Born[];
+  fresh: FreshDelivery[];
 }
 
-export function birthsFor(offer: Offer | undefined): Births {
-  return { slots: offer === undefined ? noSlots : slotsOf(offer), born: [] };
+export function insertLeasesFor(offer: Offer | undefined): InsertLeases {
+  return { slots: offer === undefined ? noSlots : slotsOf(offer), fresh: [] };
 }

@@ -1,25 +1,25 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { factOf } from './transaction-facts.ts';
-import type { LaneFigures } from './pending-statistics.ts';
+import type { LaneStatistics } from './pending-statistics.ts';
 import { createPendingStatistics } from './pending-statistics.ts';
 
 const made = (lane: number) => factOf('made', { appNo: 1, lane });
-const shown = (some: readonly LaneFigures[]): number[][] =>
+const shown = (some: readonly LaneStatistics[]): number[][] =>
   some.map(({ lane, minute, figures }) => [lane, minute, figures.counts.made]);
 
 describe('createGathered', () => {
   it('sums by lane and minute, and returns the oldest minute first', () => {
-    const gathered = createPendingStatistics();
-    gathered.add([made(1), made(2), made(1)], 7);
-    gathered.add([made(1)], 8);
-    gathered.add([made(1)], 7);
-    assert.deepEqual(shown(gathered.take(9)), [
+    const pending = createPendingStatistics();
+    pending.add([made(1), made(2), made(1)], 7);
+    pending.add([made(1)], 8);
+    pending.add([made(1)], 7);
+    assert.deepEqual(shown(pending.take(9)), [
       [1, 7, 3],
       [2, 7, 1],
       [1, 8, 1],
     ]);
-    assert(gathered.isEmpty());
+    assert(pending.isEmpty());
   });
 
   it('is shared by parallel transactions, each of which commits or restores its own part', () => {
@@ -38,45 +38,45 @@ describe('createGathered', () => {
   });
 
   it('ignores facts without a lane', () => {
-    const gathered = createPendingStatistics();
-    gathered.add([{ ...made(1), lane: undefined }], 7);
-    assert(gathered.isEmpty());
-    assert.deepEqual(gathered.take(9), []);
+    const pending = createPendingStatistics();
+    pending.add([{ ...made(1), lane: undefined }], 7);
+    assert(pending.isEmpty());
+    assert.deepEqual(pending.take(9), []);
   });
 
   it('takes no more than requested', () => {
-    const gathered = createPendingStatistics();
-    gathered.add([made(1), made(2)], 7);
-    gathered.add([made(3), made(4)], 8);
-    assert.deepEqual(shown(gathered.take(3)), [
+    const pending = createPendingStatistics();
+    pending.add([made(1), made(2)], 7);
+    pending.add([made(3), made(4)], 8);
+    assert.deepEqual(shown(pending.take(3)), [
       [1, 7, 1],
       [2, 7, 1],
       [3, 8, 1],
     ]);
-    gathered.done();
-    assert.deepEqual(shown(gathered.take(3)), [[4, 8, 1]]);
-    assert(gathered.isEmpty());
+    pending.done();
+    assert.deepEqual(shown(pending.take(3)), [[4, 8, 1]]);
+    assert(pending.isEmpty());
   });
 
   it('restores what was not written, merged with newer figures', () => {
-    const gathered = createPendingStatistics();
-    gathered.add([made(1)], 7);
-    gathered.take(1);
-    gathered.add([made(1)], 7);
-    gathered.undo();
-    gathered.undo();
-    assert.deepEqual(shown(gathered.take(9)), [[1, 7, 2]]);
-    gathered.done();
-    gathered.undo();
-    assert(gathered.isEmpty());
+    const pending = createPendingStatistics();
+    pending.add([made(1)], 7);
+    pending.take(1);
+    pending.add([made(1)], 7);
+    pending.undo();
+    pending.undo();
+    assert.deepEqual(shown(pending.take(9)), [[1, 7, 2]]);
+    pending.done();
+    pending.undo();
+    assert(pending.isEmpty());
   });
 
   it('is full at its limit', () => {
-    const gathered = createPendingStatistics(3);
-    gathered.add([made(1), made(1)], 7);
-    gathered.add([made(1)], 8);
-    assert(!gathered.isFull());
-    gathered.add([made(2)], 8);
-    assert(gathered.isFull());
+    const pending = createPendingStatistics(3);
+    pending.add([made(1), made(1)], 7);
+    pending.add([made(1)], 8);
+    assert(!pending.isFull());
+    pending.add([made(2)], 8);
+    assert(pending.isFull());
   });
 });

@@ -6,9 +6,9 @@ import type { Statistics } from '../../core/telemetry/statistics.ts';
 import { addStatistics } from '../../core/telemetry/statistics.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Fact } from './transaction-facts.ts';
-import { count, figuresIn } from './transaction-facts.ts';
+import { count, statisticsIn } from './transaction-facts.ts';
 
-export interface LaneFigures {
+export interface LaneStatistics {
   lane: number;
   minute: number;
   figures: Statistics;
@@ -21,7 +21,7 @@ export interface PendingStatistics {
   /** Whether there are enough that the next batch should write some. */
   isFull(): boolean;
   /** The oldest figures, for a transaction in progress; at most one at a time per view. */
-  take(most: number): readonly LaneFigures[];
+  take(most: number): readonly LaneStatistics[];
   /** The taken figures were committed (`done`), or were not and are restored (`undo`). */
   done(): void;
   undo(): void;
@@ -33,13 +33,13 @@ export interface PendingStatistics {
 type Kept = Map<number, Map<number, Statistics>>;
 
 export function createPendingStatistics(
-  most: number = limits.figuresGatheredMax,
+  most: number = limits.pendingStatisticsMax,
 ): PendingStatistics {
   return viewOf(new Map(), most);
 }
 
 function viewOf(kept: Kept, most: number): PendingStatistics {
-  let taken: LaneFigures[] = [];
+  let taken: LaneStatistics[] = [];
 
   const lanesOf = (minute: number): Map<number, Statistics> => {
     const known = kept.get(minute);
@@ -54,14 +54,14 @@ function viewOf(kept: Kept, most: number): PendingStatistics {
     add: (facts, minute) => {
       const lanes = lanesOf(minute);
       for (const fact of facts) {
-        if (fact.lane !== undefined) count(figuresIn(lanes, fact.lane), fact);
+        if (fact.lane !== undefined) count(statisticsIn(lanes, fact.lane), fact);
       }
       if (lanes.size === 0) kept.delete(minute);
     },
     isEmpty: () => kept.size === 0,
     isFull: () => size() >= most,
     take: (rows) => {
-      const some: LaneFigures[] = [];
+      const some: LaneStatistics[] = [];
       for (const [minute, lanes] of kept) {
         for (const [lane, figures] of lanes.entries().take(rows - some.length)) {
           lanes.delete(lane);
@@ -77,7 +77,7 @@ function viewOf(kept: Kept, most: number): PendingStatistics {
     },
     undo: () => {
       for (const { lane, minute, figures } of taken) {
-        addStatistics(figuresIn(lanesOf(minute), lane), figures);
+        addStatistics(statisticsIn(lanesOf(minute), lane), figures);
       }
       taken = [];
     },

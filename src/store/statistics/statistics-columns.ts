@@ -14,14 +14,17 @@ import { integer } from '../sql/row.ts';
 const ofSubscription = ['made', 'delivered', 'retried', 'dead', 'cancelled'] as const;
 const buckets = Array.from({ length: bucketCount }, (_, bucket) => `l${bucket}`);
 
-export interface FigureColumns {
+export interface StatisticsColumns {
   counts: readonly CountName[];
   /** Counts first, then buckets. */
   all: readonly string[];
 }
 
-export const appColumns: FigureColumns = { counts: countNames, all: [...countNames, ...buckets] };
-export const subscriptionColumns: FigureColumns = {
+export const appColumns: StatisticsColumns = {
+  counts: countNames,
+  all: [...countNames, ...buckets],
+};
+export const subscriptionColumns: StatisticsColumns = {
   counts: ofSubscription,
   all: [...ofSubscription, ...buckets],
 };
@@ -39,12 +42,12 @@ export function sums(columns: readonly string[]): string {
 }
 
 /** In the order of the columns. */
-export function figureValues({ counts }: FigureColumns, figures: Statistics): number[] {
+export function statisticsValues({ counts }: StatisticsColumns, figures: Statistics): number[] {
   return [...counts.map((name) => figures.counts[name]), ...figures.took];
 }
 
 /** Columns that the row does not have count as 0. */
-export function toFigures(row: Row, { counts }: FigureColumns): Statistics {
+export function toStatistics(row: Row, { counts }: StatisticsColumns): Statistics {
   const figures = noStatistics();
   for (const name of counts) figures.counts[name] = integer(row, name);
   figures.took = buckets.map((bucket) => integer(row, bucket));

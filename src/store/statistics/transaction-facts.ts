@@ -60,14 +60,14 @@ export function unlessUndone<T>(facts: Fact[], item: () => T): T {
 }
 
 /** Figures by app, in the order of app numbers. */
-export function figuresByApp(facts: readonly Fact[]): [appNo: number, figures: Statistics][] {
+export function statisticsByApp(facts: readonly Fact[]): [appNo: number, figures: Statistics][] {
   const found = new Map<number, Statistics>();
-  for (const fact of facts) count(figuresIn(found, fact.appNo), fact);
+  for (const fact of facts) count(statisticsIn(found, fact.appNo), fact);
   return [...found].sort(([a], [b]) => a - b);
 }
 
 /** The figures under a key, created when missing. */
-export function figuresIn(found: Map<number, Statistics>, key: number): Statistics {
+export function statisticsIn(found: Map<number, Statistics>, key: number): Statistics {
   const known = found.get(key);
   if (known !== undefined) return known;
   const made = noStatistics();

@@ -17,7 +17,7 @@ import { delivery } from './shared/delivery.ts';
 import { notices } from './shared/notices.ts';
 import type { Read } from './shared/verb.ts';
 import { gauges, laneCensus, subscriptionCensus, health } from './statistics/gauges.ts';
-import { appFigures, counts, subscriptionFigures } from './statistics/statistics.ts';
+import { appStatistics, counts, subscriptionStatistics } from './statistics/statistics.ts';
 import { expiring } from './subscriptions/end-subscription.ts';
 import { subscriptionHealth } from './subscriptions/failing-receivers.ts';
 import { subscription, subscriptions } from './subscriptions/subscriptions.ts';
@@ -68,8 +68,8 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   session,
   adminKey,
   counts,
-  appFigures,
-  subscriptionFigures,
+  appStatistics,
+  subscriptionStatistics,
   feed,
   watched,
   deliveriesNamed,

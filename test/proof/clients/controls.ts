@@ -1,7 +1,7 @@
 // The product broken on purpose, in ways that somebody could break it by mistake; each must be seen by the
 // attack that is meant for it.
 import type { SourceChange } from '../controls/change-source.ts';
-import { lookInProcess, type LookControl } from '../controls/look.ts';
+import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 import { sendBadBodies } from './bodies.ts';
 import { trickParsers } from './bytes.ts';
 import { crowdReads, crowdSmall } from './crowd-reads.ts';

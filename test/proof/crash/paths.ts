@@ -124,11 +124,11 @@ export class Actor {
     const { size = 1, room = 0, to, bytes = 0 } = how;
     this.#say({ say: 'try publish', tag, size, to });
     const input = publishing({ appNo: this.#stage.appNo, tag, size, to, bytes });
-    const { output, born } =
+    const { output, fresh } =
       room === 0
-        ? { output: await this.#store.edit('publish', input), born: [] }
+        ? { output: await this.#store.edit('publish', input), fresh: [] }
         : await this.#dispatcher.publish({ room }, input);
-    this.#hold(born);
+    this.#hold(fresh);
     assert(output.kind === 'accepted' || output.kind === 'repeated', output.kind);
     const events = output.events.map(({ id, deliveries }) =>
       deliveries === undefined ? { id } : { id, deliveries },

@@ -1,5 +1,5 @@
 // Negative controls of the faults around a node: the product, broken on purpose, and the fault that shows it.
-import type { LookControl } from '../controls/look.ts';
+import type { LookControl } from '../controls/run-controls.ts';
 import { clockSetBack, clockSteps, liveBackup, secondService, stopSignals } from './around.ts';
 import { poisonFanOut, poisonRows } from './poison.ts';
 import { changedMigration, deletedDatabase, fullDisk } from './store-faults.ts';

@@ -1,7 +1,7 @@
 // Makes one request for an operation out of the document, the pool and chance.
 import type { Operation, Parameter } from './document.ts';
 import { drawId, drawValue, type DrawDeps } from './draw.ts';
-import { isObject } from './misfits.ts';
+import { isObject } from './schema-errors.ts';
 import type { Kind } from './pool.ts';
 import { encode, type Caller, type FuzzRequest, type Intent, type Pair } from './request.ts';
 import { spoilBody, spoilParameter } from './spoil.ts';

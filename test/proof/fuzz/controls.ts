@@ -1,6 +1,6 @@
 // Ways to break the product that the fuzzer has to notice.
 import type { SourceChange } from '../controls/change-source.ts';
-import { lookInProcess, type LookControl } from '../controls/look.ts';
+import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 
 const file = new URL('./look-fuzz.ts', import.meta.url);
 

@@ -1,6 +1,6 @@
 // What `ringback doctor` finds in a store that has been fuzzed. It looks nothing up but this machine.
 import { patienceMs, startChild } from '../../cli/child.ts';
-import { isObject } from './misfits.ts';
+import { isObject } from './schema-errors.ts';
 import { asJson } from './request.ts';
 
 /** Every check that failed. */

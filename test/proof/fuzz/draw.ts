@@ -2,7 +2,7 @@
 // these there is a drawer by the name of the schema, unless what is wanted is what the schema alone allows.
 import type { Chance } from '../sim/chance.ts';
 import { nameOf, type Document, type Schema } from './document.ts';
-import { flatten } from './misfits.ts';
+import { flatten } from './schema-errors.ts';
 import type { Kind, Pool } from './pool.ts';
 import { strangeId } from './pool.ts';
 import { drawCount, drawInteger, drawJson, drawText, drawWildText, oddNumbers } from './texts.ts';

@@ -10,7 +10,7 @@ import { sampleRequest, type RequestSample } from '../../../src/contract/sample/
 import { seededChance, type Chance } from '../sim/chance.ts';
 import { readDocument, type Operation } from './document.ts';
 import { judgeForeign } from './judge.ts';
-import { isObject } from './misfits.ts';
+import { isObject } from './schema-errors.ts';
 import { idsIn, Pool } from './pool.ts';
 import { encode, show, type FuzzRequest, type Pair } from './request.ts';
 import { sendOn } from './send-on.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { seededChance } from '../sim/chance.ts';
 import { readDocument } from './document.ts';
-import { misfits } from './misfits.ts';
+import { misfits } from './schema-errors.ts';
 import { fuzz } from './part.ts';
 import { spoilBody } from './spoil.ts';
 

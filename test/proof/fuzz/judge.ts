@@ -1,8 +1,8 @@
 // What must hold for every answer, whatever was asked: it is declared, it fits what is declared, it gives
 // away nothing, and it lets in nobody who may not come in.
 import type { Document, Operation, Response } from './document.ts';
-import { cut, ofOwners, ofSecrets } from './given-away.ts';
-import { isObject, misfits } from './misfits.ts';
+import { cut, ofOwners, ofSecrets } from './leaks.ts';
+import { isObject, misfits } from './schema-errors.ts';
 import type { Pool } from './pool.ts';
 import { asJson, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';

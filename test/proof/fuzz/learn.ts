@@ -1,7 +1,7 @@
 // Takes out of an answer what later requests can be made of, and what was promised.
-import { isObject } from './misfits.ts';
+import { isObject } from './schema-errors.ts';
 import { idsIn, kindOf, type Pool } from './pool.ts';
-import { ofNobody } from './given-away.ts';
+import { ofNobody } from './leaks.ts';
 import { asJson, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 

@@ -1,6 +1,6 @@
 // A process of its own that lives one life of the fuzzer, and prints what it found: for controls, and to see
 // a life again. node test/proof/fuzz/look-fuzz.ts '{"seed":1000,"requests":400}'
-import { runLife, type LifeOptions } from './life.ts';
+import { runLife, type LifeOptions } from './run-service.ts';
 import { findingOf } from './part.ts';
 
 const given = JSON.parse(process.argv[2] ?? '{}') as Partial<LifeOptions>;

@@ -9,7 +9,7 @@ import { fuzzForeign } from './foreign.ts';
 import { heapMiB } from './heap.ts';
 import { fuzzHttp } from './http/part.ts';
 import { askForHugeReports, fullHuge, smallHuge, type HugeSizes } from './huge-documents.ts';
-import { runLife, type LifeResult } from './life.ts';
+import { runLife, type LifeResult } from './run-service.ts';
 
 export const fuzz: Part = {
   name: 'fuzz',

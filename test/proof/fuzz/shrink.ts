@@ -1,6 +1,6 @@
 // Makes a request that broke something smaller, as long as it breaks the same: what is left is what matters.
 import { kindOfFlaw } from './flaw.ts';
-import { isObject } from './misfits.ts';
+import { isObject } from './schema-errors.ts';
 import { asJson, isDeep, type FuzzRequest } from './request.ts';
 
 const sendsMax = 60;

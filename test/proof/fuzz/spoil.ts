@@ -2,7 +2,7 @@
 // to agree that the rule is broken, or nothing comes of it.
 import type { Chance } from '../sim/chance.ts';
 import type { Document, Parameter, Schema } from './document.ts';
-import { flatten, isObject, misfits } from './misfits.ts';
+import { flatten, isObject, misfits } from './schema-errors.ts';
 
 export interface Spoiled<T> {
   value: T;

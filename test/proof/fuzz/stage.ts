@@ -3,8 +3,8 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { isObject } from './misfits.ts';
-import { secretIn } from './given-away.ts';
+import { isObject } from './schema-errors.ts';
+import { secretIn } from './leaks.ts';
 import type { Caller } from './request.ts';
 import { start, type Running } from '../../api/harness.ts';
 import { movableWorld } from '../../e2e/movable-world.ts';

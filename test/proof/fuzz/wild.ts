@@ -10,7 +10,7 @@ import {
   type Pair,
 } from './request.ts';
 import { drawJson, drawText, drawWildText } from './texts.ts';
-import { methods, mediaTypes, oddHeaders, rawQueries, oddJson } from './odd.ts';
+import { methods, mediaTypes, oddHeaders, rawQueries, oddJson } from './unusual-values.ts';
 
 export function makeWild(good: FuzzRequest, chance: Chance): FuzzRequest {
   let request = good;

@@ -21,16 +21,21 @@ export const subjects: readonly Subject[] = [
       'deadlines',
       'exchange',
       'failure',
-      'linked-list',
       'request-bytes',
       'send',
     ].map((name) => `src/egress/http/${name}.ts`),
     tests: [
-      ['src/egress/http/{answer,answer-reader,deadlines,linked-list,request-bytes}.test.ts'],
+      ['src/egress/http/{answer,answer-reader,deadlines,request-bytes}.test.ts'],
       ['src/egress/http/{connect,send}.test.ts'],
       ['src/egress/hostile.test.ts'],
     ],
     sample: 30,
+  },
+  {
+    name: 'src/core/base/linked-list.ts',
+    files: ['src/core/base/linked-list.ts'],
+    tests: [['src/core/base/linked-list.test.ts']],
+    sample: 10,
   },
   {
     name: 'src/egress/guard',

@@ -83,8 +83,8 @@ export const verdicts: readonly Verdict[] = [
   },
   {
     file: 'src/egress/http/connection.ts',
-    find: 'this.#isHeard = true;',
-    replace: 'this.#isHeard = false;',
+    find: 'this.#hasReceived = true;',
+    replace: 'this.#hasReceived = false;',
     kind: 'equivalent',
     why: 'The exchange is told of each piece of a response, not only of the first, and ignores it.',
   },

@@ -1,6 +1,6 @@
 // What must be seen when the part of the product that deals with PostgreSQL is broken on purpose.
 import type { SourceChange } from '../controls/change-source.ts';
-import type { LookControl } from '../controls/look.ts';
+import type { LookControl } from '../controls/run-controls.ts';
 import type { Finding } from '../finding.ts';
 import { burst } from './burst.ts';
 import { cutCommits } from './commits.ts';
@@ -94,9 +94,9 @@ export const postgresControls: readonly LookControl[] = [
     changes: [
       {
         file: transact,
-        find: "Promise.allSettled([whole ?? result, say(client, 'commit')]);\n",
+        find: "Promise.allSettled([whole ?? result, sendText(client, 'commit')]);\n",
         replace:
-          "Promise.allSettled([whole ?? result, { command: 'COMMIT' }]);\n  say(client, 'commit').catch(() => undefined);\n",
+          "Promise.allSettled([whole ?? result, { command: 'COMMIT' }]);\n  sendText(client, 'commit').catch(() => undefined);\n",
       },
     ],
     breaks: /^I1:/,
@@ -138,7 +138,7 @@ export const postgresControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/store/postgres/batch/lease-ledger.ts',
-        find: 'const isAnother = life !== undefined && life !== now;',
+        find: 'const isAnother = epoch !== undefined && epoch !== now;',
         replace: 'const isAnother = life === null;',
       },
     ],

@@ -1,7 +1,7 @@
 // Negative controls of what is kept on the disk: the product, broken on purpose, and which part of the proof
 // has to see it. What is not seen is a violation of the proof itself.
 import type { SourceChange } from '../controls/change-source.ts';
-import type { LookControl } from '../controls/look.ts';
+import type { LookControl } from '../controls/run-controls.ts';
 import { killAtStatements } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';
 import { failSyncs, fillDisk, killAtCalls } from './disk-faults.ts';

@@ -1,6 +1,6 @@
 // Ways to break the product that hostile receivers must bring to light.
 import type { SourceChange } from '../controls/change-source.ts';
-import { lookInProcess, type LookControl } from '../controls/look.ts';
+import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 import type { Finding } from '../finding.ts';
 import { holdOne } from './hold.ts';
 import { lookAtHangingApp, meetSome } from './part.ts';

@@ -1,7 +1,7 @@
 // The part of the proof about receivers that do what no receiver should.
 import type { Finding, Part } from '../finding.ts';
 import type { SourceChange } from '../controls/change-source.ts';
-import { lookInProcess } from '../controls/look.ts';
+import { lookInProcess } from '../controls/run-controls.ts';
 import { titleOf } from './cases.ts';
 import { holdOne } from './hold.ts';
 import { judge, type Bounds } from './judge.ts';

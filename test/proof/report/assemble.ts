@@ -1,5 +1,5 @@
 // One run, put together from what its jobs gave back. Nothing that a job owes may be missing without a word.
-import type { LookResult } from '../controls/look.ts';
+import type { LookResult } from '../controls/run-controls.ts';
 import type { Job, JobResult } from './job.ts';
 import type { PartRun, ProofRun } from './page.ts';
 

@@ -1,5 +1,5 @@
 // The section of docs/proof.md about mutants, from what `npm run mutate -- --keep` has written.
-import { plain, sayCommit } from './say.ts';
+import { plain, sayCommit } from './text.ts';
 
 export interface MutationRun {
   commit: string;

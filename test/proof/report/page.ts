@@ -1,11 +1,11 @@
 // docs/proof.md, generated from the figures of a run: only sentences are written by hand.
-import type { LookResult } from '../controls/look.ts';
+import type { LookResult } from '../controls/run-controls.ts';
 import { simulated, type Finding } from '../finding.ts';
 import { found } from './found.ts';
 import { invariants } from './invariants.ts';
 import { notTried } from './not-tried.ts';
 import { mutationSection, type MutationRun } from './mutation.ts';
-import { plain, sayCommit } from './say.ts';
+import { plain, sayCommit } from './text.ts';
 
 export interface ProofRun {
   commit: string;

@@ -1,6 +1,6 @@
 // All who use the service from outside. They write down what they were told, and know nothing else.
 import type { Simulation } from './node.ts';
-import { Outside } from './outside.ts';
+import { Outside } from './outside-clients.ts';
 import { Publishers } from './publishers.ts';
 import { Redrivers } from './redrivers.ts';
 import { Subscribers } from './subscribers.ts';

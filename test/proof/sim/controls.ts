@@ -1,7 +1,7 @@
 // Negative controls of the simulation: each breaks one promise on purpose, and some seed must show it.
 // `find` occurs exactly once in its file, so that a control cannot rot without a word.
 import type { SourceChange } from '../controls/change-source.ts';
-import { lookInProcess, type LookControl } from '../controls/look.ts';
+import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 
 interface Break extends SourceChange {
   name: string;
@@ -177,7 +177,7 @@ const breaks: readonly Break[] = [
     find: '    const fanningOut = toFanningOut(row);',
     replace:
       '    const fanningOut = toFanningOut(row);\n' +
-      '    const node = Math.floor(context.births.slots.lease / 2 ** 32);\n' +
+      '    const node = Math.floor(context.insertLeases.slots.lease / 2 ** 32);\n' +
       '    const known = (next as { at?: Map<string, number> }).at ??= new Map();\n' +
       '    if (node > (known.get(fanningOut.event) ?? node)) {\n' +
       "      db.prepare('update fanout set step = 0, callback = 0 where event = ?').run(fanningOut.event);\n" +

@@ -13,7 +13,7 @@ import type { Sender } from '../../../src/egress/http/send.ts';
 import { ensureDefaultApp } from '../../../src/engine/access/apps.ts';
 import type { Context } from '../../../src/engine/context.ts';
 import { Feed } from '../../../src/engine/live/feed.ts';
-import { FigureWriter } from '../../../src/engine/upkeep/statistics-writer.ts';
+import { StatisticsWriter } from '../../../src/engine/upkeep/statistics-writer.ts';
 import { withStoreTimeout } from '../../../src/engine/store-timeout.ts';
 import { createJournal } from '../../../src/engine/live/journal.ts';
 import { startLiveness, type Liveness } from '../../../src/engine/cluster/liveness.ts';
@@ -63,7 +63,9 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
   const { app } = await ensureDefaultApp({ world, store, newId }, 'k'.repeat(40));
   const journal = createJournal();
   const { changes } = journal;
-  cleanup.use(new FigureWriter({ store, world, onError: (error) => onError(error, 'figures') }));
+  cleanup.use(
+    new StatisticsWriter({ store, world, onError: (error) => onError(error, 'figures') }),
+  );
   const tending = startTending({
     store,
     world,

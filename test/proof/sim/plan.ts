@@ -11,7 +11,7 @@ export type Resized =
   | 'windowClaimedMax'
   | 'lookRowsMax'
   | 'claimLanesMax'
-  | 'keeperRowsMax';
+  | 'retentionRowsMax';
 
 export interface Plan {
   seed: number;
@@ -155,7 +155,7 @@ function drawLimits(chance: Chance, isCalm: boolean): Plan['limits'] {
     }),
     ...maybe(room, { windowMax, windowClaimedMax: Math.ceil(windowMax * 0.75) }),
     ...maybe(room, { lookRowsMax: chance.whole(1, 3), claimLanesMax: chance.whole(1, 3) }),
-    ...maybe(0.2, { keeperRowsMax: chance.whole(1, 5) }),
+    ...maybe(0.2, { retentionRowsMax: chance.whole(1, 5) }),
   };
 }
 

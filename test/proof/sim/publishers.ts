@@ -4,7 +4,7 @@ import { Problem } from '../../../src/core/errors/problem.ts';
 import type { PublishCall } from '../invariants/history.ts';
 import { publishIn } from './engine-calls.ts';
 import type { Simulation } from './node.ts';
-import { triesMax, type Outside } from './outside.ts';
+import { triesMax, type Outside } from './outside-clients.ts';
 import type { Publishing, Writable } from './records.ts';
 
 export const eventNames = ['order.created', 'order.paid'];

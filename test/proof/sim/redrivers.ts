@@ -3,7 +3,7 @@ import { cancelReplay } from '../../../src/engine/read/replays.ts';
 import { retryDelivery } from '../../../src/engine/read/deliveries.ts';
 import { replayIn } from './engine-calls.ts';
 import type { Simulation } from './node.ts';
-import { triesMax, type Outside } from './outside.ts';
+import { triesMax, type Outside } from './outside-clients.ts';
 import { eventNames } from './publishers.ts';
 import type { Replaying } from './records.ts';
 import type { Subscribers } from './subscribers.ts';

@@ -2,7 +2,7 @@
 // and products that were broken on purpose, which must be noticed.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { runLookControl } from '../controls/look.ts';
+import { runLookControl } from '../controls/run-controls.ts';
 import { simulationControls } from './controls.ts';
 import { explain } from './explain.ts';
 import { simulation } from './part.ts';

@@ -5,7 +5,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   Batch,
   BatchReply,
-  Foretell,
+  Announce,
   ReadCall,
   ReadReply,
   SettleReply,
@@ -19,7 +19,7 @@ import type { Chance } from './chance.ts';
 import type { Clock, Mortal } from './clock.ts';
 import type { Counters } from './counters.ts';
 import type { Plan } from './plan.ts';
-import { leasesOf, takenUp } from './taken-up.ts';
+import { leasesOf, takenUp } from './claimed.ts';
 
 export interface SharedStore {
   sqlite: Sqlite;
@@ -59,14 +59,14 @@ export function simulatedStore(deps: StoreDeps): Transport & { close(): Promise<
 class Way implements Transport {
   readonly #deps: StoreDeps;
   /** Leases of transactions of which nobody knows what became. */
-  #doubts: number[] = [];
+  #inDoubt: number[] = [];
   #lease: StatementSync | undefined;
 
   constructor(deps: StoreDeps) {
     this.#deps = deps;
   }
 
-  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
     const { shared } = this.#deps;
     const { settlements } = batch;
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
@@ -76,7 +76,7 @@ class Way implements Transport {
       run: () => {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);
-        const written = shared.sqlite.run({ ...batch, nowMs }, foretell);
+        const written = shared.sqlite.run({ ...batch, nowMs }, announce);
         if (written.kind === 'written') {
           judge(written.settled);
           this.#noteTaken(takenUp(written.worked));
@@ -95,7 +95,7 @@ class Way implements Transport {
       leases: leasesOf([claim, fanOut]),
       run: () => {
         const nowMs = this.#writtenMs(work.nowMs);
-        this.#freeDoubted(nowMs);
+        this.#freeInDoubt(nowMs);
         const judge = this.#judging(settlements);
         const done = shared.sqlite.work({ ...work, nowMs });
         if (done.kind !== 'worked') return done;
@@ -195,7 +195,7 @@ class Way implements Transport {
         answer(reply, chance.between(100, 5_000));
         return;
       }
-      if (node.life === life) this.#doubts.push(...asked.leases);
+      if (node.life === life) this.#inDoubt.push(...asked.leases);
       clock.note(`${node.name} ${asked.says ?? 'claims'}: it will never hear that this is done`);
       answer(failure('The connection broke at the commit'), chance.between(1, 5_000));
     });
@@ -212,9 +212,9 @@ class Way implements Transport {
   }
 
   /** As src/store/postgres/batch/persist.ts. */
-  #freeDoubted(nowMs: number): void {
+  #freeInDoubt(nowMs: number): void {
     const { shared, clock, node } = this.#deps;
-    for (const lease of this.#doubts) {
+    for (const lease of this.#inDoubt) {
       const rows = shared.db
         .prepare('select event, n from delivery_live where lease = ?')
         .all(lease);
@@ -229,7 +229,7 @@ class Way implements Transport {
       }));
       shared.sqlite.work({ nowMs, settlements, claim: undefined, fanOut: undefined });
     }
-    this.#doubts = [];
+    this.#inDoubt = [];
   }
 
   #watch(batch: Batch, reply: BatchReply): void {
@@ -258,8 +258,8 @@ const routine = new Set<string>([
   'forgetSessions',
   'forgetFeed',
   'forgetReplays',
-  'tidyFigures',
-  'keepFigures',
+  'tidyStatistics',
+  'keepStatistics',
   'appendFeed',
 ]);
 

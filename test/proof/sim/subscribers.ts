@@ -4,7 +4,7 @@ import { obeyMs } from '../invariants/attempts.ts';
 import type { Subscribed } from '../invariants/history.ts';
 import { change, subscribeIn } from './engine-calls.ts';
 import { epochMs, type Simulation } from './node.ts';
-import { triesMax, type Outside } from './outside.ts';
+import { triesMax, type Outside } from './outside-clients.ts';
 import { eventNames, kindMax, type Publishers } from './publishers.ts';
 import type { Subscriber } from './records.ts';
 

@@ -1,7 +1,7 @@
 // Negative controls of where callbacks go: what an engineer might get wrong, or leave out, and which step of
 // the part has to see it. Where one check stands behind another, both are taken away.
 import type { SourceChange } from '../controls/change-source.ts';
-import { lookInProcess, type LookControl } from '../controls/look.ts';
+import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 import { proveNamespace } from './namespace.ts';
 import type { Step } from './part.ts';
 

@@ -6,14 +6,14 @@ import type { StoreFailure, WorkReply } from '../../port/transport-protocol.ts';
 import type { Offer, Work } from '../../port/delivery-verbs.ts';
 import { integer, text } from '../../sql/row.ts';
 import { unavailable } from '../connection/failure.ts';
-import { lifeOn } from '../connection/transact.ts';
+import { epochOn } from '../connection/transact.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { freeNamed, nodesSql } from '../cluster/nodes.ts';
 import { isFailure, noEvents, type Persist } from './persist.ts';
 
 export interface LeaseLedger {
   /** A publish has leased deliveries to this node. */
-  took: (born: readonly DeliveryName[], offer: Offer | undefined) => void;
+  took: (fresh: readonly DeliveryName[], offer: Offer | undefined) => void;
   /** A cycle of work has leased and settled deliveries. */
   worked: (work: Work, reply: WorkReply) => void;
   /**
@@ -36,7 +36,7 @@ export interface LeaseLedgerDeps {
 /** Its size is bounded by the window of the node and the outcomes that wait to be settled. */
 export function createLeaseLedger({ link, persist, alone }: LeaseLedgerDeps): LeaseLedger {
   let held = new Map<string, number>();
-  let life: string | undefined;
+  let epoch: string | undefined;
   let node: number | undefined;
   const offered = (offer: Offer | undefined): void => {
     if (offer === undefined || holderOf(offer.lease) === node) return;
@@ -47,9 +47,9 @@ export function createLeaseLedger({ link, persist, alone }: LeaseLedgerDeps): Le
     for (const one of some) held.set(deliveryKey(one), one.lease);
   };
   return {
-    took: (born, offer) => {
+    took: (fresh, offer) => {
       offered(offer);
-      if (offer !== undefined) for (const one of born) held.set(deliveryKey(one), offer.lease);
+      if (offer !== undefined) for (const one of fresh) held.set(deliveryKey(one), offer.lease);
     },
     worked: ({ settlements, claim, fanOut }, reply) => {
       if (reply.kind !== 'worked') return;
@@ -66,11 +66,11 @@ export function createLeaseLedger({ link, persist, alone }: LeaseLedgerDeps): Le
     freeForgotten: async (nowMs) => {
       let now: string;
       try {
-        now = await link.withClient(lifeOn);
+        now = await link.withClient(epochOn);
       } catch (error) {
         return unavailable(error);
       }
-      const isAnother = life !== undefined && life !== now;
+      const isAnother = epoch !== undefined && epoch !== now;
       if (isAnother && node !== undefined) {
         const holder = node;
         const freed = await alone(async () =>
@@ -88,7 +88,7 @@ export function createLeaseLedger({ link, persist, alone }: LeaseLedgerDeps): Le
         );
         if (isFailure(freed)) return freed;
       }
-      life = now;
+      epoch = now;
       return undefined;
     },
   };

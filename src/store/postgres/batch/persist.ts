@@ -18,8 +18,8 @@ import { freeLeases } from '../cluster/nodes.ts';
 
 export interface PersistDeps {
   world: TransactDeps['world'];
-  house: Pick<Upkeep, 'makeDays'>;
-  doubts: Pick<InDoubtCommits, 'add'>;
+  upkeep: Pick<Upkeep, 'makeDays'>;
+  inDoubt: Pick<InDoubtCommits, 'add'>;
 }
 
 export interface Persisting {
@@ -35,7 +35,7 @@ export type Persist = <T>(
   body: (tx: Tx, way: Way) => Promise<Done<T>>,
 ) => Promise<T | StoreFailure>;
 
-export function createPersist({ world, house, doubts }: PersistDeps): Persist {
+export function createPersist({ world, upkeep, inDoubt }: PersistDeps): Persist {
   return async ({ link, leases, events }, body) => {
     let way: Way = 'together';
     for (let tries = 1; ; tries += 1) {
@@ -43,7 +43,7 @@ export function createPersist({ world, house, doubts }: PersistDeps): Persist {
         return await transact({ link, world }, async (tx) => body(tx, way));
       } catch (error) {
         const isUnknown = error instanceof OutcomeUnknown;
-        if (isUnknown && leases.length > 0) doubts.add({ xid: error.xid, leases });
+        if (isUnknown && leases.length > 0) inDoubt.add({ xid: error.xid, leases });
         const kind = isUnknown ? 'unavailable' : failureKind(error);
         if (kind === 'unavailable' || tries >= limits.transactionTriesMax) {
           return unavailable(error);
@@ -53,7 +53,7 @@ export function createPersist({ world, house, doubts }: PersistDeps): Persist {
           way = 'alone';
         }
         if (kind === 'missing_partition') {
-          const failed = await makeDays(house, events);
+          const failed = await makeDays(upkeep, events);
           if (failed !== undefined) return failed;
         }
       }
@@ -62,11 +62,11 @@ export function createPersist({ world, house, doubts }: PersistDeps): Persist {
 }
 
 async function makeDays(
-  house: PersistDeps['house'],
+  upkeep: PersistDeps['upkeep'],
   events: Persisting['events'],
 ): Promise<StoreFailure | undefined> {
   try {
-    await house.makeDays((await events()).map(timeOf));
+    await upkeep.makeDays((await events()).map(timeOf));
     return undefined;
   } catch (error) {
     return unavailable(error);
@@ -96,7 +96,7 @@ export interface InDoubtCommit {
 
 export interface InDoubtCommits {
   isEmpty(): boolean;
-  add(doubt: InDoubtCommit): void;
+  add(commit: InDoubtCommit): void;
   /** Frees deliveries with leases of transactions that have ended; returns those transactions. */
   settle(tx: Tx, nowMs: number): Promise<InDoubtCommit[]>;
   /** Call with the result of `settle` once it is committed. */
@@ -107,21 +107,21 @@ export function createInDoubtCommits(): InDoubtCommits {
   let open: readonly InDoubtCommit[] = [];
   return {
     isEmpty: () => open.length === 0,
-    add: (doubt) => {
-      open = [...open, doubt];
+    add: (commit) => {
+      open = [...open, commit];
     },
     settle: async (tx, nowMs) => {
       const ended: InDoubtCommit[] = [];
-      for (const doubt of open) {
-        const [row] = await tx.query(transactSql.status, [doubt.xid]);
-        if (row?.['status'] !== 'in progress') ended.push(doubt);
+      for (const commit of open) {
+        const [row] = await tx.query(transactSql.status, [commit.xid]);
+        if (row?.['status'] !== 'in progress') ended.push(commit);
       }
-      const leases = ended.flatMap((doubt) => doubt.leases);
+      const leases = ended.flatMap((commit) => commit.leases);
       await freeLeases(tx, leases, nowMs);
       return ended;
     },
     forget: (settled) => {
-      open = open.filter((doubt) => !settled.includes(doubt));
+      open = open.filter((commit) => !settled.includes(commit));
     },
   };
 }

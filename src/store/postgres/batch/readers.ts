@@ -1,12 +1,12 @@
 // Runs reads, each on a connection of its own. A read with several statements sees one snapshot.
 import { limits } from '../../../core/limits/limits.ts';
 import { appNoOf, type ReadCall, type ReadReply, hotReads } from '../../port/transport-protocol.ts';
-import { FairQueue, type AppNo } from '../../batch/fair-queue.ts';
+import { FairQueue, type AppNo } from '../../../core/load/fair-queue.ts';
 import type { ReadVerb } from '../../port/store.ts';
 import { readScript } from '../../verbs/reads.ts';
 import { storeFailure, verbFailure } from '../connection/failure.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
-import { ask, say } from '../connection/pipeline.ts';
+import { pipelineQuery, sendText } from '../connection/pipeline.ts';
 import { txOn } from '../connection/tx.ts';
 
 const single: ReadonlySet<ReadVerb> = new Set([
@@ -127,11 +127,13 @@ async function readOn(
   if (isSingle(call)) return link.use(async (tx) => tx.run(readScript(call)));
   return link.withClient(async (client) => {
     // Sent in one pipeline with the first statement of the script.
-    ask(client, 'begin isolation level repeatable read read only', []).catch(() => undefined);
+    pipelineQuery(client, 'begin isolation level repeatable read read only', []).catch(
+      () => undefined,
+    );
     try {
       return await txOn(client).run(readScript(call));
     } finally {
-      await say(client, 'commit'); // Nothing was written; this only releases the snapshot.
+      await sendText(client, 'commit'); // Nothing was written; this only releases the snapshot.
     }
   });
 }

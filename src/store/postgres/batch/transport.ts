@@ -10,7 +10,7 @@ import {
   toError,
   type Batch,
   type BatchReply,
-  type Foretell,
+  type Announce,
   type StoreFailure,
   type Transport,
   type WorkReply,
@@ -60,7 +60,7 @@ export interface PostgresOptions {
   url: string;
   world: World;
   /** Another node has made work ready. */
-  onHeard: () => void;
+  onNotified: () => void;
   /** `given`: the time is that of the batches, for tests that simulate the world. */
   clock?: 'database' | 'given';
   /** How long quiet lanes linger; tests that compare rows set it high. */
@@ -92,7 +92,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
     throw cannotConnect(url, error);
   }
   return {
-    send: async (batch, foretell) => node.send(batch, foretell),
+    send: async (batch, announce) => node.send(batch, announce),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
     nowMs: () => node.nowMs(),
@@ -112,12 +112,12 @@ class PostgresNode {
   readonly #edits: EditSide;
   readonly #work: WriterConnection;
   /** For statements that wait for nothing else. */
-  readonly #aside: ReconnectingClient;
-  readonly #house: Upkeep;
-  #houseWriter = 0;
-  readonly #ear: NotifyListener;
+  readonly #sideClient: ReconnectingClient;
+  readonly #upkeep: Upkeep;
+  #upkeepWriter = 0;
+  readonly #notifier: NotifyListener;
   readonly #memory;
-  readonly #doubts = createInDoubtCommits();
+  readonly #inDoubt = createInDoubtCommits();
   readonly #persist: Persist;
   readonly #held: LeaseLedger;
   readonly #stop = new AbortController();
@@ -137,73 +137,73 @@ class PostgresNode {
     const { url, world } = options;
     this.#options = options;
     this.#memory = {
-      heard: createListenerCache(),
+      listenerCache: createListenerCache(),
       sweep: createSweep(),
       floors: keepFloors(options.floorMs),
       turns: { lastApp: 0 },
-      aside: createStalledFanOuts(),
+      stalled: createStalledFanOuts(),
     };
     this.#order = createPrecedence(world);
     this.#clock = options.clock === 'given' ? givenClock(world) : databaseClock(world);
     this.readers = createReaders(
       () => new ReconnectingClient({ url, kind: 'engine', purpose: 'read' }),
     );
-    const gathered = createPendingStatistics();
+    const pending = createPendingStatistics();
     const side = (purpose: 'publish' | 'edit' | 'work'): WriterConnection => {
       const link = new ReconnectingClient({ url, kind: 'engine', purpose });
-      return { link, gathered: gathered.beside(), writer: 0 };
+      return { link, pending: pending.beside(), writer: 0 };
     };
     this.#publishes = { ...side('publish'), slices: createSlices() };
     this.#edits = { ...side('edit'), slices: createSlices() };
     this.#work = side('work');
-    this.#aside = new ReconnectingClient({ url, kind: 'plain', purpose: 'side' });
+    this.#sideClient = new ReconnectingClient({ url, kind: 'plain', purpose: 'side' });
     const making = new ReconnectingClient({ url, kind: 'schema', purpose: 'days' });
     const keeping = new ReconnectingClient({ url, kind: 'schema', purpose: 'house' });
-    const figures = { gathered, writer: () => this.#houseWriter, aside: this.#memory.aside };
-    this.#house = new Upkeep({ making, keeping, world, ...figures });
-    this.#persist = createPersist({ world, house: this.#house, doubts: this.#doubts });
+    const figures = { pending, writer: () => this.#upkeepWriter, stalled: this.#memory.stalled };
+    this.#upkeep = new Upkeep({ making, keeping, world, ...figures });
+    this.#persist = createPersist({ world, upkeep: this.#upkeep, inDoubt: this.#inDoubt });
     this.#held = createLeaseLedger({
       link: this.#work.link,
       persist: this.#persist,
       alone: this.#alone,
     });
     const listening = new ReconnectingClient({ url, kind: 'plain', purpose: 'listen' });
-    this.#ear = new NotifyListener({
+    this.#notifier = new NotifyListener({
       listening,
-      telling: this.#aside,
+      notifying: this.#sideClient,
       world,
-      onHeard: options.onHeard,
+      onNotified: options.onNotified,
     });
     this.#ticking = this.#tick();
   }
 
   async begin(): Promise<void> {
     await this.#syncClock();
-    const first = await this.#aside.use(takeWriter);
+    const first = await this.#sideClient.use(takeWriter);
     // One writer number each: with a shared one, publishes and outcomes would wait for each other's
     // commit.
     const next = async (): Promise<number> =>
-      this.#options.isOneWriter === true ? first : this.#aside.use(takeWriter);
+      this.#options.isOneWriter === true ? first : this.#sideClient.use(takeWriter);
     this.#publishes.writer = first;
     for (const side of [this.#edits, this.#work]) side.writer = await next();
-    this.#houseWriter = await next();
+    this.#upkeepWriter = await next();
   }
 
-  async send(batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
     const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
     if (!isPublish) return this.#send(this.#edits, batch);
-    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, foretell);
+    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, announce);
     return this.#order.ahead(async () => this.#alone(publish));
   }
 
-  async #send(side: EditSide, batch: Batch, foretell?: Foretell): Promise<BatchReply> {
+  async #send(side: EditSide, batch: Batch, announce?: Announce): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
-    const { aside, ...memory } = this.#memory;
-    const { link, gathered } = side;
+    const { stalled, ...memory } = this.#memory;
+    const { link, pending } = side;
     const context = { ...memory, ...side, nowMs, givenMs };
-    const input = { ...batch, foretell, aside, world: this.#options.world, context };
+    const input = { ...batch, announce, stalled, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const deps = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));
@@ -211,15 +211,15 @@ class PostgresNode {
       idle ??
       (await counting(side, nowMs, async () =>
         this.#persist(deps, async (tx, way) => {
-          gathered.undo(); // Figures taken by an earlier try were not written.
+          pending.undo(); // Figures taken by an earlier try were not written.
           return writeBatch(tx, input, way);
         }),
       ));
     if (isFailure(written)) return written;
-    if (isWorthTelling(written, batch)) this.#ear.tell();
-    const { replies: edits, born, outlook } = written;
-    this.#held.took(born, batch.offer);
-    const reply = { kind: 'written', settled: [], edits, born, outlook } as const;
+    if (isWorthTelling(written, batch)) this.#notifier.notify();
+    const { replies: edits, fresh, outlook } = written;
+    this.#held.took(fresh, batch.offer);
+    const reply = { kind: 'written', settled: [], edits, fresh, outlook } as const;
     const postponed = batch.edits.length - edits.length;
     return postponed === 0 ? reply : { ...reply, postponed };
   }
@@ -233,12 +233,13 @@ class PostgresNode {
 
   async #workOn(work: Work): Promise<WorkReply> {
     const nowMs = this.#clock.at(work.nowMs);
-    const { link, gathered, writer } = this.#work;
-    const { floors, turns, aside } = this.#memory;
+    const { link, pending, writer } = this.#work;
+    const { floors, turns, stalled } = this.#memory;
     const { lingerMs = { least: limits.lingerMs, most: limits.lingerMaxMs } } = this.#options;
-    const context = { nowMs, floors, turns, aside, lingerMs, gathered, writer };
-    const doubted = { doubts: this.#doubts, link, persist: this.#persist };
-    const failed = (await freeDoubted(doubted, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
+    const context = { nowMs, floors, turns, stalled, lingerMs, pending, writer };
+    const inDoubtDeps = { inDoubt: this.#inDoubt, link, persist: this.#persist };
+    const failed =
+      (await freeInDoubt(inDoubtDeps, nowMs)) ?? (await this.#held.freeForgotten(nowMs));
     if (failed !== undefined) return failed;
     const look = async (tx: Tx): Promise<WorkDone | undefined> => findsNothing(tx, work, context);
     const idle = work.settlements.length === 0 ? await this.#look(link, look) : undefined;
@@ -247,8 +248,8 @@ class PostgresNode {
     if (isFailure(done)) return done;
     const all = idle === undefined ? await this.#fanOut(work, done, context) : done;
     if (isFailure(all)) return all;
-    if (all.waiting > 0) this.#ear.tell();
-    const fannedOut = withNews(all.worked.fannedOut, this.#memory.aside);
+    if (all.waiting > 0) this.#notifier.notify();
+    const fannedOut = withNews(all.worked.fannedOut, this.#memory.stalled);
     return { kind: 'worked', ...all.worked, fannedOut };
   }
 
@@ -258,7 +259,7 @@ class PostgresNode {
     const deps = { link: this.#work.link, leases: leasesOf(work.claim), events };
     return counting(this.#work, context.nowMs, async () =>
       this.#persist(deps, async (tx, way) => {
-        context.gathered.undo();
+        context.pending.undo();
         return doWork(tx, work, context, way);
       }),
     );
@@ -277,7 +278,7 @@ class PostgresNode {
     const deps = { link: this.#work.link, leases: leasesOf(work.fanOut), events: noEvents };
     const fannedOut = await counting(this.#work, context.nowMs, async () =>
       this.#persist(deps, async (tx, way) => {
-        context.gathered.undo();
+        context.pending.undo();
         return doFanOut(tx, { work, done, context }, way);
       }),
     );
@@ -287,7 +288,7 @@ class PostgresNode {
   }
 
   async #syncClock(): Promise<void> {
-    await this.#aside.use(async (tx) => this.#clock.sync(tx));
+    await this.#sideClient.use(async (tx) => this.#clock.sync(tx));
   }
 
   nowMs(): number {
@@ -298,7 +299,7 @@ class PostgresNode {
 
   async retain(input: EditInput<'retain'>): Promise<EditOutput<'retain'>> {
     try {
-      return await this.#house.retain(input, this.nowMs());
+      return await this.#upkeep.retain(input, this.nowMs());
     } catch (error) {
       throw toError(storeFailure(error) ?? verbFailure('retain', error));
     }
@@ -308,8 +309,8 @@ class PostgresNode {
     this.#stop.abort();
     // In parallel, because with a server that does not answer each of them waits for its timeout.
     await Promise.all([
-      this.#ear[Symbol.asyncDispose](),
-      this.#house.close(),
+      this.#notifier[Symbol.asyncDispose](),
+      this.#upkeep.close(),
       this.readers.close(),
       this.#work.link.close(),
       this.#edits.link.close(),
@@ -355,22 +356,22 @@ async function eventsOf(link: ReconnectingClient, edits: readonly EditCall[]): P
 // Releases deliveries that this node may hold without knowing it, because the outcome of a commit
 // stayed unknown.
 
-interface DoubtedDeps {
-  doubts: InDoubtCommits;
+interface InDoubtDeps {
+  inDoubt: InDoubtCommits;
   link: ReconnectingClient;
   persist: Persist;
 }
 
-async function freeDoubted(
-  { doubts, link, persist }: DoubtedDeps,
+async function freeInDoubt(
+  { inDoubt, link, persist }: InDoubtDeps,
   nowMs: number,
 ): Promise<StoreFailure | undefined> {
-  if (doubts.isEmpty()) return undefined;
+  if (inDoubt.isEmpty()) return undefined;
   const settled = await persist({ link, leases: [], events: noEvents }, async (tx) => ({
-    result: await doubts.settle(tx, nowMs),
+    result: await inDoubt.settle(tx, nowMs),
     written: [],
   }));
   if (isFailure(settled)) return settled;
-  doubts.forget(settled);
+  inDoubt.forget(settled);
   return undefined;
 }

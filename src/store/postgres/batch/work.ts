@@ -9,21 +9,21 @@ import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/deli
 import type { Changes } from '../../rules/settlement-rules.ts';
 import { firstReadyMs } from '../../rules/settlement-rules.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
-import { birthsFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slots.ts';
+import { insertLeasesFor, laneOf, noSlots, slotsOf } from '../../rules/offer-slots.ts';
 import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
-import { type FigureContext, writeFigures } from '../upkeep/statistics.ts';
+import { type StatisticsContext, writeStatistics } from '../upkeep/statistics.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';
 import { type Way, inSavepoint, type Tx } from '../connection/tx.ts';
 import type { SettledAll } from '../deliver/settle.ts';
 import { settleAll } from '../deliver/settle.ts';
 import type { Done } from '../connection/transact.ts';
 
-export interface WorkContext extends Omit<FigureContext, 'facts'> {
+export interface WorkContext extends Omit<StatisticsContext, 'facts'> {
   floors: FloorKeeper;
   turns: AppTurns;
-  aside: StalledFanOuts;
+  stalled: StalledFanOuts;
   lingerMs: { least: number; most: number };
 }
 
@@ -41,18 +41,18 @@ export async function doWork(
   context: WorkContext,
   way: Way,
 ): Promise<Done<WorkDone>> {
-  const { nowMs, floors, turns, lingerMs, aside } = context;
+  const { nowMs, floors, turns, lingerMs, stalled } = context;
   const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
     const input = { slots, nowMs, floors: floors.next(nowMs), turns, lingerMs };
     const found = await claim(tx, input);
-    floors.heard(found.firstReadyMs);
+    floors.observed(found.firstReadyMs);
     claimed = found.deliveries;
   }
-  const asked = outlookFor(tx, work, { slots, changes, aside });
-  const outlook = besideFigures(tx, asked, { ...context, facts });
+  const asked = outlookFor(tx, work, { slots, changes, stalled });
+  const outlook = besideStatistics(tx, asked, { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
     const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
@@ -61,12 +61,12 @@ export async function doWork(
   return { ...ended, written: [] };
 }
 
-async function besideFigures(
+async function besideStatistics(
   tx: Tx,
   asked: Promise<Outlook>,
-  context: FigureContext,
+  context: StatisticsContext,
 ): Promise<Outlook> {
-  const [outlook] = await Promise.all([asked, writeFigures(tx, context)]);
+  const [outlook] = await Promise.all([asked, writeStatistics(tx, context)]);
   return outlook;
 }
 
@@ -79,18 +79,18 @@ export async function doFanOut(
   { work, done, context }: { work: Work; done: WorkDone; context: WorkContext },
   way: Way,
 ): Promise<Done<WorkDone>> {
-  const { nowMs, aside } = context;
+  const { nowMs, stalled } = context;
   const facts: Fact[] = [];
   // If items run alone, a later rollback may undo an insert, so nothing is inserted already leased.
-  const births = birthsFor(way === 'together' ? work.fanOut : undefined);
+  const insertLeases = insertLeasesFor(way === 'together' ? work.fanOut : undefined);
   const isOfStep = work.claim === undefined && way === 'together';
-  const slots = isOfStep ? births.slots : slotsFor(work);
+  const slots = isOfStep ? insertLeases.slots : slotsFor(work);
   // The offers may share one window, or be the same offer.
-  for (const each of new Set([births.slots, slots])) {
+  for (const each of new Set([insertLeases.slots, slots])) {
     for (const one of done.worked.claimed) each.take(laneOf(one));
   }
-  const step = await fanOut(tx, { births, nowMs, facts, aside, way });
-  const outlook = besideFigures(tx, lookAhead(tx, slots, aside), { ...context, facts });
+  const step = await fanOut(tx, { insertLeases, nowMs, facts, stalled, way });
+  const outlook = besideStatistics(tx, lookAhead(tx, slots, stalled), { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;
     // If another node works on the only fan-out, asking again at once would be in vain.
@@ -124,10 +124,10 @@ function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): OfferSlots 
 async function outlookFor(
   tx: Tx,
   { claim: claimOffer, fanOut: fanOutOffer }: Work,
-  { slots, changes, aside }: { slots: OfferSlots; changes: Changes; aside: StalledFanOuts },
+  { slots, changes, stalled }: { slots: OfferSlots; changes: Changes; stalled: StalledFanOuts },
 ): Promise<Outlook> {
-  if ((claimOffer ?? fanOutOffer) !== undefined) return lookAhead(tx, slots, aside);
-  const outlook = await lookAhead(tx, undefined, aside);
+  if ((claimOffer ?? fanOutOffer) !== undefined) return lookAhead(tx, slots, stalled);
+  const outlook = await lookAhead(tx, undefined, stalled);
   return { ...outlook, readyMs: firstReadyMs(changes) };
 }
 
@@ -161,9 +161,9 @@ async function settle(
 export async function findsNothing(
   tx: Tx,
   work: Work,
-  { nowMs, aside }: Pick<WorkContext, 'nowMs' | 'aside'>,
+  { nowMs, stalled }: Pick<WorkContext, 'nowMs' | 'stalled'>,
 ): Promise<WorkDone | undefined> {
-  const asked = { slots: slotsFor(work), changes: new Map(), aside };
+  const asked = { slots: slotsFor(work), changes: new Map(), stalled };
   const { readyMs, isFanningOut: isMore } = await outlookFor(tx, work, asked);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
@@ -174,7 +174,7 @@ export async function findsNothing(
 export interface FloorKeeper {
   next(nowMs: number): Floors;
   /** Records when the first lane of a claim became ready; undefined if it found none. */
-  heard(firstMs: number | undefined): void;
+  observed(firstMs: number | undefined): void;
 }
 
 /**
@@ -191,7 +191,7 @@ export function keepFloors(floorMs: number = limits.floorMs): FloorKeeper {
       if (isDropped) droppedMs = nowMs;
       return { readyMs: isDropped ? 0 : readyMs, isDropped };
     },
-    heard: (firstMs) => {
+    observed: (firstMs) => {
       readyMs = Math.max((firstMs ?? 0) - floorMs, 0);
     },
   };

@@ -2,10 +2,10 @@
 // subscribes and unsubscribes; other edits run one at a time, in the order of the calls, until the time limit of a batch.
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Born, Offer, Outlook } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, Offer, Outlook } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
-import type { Batch, EditCall, EditReply, Foretell } from '../../port/transport-protocol.ts';
-import { birthsFor } from '../../rules/offer-slots.ts';
+import type { Batch, EditCall, EditReply, Announce } from '../../port/transport-protocol.ts';
+import { insertLeasesFor } from '../../rules/offer-slots.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
@@ -19,10 +19,10 @@ import { advanceReplay } from '../upkeep/advance-replay.ts';
 import { forget, forgetFeed, forgetPatterns } from '../upkeep/forget.ts';
 import type { Sweep } from '../upkeep/sweep.ts';
 import {
-  tidyFigures,
-  writeFigures,
-  keepFigures,
-  type FigureContext,
+  tidyStatistics,
+  writeStatistics,
+  keepStatistics,
+  type StatisticsContext,
 } from '../upkeep/statistics.ts';
 import { lockFanOuts, lockInOrder } from './lock-order.ts';
 import { subscribeAll, unsubscribeAll } from './subscribe-all.ts';
@@ -30,17 +30,17 @@ import { subscribeAll, unsubscribeAll } from './subscribe-all.ts';
 export interface WriteInput {
   edits: readonly EditCall[];
   offer: Offer | undefined;
-  foretell?: Foretell | undefined;
+  announce?: Announce | undefined;
   /** Fan-outs that are skipped. */
-  aside: StalledFanOuts;
+  stalled: StalledFanOuts;
   /** By which the time of a batch counts. */
   world: Pick<World, 'monotonicMs'>;
-  context: Omit<EditContext, 'births' | 'left' | 'facts'>;
+  context: Omit<EditContext, 'insertLeases' | 'left' | 'facts'>;
 }
 
 export interface Written {
   replies: EditReply[];
-  born: readonly Born[];
+  fresh: readonly FreshDelivery[];
   outlook: Outlook;
   left: EditContext['left'];
   /** The facts that were counted. */
@@ -52,16 +52,16 @@ export interface Written {
  */
 export async function writeBatch(
   tx: Tx,
-  { edits, offer, foretell, aside, world, context }: WriteInput,
+  { edits, offer, announce, stalled, world, context }: WriteInput,
   way: Way,
 ): Promise<Done<Written>> {
   // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
-  const births = birthsFor(way === 'together' ? offer : undefined);
+  const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
   const facts: Fact[] = [];
   const isAlike = way === 'together' && edits.every(({ verb }) => verb === 'publish');
-  const heard = isAlike ? context.heard : undefined;
+  const listenerCache = isAlike ? context.listenerCache : undefined;
   const left = { waiting: 0, fanOuts: 0 };
-  const within: EditContext = { ...context, heard, births, facts, left };
+  const within: EditContext = { ...context, listenerCache, insertLeases, facts, left };
   const untilMs = world.monotonicMs() + limits.batchEditsMs;
   const isInTime = (): boolean => world.monotonicMs() < untilMs;
   await lockFanOuts(tx, edits);
@@ -69,18 +69,24 @@ export async function writeBatch(
     ? applyRuns(tx, edits, within, isInTime)
     : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([
-    lookAhead(tx, births.slots, aside),
-    writeFigures(tx, within),
+    lookAhead(tx, insertLeases.slots, stalled),
+    writeStatistics(tx, within),
     answered,
   ]);
   const ended = seenWith(
     asked.then(([outlook]) => outlook),
     context.nowMs,
-    (outlook): Written => ({ replies, born: births.born, outlook, left: within.left, facts }),
+    (outlook): Written => ({
+      replies,
+      fresh: insertLeases.fresh,
+      outlook,
+      left: within.left,
+      facts,
+    }),
   );
   const written = acceptedIds(replies);
-  if (foretell === undefined || births.born.length === 0) return { ...ended, written };
-  return { ...ended, written, onLeft: () => foretell(births.born) };
+  if (announce === undefined || insertLeases.fresh.length === 0) return { ...ended, written };
+  return { ...ended, written, onLeft: () => announce(insertLeases.fresh) };
 }
 
 /**
@@ -89,17 +95,17 @@ export async function writeBatch(
  * disk each time.
  */
 export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Written | undefined> {
-  const { edits, offer, aside, context } = input;
-  if (context.gathered.isEmpty() && edits.every(({ verb }) => verb === 'keepFigures')) {
+  const { edits, offer, stalled, context } = input;
+  if (context.pending.isEmpty() && edits.every(({ verb }) => verb === 'keepStatistics')) {
     const output = { written: 0, isMore: false };
-    return nothingNew(input, output, await lookAhead(tx, birthsFor(offer).slots, aside));
+    return nothingNew(input, output, await lookAhead(tx, insertLeasesFor(offer).slots, stalled));
   }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
-  const births = birthsFor(offer);
+  const insertLeases = insertLeasesFor(offer);
   const [isEmpty, outlook] = await Promise.all([
     isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
-    lookAhead(tx, births.slots, aside),
+    lookAhead(tx, insertLeases.slots, stalled),
   ]);
   if (!isEmpty) return undefined;
   return nothingNew(input, { entries: [] }, outlook);
@@ -111,7 +117,7 @@ function nothingNew(
   outlook: Outlook,
 ): Written {
   const replies = edits.map((): EditReply => ({ kind: 'done', output }));
-  return { replies, born: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
+  return { replies, fresh: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
 }
 
 interface Applied {
@@ -228,7 +234,7 @@ export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
 // Dispatches all edits but publish: those that both databases share run as scripts, the others are
 // PostgreSQL's own.
 
-interface EditContext extends PublishContext, FigureContext {
+interface EditContext extends PublishContext, StatisticsContext {
   givenMs: GivenMs;
   sweep: Sweep;
 }
@@ -238,7 +244,7 @@ async function applyEdit(
   call: EditCall,
   context: EditContext,
 ): Promise<EditOutput<EditVerb>> {
-  const { nowMs, givenMs, facts, gathered } = context;
+  const { nowMs, givenMs, facts, pending } = context;
   if (call.verb === 'forget') return forget(tx, call.input);
   if (call.verb === 'forgetPatterns') return forgetPatterns(tx, call.input);
   if (call.verb === 'forgetFeed') return forgetFeed(tx, call.input);
@@ -266,10 +272,10 @@ async function applyEdit(
       return rejectInbox(tx, call.input, context);
     case 'sweep':
       return context.sweep(tx, call.input, context);
-    case 'keepFigures':
-      return keepFigures(tx, gathered, call.input.limit);
-    case 'tidyFigures':
-      return tidyFigures(tx, call.input, nowMs);
+    case 'keepStatistics':
+      return keepStatistics(tx, pending, call.input.limit);
+    case 'tidyStatistics':
+      return tidyStatistics(tx, call.input, nowMs);
     case 'retain':
       throw new Error('Cannot retain in a batch: it has a way of its own');
   }

@@ -13,7 +13,7 @@ import { isFailure } from './persist.ts';
 
 export interface WriterConnection {
   link: ReconnectingClient;
-  gathered: PendingStatistics;
+  pending: PendingStatistics;
   /** Its own: two connections never write the same row, see migrations/postgres/0006_stats.sql. */
   writer: number;
 }
@@ -23,17 +23,17 @@ export interface WriterConnection {
  * figures are put back.
  */
 export async function counting<T extends { facts: readonly Fact[] }>(
-  { gathered }: WriterConnection,
+  { pending }: WriterConnection,
   nowMs: number,
   body: () => Promise<T | StoreFailure>,
 ): Promise<T | StoreFailure> {
   const done = await body();
   if (isFailure(done)) {
-    gathered.undo();
+    pending.undo();
     return done;
   }
-  gathered.done();
-  gathered.add(done.facts, minuteOf(nowMs));
+  pending.done();
+  pending.add(done.facts, minuteOf(nowMs));
   return done;
 }
 

@@ -29,7 +29,7 @@ export async function examineServer(
   { world, setting }: { world: Pick<World, 'nowMs'>; setting: string },
 ): Promise<ExaminedServer> {
   await checkSession(url);
-  const client = await connect({ url, kind: 'plain', purpose: 'doctor', onLost: unheard }).catch(
+  const client = await connect({ url, kind: 'plain', purpose: 'doctor', onLost: ignoreLoss }).catch(
     (error: unknown) => {
       throw cannotConnect(url, error);
     },
@@ -62,7 +62,7 @@ export async function examineServer(
 }
 
 /** A broken connection rejects its pending queries; no other code needs to know. */
-function unheard(): void {
+function ignoreLoss(): void {
   // Nothing.
 }
 

@@ -8,14 +8,14 @@ export interface NotifyListenerOptions {
   /** For LISTEN alone: it is in use for as long as it is open. */
   listening: ReconnectingClient;
   /** For NOTIFY after the commit: inside a transaction it would serialize all commits. */
-  telling: ReconnectingClient;
+  notifying: ReconnectingClient;
   world: Pick<World, 'monotonicMs' | 'sleep' | 'randomBytes'>;
-  onHeard: () => void;
+  onNotified: () => void;
 }
 
-export const earSql = {
+export const notifySql = {
   // Nothing here must be durable, so the commit does not wait for the disk.
-  tell: "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
+  notify: "select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)",
 } as const;
 
 const channel = 'ringback';
@@ -25,7 +25,7 @@ export class NotifyListener {
   readonly #stop = new AbortController();
   readonly #self: string;
   readonly #listening: Promise<void>;
-  #telling: Promise<void> | undefined;
+  #notifying: Promise<void> | undefined;
   #isAgain = false;
 
   constructor(options: NotifyListenerOptions) {
@@ -35,34 +35,34 @@ export class NotifyListener {
   }
 
   /** Notifies all other nodes; many calls are merged into few notifications. */
-  tell(): void {
+  notify(): void {
     if (this.#stop.signal.aborted) return;
-    if (this.#telling === undefined) this.#telling = this.#tellNow();
+    if (this.#notifying === undefined) this.#notifying = this.#notifyNow();
     else this.#isAgain = true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
-    await Promise.all([this.#options.listening.close(), this.#options.telling.close()]);
-    await Promise.all([this.#telling, this.#listening]);
+    await Promise.all([this.#options.listening.close(), this.#options.notifying.close()]);
+    await Promise.all([this.#notifying, this.#listening]);
   }
 
-  async #tellNow(): Promise<void> {
-    const { telling, world } = this.#options;
+  async #notifyNow(): Promise<void> {
+    const { notifying, world } = this.#options;
     const { signal } = this.#stop;
     do {
       this.#isAgain = false;
       // A lost notification only delays others until their next poll.
-      await telling
-        .use(async (tx) => tx.query(earSql.tell, [channel, this.#self]))
+      await notifying
+        .use(async (tx) => tx.query(notifySql.notify, [channel, this.#self]))
         .catch(() => undefined);
       await world.sleep(limits.notifyEveryMs, signal).catch(() => undefined);
     } while (this.#isAgain && !signal.aborted);
-    this.#telling = undefined;
+    this.#notifying = undefined;
   }
 
   async #listenOn(): Promise<void> {
-    const { listening, world, onHeard } = this.#options;
+    const { listening, world, onNotified } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await listening
@@ -70,10 +70,10 @@ export class NotifyListener {
           const lost = Promise.withResolvers<void>();
           client.on('end', () => lost.resolve());
           client.on('notification', ({ payload }) => {
-            if (payload !== this.#self) onHeard();
+            if (payload !== this.#self) onNotified();
           });
           await client.query(`listen ${channel}`);
-          onHeard(); // For notifications that were missed.
+          onNotified(); // For notifications that were missed.
           await lost.promise;
         })
         .catch(() => undefined);

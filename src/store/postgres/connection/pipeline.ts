@@ -10,18 +10,18 @@ import { Query, type Client, type Connection, type FieldDef } from 'pg';
 import type { Row } from '../../sql/row.ts';
 
 /** Sent with everything else that is asked in this turn, in the order of the calls. */
-export async function ask(
+export async function pipelineQuery(
   client: Client,
   sql: string,
   values: readonly Parameter[],
 ): Promise<readonly Row[]> {
   const { promise, resolve, reject } = Promise.withResolvers<readonly Row[]>();
-  const asked = { statement: statement(sql), values: values.map(toWire), resolve, reject };
-  const packet = waiting.get(client);
-  if (packet === undefined) {
-    waiting.set(client, [asked]);
-    process.nextTick(() => leave(client));
-  } else packet.push(asked);
+  const queued = { statement: statement(sql), values: values.map(toWire), resolve, reject };
+  const queue = waiting.get(client);
+  if (queue === undefined) {
+    waiting.set(client, [queued]);
+    process.nextTick(() => flush(client));
+  } else queue.push(queued);
   return promise;
 }
 
@@ -29,42 +29,42 @@ export async function ask(
  * Inside of a transaction: statements so far are answered as soon as they are done, before the
  * rest.
  */
-export function answerSoon(client: Client): void {
+export function flushResponses(client: Client): void {
   const last = waiting.get(client)?.at(-1);
-  if (last !== undefined) last.isSoon = true;
+  if (last !== undefined) last.needsFlush = true;
 }
 
 /**
  * Sends `text` behind the queued statements, in one write with them. For commit and rollback, which
  * must run even if those fail.
  */
-export async function say(client: Client, text: string): Promise<{ command: string }> {
+export async function sendText(client: Client, text: string): Promise<{ command: string }> {
   const { stream } = client.connection;
   stream.cork();
   try {
-    leave(client);
+    flush(client);
     return client.query(text);
   } finally {
     stream.uncork();
   }
 }
 
-function leave(client: Client): void {
-  const packet = waiting.get(client);
-  if (packet === undefined) return;
+function flush(client: Client): void {
+  const queue = waiting.get(client);
+  if (queue === undefined) return;
   waiting.delete(client);
-  client.query(new Packet(client, packet));
+  client.query(new Pipeline(client, queue));
 }
 
 /** Statements to send at the end of this turn. */
-const waiting = new WeakMap<Client, Asked[]>();
+const waiting = new WeakMap<Client, QueuedStatement[]>();
 
-interface Asked {
+interface QueuedStatement {
   statement: NamedStatement;
   values: Wired[];
   resolve: (rows: readonly Row[]) => void;
   reject: (cause: unknown) => void;
-  isSoon?: true;
+  needsFlush?: true;
 }
 
 /** What a connection knows of a statement. */
@@ -82,9 +82,9 @@ interface Column {
 const preparedOn = new WeakMap<Client, Map<string, Prepared>>();
 
 /** The driver calls these methods; while pipelining it accepts only subclasses of its own Query. */
-class Packet extends Query {
+class Pipeline extends Query {
   readonly #client: Client;
-  readonly #asked: readonly Asked[];
+  readonly #queued: readonly QueuedStatement[];
   readonly #prepared: Map<string, Prepared>;
   /** Names of the statements that this packet prepares. */
   readonly #news = new Set<string>();
@@ -94,10 +94,10 @@ class Packet extends Query {
   /** Set by the driver: ends the query timeout. */
   callback: ((error: unknown) => void) | undefined;
 
-  constructor(client: Client, asked: readonly Asked[]) {
+  constructor(client: Client, queued: readonly QueuedStatement[]) {
     super('');
     this.#client = client;
-    this.#asked = asked;
+    this.#queued = queued;
     this.#prepared = preparedOn.get(client) ?? new Map<string, Prepared>();
     preparedOn.set(client, this.#prepared);
   }
@@ -105,7 +105,7 @@ class Packet extends Query {
   override submit = (connection: Connection): undefined => {
     connection.stream.cork();
     try {
-      for (const asked of this.#asked) this.#write(connection, asked);
+      for (const queued of this.#queued) this.#write(connection, queued);
       connection.sync();
     } finally {
       connection.stream.uncork();
@@ -137,10 +137,10 @@ class Packet extends Query {
 
   handleCommandComplete(): void {
     if (this.#current()?.columns === undefined) this.#describe([]);
-    const isSoon = this.#asked[this.#answers.length]?.isSoon;
+    const needsFlush = this.#queued[this.#answers.length]?.needsFlush;
     this.#answers.push(this.#rows);
     this.#rows = [];
-    if (isSoon === true) this.#answer();
+    if (needsFlush === true) this.#answer();
   }
 
   handleReadyForQuery(): void {
@@ -149,29 +149,29 @@ class Packet extends Query {
   }
 
   handleError(error: unknown): void {
-    for (const { statement: named } of this.#asked.slice(this.#answers.length)) {
+    for (const { statement: named } of this.#queued.slice(this.#answers.length)) {
       const prepared = this.#prepared.get(named.name);
       if (prepared !== undefined && this.#news.has(named.name)) prepared.state = 'doubtful';
     }
     this.callback?.(error);
-    for (const { reject } of this.#asked) reject(error);
+    for (const { reject } of this.#queued) reject(error);
   }
 
   /** Resolves every statement that is done. */
   #answer(): void {
     for (const [i, rows] of this.#answers.entries()) {
-      if (this.#cause === undefined) this.#asked[i]?.resolve(rows);
-      else this.#asked[i]?.reject(this.#cause);
+      if (this.#cause === undefined) this.#queued[i]?.resolve(rows);
+      else this.#queued[i]?.reject(this.#cause);
     }
   }
 
-  #write(connection: Connection, { statement: named, values, isSoon }: Asked): void {
+  #write(connection: Connection, { statement: named, values, needsFlush }: QueuedStatement): void {
     this.#prepare(connection, named);
     connection.bind({ statement: named.name, values }, true);
     const { columns } = this.#prepared.get(named.name) ?? {};
     if (columns === undefined) connection.describe({ type: 'P', name: '' }, true);
     connection.execute(null, true);
-    if (isSoon === true) connection.flush();
+    if (needsFlush === true) connection.flush();
   }
 
   #prepare(connection: Connection, { name, text }: NamedStatement): void {
@@ -184,8 +184,8 @@ class Packet extends Query {
   }
 
   #current(): Prepared | undefined {
-    const asked = this.#asked[this.#answers.length];
-    return asked && this.#prepared.get(asked.statement.name);
+    const queued = this.#queued[this.#answers.length];
+    return queued && this.#prepared.get(queued.statement.name);
   }
 
   #describe(columns: readonly Column[]): void {
@@ -206,8 +206,8 @@ interface NamedStatement {
  * connection. Every text is cached, so texts must be constants of the program.
  */
 export function statement(sql: string): NamedStatement {
-  const known = statements.get(sql);
-  if (known !== undefined) return known;
+  const cached = statements.get(sql);
+  if (cached !== undefined) return cached;
   const hash = createHash('sha256').update(sql).digest('hex').slice(0, 16);
   const made = { name: `rb_${hash}`, text: sql };
   statements.set(sql, made);

@@ -6,7 +6,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import { endOfTurn } from '../../../core/load/pace.ts';
 import { integer, one, text, type Row } from '../../sql/row.ts';
 import { isConnectionLost, WroteNothing } from './failure.ts';
-import { answerSoon, say } from './pipeline.ts';
+import { flushResponses, sendText } from './pipeline.ts';
 import type { ReconnectingClient } from './reconnecting-client.ts';
 import { txOn, type Tx } from './tx.ts';
 
@@ -80,9 +80,9 @@ export async function transact<T>(
   let commit: Committing<T> | undefined;
   try {
     return await deps.link.withClient(async (client) => {
-      const life = await lifeOn(client);
+      const epoch = await epochOn(client);
       const { xid, ...done } = await inside(client, body);
-      commit = { ...done, life, xid };
+      commit = { ...done, epoch, xid };
       const ended = await commitOn(client, commit);
       if (ended.kind === 'committed') return ended.result;
       commit = undefined; // The outcome is known.
@@ -90,7 +90,7 @@ export async function transact<T>(
     });
   } catch (error) {
     if (commit === undefined || !isConnectionLost(error)) throw error;
-    return await askAfterwards(deps, commit, error);
+    return await checkOutcome(deps, commit, error);
   }
 }
 
@@ -101,7 +101,7 @@ export async function beginOn(client: Client): Promise<readonly Row[]> {
   const tx = txOn(client);
   tx.query('begin', []).catch(() => undefined); // Statements behind it in the pipeline fail as well.
   const numbered = tx.query(transactSql.number, []);
-  answerSoon(client); // The commit must wait for the transaction id.
+  flushResponses(client); // The commit must wait for the transaction id.
   return numbered;
 }
 
@@ -114,7 +114,7 @@ async function commitOn<T>(
   client: Client,
   { result, whole, xid, onLeft }: Committing<T>,
 ): Promise<{ kind: 'committed'; result: T } | { kind: 'failed'; cause: unknown }> {
-  const answered = Promise.allSettled([whole ?? result, say(client, 'commit')]);
+  const answered = Promise.allSettled([whole ?? result, sendText(client, 'commit')]);
   if (onLeft !== undefined) void endOfTurn().then(onLeft);
   const [last, ended] = await answered;
   if (ended.status === 'rejected') throw ended.reason;
@@ -130,7 +130,7 @@ async function commitOn<T>(
 
 interface Committing<T> extends Done<T> {
   /** The life of the server when the transaction began. */
-  life: string;
+  epoch: string;
   xid: string;
 }
 
@@ -146,14 +146,14 @@ async function inside<T>(
     const [row] = await numbered;
     return { ...done, xid: text(one(row), 'xid') };
   } catch (error) {
-    await say(client, 'rollback').catch(() => undefined); // The first error is the one to report.
+    await sendText(client, 'rollback').catch(() => undefined); // The first error is the one to report.
     await numbered; // If the begin failed, its error is the cause of the others.
     throw error;
   }
 }
 
 /** No reply is sent before the outcome is known; after some seconds it is reported as unknown. */
-async function askAfterwards<T>(
+async function checkOutcome<T>(
   { link, world }: TransactDeps,
   commit: Committing<T>,
   cause: unknown,
@@ -173,7 +173,7 @@ async function askAfterwards<T>(
 /** `anybodys`: a transaction with that id was committed, but in another life of the server. */
 async function statusOf(
   tx: Tx,
-  { xid, written, life }: Pick<Committing<unknown>, 'xid' | 'written' | 'life'>,
+  { xid, written, epoch }: Pick<Committing<unknown>, 'xid' | 'written' | 'epoch'>,
 ): Promise<string> {
   const [row] = await tx.query(transactSql.status, [xid]);
   const status = row?.['status'];
@@ -181,7 +181,7 @@ async function statusOf(
     return typeof status === 'string' ? status : 'unknown'; // `in progress` too: the caller asks again.
   }
   if (written.length === 0) {
-    if ((await readLife(tx)) !== life) return 'anybodys';
+    if ((await readEpoch(tx)) !== epoch) return 'anybodys';
   } else {
     const [found] = await tx.query(transactSql.events, [written]);
     if (integer(one(found), 'found') !== written.length) return 'aborted';
@@ -193,7 +193,7 @@ async function statusOf(
 // Identifies the life of the server that a connection belongs to. A crash or a failover begins a
 // new life, in which transaction ids of the last one may be reused.
 
-export const lifeSql = {
+export const epochSql = {
   read: 'select id from life where no = 1',
   begin: `
     insert into life (no, id) values (1, gen_random_uuid()::text) on conflict (no) do nothing`,
@@ -202,17 +202,17 @@ export const lifeSql = {
 const lives = new WeakMap<Client, string>();
 
 /** Read once per connection: no connection outlives the life that it began in. */
-export async function lifeOn(client: Client): Promise<string> {
-  const life = lives.get(client) ?? (await readLife(txOn(client)));
-  lives.set(client, life);
-  return life;
+export async function epochOn(client: Client): Promise<string> {
+  const epoch = lives.get(client) ?? (await readEpoch(txOn(client)));
+  lives.set(client, epoch);
+  return epoch;
 }
 
 /** The first reader in a new life creates its id. */
-export async function readLife(tx: Tx): Promise<string> {
-  const [known] = await tx.query(lifeSql.read, []);
+export async function readEpoch(tx: Tx): Promise<string> {
+  const [known] = await tx.query(epochSql.read, []);
   if (known !== undefined) return text(known, 'id');
-  await tx.query(lifeSql.begin, []);
-  const [begun] = await tx.query(lifeSql.read, []);
+  await tx.query(epochSql.begin, []);
+  const [begun] = await tx.query(epochSql.read, []);
   return text(one(begun), 'id');
 }

@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import type { Row } from '../../sql/row.ts';
 import type { Script, Statement, Repeated, Value } from '../../sql/statement.ts';
 import { isAborted, failureKind, verbFailure } from './failure.ts';
-import { ask, type Parameter } from './pipeline.ts';
+import { pipelineQuery, type Parameter } from './pipeline.ts';
 import type { VerbFailure } from '../../port/transport-protocol.ts';
 
 export interface Tx {
@@ -17,7 +17,7 @@ export function txOn(client: Client): Tx {
   let cause: unknown;
   const query: Tx['query'] = async (sql, values) => {
     try {
-      return await ask(client, sql, values);
+      return await pipelineQuery(client, sql, values);
     } catch (error) {
       // Statements behind a failed one in the pipeline fail as well; they reject with its error.
       if (!isAborted(error)) cause = error;
@@ -55,13 +55,13 @@ export function toPostgres(sql: string): string {
 // Runs one statement for many sets of values in one round trip; a shared script yields it once per
 // set.
 
-interface Asked {
+interface QueuedStatement {
   sql: string;
   values: readonly (readonly Value[])[];
 }
 
 /** The columns of the values are sent as arrays. All sets must have the same types. */
-function repeat({ sql, each }: Repeated): Asked {
+function repeat({ sql, each }: Repeated): QueuedStatement {
   const types = (each[0] ?? []).map(typeOf);
   const values = types.map((_type, column) => each.map((set) => set[column] ?? null));
   return { sql: repeated(sql, types), values };

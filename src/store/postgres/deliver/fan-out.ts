@@ -9,7 +9,7 @@ import {
   type Piece,
   type StalledFanOuts,
 } from '../../rules/fan-outs.ts';
-import type { Births } from '../../rules/offer-slots.ts';
+import type { InsertLeases } from '../../rules/offer-slots.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
@@ -31,7 +31,7 @@ export const fanOutSql = {
       and born <= $5 and (died is null or died > $5)
     order by pattern.callback limit $6`,
   // By the callbacks alone, with expressions that match no index that begins with the app.
-  heard: `
+  matched: `
     select distinct callback from pattern
     where callback = any($1::bigint[]) and pattern || '' = any($2::text[])
       and born + 0 <= $3 and (died is null or died > $3)`,
@@ -48,7 +48,7 @@ export interface FannedOut {
 }
 
 interface StepContext {
-  births: Births;
+  insertLeases: InsertLeases;
   nowMs: number;
   facts: Fact[];
 }
@@ -59,41 +59,56 @@ interface StepContext {
  */
 export async function fanOut(
   tx: Tx,
-  { aside, way, ...context }: StepContext & { aside: StalledFanOuts; way: Way },
+  { stalled, way, ...context }: StepContext & { stalled: StalledFanOuts; way: Way },
 ): Promise<FannedOut> {
-  const [row] = await tx.query(fanOutSql.oldest, [aside.upTo(), aside.events()]);
+  const [row] = await tx.query(fanOutSql.oldest, [stalled.upTo(), stalled.events()]);
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
   if (way === 'together') return takeStep(tx, row, context);
   const taken = await inSavepoint(tx, 'fanOut', async () => takeStep(tx, row, context));
   if (taken.kind === 'done') return taken.output;
   context.facts.length = 0; // They were rolled back.
-  aside.add(text(row, 'event'), taken.message);
+  stalled.add(text(row, 'event'), taken.message);
   return { deliveries: [], waiting: 0, isDone: true };
 }
 
 async function takeStep(
   tx: Tx,
   row: Row,
-  { births, nowMs, facts }: StepContext,
+  { insertLeases, nowMs, facts }: StepContext,
 ): Promise<FannedOut> {
   const fanningOut = toFanningOut(row);
   const { event, appNo, slice, made, sent } = fanningOut;
-  const { listeners: heard, after } = await next(tx, fanningOut, stepFor(births.slots, fanningOut));
-  const [some = []] = await withRules(tx, [heard]);
+  const { listeners: matched, after } = await next(
+    tx,
+    fanningOut,
+    stepFor(insertLeases.slots, fanningOut),
+  );
+  const [some = []] = await withRules(tx, [matched]);
   const listeners = fitting(some, sent.payload);
   const deliveries = listeners.map(({ callback, lane }, i) => {
     return { event, n: made + i, appNo, slice, callback, lane };
   });
-  const { waiting, answered } = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
+  const { waiting, answered } = await makeDeliveries(tx, {
+    deliveries,
+    insertLeases,
+    nowMs,
+    facts,
+  });
   const madeNow = made + listeners.length;
   const moved =
     after === undefined
       ? [tx.query(fanOutSql.count, [event, madeNow]), tx.query(fanOutSql.end, [event])]
       : [tx.query(fanOutSql.move, [event, after.step, after.callback, madeNow])];
   await Promise.all([answered, ...moved]);
-  const { lease } = births.slots;
-  const born = births.born.map((one) => ({ ...one, ...sent, tries: 0, attempts: 0, lease }));
-  return { deliveries: born, waiting, isDone: true };
+  const { lease } = insertLeases.slots;
+  const fresh = insertLeases.fresh.map((one) => ({
+    ...one,
+    ...sent,
+    tries: 0,
+    attempts: 0,
+    lease,
+  }));
+  return { deliveries: fresh, waiting, isDone: true };
 }
 
 async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece<Found>> {
@@ -107,9 +122,9 @@ async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece
     const rows = await tx.query(fanOutSql.listeners, values);
     const some = rows.map((row) => toFound(row, toLane(row)));
     const callbacks = some.map(({ callback }) => callback);
-    const heard = await heardBefore(tx, { callbacks, names: names.slice(0, index), version });
+    const matched = await matchedEarlier(tx, { callbacks, names: names.slice(0, index), version });
     found.push(
-      ...some.filter(({ callback, lane }) => lane.state !== 'ended' && !heard.has(callback)),
+      ...some.filter(({ callback, lane }) => lane.state !== 'ended' && !matched.has(callback)),
     );
     from = callbacks.at(-1) ?? from;
     left -= rows.length;
@@ -120,12 +135,12 @@ async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece
 }
 
 /** Callbacks that also match by an earlier pattern: they already have their delivery. */
-async function heardBefore(
+async function matchedEarlier(
   tx: Tx,
   input: { callbacks: readonly number[]; names: readonly string[]; version: number },
 ): Promise<Set<number>> {
   const { callbacks, names, version } = input;
   if (callbacks.length === 0 || names.length === 0) return new Set();
-  const rows = await tx.query(fanOutSql.heard, [callbacks, names, version]);
+  const rows = await tx.query(fanOutSql.matched, [callbacks, names, version]);
   return new Set(rows.map((row) => integer(row, 'callback')));
 }

@@ -72,9 +72,9 @@ export const outlookSql = {
 export async function lookAhead(
   tx: Tx,
   slots: OfferSlots | undefined,
-  aside: StalledFanOuts,
+  stalled: StalledFanOuts,
 ): Promise<Outlook> {
-  const [row] = await ask(tx, slots, [aside.upTo(), aside.events()]);
+  const [row] = await ask(tx, slots, [stalled.upTo(), stalled.events()]);
   const ahead = one(row);
   const readyMs = slots && maybe(integer, ahead, 'ready_ms');
   return { readyMs, isFanningOut: ahead['is_fanning_out'] === true };

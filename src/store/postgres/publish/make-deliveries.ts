@@ -5,7 +5,7 @@ import { takesFresh, wake } from '../../../core/domain/lane.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { integer } from '../../sql/row.ts';
-import type { Births } from '../../rules/offer-slots.ts';
+import type { InsertLeases } from '../../rules/offer-slots.ts';
 import { isAsKnown } from './match.ts';
 import type { Tx } from '../connection/tx.ts';
 
@@ -54,7 +54,7 @@ export interface NewDelivery {
 
 export interface MakeInput {
   deliveries: readonly NewDelivery[];
-  births: Births;
+  insertLeases: InsertLeases;
   nowMs: number;
   /** Records what is made. */
   facts: Fact[];
@@ -69,24 +69,24 @@ export interface Made {
 
 /** Resolves when the statements are sent. */
 export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
-  const { deliveries, births, nowMs, facts } = input;
+  const { deliveries, insertLeases, nowMs, facts } = input;
   if (deliveries.length === 0) return { waiting: 0, answered: Promise.resolve() };
   const waiting = new Set<number>();
   let waits = 0;
   const leased = deliveries.map((delivery) => {
     const { lane, event, n, appNo, callback } = delivery;
     facts.push(factOf('made', { appNo, lane: lane.no }));
-    const isBorn = takesFresh(lane, nowMs) && births.slots.free(lane) > 0;
-    if (isBorn) {
-      births.slots.take(lane);
+    const isLeased = takesFresh(lane, nowMs) && insertLeases.slots.free(lane) > 0;
+    if (isLeased) {
+      insertLeases.slots.take(lane);
       const { no, version, concurrency } = lane;
-      births.born.push({ event, n, appNo, lane: no, callback, version, concurrency });
+      insertLeases.fresh.push({ event, n, appNo, lane: no, callback, version, concurrency });
     } else {
       waiting.add(lane.no);
       waits += 1;
       lane.readyMs = wake(lane, nowMs);
     }
-    return { ...delivery, lease: isBorn ? births.slots.lease : null };
+    return { ...delivery, lease: isLeased ? insertLeases.slots.lease : null };
   });
   const places = await takePlaces(tx, { deliveries, waking: waiting, nowMs });
   const rows = leased.map((row) => {

@@ -61,7 +61,7 @@ export const matchSql = {
  */
 export const isAsKnown = "current_setting('ringback.known', true) is distinct from 'no'";
 
-export interface Heard {
+export interface PublishedName {
   appNo: number;
   contract: string;
   name: string;
@@ -85,14 +85,14 @@ export interface Met {
 /** `before`: the cache, if the transaction does nothing but publish. */
 export async function matchEveryone(
   tx: Tx,
-  heard: readonly Heard[],
+  published: readonly PublishedName[],
   { lanes, before }: { lanes: LanesMet; before: ListenerCache | undefined },
 ): Promise<Met> {
-  if (heard.length === 0) return { found: [], sure: Promise.resolve() };
-  const names = heard.map(nameKey);
+  if (published.length === 0) return { found: [], sure: Promise.resolve() };
+  const names = published.map(nameKey);
   const steady = before?.steady(names);
   if (steady === undefined) {
-    return { found: await findEveryone(tx, heard, { lanes, before }), sure: Promise.resolve() };
+    return { found: await findEveryone(tx, published, { lanes, before }), sure: Promise.resolve() };
   }
   const sure = isChanged(tx, steady).then((isOther) => {
     if (!isOther) return;
@@ -100,7 +100,7 @@ export async function matchEveryone(
     throw new WroteNothing('The subscriptions that match these events have changed');
   });
   sure.catch(() => undefined); // It is awaited with the rest.
-  const found = steady.hearers.map(({ listeners }) =>
+  const found = steady.matched.map(({ listeners }) =>
     listeners.map((one) => ({ ...one, lane: meet(one.lane.no, lanes, () => ({ ...one.lane })) })),
   );
   return { found, sure };
@@ -118,25 +118,25 @@ async function isChanged(tx: Tx, { versions, prints }: Steady): Promise<boolean>
 
 async function findEveryone(
   tx: Tx,
-  heard: readonly Heard[],
+  published: readonly PublishedName[],
   { lanes, before }: { lanes: LanesMet; before: ListenerCache | undefined },
 ): Promise<Found[][]> {
-  const asked = heard.flatMap(({ appNo, contract, name }, i) =>
+  const patterns = published.flatMap(({ appNo, contract, name }, i) =>
     matchingPatterns(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
   );
-  const apps = new Set(heard.map(({ appNo }) => appNo));
+  const apps = new Set(published.map(({ appNo }) => appNo));
   const [versions, rows] = await Promise.all([
     before && tx.query(matchSql.versions, [[...apps]]), // First: a change in between raises the version.
     tx.query(matchSql.listeners, [
-      asked.map(({ i }) => i),
-      asked.map(({ k }) => k),
-      asked.map(({ appNo }) => appNo),
-      asked.map(({ contract }) => contract),
-      asked.map(({ pattern }) => pattern),
+      patterns.map(({ i }) => i),
+      patterns.map(({ k }) => k),
+      patterns.map(({ appNo }) => appNo),
+      patterns.map(({ contract }) => contract),
+      patterns.map(({ pattern }) => pattern),
       limits.targetsAtOnceMax + 1,
     ]),
   ]);
-  const found = heard.map((): Map<number, PrintedListener> => new Map());
+  const found = published.map((): Map<number, PrintedListener> => new Map());
   for (const row of rows.toSorted(bySpecificThenOldest)) {
     const listeners = found[integer(row, 'i')];
     const lane = meet(integer(row, 'lane'), lanes, () => toLane(row));
@@ -147,7 +147,7 @@ async function findEveryone(
   const versionOf = new Map(
     versions?.map((row) => [integer(row, 'no'), integer(row, 'version')] as const),
   );
-  for (const [i, one] of heard.entries()) {
+  for (const [i, one] of published.entries()) {
     const version = versionOf.get(one.appNo);
     // Copied as found: changes that this batch makes to a lane must not be cached.
     const listeners = [...(found[i]?.values() ?? [])].map((of) => ({
@@ -165,7 +165,7 @@ function isPlain({ filteredBy, lane }: Found): boolean {
   return filteredBy === undefined && !lane.ordered;
 }
 
-export function nameKey({ appNo, contract, name }: Heard): string {
+export function nameKey({ appNo, contract, name }: PublishedName): string {
   return JSON.stringify([appNo, contract, name]);
 }
 
@@ -218,9 +218,9 @@ export async function withRules(
   tx: Tx,
   found: readonly (readonly Found[])[],
 ): Promise<Listener[][]> {
-  const asked = new Set(found.flat().flatMap(({ filteredBy }) => filteredBy ?? []));
+  const filterNos = new Set(found.flat().flatMap(({ filteredBy }) => filteredBy ?? []));
   const known: KnownRules = new Map();
-  if (asked.size > 0) learnRules(known, await tx.query(filtersSql.filters, [[...asked]]));
+  if (filterNos.size > 0) learnRules(known, await tx.query(filtersSql.filters, [[...filterNos]]));
   return found.map((list) => list.map((one) => toListener(one, known)));
 }
 
@@ -229,7 +229,7 @@ export async function withRules(
 // publish does not wait for that answer. In memory only, and bounded.
 
 /** The listeners of a name, with fingerprints by which a change is detected. */
-export interface Hearers {
+export interface NameListeners {
   appNo: number;
   /**
    * The app's version, which every change of what its events match raises; read before the rest.
@@ -245,7 +245,7 @@ export interface PrintedListener extends Found {
 
 /** The cached listeners of several names. */
 export interface Steady {
-  hearers: readonly Hearers[];
+  matched: readonly NameListeners[];
   /** By app, and by lane. */
   versions: ReadonlyMap<number, number>;
   prints: ReadonlyMap<number, string>;
@@ -254,13 +254,13 @@ export interface Steady {
 export interface ListenerCache {
   /** The listeners of these names, if they have been the same for some time for all of them. */
   steady(names: readonly string[]): Steady | undefined;
-  learn(name: string, hearers: Hearers): void;
+  learn(name: string, matched: NameListeners): void;
   /** Call when the names are known to have changed. */
   forget(names: readonly string[]): void;
 }
 
 interface Remembered {
-  hearers: Hearers;
+  matched: NameListeners;
   /** How many times in a row the answer was the same. */
   times: number;
 }
@@ -269,21 +269,21 @@ export function createListenerCache(): ListenerCache {
   const remembered = new Map<string, Remembered>();
   return {
     steady: (names) => {
-      const hearers: Hearers[] = [];
+      const matched: NameListeners[] = [];
       for (const name of names) {
         const one = remembered.get(name);
-        if (one === undefined || one.times < limits.heardSteadyTimes) return undefined;
-        hearers.push(one.hearers);
+        if (one === undefined || one.times < limits.listenerCacheSteadyTimes) return undefined;
+        matched.push(one.matched);
       }
-      return together(hearers);
+      return together(matched);
     },
-    learn: (name, hearers) => {
+    learn: (name, matched) => {
       const before = remembered.get(name);
-      const times = before !== undefined && isSame(before.hearers, hearers) ? before.times + 1 : 0;
+      const times = before !== undefined && isSame(before.matched, matched) ? before.times + 1 : 0;
       remembered.delete(name);
-      if (hearers.listeners.length > limits.heardListenersMax) return;
-      remembered.set(name, { hearers, times });
-      if (remembered.size <= limits.heardNamesMax) return;
+      if (matched.listeners.length > limits.listenerCacheListenersMax) return;
+      remembered.set(name, { matched, times });
+      if (remembered.size <= limits.listenerCacheNamesMax) return;
       const [oldest = name] = remembered.keys();
       remembered.delete(oldest);
     },
@@ -294,10 +294,10 @@ export function createListenerCache(): ListenerCache {
 }
 
 /** Undefined if the answers were learned at different times and contradict each other. */
-function together(hearers: readonly Hearers[]): Steady | undefined {
+function together(matched: readonly NameListeners[]): Steady | undefined {
   const versions = new Map<number, number>();
   const prints = new Map<number, string>();
-  for (const { appNo, version, listeners } of hearers) {
+  for (const { appNo, version, listeners } of matched) {
     if ((versions.get(appNo) ?? version) !== version) return undefined;
     versions.set(appNo, version);
     for (const { lane, print } of listeners) {
@@ -305,10 +305,10 @@ function together(hearers: readonly Hearers[]): Steady | undefined {
       prints.set(lane.no, print);
     }
   }
-  return { hearers, versions, prints };
+  return { matched, versions, prints };
 }
 
-function isSame(a: Hearers, b: Hearers): boolean {
+function isSame(a: NameListeners, b: NameListeners): boolean {
   if (a.version !== b.version || a.listeners.length !== b.listeners.length) return false;
   return a.listeners.every(({ lane, print }, i) => {
     const other = b.listeners[i];

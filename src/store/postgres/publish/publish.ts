@@ -6,7 +6,7 @@ import type { Accepted } from '../../port/delivery-verbs.ts';
 import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import type { Births } from '../../rules/offer-slots.ts';
+import type { InsertLeases } from '../../rules/offer-slots.ts';
 import { integer, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
@@ -19,7 +19,7 @@ import {
   matchEveryone,
   matchSubscriptions,
   nameKey,
-  type Heard,
+  type PublishedName,
   type Hearing,
   type LanesMet,
   type Met,
@@ -53,10 +53,10 @@ export type Published = EditOutput<'publish'>;
 
 export interface PublishContext {
   nowMs: number;
-  births: Births;
+  insertLeases: InsertLeases;
   slices: Slices;
   /** The cache of listeners, if the transaction does nothing but publish. */
-  heard: ListenerCache | undefined;
+  listenerCache: ListenerCache | undefined;
   facts: Fact[];
   /** Counts pending deliveries and new fan-outs, of which other nodes should be notified. */
   left: { waiting: number; fanOuts: number };
@@ -76,7 +76,7 @@ export async function publishAll(
   calls: readonly Publish[],
   context: PublishContext,
 ): Promise<PublishedAll> {
-  const { listeners, sure } = await findListeners(tx, calls, context.heard);
+  const { listeners, sure } = await findListeners(tx, calls, context.listenerCache);
   // Keys are stored and inbox entries removed without the `isAsKnown` condition, so they wait.
   if (!calls.every(isPlain)) await sure;
   const taken = await takenElsewhere(tx, calls);
@@ -149,16 +149,16 @@ async function findListeners(
 ): Promise<Listening> {
   const lanes: LanesMet = new Map();
   const addressed = await findAddressed(tx, calls);
-  const names = new Map<string, { at: number; heard: Heard }>();
+  const names = new Map<string, { at: number; published: PublishedName }>();
   for (const { appNo, contract, events, audience } of calls) {
     if (audience.kind !== 'everyone') continue;
     for (const { name } of events) {
-      const heard = { appNo, contract, name };
-      const key = nameKey(heard);
-      if (!names.has(key)) names.set(key, { at: names.size, heard });
+      const published = { appNo, contract, name };
+      const key = nameKey(published);
+      if (!names.has(key)) names.set(key, { at: names.size, published });
     }
   }
-  const everyone = [...names.values()].map(({ heard }) => heard);
+  const everyone = [...names.values()].map(({ published }) => published);
   const { found, sure } = await matchEveryone(tx, everyone, { lanes, before });
   // Counted before filtering, because evaluating that many filters is work for a fan-out, too.
   const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
@@ -180,12 +180,12 @@ async function findListeners(
     if (addressee === undefined) return undefined;
     const all = ofOne.get(addressee.no) ?? [];
     if (audience.kind === 'all_callbacks') return events.map(() => all);
-    return events.map((event) => heardBy(all, event, addressee));
+    return events.map((event) => listenersOf(all, event, addressee));
   });
   return { listeners, sure };
 }
 
-function heardBy(
+function listenersOf(
   all: readonly Hearing[],
   { name, payload }: Publish['events'][number],
   { rules }: Addressee,
@@ -239,7 +239,7 @@ async function write(
   context: PublishContext,
 ): Promise<Pick<PublishedAll, 'answered'>> {
   if (events.length === 0) return { answered: Promise.resolve() };
-  const { nowMs, births, slices, left, facts } = context;
+  const { nowMs, insertLeases, slices, left, facts } = context;
   for (const { appNo } of events) facts.push(publishedFact(appNo, 1));
   const slice: number[] = [];
   for (const event of events) {
@@ -278,7 +278,7 @@ async function write(
   );
   const asked = Promise.all([covered, inserted, begun]);
   asked.catch(() => undefined); // Taking positions in ordered lanes may fail first.
-  const made = await makeDeliveries(tx, { deliveries, births, nowMs, facts });
+  const made = await makeDeliveries(tx, { deliveries, insertLeases, nowMs, facts });
   left.waiting += made.waiting;
   left.fanOuts += many.length;
   return { answered: Promise.all([asked, made.answered]) };

@@ -9,11 +9,11 @@ import {
   minuteOf,
   type Statistics,
 } from '../../../core/telemetry/statistics.ts';
-import { type Fact, figuresByApp } from '../../statistics/transaction-facts.ts';
+import { type Fact, statisticsByApp } from '../../statistics/transaction-facts.ts';
 import {
-  type FigureColumns,
+  type StatisticsColumns,
   appColumns,
-  figureValues,
+  statisticsValues,
   increments,
   subscriptionColumns,
   sums,
@@ -43,7 +43,7 @@ function arrays(first: number, columns: readonly string[]): string {
 const { counts: appCounts, all: ofApp } = appColumns;
 const { counts: laneCounts, all: ofSubscription } = subscriptionColumns;
 
-export const writeFiguresSql = {
+export const writeStatisticsSql = {
   writer: "select nextval('stat_writer') as writer",
   app: `
     insert into stat_app (app, minute, writer, ${ofApp.join(', ')})
@@ -72,14 +72,14 @@ export const writeFiguresSql = {
 
 /** A number that no other writer of any node has. */
 export async function takeWriter(tx: Tx): Promise<number> {
-  const [row] = await tx.query(writeFiguresSql.writer, []);
+  const [row] = await tx.query(writeStatisticsSql.writer, []);
   return integer(one(row), 'writer');
 }
 
-export interface FigureContext {
+export interface StatisticsContext {
   nowMs: number;
   writer: number;
-  gathered: PendingStatistics;
+  pending: PendingStatistics;
   /** What the transaction does, to be counted. */
   facts: Fact[];
 }
@@ -89,28 +89,28 @@ export interface FigureContext {
  * One statement for all apps instead of one each, and plain parameters for a single app, which take
  * less of the server's CPU than arrays (docs/performance.md).
  */
-export async function writeFigures(tx: Tx, context: FigureContext): Promise<void> {
-  const { gathered, facts } = context;
+export async function writeStatistics(tx: Tx, context: StatisticsContext): Promise<void> {
+  const { pending, facts } = context;
   await Promise.all([
-    writeAppFigures(tx, context),
+    writeAppStatistics(tx, context),
     // At least as many as this batch may add, so that they cannot accumulate without bound.
-    gathered.isFull()
-      ? keepFigures(tx, gathered, Math.max(facts.length, limits.figuresRowsMax))
+    pending.isFull()
+      ? keepStatistics(tx, pending, Math.max(facts.length, limits.statisticsRowsMax))
       : [],
   ]);
 }
 
-export async function writeAppFigures(
+export async function writeAppStatistics(
   tx: Tx,
-  { nowMs, writer, facts }: Omit<FigureContext, 'gathered'>,
+  { nowMs, writer, facts }: Omit<StatisticsContext, 'pending'>,
 ): Promise<void> {
-  const apps = figuresByApp(facts);
+  const apps = statisticsByApp(facts);
   const [first] = apps;
   if (first === undefined) return;
   if (apps.length === 1) {
     const [appNo, figures] = first;
-    const values = figureValues(appColumns, figures);
-    await tx.query(writeFiguresSql.ofOneApp, [appNo, minuteOf(nowMs), writer, ...values]);
+    const values = statisticsValues(appColumns, figures);
+    await tx.query(writeStatisticsSql.ofOneApp, [appNo, minuteOf(nowMs), writer, ...values]);
     return;
   }
   const numbers = apps.map(([appNo]) => appNo);
@@ -118,32 +118,32 @@ export async function writeAppFigures(
     appColumns,
     apps.map(([, figures]) => figures),
   );
-  await tx.query(writeFiguresSql.app, [numbers, minuteOf(nowMs), writer, took, ...counts]);
+  await tx.query(writeStatisticsSql.app, [numbers, minuteOf(nowMs), writer, took, ...counts]);
 }
 
-export async function keepFigures(
+export async function keepStatistics(
   tx: Tx,
-  gathered: PendingStatistics,
+  pending: PendingStatistics,
   limit: number,
 ): Promise<{ written: number; isMore: boolean }> {
-  const some = gathered.take(limit);
+  const some = pending.take(limit);
   if (some.length > 0) {
     const { took, counts } = columnsOf(
       subscriptionColumns,
       some.map(({ figures }) => figures),
     );
-    await tx.query(writeFiguresSql.subscription, [
+    await tx.query(writeStatisticsSql.subscription, [
       some.map(({ lane }) => lane),
       some.map(({ minute }) => minute),
       took,
       ...counts,
     ]);
   }
-  return { written: some.length, isMore: !gathered.isEmpty() };
+  return { written: some.length, isMore: !pending.isEmpty() };
 }
 
 function columnsOf(
-  { counts }: FigureColumns,
+  { counts }: StatisticsColumns,
   rows: readonly Statistics[],
 ): { took: Parameter; counts: Parameter[] } {
   return {
@@ -156,7 +156,7 @@ function columnsOf(
 // their retention are deleted. The row of minute 0 keeps the total of everything merged. Nodes may
 // run this concurrently: each takes rows that no other has locked.
 
-export const tidyFiguresSql = {
+export const tidyStatisticsSql = {
   // In one statement, so that no count can be added to a row between its merge and its deletion.
   fold: `
     with over as materialized (
@@ -212,13 +212,13 @@ export const tidyFiguresSql = {
     returning stat_subscription.subscription`,
 } as const;
 
-export async function tidyFigures(
+export async function tidyStatistics(
   tx: Tx,
-  input: EditInput<'tidyFigures'>,
+  input: EditInput<'tidyStatistics'>,
   nowMs: number,
-): Promise<EditOutput<'tidyFigures'>> {
+): Promise<EditOutput<'tidyStatistics'>> {
   const { appKeepMs, subscriptionFineMs, subscriptionKeepMs, limit } = input;
-  const { fold, coarsen, oldOfApps, oldOfSubscriptions } = tidyFiguresSql;
+  const { fold, coarsen, oldOfApps, oldOfSubscriptions } = tidyStatisticsSql;
   const moved = await Promise.all([
     tx.query(fold, [minuteOf(nowMs - minuteMs), limit]),
     tx.query(coarsen, [minuteOf(nowMs - subscriptionFineMs), limit]),

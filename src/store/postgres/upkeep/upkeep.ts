@@ -16,7 +16,7 @@ import type { Tx } from '../connection/tx.ts';
 import { dropPartitionsBefore, ensurePartitions, keepPendingDays } from '../schema/partitions.ts';
 import { expire, type Expiring } from './expire.ts';
 import { forgetSubscriptions } from './forget.ts';
-import { writeAppFigures } from './statistics.ts';
+import { writeAppStatistics } from './statistics.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -29,10 +29,10 @@ export interface UpkeepDeps {
   keeping: ReconnectingClient;
   world: TransactDeps['world'];
   /** Accumulated figures of subscriptions, and the writer number for those of apps. */
-  gathered: PendingStatistics;
+  pending: PendingStatistics;
   writer: () => number;
   /** Fan-outs that are skipped. */
-  aside: StalledFanOuts;
+  stalled: StalledFanOuts;
 }
 
 export class Upkeep {
@@ -79,7 +79,7 @@ export class Upkeep {
     await this.#deps.keeping.withClient(keepPendingDays);
     const { ended, expired } = await this.#expire({ below, limit, nowMs });
     if (ended === limit) return { expired, deleted: 0, isMore: true };
-    await this.#write(async (tx) => tx.run(endFanOuts(this.#deps.aside, { below, limit })));
+    await this.#write(async (tx) => tx.run(endFanOuts(this.#deps.stalled, { below, limit })));
     const dropped = await this.#deps.keeping.withClient(async (client) => {
       const toMs = nowMs + limits.partitionDaysAhead * dayMs;
       await ensurePartitions(client, { fromMs: nowMs, toMs });
@@ -95,16 +95,16 @@ export class Upkeep {
   }
 
   async #expire(expiring: Omit<Expiring, 'facts'>): Promise<{ ended: number; expired: number }> {
-    const { gathered, writer } = this.#deps;
+    const { pending, writer } = this.#deps;
     const { nowMs } = expiring;
     const facts: Fact[] = [];
     const expired = await this.#write(async (tx) => {
       facts.length = 0;
       const result = await expire(tx, { ...expiring, facts });
-      await writeAppFigures(tx, { nowMs, writer: writer(), facts });
+      await writeAppStatistics(tx, { nowMs, writer: writer(), facts });
       return result;
     });
-    gathered.add(facts, minuteOf(nowMs));
+    pending.add(facts, minuteOf(nowMs));
     return expired;
   }
 

@@ -6,7 +6,7 @@ import type { Work } from '../../port/delivery-verbs.ts';
 import {
   type Batch,
   type BatchReply,
-  type Foretell,
+  type Announce,
   type StoreFailure,
   type WorkReply,
   asBatch,
@@ -32,7 +32,7 @@ import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
 import { prepareWrite, type Left } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
-  run: (batch: Batch, foretell?: Foretell) => BatchReply;
+  run: (batch: Batch, announce?: Announce) => BatchReply;
   work: (work: Work) => WorkReply;
 }
 
@@ -81,34 +81,34 @@ export function adapterOn(
   db: DatabaseSync,
   { lock = noLock, inPlace = alwaysSameFile, rebase = neverRebase }: Partial<AdapterDeps> = {},
 ): Sqlite {
-  const gathered = createPendingStatistics();
-  const aside = createStalledFanOuts();
-  const deps = { gathered, aside, rebase, planOutcomes: prepareOutcomes(db) };
+  const pending = createPendingStatistics();
+  const stalled = createStalledFanOuts();
+  const deps = { pending, stalled, rebase, planOutcomes: prepareOutcomes(db) };
   const planWrite = prepareWrite(db, deps);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = (batch: Batch, foretell: Foretell): Written<Left> => {
+  const write = (batch: Batch, announce: Announce): Written<Left> => {
     const elsewhere = broken ?? inPlace();
     if (elsewhere !== undefined) return elsewhere;
-    const beforeCommit = ({ born }: Left): void => foretell(born);
+    const beforeCommit = ({ fresh }: Left): void => announce(fresh);
     const written = committed(writeTogether(db, planWrite(batch), beforeCommit), inPlace);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
-      gathered.done();
+      pending.done();
       rebase.done(batch.nowMs);
-      gathered.add(written.last.facts, minuteOf(batch.nowMs));
+      pending.add(written.last.facts, minuteOf(batch.nowMs));
     } else {
-      gathered.undo();
+      pending.undo();
     }
     return written;
   };
-  const run: Sqlite['run'] = (batch, foretell = () => undefined) => {
-    const written = write(batch, foretell);
+  const run: Sqlite['run'] = (batch, announce = () => undefined) => {
+    const written = write(batch, announce);
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
-    const { born, outlook, worked } = last;
-    const told = worked && { ...worked, fannedOut: withNews(worked.fannedOut, aside) };
-    return { kind: 'written', settled, edits, born, outlook, worked: told };
+    const { fresh, outlook, worked } = last;
+    const reported = worked && { ...worked, fannedOut: withNews(worked.fannedOut, stalled) };
+    return { kind: 'written', settled, edits, fresh, outlook, worked: reported };
   };
   return {
     run,
@@ -135,13 +135,13 @@ export function inProcess(
   sqlite: Sqlite,
   { onFatal }: { onFatal: (error: Error) => void },
 ): Transport {
-  const heard = <R extends BatchReply | WorkReply>(reply: R): R => {
+  const observed = <R extends BatchReply | WorkReply>(reply: R): R => {
     if (reply.kind === 'fatal') onFatal(toError(reply));
     return reply;
   };
   return {
-    send: async (batch, foretell) => heard(sqlite.run(batch, foretell)),
-    work: async (work) => heard(sqlite.work(work)),
+    send: async (batch, announce) => observed(sqlite.run(batch, announce)),
+    work: async (work) => observed(sqlite.work(work)),
     read: async (call) => sqlite.read(call),
     close: async () => sqlite.close(),
   };

@@ -1,10 +1,10 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
 // leaves.
 import type { DatabaseSync } from 'node:sqlite';
-import type { Born, Outlook, Worked } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, Outlook, Worked } from '../../port/delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall } from '../../port/transport-protocol.ts';
-import { birthsFor } from '../../rules/offer-slots.ts';
+import { insertLeasesFor } from '../../rules/offer-slots.ts';
 import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
@@ -27,14 +27,14 @@ import type { Rebase } from '../upkeep/rebase-times.ts';
 import { prepareRetain } from '../upkeep/retain.ts';
 import { prepareSweep } from '../upkeep/sweep.ts';
 import {
-  prepareTidyFigures,
-  prepareKeepFigures,
-  prepareWriteFigures,
-  type KeepFigures,
+  prepareTidyStatistics,
+  prepareKeepStatistics,
+  prepareWriteStatistics,
+  type KeepStatistics,
 } from '../upkeep/statistics.ts';
 
 export interface Left {
-  born: readonly Born[];
+  fresh: readonly FreshDelivery[];
   outlook: Outlook;
   worked: Worked | undefined;
   /** Facts of the batch for statistics, in its minute. */
@@ -44,28 +44,28 @@ export interface Left {
 export type PlanWrite = (batch: Batch) => Plan<Left>;
 
 export interface WriteDeps {
-  gathered: PendingStatistics;
-  aside: StalledFanOuts;
+  pending: PendingStatistics;
+  stalled: StalledFanOuts;
   planOutcomes: PlanOutcomes;
   rebase: Rebase;
 }
 
 export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
-  const { gathered, aside, planOutcomes, rebase } = deps;
-  const keep = prepareKeepFigures(db, gathered);
-  const writeFigures = prepareWriteFigures(db, { gathered, keep });
-  const applyEdit = prepareEdits(db, { keep, aside });
-  const take = prepareClaimAndFanOut(db, aside);
-  const ahead = prepareOutlook(db, aside);
+  const { pending, stalled, planOutcomes, rebase } = deps;
+  const keep = prepareKeepStatistics(db, pending);
+  const writeStatistics = prepareWriteStatistics(db, { pending, keep });
+  const applyEdit = prepareEdits(db, { keep, stalled });
+  const take = prepareClaimAndFanOut(db, stalled);
+  const ahead = prepareOutlook(db, stalled);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
     (way) => {
-      gathered.undo(); // The figures that an earlier try took were not written.
+      pending.undo(); // The figures that an earlier try took were not written.
       // When items run alone, one may be rolled back after it inserted a delivery; so then none is
       // leased.
-      const births = birthsFor(way === 'together' ? offer : undefined);
+      const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
       const facts: Fact[] = [];
       const changes: Changes = new Map();
-      const context = { nowMs, births, facts, known: emptyMemo() };
+      const context = { nowMs, insertLeases, facts, memo: emptyMemo() };
       return {
         outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
         edits: calls.map((call) => ({
@@ -73,7 +73,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           apply: () => {
             // Any other edit may change what was read; and when items run alone, the last one may
             // be rolled back.
-            if (call.verb !== 'publish' || way === 'alone') context.known = emptyMemo();
+            if (call.verb !== 'publish' || way === 'alone') context.memo = emptyMemo();
             return unlessUndone(facts, () => applyEdit(call, context));
           },
         })),
@@ -81,15 +81,15 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           // After the outcomes: an attempt that ended just before the clock was set back sets the
           // due time of its retry.
           rebase.apply(nowMs);
-          const { born } = births;
-          const taken = takeUp && take(takeUp, { nowMs, facts, born });
-          writeFigures(facts, nowMs);
+          const { fresh } = insertLeases;
+          const taken = takeUp && take(takeUp, { nowMs, facts, fresh });
+          writeStatistics(facts, nowMs);
           const isKnown = calls.length > 0 || taken?.slots !== undefined;
-          const slots = taken?.slots ?? births.slots;
+          const slots = taken?.slots ?? insertLeases.slots;
           const readyMs = isKnown ? ahead.readyMs(slots) : firstReadyMs(changes);
           const isFanningOut = ahead.isFanningOut();
           const worked = taken && workedFrom(taken, { readyMs, isFanningOut });
-          return { born, outlook: { readyMs, isFanningOut }, worked, facts };
+          return { fresh, outlook: { readyMs, isFanningOut }, worked, facts };
         },
       };
     };
@@ -107,8 +107,8 @@ type OwnEdits = { [V in OwnEdit]: Edit<V> };
 type ApplyEdit = (call: EditCall, context: EditContext) => EditOutput<EditVerb>;
 
 interface EditDeps {
-  keep: KeepFigures;
-  aside: StalledFanOuts;
+  keep: KeepStatistics;
+  stalled: StalledFanOuts;
 }
 
 function prepareEdits(db: DatabaseSync, deps: EditDeps): ApplyEdit {
@@ -128,17 +128,17 @@ function applyOwn<V extends OwnEdit>(
   return edits[call.verb](call.input, context);
 }
 
-function ownEdits(db: DatabaseSync, { keep, aside }: EditDeps): OwnEdits {
+function ownEdits(db: DatabaseSync, { keep, stalled }: EditDeps): OwnEdits {
   return {
     publish: preparePublish(db),
     sweep: prepareSweep(db),
-    retain: prepareRetain(db, aside),
+    retain: prepareRetain(db, stalled),
     startNode: prepareStartNode(db),
     heartbeat: prepareHeartbeat(db),
     stopNode: prepareStopNode(db),
     rescue: prepareRescue(db),
-    keepFigures: ({ limit }) => keep(limit),
-    tidyFigures: prepareTidyFigures(db),
+    keepStatistics: ({ limit }) => keep(limit),
+    tidyStatistics: prepareTidyStatistics(db),
     // No other process can write to this database, so its inbox is always empty.
     takeInbox: () => ({ entries: [] }),
     rejectInbox: () => ({ kind: 'taken' }),

@@ -5,7 +5,7 @@ import type { Leased } from '../../../core/domain/delivery.ts';
 import { look, never, room, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { toLeased } from '../../verbs/shared/delivery.ts';
-import type { Born, TakeUp } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, TakeUp } from '../../port/delivery-verbs.ts';
 import { fitting, toFound, type Found } from '../../rules/listeners.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
 import {
@@ -15,14 +15,14 @@ import {
   type Piece,
   type StalledFanOuts,
 } from '../../rules/fan-outs.ts';
-import { birthsFor, laneOf, type OfferSlots } from '../../rules/offer-slots.ts';
+import { insertLeasesFor, laneOf, type OfferSlots } from '../../rules/offer-slots.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { unlessUndone } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import { prepareMakeDelivery } from '../publish/make-delivery.ts';
 import { prepareFilters } from '../publish/match.ts';
-import type { BirthContext } from '../transaction/edit.ts';
+import type { InsertContext } from '../transaction/edit.ts';
 import { applyAlone } from '../transaction/transaction.ts';
 
 export interface Claimed {
@@ -33,26 +33,26 @@ export interface Claimed {
 }
 
 /**
- * `born`: deliveries that the edits of the batch inserted already leased. All offers share one
+ * `fresh`: deliveries that the edits of the batch inserted already leased. All offers share one
  * window.
  */
-type Taking = Pick<BirthContext, 'nowMs' | 'facts'> & { born: readonly Born[] };
+type Taking = Pick<InsertContext, 'nowMs' | 'facts'> & { fresh: readonly FreshDelivery[] };
 
 export function prepareClaimAndFanOut(
   db: DatabaseSync,
-  aside: StalledFanOuts,
+  stalled: StalledFanOuts,
 ): (offers: TakeUp, taking: Taking) => Claimed {
   const claim = prepareClaim(db);
-  const fanOut = prepareFanOut(db, aside);
-  return (offers, { nowMs, facts, born }) => {
-    const { slots } = birthsFor(offers.claim);
-    for (const one of born) slots.take(laneOf(one));
+  const fanOut = prepareFanOut(db, stalled);
+  return (offers, { nowMs, facts, fresh }) => {
+    const { slots } = insertLeasesFor(offers.claim);
+    for (const one of fresh) slots.take(laneOf(one));
     const claimed = offers.claim === undefined ? [] : claim(slots, nowMs);
-    const births = birthsFor(offers.fanOut);
-    for (const one of [...born, ...claimed]) births.slots.take(laneOf(one));
-    const fannedOut = offers.fanOut === undefined ? [] : fanOut({ nowMs, births, facts });
+    const insertLeases = insertLeasesFor(offers.fanOut);
+    for (const one of [...fresh, ...claimed]) insertLeases.slots.take(laneOf(one));
+    const fannedOut = offers.fanOut === undefined ? [] : fanOut({ nowMs, insertLeases, facts });
     if (offers.claim !== undefined) return { claimed, fannedOut, slots };
-    return { claimed, fannedOut, slots: offers.fanOut && births.slots };
+    return { claimed, fannedOut, slots: offers.fanOut && insertLeases.slots };
   };
 }
 
@@ -187,27 +187,27 @@ export const fanOutSql = {
 } as const;
 
 /** Returns the deliveries that were inserted already leased. */
-type FanOut = (context: BirthContext) => readonly Leased[];
+type FanOut = (context: InsertContext) => readonly Leased[];
 
 /**
  * A fan-out that cannot continue is skipped: otherwise it would block all others, again after
  * every start.
  */
-function prepareFanOut(db: DatabaseSync, aside: StalledFanOuts): FanOut {
+function prepareFanOut(db: DatabaseSync, stalled: StalledFanOuts): FanOut {
   const oldest = db.prepare(fanOutSql.oldest);
   const take = prepareStep(db);
   return (context) => {
-    const row = oldest.get(aside.upTo(), aside.list());
+    const row = oldest.get(stalled.upTo(), stalled.list());
     if (row === undefined) return [];
     const apply = (): Leased[] => unlessUndone(context.facts, () => take(row, context));
     const taken = applyAlone(db, { verb: 'fanOut', apply });
     if (taken.kind === 'done') return taken.output;
-    aside.add(text(row, 'event'), taken.message);
+    stalled.add(text(row, 'event'), taken.message);
     return [];
   };
 }
 
-function prepareStep(db: DatabaseSync): (row: Row, context: BirthContext) => Leased[] {
+function prepareStep(db: DatabaseSync): (row: Row, context: InsertContext) => Leased[] {
   const move = db.prepare(fanOutSql.move);
   const count = db.prepare(fanOutSql.count);
   const end = db.prepare(fanOutSql.end);
@@ -218,7 +218,7 @@ function prepareStep(db: DatabaseSync): (row: Row, context: BirthContext) => Lea
   return (row, context) => {
     const fanningOut = toFanningOut(row);
     const { event, appNo, slice, cursor, sent } = fanningOut;
-    const { listeners, after } = next(fanningOut, stepFor(context.births.slots, fanningOut));
+    const { listeners, after } = next(fanningOut, stepFor(context.insertLeases.slots, fanningOut));
     let { made } = fanningOut;
     for (const listener of fitting(withRules(listeners, new Map()), sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
@@ -232,8 +232,8 @@ function prepareStep(db: DatabaseSync): (row: Row, context: BirthContext) => Lea
       const moved = move.run({ event, oldStep, oldCallback, made, ...after });
       assert.equal(moved.changes, 1, `Cannot move the fan-out of "${event}": it is elsewhere`);
     }
-    const { born, slots } = context.births;
-    return born.map((each) => ({ ...each, ...sent, tries: 0, attempts: 0, lease: slots.lease }));
+    const { fresh, slots } = context.insertLeases;
+    return fresh.map((each) => ({ ...each, ...sent, tries: 0, attempts: 0, lease: slots.lease }));
   };
 }
 
@@ -252,12 +252,12 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut, most: number) =
       for (const row of rows) {
         const listener = toFound(row, toLane(row));
         from = listener.callback;
-        const isHeardBefore =
+        const isMatchedEarlier =
           index > 0 &&
           patterns
             .all({ callback: from, version })
             .some((each) => earlier.includes(text(each, 'pattern')));
-        if (listener.lane.state !== 'ended' && !isHeardBefore) found.push(listener);
+        if (listener.lane.state !== 'ended' && !isMatchedEarlier) found.push(listener);
       }
       left -= rows.length;
       if (left === 0) return { listeners: found, after: { step: index, callback: from } };

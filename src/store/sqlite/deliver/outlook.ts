@@ -33,7 +33,7 @@ export interface LooksAhead {
   isFanningOut(): boolean;
 }
 
-export function prepareOutlook(db: DatabaseSync, aside: StalledFanOuts): LooksAhead {
+export function prepareOutlook(db: DatabaseSync, stalled: StalledFanOuts): LooksAhead {
   const ready = db.prepare(outlookSql.ready);
   const readyMsOfApps = prepareReadyOfApps(db);
   const fanOut = db.prepare(outlookSql.fanOut);
@@ -49,7 +49,8 @@ export function prepareOutlook(db: DatabaseSync, aside: StalledFanOuts): LooksAh
       return seen < most ? undefined : readyMsOfApps(slots);
     },
     isFanningOut: () =>
-      (aside.isEmpty() ? fanOut.get() : otherFanOut.get(aside.upTo(), aside.list())) !== undefined,
+      (stalled.isEmpty() ? fanOut.get() : otherFanOut.get(stalled.upTo(), stalled.list())) !==
+      undefined,
   };
 }
 

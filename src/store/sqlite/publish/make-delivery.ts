@@ -6,7 +6,7 @@ import { takesFresh } from '../../../core/domain/lane.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { prepareLanes } from './lanes.ts';
 import type { Listener } from '../../rules/listeners.ts';
-import type { BirthContext } from '../transaction/edit.ts';
+import type { InsertContext } from '../transaction/edit.ts';
 
 export const makeDeliverySql = {
   insert: `
@@ -20,23 +20,23 @@ export interface NewDelivery extends DeliveryName, Pick<Listener, 'callback' | '
 }
 
 /** `lane` is as it was when the event was matched; nothing else has written to it since. */
-export type MakeDelivery = (delivery: NewDelivery, context: BirthContext) => void;
+export type MakeDelivery = (delivery: NewDelivery, context: InsertContext) => void;
 
 export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
   const insert = db.prepare(makeDeliverySql.insert);
   const lanes = prepareLanes(db);
   return ({ event, n, appNo, slice, lane, callback }, context) => {
-    const { nowMs, births, facts } = context;
-    const { slots, born } = births;
+    const { nowMs, insertLeases, facts } = context;
+    const { slots, fresh } = insertLeases;
     const dueMs = lanes.join(lane, nowMs);
-    const isBorn = takesFresh(lane, nowMs) && slots.free(lane) > 0;
-    const lease = isBorn ? slots.lease : null;
+    const isLeased = takesFresh(lane, nowMs) && slots.free(lane) > 0;
+    const lease = isLeased ? slots.lease : null;
     insert.run(event, n, appNo, lane.no, callback, dueMs, slice, lease);
     facts.push(factOf('made', { appNo, lane: lane.no }));
-    if (isBorn) {
+    if (isLeased) {
       slots.take(lane);
       const { no, version, concurrency } = lane;
-      born.push({ event, n, appNo, lane: no, callback, version, concurrency });
+      fresh.push({ event, n, appNo, lane: no, callback, version, concurrency });
     } else {
       lanes.wake(lane, nowMs);
     }

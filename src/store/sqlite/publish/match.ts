@@ -34,12 +34,12 @@ export interface Match {
    * If there are more than `targetsAtOnceMax`, that is too many to insert at once, and not all are
    * returned.
    */
-  everyone(input: Heard, lanes: LanesMet): Found[];
+  everyone(input: PublishedName, lanes: LanesMet): Found[];
   /** Callbacks of one subscription that match the name, or all of them. */
   ofSubscription(subscription: number, name: string | undefined, lanes: LanesMet): Listener[];
 }
 
-export interface Heard {
+export interface PublishedName {
   appNo: number;
   contract: string;
   name: string;
@@ -79,7 +79,7 @@ export function prepareMatch(db: DatabaseSync): Match {
       const rows = ofSubscription.all(subscription);
       const hearing = name === undefined ? undefined : matchingPatterns(name);
       return rows
-        .filter((row) => hearing === undefined || hears(row, hearing))
+        .filter((row) => hearing === undefined || matches(row, hearing))
         .map((row) => {
           return { callback: integer(row, 'callback'), lane: meet(row, lanes), rules: undefined };
         });
@@ -87,7 +87,7 @@ export function prepareMatch(db: DatabaseSync): Match {
   };
 }
 
-function hears(row: Row, hearing: readonly string[]): boolean {
+function matches(row: Row, hearing: readonly string[]): boolean {
   return text(row, 'patterns')
     .split(' ')
     .some((pattern) => hearing.includes(pattern));
@@ -109,17 +109,17 @@ export const filtersSql = {
 } as const;
 
 /** In the order of `found`. */
-type WithRules = (found: readonly Found[], known: KnownRules) => Listener[];
+type WithRules = (found: readonly Found[], memo: KnownRules) => Listener[];
 
 export function prepareFilters(db: DatabaseSync): WithRules {
   const filters = db.prepare(filtersSql.filters);
-  return (found, known) => {
+  return (found, memo) => {
     const unknown = new Set(
       found.flatMap(({ filteredBy }) =>
-        filteredBy === undefined || known.has(filteredBy) ? [] : [filteredBy],
+        filteredBy === undefined || memo.has(filteredBy) ? [] : [filteredBy],
       ),
     );
-    if (unknown.size > 0) learnRules(known, filters.all(JSON.stringify([...unknown])));
-    return found.map((one) => toListener(one, known));
+    if (unknown.size > 0) learnRules(memo, filters.all(JSON.stringify([...unknown])));
+    return found.map((one) => toListener(one, memo));
   };
 }

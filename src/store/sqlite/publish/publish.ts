@@ -80,15 +80,15 @@ function prepareAccept(db: DatabaseSync): Accept {
   const everyone = (
     name: string,
     { appNo, contract }: Addressed,
-    known: PublishMemo,
+    memo: PublishMemo,
   ): readonly Listener[] | undefined => {
     const question = `${appNo} ${name} ${contract}`;
-    if (known.heard.has(question)) return known.heard.get(question);
-    const found = match.everyone({ appNo, contract, name }, known.lanes);
+    if (memo.listeners.has(question)) return memo.listeners.get(question);
+    const found = match.everyone({ appNo, contract, name }, memo.lanes);
     // Counted before filtering: applying that many filters is also the work of a fan-out.
     const isMany = found.length > limits.targetsAtOnceMax;
-    const listeners = isMany ? undefined : withRules(found, known.rules);
-    known.heard.set(question, listeners);
+    const listeners = isMany ? undefined : withRules(found, memo.rules);
+    memo.listeners.set(question, listeners);
     return listeners;
   };
 
@@ -96,23 +96,23 @@ function prepareAccept(db: DatabaseSync): Accept {
   const listenersOf = (
     { name, payload }: NewEvent,
     input: Addressed,
-    known: PublishMemo,
+    memo: PublishMemo,
   ): readonly Listener[] | undefined => {
     const { addressed, audience } = input;
     if (addressed === undefined) {
-      const heard = everyone(name, input, known);
-      return heard && fitting(heard, payload);
+      const listeners = everyone(name, input, memo);
+      return listeners && fitting(listeners, payload);
     }
     const { no, rules } = addressed;
-    if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined, known.lanes);
+    if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined, memo.lanes);
     const isMeant = rules === undefined || payloadJudge(payload)(rules);
-    return isMeant ? match.ofSubscription(no, name, known.lanes) : [];
+    return isMeant ? match.ofSubscription(no, name, memo.lanes) : [];
   };
 
   return (event, input, context) => {
     const { id, name, payload } = event;
     const { appNo, contract, trace = null } = input;
-    const listeners = listenersOf(event, input, context.known);
+    const listeners = listenersOf(event, input, context.memo);
     const deliveries = listeners?.length;
     const slice = takeSlice({ event: id, rows: 1 + (deliveries ?? 0) }, context);
     insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
@@ -186,7 +186,7 @@ export const slicesSql = {
 /** Returns the slice of the next event, which writes that many rows. */
 type TakeSlice = (
   written: { event: string; rows: number },
-  context: Pick<EditContext, 'nowMs' | 'known'>,
+  context: Pick<EditContext, 'nowMs' | 'memo'>,
 ) => number;
 
 function prepareSlices(db: DatabaseSync): TakeSlice {
@@ -200,7 +200,7 @@ function prepareSlices(db: DatabaseSync): TakeSlice {
     const row = readSpan.get(slice);
     return row && { slice, first: text(row, 'first_event'), last: text(row, 'last_event') };
   };
-  return ({ event, rows }, { nowMs, known }) => {
+  return ({ event, rows }, { nowMs, memo }) => {
     if (rowsInSlice >= limits.sliceRowsMax) {
       slice += 1;
       rowsInSlice = 0;
@@ -208,11 +208,11 @@ function prepareSlices(db: DatabaseSync): TakeSlice {
     }
     sinceMs ??= nowMs;
     rowsInSlice += rows;
-    if (known.span?.slice !== slice) known.span = spanOf();
-    const { span } = known;
+    if (memo.span?.slice !== slice) memo.span = spanOf();
+    const { span } = memo;
     if (span === undefined || event < span.first || event > span.last) {
       widen.run({ slice, event, reach: reachOf(event, nowMs - sinceMs) });
-      known.span = undefined; // The span has changed, so it must be read again.
+      memo.span = undefined; // The span has changed, so it must be read again.
     }
     return slice;
   };

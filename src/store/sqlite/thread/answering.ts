@@ -41,10 +41,10 @@ export function answerParent<Options, Question, Answer, Word>(
       case 'ask': {
         assert(opened !== undefined, 'A thread is asked once it is open');
         const given = opened.answer(message.question, (word) =>
-          tell({ kind: 'ahead', id: message.id, word }),
+          post({ kind: 'ahead', id: message.id, word }),
         );
         const said = given instanceof Promise ? await given : given;
-        tell({ kind: 'answer', id: message.id, answer: said });
+        post({ kind: 'answer', id: message.id, answer: said });
         break;
       }
       case 'close':
@@ -60,17 +60,17 @@ export function answerParent<Options, Question, Answer, Word>(
 function openOrRefuse<T>(open: () => T): T | undefined {
   try {
     const opened = open();
-    tell({ kind: 'opened' });
+    post({ kind: 'opened' });
     return opened;
   } catch (error) {
     if (!(error instanceof CannotOpenStore)) throw error;
-    tell({ kind: 'refused', code: error.code, message: error.message });
+    post({ kind: 'refused', code: error.code, message: error.message });
     port().close();
     return undefined;
   }
 }
 
-function tell<Answer, Word>(message: FromThread<Answer, Word>): void {
+function post<Answer, Word>(message: FromThread<Answer, Word>): void {
   port().postMessage(message);
 }
 

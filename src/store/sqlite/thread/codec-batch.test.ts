@@ -5,10 +5,10 @@ import type { Settlement } from '../../port/delivery-verbs.ts';
 import type { EditInput } from '../../port/store.ts';
 import {
   packBatch,
-  packForetold,
+  packAnnounced,
   packWritten,
   unpackBatch,
-  unpackForetold,
+  unpackAnnounced,
   unpackWritten,
   type Parcel,
 } from './codec.ts';
@@ -175,7 +175,7 @@ describe('the reply to a batch', () => {
         { kind: 'done', output: { kind: 'mismatch' } },
         { kind: 'done', output: { gone: 1, freed: 2 } },
       ],
-      born: [
+      fresh: [
         { event: 'e0', n: 0, appNo: 9, lane: 1, callback: 2, version: 3, concurrency: undefined },
         { event: 'e2', n: 4, appNo: 9, lane: 5, callback: 6, version: 7, concurrency: 8 },
       ],
@@ -184,11 +184,14 @@ describe('the reply to a batch', () => {
       ...reply,
       worked: undefined,
     });
-    const foretold = unpackForetold(sent(packForetold(reply.born)));
-    const { born } = unpackWritten(sent(packWritten(reply, reply.born)), foretold);
-    assert.equal(born, foretold);
-    assert.deepStrictEqual(born, reply.born);
-    const another = unpackWritten(sent(packWritten({ ...reply, born: [] }, reply.born)), foretold);
-    assert.deepEqual(another.born, [], 'of another try');
+    const announced = unpackAnnounced(sent(packAnnounced(reply.fresh)));
+    const { fresh } = unpackWritten(sent(packWritten(reply, reply.fresh)), announced);
+    assert.equal(fresh, announced);
+    assert.deepStrictEqual(fresh, reply.fresh);
+    const another = unpackWritten(
+      sent(packWritten({ ...reply, fresh: [] }, reply.fresh)),
+      announced,
+    );
+    assert.deepEqual(another.fresh, [], 'of another try');
   });
 });

@@ -138,7 +138,7 @@ describe('the reply to work', () => {
   const reply: Extract<BatchReply, { kind: 'written' }> = {
     kind: 'written',
     edits: [],
-    born: [],
+    fresh: [],
     outlook: { readyMs: undefined, isFanningOut: true },
     worked,
     settled: [

@@ -9,7 +9,7 @@ import type { Header } from '../../../core/domain/attempt.ts';
 import type { Leased } from '../../../core/domain/delivery.ts';
 import type {
   Accepted,
-  Born,
+  FreshDelivery,
   Worked,
   AttemptRecord,
   Settlement,
@@ -103,58 +103,58 @@ function unpackPublish(from: Unpacking): Publish {
 
 type Written = Extract<BatchReply, { kind: 'written' }>;
 
-export function packForetold(born: readonly Born[]): Parcel {
+export function packAnnounced(fresh: readonly FreshDelivery[]): Parcel {
   const to = new Packing();
-  packBorn(to, born);
+  packFresh(to, fresh);
   return to.parcel();
 }
 
-export function unpackForetold(parcel: Parcel): Born[] {
-  return unpackBorn(new Unpacking(parcel));
+export function unpackAnnounced(parcel: Parcel): FreshDelivery[] {
+  return unpackFresh(new Unpacking(parcel));
 }
 
-/** `foretold`: the deliveries that were announced before; they are not sent twice. */
+/** `announced`: the deliveries that were announced before; they are not sent twice. */
 export function packWritten(
-  { settled, edits, born, outlook, worked }: Written,
-  foretold?: readonly Born[],
+  { settled, edits, fresh, outlook, worked }: Written,
+  announced?: readonly FreshDelivery[],
 ): Parcel {
   const to = new Packing();
   to.list.push(outlook);
   packSettled(to, settled);
   to.list.push(edits.length);
   for (const reply of edits) packEdited(to, reply);
-  to.list.push(born === foretold);
-  if (born !== foretold) packBorn(to, born);
+  to.list.push(fresh === announced);
+  if (fresh !== announced) packFresh(to, fresh);
   to.list.push(worked !== undefined);
   if (worked !== undefined) packWorked(to, worked);
   return to.parcel();
 }
 
-export function unpackWritten(parcel: Parcel, foretold?: readonly Born[]): Written {
+export function unpackWritten(parcel: Parcel, announced?: readonly FreshDelivery[]): Written {
   const from = new Unpacking(parcel);
-  const before = (): readonly Born[] => {
-    assert(foretold !== undefined, 'What was foretold has come before');
-    return foretold;
+  const before = (): readonly FreshDelivery[] => {
+    assert(announced !== undefined, 'Announced deliveries were received before the reply');
+    return announced;
   };
   return {
     kind: 'written',
     outlook: from.next(),
     settled: unpackSettled(from),
     edits: from.nextFew(() => unpackEdited(from)),
-    born: from.next<boolean>() ? before() : unpackBorn(from),
+    fresh: from.next<boolean>() ? before() : unpackFresh(from),
     worked: from.next<boolean>() ? unpackWorked(from) : undefined,
   };
 }
 
-function packBorn(to: Packing, born: readonly Born[]): void {
-  to.list.push(born.length);
-  for (const { event, n, appNo, lane, callback, version, concurrency } of born) {
+function packFresh(to: Packing, fresh: readonly FreshDelivery[]): void {
+  to.list.push(fresh.length);
+  for (const { event, n, appNo, lane, callback, version, concurrency } of fresh) {
     to.list.push(event, n, appNo, lane, callback, version, concurrency);
   }
 }
 
-function unpackBorn(from: Unpacking): Born[] {
-  return from.nextFew((): Born => ({
+function unpackFresh(from: Unpacking): FreshDelivery[] {
+  return from.nextFew((): FreshDelivery => ({
     event: from.next(),
     n: from.next(),
     appNo: from.next(),

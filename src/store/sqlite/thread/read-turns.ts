@@ -2,7 +2,7 @@
 // its own, and the reads in progress take turns, a statement each. So a short read of one app waits
 // for a few statements of others, not for their backlogs.
 import { appNoOf, type ReadCall, type ReadReply } from '../../port/transport-protocol.ts';
-import { FairQueue, type AppNo } from '../../batch/fair-queue.ts';
+import { FairQueue, type AppNo } from '../../../core/load/fair-queue.ts';
 import type { SqliteReader } from '../batch/reader.ts';
 
 export interface ReadTurns {

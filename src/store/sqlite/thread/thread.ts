@@ -11,13 +11,13 @@ import {
   asWorkReply,
 } from '../../port/transport-protocol.ts';
 import { CannotOpenStore, StoreUnavailable } from '../../port/store.ts';
-import type { Born } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery } from '../../port/delivery-verbs.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { ReaderOptions } from '../batch/reader.ts';
 import type { FromThread, ToThread } from './answering.ts';
-import { packBatch, unpackForetold, unpackWritten, unpackTargets } from './codec.ts';
+import { packBatch, unpackAnnounced, unpackWritten, unpackTargets } from './codec.ts';
 import type { ReadAnswer } from './read-thread.ts';
-import type { Foretold, WriteAnswer, WriteQuestion } from './write-thread.ts';
+import type { Announced, WriteAnswer, WriteQuestion } from './write-thread.ts';
 
 export interface ThreadOptions extends SqliteOptions {
   /**
@@ -57,7 +57,7 @@ export function startThreads(): StartedThreads {
   };
 }
 
-type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer, Foretold>;
+type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer, Announced>;
 type Reader = Thread<ReaderOptions, ReadCall, ReadAnswer>;
 
 interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal'> {
@@ -66,18 +66,18 @@ interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal
 }
 
 function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
-  const send: Transport['send'] = async (batch, foretell) => {
+  const send: Transport['send'] = async (batch, announce) => {
     const question = packBatch(batch);
-    let foretold: readonly Born[] | undefined;
+    let announced: readonly FreshDelivery[] | undefined;
     const answer = await writer.ask(question, {
       transfer: [question.bytes],
       onAhead: (parcel) => {
-        foretold = unpackForetold(parcel);
-        foretell?.(foretold);
+        announced = unpackAnnounced(parcel);
+        announce?.(announced);
       },
     });
     if (answer.kind === 'fatal') onFatal(toError(answer));
-    return answer.kind === 'written' ? unpackWritten(answer.parcel, foretold) : answer;
+    return answer.kind === 'written' ? unpackWritten(answer.parcel, announced) : answer;
   };
   return {
     send,
@@ -130,7 +130,7 @@ class Thread<Options, Question, Answer, Word = never> {
   /** Rejects with CannotOpenStore. */
   async open(options: Options, onDeath: (error: Error) => void): Promise<void> {
     this.#onDeath = onDeath;
-    this.#tell({ kind: 'open', options });
+    this.#post({ kind: 'open', options });
     return this.#opening.promise;
   }
 
@@ -148,7 +148,7 @@ class Thread<Options, Question, Answer, Word = never> {
     const id = this.#lastId;
     const answer = Promise.withResolvers<Answer>();
     this.#waiting.set(id, { answer, onAhead });
-    this.#tell({ kind: 'ask', id, question }, transfer);
+    this.#post({ kind: 'ask', id, question }, transfer);
     return answer.promise;
   }
 
@@ -156,12 +156,12 @@ class Thread<Options, Question, Answer, Word = never> {
   async close(): Promise<void> {
     if (this.#state === 'opening' || this.#state === 'open') {
       this.#state = 'closing';
-      this.#tell({ kind: 'close' });
+      this.#post({ kind: 'close' });
     }
     return this.#ended.promise;
   }
 
-  #tell(message: ToThread<Options, Question>, transfer: readonly ArrayBuffer[] = []): void {
+  #post(message: ToThread<Options, Question>, transfer: readonly ArrayBuffer[] = []): void {
     this.#worker.postMessage(message, transfer);
   }
 

@@ -2,23 +2,23 @@
 // Each prepares its statements once, when the database is opened, and returns the function that
 // runs them.
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import type { Births } from '../../rules/offer-slots.ts';
+import type { InsertLeases } from '../../rules/offer-slots.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
 import type { KnownRules, Listener } from '../../rules/listeners.ts';
 
-export interface BirthContext {
+export interface InsertContext {
   /** The time of the batch. */
   nowMs: number;
   /** Room for fresh deliveries on the node that sent the batch. */
-  births: Births;
+  insertLeases: InsertLeases;
   /** Receives the facts of the batch for statistics. */
   facts: Fact[];
 }
 
-export interface EditContext extends BirthContext {
+export interface EditContext extends InsertContext {
   /** Results of reads for the publishes just before this one. */
-  known: PublishMemo;
+  memo: PublishMemo;
 }
 
 export type Edit<V extends EditVerb> = (input: EditInput<V>, context: EditContext) => EditOutput<V>;
@@ -37,11 +37,11 @@ export interface PublishMemo {
    * By app, contract and name of the event; undefined: too many match, so they are left to a
    * fan-out.
    */
-  heard: Map<string, readonly Listener[] | undefined>;
+  listeners: Map<string, readonly Listener[] | undefined>;
   /** Span of the current slice: searches find events only within the stored span. */
   span: { slice: number; first: string; last: string } | undefined;
 }
 
 export function emptyMemo(): PublishMemo {
-  return { lanes: new Map(), rules: new Map(), heard: new Map(), span: undefined };
+  return { lanes: new Map(), rules: new Map(), listeners: new Map(), span: undefined };
 }

@@ -42,8 +42,8 @@ export function prepareSteps(db: DatabaseSync): RunInSteps {
 function preparedOn(db: DatabaseSync): (sql: string) => StatementSync {
   const prepared = new Map<string, StatementSync>();
   return (sql) => {
-    const known = prepared.get(sql);
-    if (known !== undefined) return known;
+    const cached = prepared.get(sql);
+    if (cached !== undefined) return cached;
     const statement = db.prepare(sql);
     prepared.set(sql, statement);
     return statement;

@@ -22,7 +22,7 @@ export const retainSql = {
   fanningOut: 'select min(event) as event from fanout',
 } as const;
 
-export function prepareRetain(db: DatabaseSync, aside: StalledFanOuts): Edit<'retain'> {
+export function prepareRetain(db: DatabaseSync, stalled: StalledFanOuts): Edit<'retain'> {
   const expire = prepareExpire(db);
   const firstPending = prepareFirstPending(db);
   const forgetEvents = prepareForgetEvents(db);
@@ -32,7 +32,7 @@ export function prepareRetain(db: DatabaseSync, aside: StalledFanOuts): Edit<'re
     assert(limit >= 1, `Cannot retain by ${limit} rows: to SQLite a negative limit means no limit`);
     const below = firstIdAt(beforeMs);
     const { ended, expired } = expire({ below, limit, nowMs, facts });
-    runScript(endFanOuts(aside, { below, limit }));
+    runScript(endFanOuts(stalled, { below, limit }));
     // Deletes only events older than the first one with a pending delivery or a fan-out. The rest
     // ends soon: a leased delivery ends within a minute, or becomes pending again and expires, and
     // stuck fan-outs were ended above. So nothing holds up retention for long.
@@ -219,7 +219,7 @@ function prepareForgetEvents(db: DatabaseSync): ForgetEvents {
   const remove = db.prepare(forgetEventsSql.event);
   return (below, limit) => {
     let left = limit;
-    let bytesLeft: number = limits.keeperBytesMax;
+    let bytesLeft: number = limits.retentionBytesMax;
     while (left > 0 && bytesLeft > 0) {
       const row = oldest.get(below);
       if (row === undefined) return { deleted: limit - left, isMore: false };

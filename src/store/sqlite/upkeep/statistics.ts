@@ -4,10 +4,10 @@ import type { DatabaseSync } from 'node:sqlite';
 import { strict as assert } from 'node:assert';
 import { limits } from '../../../core/limits/limits.ts';
 import { minuteOf, coarseMinutes, minuteMs } from '../../../core/telemetry/statistics.ts';
-import { type Fact, figuresByApp } from '../../statistics/transaction-facts.ts';
+import { type Fact, statisticsByApp } from '../../statistics/transaction-facts.ts';
 import {
   appColumns,
-  figureValues,
+  statisticsValues,
   increments,
   subscriptionColumns,
 } from '../../statistics/statistics-columns.ts';
@@ -20,7 +20,7 @@ import type { Edit } from '../transaction/edit.ts';
 
 const placeholders = (columns: readonly string[]): string => columns.map(() => '?').join(', ');
 
-export const writeFiguresSql = {
+export const writeStatisticsSql = {
   app: `
     insert into stat_app (app, minute, writer, ${appColumns.all.join(', ')})
     values (?, ?, ?, ${placeholders(appColumns.all)})
@@ -35,16 +35,19 @@ export const writeFiguresSql = {
 /** The number of the only process that writes to this database. */
 export const writer = 1;
 
-export type KeepFigures = (limit: number) => { written: number; isMore: boolean };
+export type KeepStatistics = (limit: number) => { written: number; isMore: boolean };
 
-export function prepareKeepFigures(db: DatabaseSync, gathered: PendingStatistics): KeepFigures {
-  const write = db.prepare(writeFiguresSql.subscription);
+export function prepareKeepStatistics(
+  db: DatabaseSync,
+  pending: PendingStatistics,
+): KeepStatistics {
+  const write = db.prepare(writeStatisticsSql.subscription);
   return (limit) => {
-    const some = gathered.take(limit);
+    const some = pending.take(limit);
     for (const { lane, minute, figures } of some) {
-      write.run(minute, ...figureValues(subscriptionColumns, figures), lane);
+      write.run(minute, ...statisticsValues(subscriptionColumns, figures), lane);
     }
-    return { written: some.length, isMore: !gathered.isEmpty() };
+    return { written: some.length, isMore: !pending.isEmpty() };
   };
 }
 
@@ -52,19 +55,19 @@ export function prepareKeepFigures(db: DatabaseSync, gathered: PendingStatistics
  * The last statement of a transaction. Its cost is negligible within a batch of one app, and grows
  * with a row for each app involved.
  */
-export type WriteFigures = (facts: readonly Fact[], nowMs: number) => void;
+export type WriteStatistics = (facts: readonly Fact[], nowMs: number) => void;
 
-export function prepareWriteFigures(
+export function prepareWriteStatistics(
   db: DatabaseSync,
-  { gathered, keep }: { gathered: PendingStatistics; keep: KeepFigures },
-): WriteFigures {
-  const write = db.prepare(writeFiguresSql.app);
+  { pending, keep }: { pending: PendingStatistics; keep: KeepStatistics },
+): WriteStatistics {
+  const write = db.prepare(writeStatisticsSql.app);
   return (facts, nowMs) => {
-    for (const [appNo, figures] of figuresByApp(facts)) {
-      write.run(appNo, minuteOf(nowMs), writer, ...figureValues(appColumns, figures));
+    for (const [appNo, figures] of statisticsByApp(facts)) {
+      write.run(appNo, minuteOf(nowMs), writer, ...statisticsValues(appColumns, figures));
     }
     // Writes as many as this batch may add, so that the accumulated figures stay bounded.
-    if (gathered.isFull()) keep(Math.max(facts.length, limits.figuresRowsMax));
+    if (pending.isFull()) keep(Math.max(facts.length, limits.statisticsRowsMax));
   };
 }
 
@@ -77,7 +80,7 @@ const ofSubscription = subscriptionColumns.all.join(', ');
 const fine = 'where subscription = :subscription and minute = :minute';
 const fresh = 'where app = :app and minute = :minute and writer = :writer';
 
-export const tidyFiguresSql = {
+export const tidyStatisticsSql = {
   over: `
     select app, minute, writer from stat_app indexed by stat_app_fresh
     where writer > 0 and minute < ? limit ? + 0`,
@@ -110,17 +113,17 @@ export const tidyFiguresSql = {
        where minute % ${coarseMinutes} = 0 and minute < ? limit ? + 0)`,
 } as const;
 
-export function prepareTidyFigures(db: DatabaseSync): Edit<'tidyFigures'> {
-  const over = db.prepare(tidyFiguresSql.over);
+export function prepareTidyStatistics(db: DatabaseSync): Edit<'tidyStatistics'> {
+  const over = db.prepare(tidyStatisticsSql.over);
   const steps = [
-    db.prepare(tidyFiguresSql.keep),
-    db.prepare(tidyFiguresSql.total),
-    db.prepare(tidyFiguresSql.remove),
+    db.prepare(tidyStatisticsSql.keep),
+    db.prepare(tidyStatisticsSql.total),
+    db.prepare(tidyStatisticsSql.remove),
   ];
-  const fineRows = db.prepare(tidyFiguresSql.fine);
-  const coarsen = [db.prepare(tidyFiguresSql.coarse), db.prepare(tidyFiguresSql.removeFine)];
-  const oldOfApps = db.prepare(tidyFiguresSql.oldOfApps);
-  const oldOfSubscriptions = db.prepare(tidyFiguresSql.oldOfSubscriptions);
+  const fineRows = db.prepare(tidyStatisticsSql.fine);
+  const coarsen = [db.prepare(tidyStatisticsSql.coarse), db.prepare(tidyStatisticsSql.removeFine)];
+  const oldOfApps = db.prepare(tidyStatisticsSql.oldOfApps);
+  const oldOfSubscriptions = db.prepare(tidyStatisticsSql.oldOfSubscriptions);
   return ({ appKeepMs, subscriptionFineMs, subscriptionKeepMs, limit }, { nowMs }) => {
     assert(limit >= 1, `Cannot tidy ${limit} rows: to SQLite a negative limit means no limit`);
     const rows = over.all(minuteOf(nowMs - minuteMs), limit);

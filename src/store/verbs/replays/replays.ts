@@ -308,8 +308,8 @@ function* ofEvents(
   const values = Array.from(ids, (id) => [id]);
   const found = yield* forEach(replayableSql.name, values);
   const fitting = found.filter((row) => fitsEvent(text(row, 'name'), pattern));
-  const heard = new Set(fitting.map((row) => text(row, 'id')));
-  return rows.filter((row) => heard.has(text(row, 'event')));
+  const fittingIds = new Set(fitting.map((row) => text(row, 'id')));
+  return rows.filter((row) => fittingIds.has(text(row, 'event')));
 }
 
 function toName(row: Row): DeliveryName {

@@ -22,7 +22,7 @@ import type { Read } from './verb.ts';
 
 export const noticesSql = {
   // Own events belong to no contract.
-  heard: `
+  listening: `
     select app from pattern indexed by pattern_alive
     where app = ?1 and contract = '' and pattern = ?2 and died is null limit 1`,
   insert: 'insert into notice (app, name, payload, created_ms) values (?1, ?2, ?3, ?4)',
@@ -49,16 +49,16 @@ export function* writeNotice({ appNo, name, payload }: NewNotice, nowMs: number)
   yield* all(noticesSql.insert, appNo, name, payload, nowMs);
 }
 
-export function* isHeard(appNo: number, name: NoticeName): Script<boolean> {
-  const heard = yield* appsHearing([appNo], name);
-  return heard.size > 0;
+export function* hasListeners(appNo: number, name: NoticeName): Script<boolean> {
+  const listening = yield* appsHearing([appNo], name);
+  return listening.size > 0;
 }
 
 function* appsHearing(apps: readonly number[], name: NoticeName): Script<Set<number>> {
   const asked = apps.flatMap((appNo) =>
     matchingPatterns(name).map((pattern) => [appNo, pattern] as const),
   );
-  const rows = yield* forEach(noticesSql.heard, asked);
+  const rows = yield* forEach(noticesSql.listening, asked);
   return new Set(rows.map((row) => integer(row, 'app')));
 }
 
@@ -72,9 +72,9 @@ export function* noticesOfDead(
   nowMs: number,
 ): Script<readonly NewNotice[]> {
   const apps = [...new Set(dead.map(({ appNo }) => appNo))];
-  const heard = yield* appsHearing(apps, 'ringback.delivery.dead');
+  const listening = yield* appsHearing(apps, 'ringback.delivery.dead');
   const found = new Map<string, Delivery>();
-  for (const appNo of heard) {
+  for (const appNo of listening) {
     const names = dead.filter((one) => one.appNo === appNo);
     for (const [key, one] of yield* deliveriesNamed(appNo, names)) found.set(key, one);
   }
@@ -90,7 +90,7 @@ export function* noticesOfDead(
  * cause a loop, because a subscription ends only once.
  */
 export function* noticeGone({ appNo, event, n }: DeadDelivery, nowMs: number): Script<void> {
-  if (!(yield* isHeard(appNo, 'ringback.subscription.gone'))) return;
+  if (!(yield* hasListeners(appNo, 'ringback.subscription.gone'))) return;
   const [one] = (yield* deliveriesNamed(appNo, [{ event, n }])).values();
   if (one === undefined || (isOwn(one) && one.eventName !== pingEvent)) return;
   yield* writeNotice({ appNo, ...goneNotice({ ...factsOf(one), atMs: nowMs }) }, nowMs);
@@ -98,7 +98,7 @@ export function* noticeGone({ appNo, event, n }: DeadDelivery, nowMs: number): S
 
 /** An event published by SQL violated the contract. */
 export function* noticeRejected(appNo: number, facts: RejectedFacts): Script<void> {
-  if (!(yield* isHeard(appNo, 'ringback.event.rejected'))) return;
+  if (!(yield* hasListeners(appNo, 'ringback.event.rejected'))) return;
   yield* writeNotice({ appNo, ...rejectedNotice(facts) }, facts.atMs);
 }
 

@@ -92,7 +92,7 @@ export const gauges: Read<'gauges'> = function* () {
 };
 
 export const laneCensus: Read<'laneCensus'> = function* ({ after, nowMs, dueMost }) {
-  const row = yield* only(gaugesSql.lanes, after, nowMs, brokenAfter, limits.censusRowsMax);
+  const row = yield* only(gaugesSql.lanes, after, nowMs, brokenAfter, limits.laneScanRowsMax);
   const last = lastOf(row);
   const due =
     dueMost === 0
@@ -113,7 +113,7 @@ export const laneCensus: Read<'laneCensus'> = function* ({ after, nowMs, dueMost
 };
 
 export const subscriptionCensus: Read<'subscriptionCensus'> = function* ({ after }) {
-  const row = yield* only(gaugesSql.subscriptions, after, limits.censusRowsMax);
+  const row = yield* only(gaugesSql.subscriptions, after, limits.laneScanRowsMax);
   return {
     last: lastOf(row),
     active: integer(row, 'active'),
@@ -123,7 +123,7 @@ export const subscriptionCensus: Read<'subscriptionCensus'> = function* ({ after
 };
 
 function lastOf(row: Row): number | undefined {
-  const isFull = integer(row, 'examined') === limits.censusRowsMax;
+  const isFull = integer(row, 'examined') === limits.laneScanRowsMax;
   return isFull ? maybe(integer, row, 'last') : undefined;
 }
 

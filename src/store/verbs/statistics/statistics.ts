@@ -3,7 +3,7 @@
 // bounded number. bench/parts/overview.ts measures it.
 import { limits } from '../../../core/limits/limits.ts';
 import { type Counts, noStatistics, type Span } from '../../../core/telemetry/statistics.ts';
-import type { StepFigures, Attention } from '../../port/statistics-verbs.ts';
+import type { StepStatistics, Attention } from '../../port/statistics-verbs.ts';
 import { waits } from '../../sql/end-states.ts';
 import { integer, maybe, text, type Row } from '../../sql/row.ts';
 import { all, forEach, only, type Script, type Value } from '../../sql/statement.ts';
@@ -11,8 +11,8 @@ import {
   appColumns,
   subscriptionColumns,
   sums,
-  toFigures,
-  type FigureColumns,
+  toStatistics,
+  type StatisticsColumns,
 } from '../../statistics/statistics-columns.ts';
 import type { Read } from '../shared/verb.ts';
 
@@ -22,7 +22,7 @@ const ofSubscription = 'lane in (select no from lane where subscription = ?1)';
 const step = (from: string, length: string): string =>
   `cast((minute - ${from}) / ${length} as integer) as step`;
 
-export const figuresSql = {
+export const statisticsSql = {
   // Past minutes are in the row of minute 0; the other rows are few.
   counts: `
     select ${countColumns.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', ')}
@@ -63,9 +63,9 @@ export const counts: Read<'counts'> = function* ({ appNo }) {
   return yield* countsOf(appNo);
 };
 
-export const appFigures: Read<'appFigures'> = function* ({ appNo, span }) {
+export const appStatistics: Read<'appStatistics'> = function* ({ appNo, span }) {
   const values = [appNo, ...spanValues(span)];
-  const rows = yield* all(figuresSql.ofApp, ...values);
+  const rows = yield* all(statisticsSql.ofApp, ...values);
   return {
     steps: toSteps(rows, appColumns),
     counts: yield* countsOf(appNo),
@@ -74,10 +74,10 @@ export const appFigures: Read<'appFigures'> = function* ({ appNo, span }) {
   };
 };
 
-export const subscriptionFigures: Read<'subscriptionFigures'> = function* (input) {
+export const subscriptionStatistics: Read<'subscriptionStatistics'> = function* (input) {
   const { appNo, ids, span, pendingMax } = input;
   const asked = ids.map((id) => [id, appNo]);
-  const rows = yield* forEach(figuresSql.subscription, asked);
+  const rows = yield* forEach(statisticsSql.subscription, asked);
   const numbers = new Map(rows.map((row) => [text(row, 'id'), integer(row, 'no')]));
   const known = ids.flatMap((id) => {
     const no = numbers.get(id);
@@ -86,11 +86,11 @@ export const subscriptionFigures: Read<'subscriptionFigures'> = function* (input
   const each = (...more: readonly Value[]): (readonly Value[])[] =>
     known.map(({ no }) => [no, ...more]);
   const steps = bySubscription(
-    yield* forEach(figuresSql.ofSubscription, each(...spanValues(span))),
+    yield* forEach(statisticsSql.ofSubscription, each(...spanValues(span))),
   );
-  const waiting = bySubscription(yield* forEach(figuresSql.waiting, each(pendingMax)));
-  const heads = bySubscription(yield* forEach(figuresSql.heads, each()));
-  const running = bySubscription(yield* forEach(figuresSql.running, each()));
+  const waiting = bySubscription(yield* forEach(statisticsSql.waiting, each(pendingMax)));
+  const heads = bySubscription(yield* forEach(statisticsSql.heads, each()));
+  const running = bySubscription(yield* forEach(statisticsSql.running, each()));
   return known.map(({ id, no }) => {
     const [due, runs] = [waiting.get(no) ?? [], running.get(no) ?? []];
     const pending = foundIn(due) + foundIn(runs);
@@ -107,7 +107,7 @@ export const subscriptionFigures: Read<'subscriptionFigures'> = function* (input
 };
 
 function* countsOf(appNo: number): Script<Counts> {
-  const row = yield* only(figuresSql.counts, appNo);
+  const row = yield* only(statisticsSql.counts, appNo);
   const { counts: found } = noStatistics();
   for (const name of countColumns) found[name] = integer(row, name);
   return found;
@@ -117,9 +117,9 @@ function spanValues({ fromMinute, untilMinute, stepMinutes }: Span): [number, nu
   return [fromMinute, untilMinute, stepMinutes];
 }
 
-function toSteps(rows: readonly Row[], columns: FigureColumns): StepFigures[] {
+function toSteps(rows: readonly Row[], columns: StatisticsColumns): StepStatistics[] {
   return rows
-    .map((row) => ({ step: integer(row, 'step'), figures: toFigures(row, columns) }))
+    .map((row) => ({ step: integer(row, 'step'), figures: toStatistics(row, columns) }))
     .sort((a, b) => a.step - b.step);
 }
 

@@ -34,7 +34,7 @@ export const editSubscriptionSql = {
   // again.
   renew: 'update lane set version = ?2 where subscription = ?1',
   callback: 'select no, event, url, lane from callback where subscription = ?1 and position = ?2',
-  hears: 'update callback set event = ?2 where no = ?1',
+  events: 'update callback set event = ?2 where no = ?1',
   target: 'update callback set url = ?2, inactive = null, lane = ?3 where no = ?1',
 } as const;
 
@@ -95,7 +95,7 @@ function* setEvents(
   const { appNo, contract, version: born } = subscription;
   for (const { position, events } of changes) {
     const { callback, lane } = yield* callbackAt(position, { no, subscription });
-    yield* all(editSubscriptionSql.hears, callback, events.join(' '));
+    yield* all(editSubscriptionSql.events, callback, events.join(' '));
     if (lane === undefined) continue;
     yield* changePatterns({ appNo, contract, events, callback, lane, born }, nowMs);
   }

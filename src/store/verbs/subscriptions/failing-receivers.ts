@@ -9,7 +9,7 @@ import { type Row, integer, maybe, one, text } from '../../sql/row.ts';
 import { type Script, all, first, only } from '../../sql/statement.ts';
 import { raiseVersion } from './patterns.ts';
 import { editSubscriptionSql } from './edit-subscription.ts';
-import { isHeard, writeNotice } from '../shared/notices.ts';
+import { hasListeners, writeNotice } from '../shared/notices.ts';
 import type { Edit, Read } from '../shared/verb.ts';
 import { healthOf, type LaneHealth } from '../../../core/domain/health.ts';
 import { toLaneState } from '../shared/lanes.ts';
@@ -73,7 +73,7 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
   yield* all(editSubscriptionSql.renew, no, version);
   const subscription = text(found, 'id');
   if (
-    (yield* isHeard(appNo, 'ringback.subscription.disabled')) &&
+    (yield* hasListeners(appNo, 'ringback.subscription.disabled')) &&
     (yield* first(disableFailingSql.others, no)) !== undefined
   ) {
     // Its callback may have another lane by now.

@@ -38,11 +38,11 @@ export function* addPatterns(input: Listening): Script<void> {
 export function* changePatterns(input: Listening, nowMs: number): Script<void> {
   const { callback, events, born } = input;
   const rows = yield* all(listenSql.alive, callback);
-  const heard = rows.map((row) => text(row, 'pattern'));
-  for (const pattern of heard) {
+  const existing = rows.map((row) => text(row, 'pattern'));
+  for (const pattern of existing) {
     if (!events.includes(pattern)) yield* all(listenSql.end, callback, pattern, born, nowMs);
   }
-  yield* addPatterns({ ...input, events: events.filter((pattern) => !heard.includes(pattern)) });
+  yield* addPatterns({ ...input, events: events.filter((pattern) => !existing.includes(pattern)) });
 }
 
 // The app's version, incremented by every change of what its events can reach, and its number of

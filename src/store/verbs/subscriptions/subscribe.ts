@@ -88,8 +88,8 @@ interface Owner {
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
   const { appNo, contract, subscription, version, lane } = owner;
   const { position, label, events, definition, method, url, inactive } = callback;
-  const heard = events.join(' ');
-  const values = [appNo, subscription, position, label, heard, definition, method, url] as const;
+  const patterns = events.join(' ');
+  const values = [appNo, subscription, position, label, patterns, definition, method, url] as const;
   if (lane === undefined) {
     yield* all(subscribeSql.callback, ...values, inactive ?? null, null);
     return;

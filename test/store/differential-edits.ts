@@ -8,8 +8,8 @@ import { editCall } from '../../src/store/port/transport-protocol.ts';
 import type { EditInput, Idempotency } from '../../src/store/port/store.ts';
 import type { Chosen } from './model-commands.ts';
 import { callback, digest, inactive } from './subject.ts';
-import { type Cast, pick } from './twin-cast.ts';
-import type { EditCommand, KeyUse } from './twin-commands.ts';
+import { type Cast, pick } from './differential-operands.ts';
+import type { EditCommand, KeyUse } from './differential-commands.ts';
 
 type Choice = NonNullable<Extract<EditCommand, { kind: 'edit' }>['chosen']>;
 
@@ -41,11 +41,11 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
     case 'edit':
       return editSubscription(cast, each);
     case 'disable': {
-      const lane = pick(cast.twins.table('lane'), each.which);
+      const lane = pick(cast.pair.table('lane'), each.which);
       return lane && editCall('disableFailing', { appNo, lane: Number(lane['no']) });
     }
     case 'notice': {
-      const waiting = pick(cast.twins.table('notice'), 0);
+      const waiting = pick(cast.pair.table('notice'), 0);
       const name = String(waiting?.['name'] ?? 'ringback.delivery.dead');
       const no = each.how === 'there' ? Number(waiting?.['no'] ?? 1e6) : 1e6;
       return editCall('publish', {
@@ -60,7 +60,7 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
     }
     case 'forgetPatterns': {
       // Without a limit: of those that died at one time, each forgets others first.
-      const beforeMs = cast.twins.nowMs - each.agoMs;
+      const beforeMs = cast.pair.nowMs - each.agoMs;
       return editCall('forgetPatterns', { beforeMs, limit: 500 });
     }
     case 'unsubscribe':
@@ -78,7 +78,7 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
       return editCall('rescue', { silentMs: each.silentMs });
     case 'forget': {
       // Without a limit: of keys that were kept at one time, each forgets others first.
-      const idempotencyBeforeMs = cast.twins.nowMs - each.agoMs;
+      const idempotencyBeforeMs = cast.pair.nowMs - each.agoMs;
       return editCall('forget', { idempotencyBeforeMs, limit: 500 });
     }
     case 'appendFeed':
@@ -90,7 +90,7 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
     case 'session':
       return editSession(cast, each);
     case 'setting': {
-      const value = digest(String(cast.twins.nowMs));
+      const value = digest(String(cast.pair.nowMs));
       return editCall('keepSetting', { name: `setting ${each.which}`, value });
     }
     case 'replay':
@@ -98,15 +98,15 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
     case 'cancelReplay':
       return editCall('cancelReplay', { appNo, id: cast.idOf('replay', each.which) });
     case 'forgetReplays': {
-      const endedBeforeMs = cast.twins.nowMs - each.agoMs;
+      const endedBeforeMs = cast.pair.nowMs - each.agoMs;
       return editCall('forgetReplays', { endedBeforeMs, limit: 500 });
     }
-    case 'keepFigures':
-      return editCall('keepFigures', { limit: limits.figuresGatheredMax });
-    case 'tidyFigures': {
+    case 'keepStatistics':
+      return editCall('keepStatistics', { limit: limits.pendingStatisticsMax });
+    case 'tidyStatistics': {
       const { fineMs: subscriptionFineMs, keepMs } = each;
       const keep = { appKeepMs: keepMs, subscriptionFineMs, subscriptionKeepMs: keepMs };
-      return editCall('tidyFigures', { ...keep, limit: 500 });
+      return editCall('tidyStatistics', { ...keep, limit: 500 });
     }
     case 'poison':
       return poison(cast, each);
@@ -117,21 +117,21 @@ function editSubscription(
   cast: Cast,
   each: Extract<EditCommand, { kind: 'edit' }>,
 ): EditCall | undefined {
-  const { who, state, positions, isNewSecret, isStale, heard, chosen } = each;
-  const found = pick(cast.twins.table('subscription'), who);
+  const { who, state, positions, isNewSecret, isStale, patterns, chosen } = each;
+  const found = pick(cast.pair.table('subscription'), who);
   if (found === undefined) return undefined;
-  const known = cast.twins.table('callback').filter((row) => row['subscription'] === found['no']);
+  const known = cast.pair.table('callback').filter((row) => row['subscription'] === found['no']);
   const urls = positions
     .filter((position) => known.some((row) => row['position'] === position))
-    .map((position) => ({ position, url: `https://new.example/${cast.twins.nowMs}` }));
+    .map((position) => ({ position, url: `https://new.example/${cast.pair.nowMs}` }));
   return editCall('editSubscription', {
     appNo: Number(found['app']),
     id: String(found['id']),
     version: Number(found['version']) - (isStale ? 1 : 0),
     state,
     urls,
-    secrets: isNewSecret ? digest(String(cast.twins.nowMs)) : undefined,
-    events: heard === undefined ? [] : [{ position: 0, events: [...new Set(heard)] }],
+    secrets: isNewSecret ? digest(String(cast.pair.nowMs)) : undefined,
+    events: patterns === undefined ? [] : [{ position: 0, events: [...new Set(patterns)] }],
     chosen: chosen && choose(cast, chosen),
   });
 }
@@ -140,7 +140,7 @@ function choose(
   cast: Cast,
   { expiresInMs, ...chosen }: Choice,
 ): EditInput<'editSubscription'>['chosen'] {
-  const expiresMs = expiresInMs === undefined ? undefined : cast.twins.nowMs + expiresInMs;
+  const expiresMs = expiresInMs === undefined ? undefined : cast.pair.nowMs + expiresInMs;
   const headers = chosen.filter === undefined ? undefined : digest('headers');
   return { controls: { ...controlsOf(chosen), expiresMs }, headers };
 }
@@ -166,7 +166,7 @@ function editFeed(
   cast: Cast,
   { kind, which, agoMs }: Extract<EditCommand, { agoMs: number; which: number }>,
 ): EditCall {
-  const { nowMs } = cast.twins;
+  const { nowMs } = cast.pair;
   const node = 1 + (which % 3);
   switch (kind) {
     case 'appendFeed': {
@@ -189,7 +189,7 @@ function editKey(cast: Cast, { how, which }: Extract<EditCommand, { kind: 'key' 
       return editCall('createKey', { appNo, key: cast.key() });
     case 'rotate': {
       const hash = digest(`rotated ${which}`);
-      return editCall('rotateKey', { appNo, id, hash, oldUntilMs: cast.twins.nowMs + which });
+      return editCall('rotateKey', { appNo, id, hash, oldUntilMs: cast.pair.nowMs + which });
     }
     case 'revoke':
       return editCall('revokeKey', { appNo, id });
@@ -203,7 +203,7 @@ function editSession(
   { how, which }: Extract<EditCommand, { kind: 'session' }>,
 ): EditCall {
   const hash = digest(`session ${which % 4}`);
-  const expiresMs = cast.twins.nowMs + 1 + which * 1_000;
+  const expiresMs = cast.pair.nowMs + 1 + which * 1_000;
   switch (how) {
     case 'create':
     case 'ticket': {
@@ -223,7 +223,7 @@ function editSession(
     case 'end':
       return editCall('endSession', { hash });
     case 'forget':
-      return editCall('forgetSessions', { beforeMs: cast.twins.nowMs, limit: 500 });
+      return editCall('forgetSessions', { beforeMs: cast.pair.nowMs, limit: 500 });
   }
 }
 
@@ -234,7 +234,7 @@ function poison(
   const appNo = cast.apps[0];
   switch (how) {
     case 'publish': {
-      const event = pick(cast.twins.table('event'), which);
+      const event = pick(cast.pair.table('event'), which);
       if (event === undefined) return undefined;
       const input = cast.published({ names: ['a', 'a'] });
       const [first] = input.events;
@@ -256,7 +256,7 @@ function poison(
         positions: [0],
         isNewSecret: true,
         isStale: false,
-        heard: ['c'],
+        patterns: ['c'],
         chosen: {
           ordered: true,
           rate: 4,

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 
 /** Rejects if the stream ends without it. */
-export async function untilSaid(stream: Readable, pattern: RegExp): Promise<RegExpExecArray> {
+export async function waitForOutput(stream: Readable, pattern: RegExp): Promise<RegExpExecArray> {
   return new Promise((resolve, reject) => {
     let said: string | undefined = '';
     stream.on('data', (chunk) => {

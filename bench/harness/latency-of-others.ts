@@ -1,10 +1,10 @@
 // How long publishes of others wait for their answer during something else: events without
 // subscribers, at a fixed rate that does not wait for answers.
 import type { Contender } from '../contenders/contender.ts';
-import { quantile } from './figures.ts';
+import { quantile } from './spread.ts';
 import type { Loaded } from './load.ts';
 import { plainPayload } from './numbered.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from './measure.ts';
 
 export interface Others {
   requests: number;
@@ -13,7 +13,7 @@ export interface Others {
 }
 
 /** The 99th percentile, in milliseconds. */
-export async function waitOfOthers(
+export async function latencyOfOthers(
   stage: Stage,
   { publish }: Pick<Contender, 'publish'>,
   others: Others,

@@ -1,5 +1,5 @@
 // The time in milliseconds, on a clock that all processes of the machine share.
 
-export function sharedMs(): number {
+export function machineMs(): number {
   return Number(process.hrtime.bigint()) / 1_000_000;
 }

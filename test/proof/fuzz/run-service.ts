@@ -9,7 +9,7 @@ import { heapMiB } from './heap.ts';
 import { judge, operationFor } from './judge.ts';
 import { learn, type Promised } from './learn.ts';
 import { Pool } from './pool.ts';
-import { reckon } from './reckon.ts';
+import { reckon } from './count-acknowledged.ts';
 import { show, type Caller, type FuzzRequest, type Intent } from './request.ts';
 import { shrink } from './shrink.ts';
 import { openStage, type Stage } from './stage.ts';

@@ -4,8 +4,8 @@ import { never } from '../../src/core/domain/lane.ts';
 import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import { editCall } from '../../src/store/port/transport-protocol.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';
-import type { Cell, Rows, Table } from './twin-tables.ts';
-import { differences, isNumbered, swap } from './twin-tables.ts';
+import type { Cell, Rows, Table } from './differential-tables.ts';
+import { differences, isNumbered, swap } from './differential-tables.ts';
 
 export class Names {
   readonly #tables: readonly Table[];

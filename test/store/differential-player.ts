@@ -9,28 +9,28 @@ import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import { editCall } from '../../src/store/port/transport-protocol.ts';
 import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { attempt, callback, inactive } from './subject.ts';
-import { Cast, contract, pick } from './twin-cast.ts';
-import type { Command, SettlementCommand } from './twin-commands.ts';
-import { replayOf, toCall } from './twin-edits.ts';
-import { read } from './twin-reads.ts';
-import type { Row } from './twin-tables.ts';
-import { startMs } from './twin-tables.ts';
-import type { Twins } from './twins.ts';
+import { Cast, contract, pick } from './differential-operands.ts';
+import type { Command, SettlementCommand } from './differential-commands.ts';
+import { replayOf, toCall } from './differential-edits.ts';
+import { read } from './differential-reads.ts';
+import type { Row } from './differential-tables.ts';
+import { startMs } from './differential-tables.ts';
+import type { StorePair } from './differential-stores.ts';
 
 const freshSlots = 4;
 
 export class Player {
-  readonly #twins: Twins;
+  readonly #pair: StorePair;
   readonly #cast: Cast;
 
-  constructor(twins: Twins) {
-    this.#twins = twins;
-    this.#cast = new Cast(twins);
+  constructor(pair: StorePair) {
+    this.#pair = pair;
+    this.#cast = new Cast(pair);
   }
 
   /** Two apps, a node, and a few who listen. */
   async begin(): Promise<void> {
-    await this.#twins.reset();
+    await this.#pair.reset();
     const apps = this.#cast.apps.map(() => {
       const id = this.#cast.id();
       return editCall('createApp', { id, name: id, key: this.#cast.key() });
@@ -42,7 +42,7 @@ export class Player {
     const listeners = [everything, ordered, told].map((subscription) =>
       editCall('subscribe', { subscription, idempotency: undefined }),
     );
-    await this.#twins.send([...apps, this.#cast.starting(), ...listeners]);
+    await this.#pair.send([...apps, this.#cast.starting(), ...listeners]);
   }
 
   /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
@@ -55,7 +55,7 @@ export class Player {
         at % 2 === 1 ? filtering : noControls,
       ),
     );
-    await this.#twins.send(
+    await this.#pair.send(
       subscriptions.map((subscription) =>
         editCall('subscribe', { subscription, idempotency: undefined }),
       ),
@@ -74,7 +74,7 @@ export class Player {
         await this.#beginFanOut(command.name);
         break;
       case 'startNode':
-        await this.#twins.send([this.#cast.starting()]);
+        await this.#pair.send([this.#cast.starting()]);
         break;
       case 'retain':
         await this.#retain(command);
@@ -83,7 +83,7 @@ export class Player {
         await this.#advance(command);
         break;
       case 'wait':
-        this.#twins.nowMs += command.ms;
+        this.#pair.nowMs += command.ms;
         break;
       case 'read':
         await read(this.#cast, command);
@@ -103,12 +103,12 @@ export class Player {
       lanes.push(breaking(call.input.subscription.id));
     }
     if (calls.length === 0) return;
-    if (calls.some(({ verb }) => verb === 'editSubscription')) await this.#twins.rest();
+    if (calls.some(({ verb }) => verb === 'editSubscription')) await this.#pair.rest();
     // What is kept was gathered before: from outcomes of the same transaction nothing yet, from one before all.
-    const isKeeping = calls.some(({ verb }) => verb === 'keepFigures');
+    const isKeeping = calls.some(({ verb }) => verb === 'keepStatistics');
     // One that is poisoned lets nothing of its transaction be born leased, and another transaction alone.
     const isSpoilt = settle.some((each) => each.attempt === 'poisoned');
-    await this.#twins.send(calls, {
+    await this.#pair.send(calls, {
       settlements: isKeeping ? [] : this.#settlements(from, settle),
       offer: isSpoilt ? undefined : this.#cast.offer({ room, laneRoom: freshSlots, node }),
       after: lanes.length === 0 ? undefined : lanes.join(';'),
@@ -117,7 +117,7 @@ export class Player {
 
   async #work(command: Extract<Command, { kind: 'work' }>): Promise<void> {
     const { from, settle, claim, isFanningOut, node } = command;
-    await this.#twins.work({
+    await this.#pair.work({
       settlements: this.#settlements(from, settle),
       claim: claim && this.#cast.offer({ ...claim, node }),
       fanOut: isFanningOut ? this.#cast.offer({ room: 2, laneRoom: 1, node }) : undefined,
@@ -143,7 +143,7 @@ export class Player {
 
   #settlement(row: Row, each: SettlementCommand): Settlement {
     const { outcome: kind, waitMs, startedAgoMs } = each;
-    const { nowMs } = this.#twins;
+    const { nowMs } = this.#pair;
     const dueMs = nowMs + waitMs;
     const lease = Number(row['lease']) + (each.lease === 'stale' ? 2 ** 20 : 0);
     const name = { event: String(row['event']), n: Number(row['n']), lease };
@@ -177,7 +177,7 @@ export class Player {
     const id = this.#cast.id();
     const appNo = this.#cast.apps[0];
     const names = JSON.stringify([name, '*']);
-    await this.#twins.exec(`
+    await this.#pair.exec(`
       insert into event (id, app, name, slice, created_ms, payload)
       select '${id}', ${appNo}, '${name}', (select coalesce(max(slice), 1) from event), 1,
         coalesce((select payload from event order by id limit 1), secrets)
@@ -188,7 +188,7 @@ export class Player {
 
   /** Fewer than there are: then SQLite leaves the history alone, which PostgreSQL drops by the day. */
   async #retain({ which, limit }: Extract<Command, { kind: 'retain' }>): Promise<void> {
-    const event = pick(this.#twins.table('event'), which);
+    const event = pick(this.#pair.table('event'), which);
     if (event === undefined) return;
     const beforeMs = timeOf(String(event['id'])) + 1;
     const below = firstIdAt(beforeMs);
@@ -196,28 +196,28 @@ export class Player {
       .live()
       .filter((row) => row['lease'] === null && String(row['event']) < below);
     const most = Math.min(limit, late.length);
-    if (most > 0) await this.#twins.retain({ beforeMs, limit: most });
+    if (most > 0) await this.#pair.retain({ beforeMs, limit: most });
   }
 
   async #advance(command: Extract<Command, { kind: 'advance' }>): Promise<void> {
     const { which, limit, isStale, state } = command;
     const running = (): Row[] =>
-      this.#twins.table('replay').filter((each) => each['state'] === 'running');
+      this.#pair.table('replay').filter((each) => each['state'] === 'running');
     if (running().length === 0) {
       const wide = { name: undefined, who: undefined, status: undefined, error: undefined };
       const rest = { app: 0, rate: 7, runningMax: 1, idempotency: undefined } as const;
-      await this.#twins.send([replayOf(this.#cast, { kind: 'replay', state, ...wide, ...rest })]);
+      await this.#pair.send([replayOf(this.#cast, { kind: 'replay', state, ...wide, ...rest })]);
     }
     const row = pick(running(), which);
     if (row === undefined) return;
     const [id, appNo] = [String(row['id']), Number(row['app'])];
-    const replay = await this.#twins.read('replay', { appNo, id });
+    const replay = await this.#pair.read('replay', { appNo, id });
     assert(replay !== undefined);
     const { filter, cursor, lastEvent, createdMs: endedByMs } = replay;
     const walk = { appNo, filter, endedByMs, after: cursor, lastEvent, limit };
-    const { names, reached: to, isLast } = await this.#twins.read('replayable', walk);
+    const { names, reached: to, isLast } = await this.#pair.read('replayable', walk);
     const from = { event: cursor.event, n: cursor.n + (isStale ? 1 : 0) };
-    await this.#twins.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
+    await this.#pair.send([editCall('advanceReplay', { id, from, to, names, isLast })]);
   }
 }
 

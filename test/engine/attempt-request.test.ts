@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { makeSigningSecret, type SigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import type { SendRequest } from '../../src/egress/http/exchange.ts';
-import { foresee, requestOf } from '../../src/engine/deliver/attempt-request.ts';
+import { prepareRequests, requestOf } from '../../src/engine/deliver/attempt-request.ts';
 import { createPrepare, type KnownTarget } from '../../src/engine/targets/prepared-target.ts';
 import { leased, unsigned } from './one-delivery.ts';
 
@@ -32,7 +32,7 @@ function stage(target = targetOf()) {
     clock,
     printed,
     known,
-    foresee: () => foresee(deps, [delivery]),
+    prepareRequests: () => prepareRequests(deps, [delivery]),
     requestTo: (one: KnownTarget | undefined) => {
       assert(one !== undefined);
       return requestOf(deps, { leased: delivery, target: one });
@@ -59,7 +59,7 @@ function isSignedWith(request: SendRequest, { secret }: SigningSecret): boolean 
 describe('a request that was built ahead', () => {
   it('is sent, once', () => {
     const on = stage();
-    on.foresee();
+    on.prepareRequests();
     on.clock.ms += 700;
     const [made] = on.printed;
     assert(made !== undefined && isSignedWith(made, fresh));
@@ -73,7 +73,7 @@ describe('a request that was built ahead', () => {
   for (const [when, stepMs] of Object.entries({ over: 750, 'still to come': -251 })) {
     it(`is built again when its second is ${when}`, () => {
       const on = stage();
-      on.foresee();
+      on.prepareRequests();
       on.clock.ms += stepMs;
       const sent = on.requestTo(on.known.target);
       assert.notEqual(sent, on.printed[0]);
@@ -84,7 +84,7 @@ describe('a request that was built ahead', () => {
 
   it('is built again when its target has changed', () => {
     const on = stage();
-    on.foresee();
+    on.prepareRequests();
     const sent = on.requestTo(targetOf({ url: 'http://127.0.0.1:9001/', secrets: [replaced] }));
     assert.equal(sent.url, 'http://127.0.0.1:9001/');
     assert(isSignedWith(sent, replaced) && !isSignedWith(sent, fresh));
@@ -93,7 +93,7 @@ describe('a request that was built ahead', () => {
   it('is built again when a secret has expired since', () => {
     const old = { ...replaced, expiresMs: startMs + 100 };
     const on = stage(targetOf({ secrets: [fresh, old] }));
-    on.foresee();
+    on.prepareRequests();
     assert(on.printed[0] !== undefined && isSignedWith(on.printed[0], old));
     on.clock.ms += 100;
     const sent = on.requestTo(on.known.target);
@@ -103,13 +103,13 @@ describe('a request that was built ahead', () => {
   it('is not built for an unknown target', () => {
     const on = stage();
     on.known.target = undefined;
-    on.foresee();
+    on.prepareRequests();
     assert.deepEqual(on.printed, []);
   });
 
   it('is not built if secrets cannot be unsealed; that is reported on sending', () => {
     const on = stage(targetOf({ secrets: new Uint8Array(40) }));
-    on.foresee();
+    on.prepareRequests();
     assert.deepEqual(on.printed, []);
     assert.throws(() => on.requestTo(on.known.target));
   });

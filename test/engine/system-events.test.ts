@@ -57,7 +57,7 @@ async function stage(): Promise<Stage> {
   };
   const errors: unknown[] = [];
   const told: Accepted[] = [];
-  const heralds: SystemEvents[] = [];
+  const notifiers: SystemEvents[] = [];
   return {
     world,
     app,
@@ -71,23 +71,23 @@ async function stage(): Promise<Stage> {
       const audience = { kind: 'everyone' } as const;
       const input = { appNo: app.no, contract: 'Ringback', events, audience };
       const room = { room: count, laneRoom: count };
-      const { born } = await dispatcher.publish(room, { ...input, idempotency: undefined });
-      assert.equal(born.length, count);
-      await Promise.all(born.map(async (one) => inner.settle(settlementOf(one, 'dead', 0))));
+      const { fresh } = await dispatcher.publish(room, { ...input, idempotency: undefined });
+      assert.equal(fresh.length, count);
+      await Promise.all(fresh.map(async (one) => inner.settle(settlementOf(one, 'dead', 0))));
     },
     start: (changes = {}) => {
-      const herald = new SystemEvents({
+      const systemEvents = new SystemEvents({
         world,
         store: { ...store, ...changes },
         newId,
         changes: { published: (_app, events) => void told.push(...events) },
         onError: (error) => errors.push(error),
       });
-      heralds.push(herald);
-      return herald;
+      notifiers.push(systemEvents);
+      return systemEvents;
     },
     [Symbol.asyncDispose]: async () => {
-      for (const herald of heralds) await herald[Symbol.asyncDispose]();
+      for (const systemEvents of notifiers) await systemEvents[Symbol.asyncDispose]();
       await inner.close();
     },
   };
@@ -118,7 +118,7 @@ describe('SystemEvents', () => {
   it('publishes notices from before its start, and new ones at once when woken', async () => {
     await using on = await stage();
     await on.die(2);
-    const herald = on.start();
+    const systemEvents = on.start();
     await on.world.settle();
     assert.equal((await deliveriesTold(on.store, on.app)).length, 2);
     assert.deepEqual(
@@ -127,7 +127,7 @@ describe('SystemEvents', () => {
       'heard by name',
     );
     await on.die(1);
-    herald.wake();
+    systemEvents.wake();
     await on.world.settle();
     assert.equal((await deliveriesTold(on.store, on.app)).length, 3);
     assert.equal(await waiting(on.store), 0);
@@ -148,7 +148,7 @@ describe('SystemEvents', () => {
     await using on = await stage();
     await on.die(3);
     on.faults.publish = 'before';
-    const herald = on.start();
+    const systemEvents = on.start();
     await on.world.settle();
     assert.equal((await deliveriesTold(on.store, on.app)).length, 0);
     assert(on.errors.length > 0);
@@ -156,7 +156,7 @@ describe('SystemEvents', () => {
     await on.world.pass(limits.noticeAgainMs);
     assert.equal((await deliveriesTold(on.store, on.app)).length, 3);
     on.faults.publish = 'none';
-    herald.wake();
+    systemEvents.wake();
     await on.world.pass(60_000);
     const told = await deliveriesTold(on.store, on.app);
     assert.deepEqual([told.length, new Set(told).size], [3, 3]);
@@ -221,11 +221,11 @@ describe('SystemEvents', () => {
         return output;
       },
     });
-    const heralds = stores
+    const notifiers = stores
       .map(meeting)
       .map((one) => new SystemEvents({ world, store: one, newId, changes: noChanges, onError }));
     for (let left = 1; left > 0;) left = await waiting(store);
-    for (const herald of heralds) await herald[Symbol.asyncDispose]();
+    for (const systemEvents of notifiers) await systemEvents[Symbol.asyncDispose]();
     const told = await deliveriesTold(store, app);
     assert.deepEqual([told.length, new Set(told).size], [count, count]);
     const { due } = await store.read('tally', {});

@@ -22,8 +22,8 @@ import type { EditInput, ReadInput, ReadOutput, ReadVerb } from '../../src/store
 import type { Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { migratedMemory } from './migrated-memory.ts';
-import { Names } from './twin-names.ts';
-import type { Cell, Row, Rows, Table } from './twin-tables.ts';
+import { Names } from './differential-names.ts';
+import type { Cell, Row, Rows, Table } from './differential-tables.ts';
 import {
   differences,
   dumpOf,
@@ -34,7 +34,7 @@ import {
   startMs,
   tablesOf,
   yearMs,
-} from './twin-tables.ts';
+} from './differential-tables.ts';
 
 export interface Sending {
   /** SQLite writes them with the edits, PostgreSQL before them. */
@@ -46,7 +46,7 @@ export interface Sending {
 export type Written = Extract<BatchReply, { kind: 'written' }>;
 export type Worked = Extract<WorkReply, { kind: 'worked' }>;
 
-export class Twins implements AsyncDisposable {
+export class StorePair implements AsyncDisposable {
   nowMs = startMs;
   readonly #tables: readonly Table[];
   readonly #names: Names;
@@ -78,7 +78,7 @@ export class Twins implements AsyncDisposable {
     this.#dump = dumpOf(this.#tables);
   }
 
-  static async open(): Promise<Twins> {
+  static async open(): Promise<StorePair> {
     const db = migratedMemory();
     const database = await freshStoreDatabase();
     const { lingerMs } = differences;
@@ -87,7 +87,7 @@ export class Twins implements AsyncDisposable {
       url: database.url,
       // Its clock stands still: no batch is cut off because the machine is slow.
       world: { ...realWorld(), nowMs: () => clock.nowMs(), monotonicMs: () => 0 },
-      onHeard: () => undefined,
+      onNotified: () => undefined,
       clock: 'given',
       lingerMs: { least: lingerMs, most: lingerMs },
       floorMs: lingerMs,
@@ -97,16 +97,16 @@ export class Twins implements AsyncDisposable {
     await client.connect();
     await client.query('set search_path = ringback; set plan_cache_mode = force_generic_plan');
     await keepOneDay(client);
-    const twins = new Twins(db, { database, way, client });
-    clock.nowMs = () => twins.nowMs;
-    await twins.#haveTheSameTables();
-    return twins;
+    const pair = new StorePair(db, { database, way, client });
+    clock.nowMs = () => pair.nowMs;
+    await pair.#haveTheSameTables();
+    return pair;
   }
 
   /** Both are empty again, and all numbers begin at one. */
   async reset(): Promise<void> {
     this.nowMs = startMs;
-    await this.#forgetFigures();
+    await this.#forgetStatistics();
     const all = [...emptied, 'slice_span'];
     for (const name of all) this.#db.exec(`delete from ${name}`);
     this.#db.exec('delete from sqlite_sequence');
@@ -118,8 +118,8 @@ export class Twins implements AsyncDisposable {
   }
 
   /** What was gathered of lanes that are no more must not be taken for others of the same number. */
-  async #forgetFigures(): Promise<void> {
-    const edits = [editCall('keepFigures', { limit: limits.figuresGatheredMax })];
+  async #forgetStatistics(): Promise<void> {
+    const edits = [editCall('keepStatistics', { limit: limits.pendingStatisticsMax })];
     const batch = { nowMs: this.nowMs, settlements: [], edits, offer: undefined };
     this.#sqlite.run(batch);
     await this.#postgres.send(batch);

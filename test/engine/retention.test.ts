@@ -89,13 +89,13 @@ describe('Retention', () => {
   it('deletes expired rows in small steps, then rests for a minute', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, steps, remember } = await stage(world);
-    await remember(2 * limits.keeperRowsMax + 7);
+    await remember(2 * limits.retentionRowsMax + 7);
     clock.ms += limits.idempotencyKeepMs + 1;
     await remember(3);
-    const keeper = keep({ store, world });
-    assert.equal((await nextNap()).ms, limits.keeperEveryMs);
-    assert.deepEqual(steps, [limits.keeperRowsMax, limits.keeperRowsMax, 7]);
-    await keeper[Symbol.asyncDispose]();
+    const retention = keep({ store, world });
+    assert.equal((await nextNap()).ms, limits.retentionEveryMs);
+    assert.deepEqual(steps, [limits.retentionRowsMax, limits.retentionRowsMax, 7]);
+    await retention[Symbol.asyncDispose]();
     await store.close();
   });
 
@@ -104,14 +104,14 @@ describe('Retention', () => {
     const { store, steps, remember } = await stage(world);
     await remember(5);
     clock.ms += limits.idempotencyKeepMs;
-    const keeper = keep({ store, world });
+    const retention = keep({ store, world });
     const nap = await nextNap();
     assert.deepEqual(steps, [0]);
     clock.ms += 1;
     nap.wake();
     await nextNap();
     assert.deepEqual(steps, [0, 5]);
-    await keeper[Symbol.asyncDispose]();
+    await retention[Symbol.asyncDispose]();
     await store.close();
   });
 
@@ -122,7 +122,7 @@ describe('Retention', () => {
     clock.ms += limits.idempotencyKeepMs + 1;
     const errors: unknown[] = [];
     faults.edits = true;
-    const keeper = keep({ store, world, onError: (error) => void errors.push(error) });
+    const retention = keep({ store, world, onError: (error) => void errors.push(error) });
     const first = await nextNap();
     first.wake();
     const second = await nextNap();
@@ -132,7 +132,7 @@ describe('Retention', () => {
     second.wake();
     await nextNap();
     assert.deepEqual(steps, [5]);
-    await keeper[Symbol.asyncDispose]();
+    await retention[Symbol.asyncDispose]();
     await store.close();
   });
 
@@ -144,8 +144,8 @@ describe('Retention', () => {
       if (verb === 'sweep') sweeps += 1;
       return store.edit(verb, input);
     };
-    const keeper = keep({ store: { ...store, edit, isShared: true }, world });
-    const times = limits.keeperEveryMs / limits.sweepEveryMs;
+    const retention = keep({ store: { ...store, edit, isShared: true }, world });
+    const times = limits.retentionEveryMs / limits.sweepEveryMs;
     for (let i = 1; i <= times; i += 1) {
       const nap = await nextNap();
       assert.deepEqual([nap.ms, sweeps], [limits.sweepEveryMs, i]);
@@ -154,16 +154,16 @@ describe('Retention', () => {
     }
     await nextNap();
     assert.deepEqual(steps, [0, 0]);
-    await keeper[Symbol.asyncDispose]();
+    await retention[Symbol.asyncDispose]();
     await store.close();
   });
 
   it('stops during its rest', async () => {
     const { world, nextNap } = sleepyWorld();
     const { store, steps } = await stage(world);
-    const keeper = keep({ store, world });
+    const retention = keep({ store, world });
     await nextNap();
-    await keeper[Symbol.asyncDispose]();
+    await retention[Symbol.asyncDispose]();
     assert.deepEqual(steps, [0]);
     await store.close();
   });
@@ -182,9 +182,9 @@ describe('Retention', () => {
       },
     };
     let hasStopped = false;
-    const keeper = keep({ store: slow, world });
+    const retention = keep({ store: slow, world });
     await asked.promise;
-    const stopping = keeper[Symbol.asyncDispose]().then(() => {
+    const stopping = retention[Symbol.asyncDispose]().then(() => {
       hasStopped = true;
     });
     await store.read('health', {});
@@ -197,66 +197,66 @@ describe('Retention', () => {
   it('deletes rows past the retention, to the millisecond, and reports how many at the end', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, publish } = await stage(world);
-    await publish(limits.keeperRowsMax + 7);
+    await publish(limits.retentionRowsMax + 7);
     clock.ms += 1;
     await publish(3);
     clock.ms += retentionMs;
     const told: Retained[] = [];
-    const keeper = keep({ store, world, onRetained: (retained) => void told.push(retained) });
+    const retention = keep({ store, world, onRetained: (retained) => void told.push(retained) });
     const nap = await nextNap();
-    assert.equal(nap.ms, limits.keeperEveryMs);
-    assert.deepEqual(told, [{ expired: 0, deleted: limits.keeperRowsMax + 7 }]);
+    assert.equal(nap.ms, limits.retentionEveryMs);
+    assert.deepEqual(told, [{ expired: 0, deleted: limits.retentionRowsMax + 7 }]);
     nap.wake();
     (await nextNap()).wake();
     assert.equal(told.length, 1, 'and nothing when there was nothing');
     await nextNap();
     clock.ms += 1;
-    await keeper[Symbol.asyncDispose]();
+    await retention[Symbol.asyncDispose]();
     await store.close();
   });
 
   it('rests after each step for as long as it took, even if woken', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, publish } = await stage(world);
-    await publish(2 * limits.keeperRowsMax + 7);
+    await publish(2 * limits.retentionRowsMax + 7);
     clock.ms += retentionMs + 1;
     let steps = 0;
     const slow = slowed(store, () => {
       clock.ms += 40;
       steps += 1;
     });
-    const keeper = keep({ store: slow, world });
+    const retention = keep({ store: slow, world });
     for (let step = 0; step < 2; step += 1) {
       const nap = await nextNap();
       assert.equal(nap.ms, 40);
-      keeper.wake();
+      retention.wake();
       nap.wake();
     }
-    assert.equal((await nextNap()).ms, limits.keeperEveryMs);
+    assert.equal((await nextNap()).ms, limits.retentionEveryMs);
     assert.equal(steps, 4, 'three of them were needed, and one looks why it was woken');
-    await keeper[Symbol.asyncDispose]();
+    await retention[Symbol.asyncDispose]();
     await store.close();
   });
 
   it('reports every minute during a long round, and when it is stopped', async () => {
     const { world, clock, nextNap } = sleepyWorld();
     const { store, publish } = await stage(world);
-    for (let step = 0; step < 6; step += 1) await publish(limits.keeperRowsMax);
+    for (let step = 0; step < 6; step += 1) await publish(limits.retentionRowsMax);
     clock.ms += retentionMs + 1;
     const told: Retained[] = [];
-    const keeper = keep({
-      store: slowed(store, () => (clock.ms += limits.keeperEveryMs / 2)),
+    const retention = keep({
+      store: slowed(store, () => (clock.ms += limits.retentionEveryMs / 2)),
       world,
       onRetained: (retained) => void told.push(retained),
     });
     for (let step = 0; step < 4; step += 1) (await nextNap()).wake();
     await nextNap();
     assert.deepEqual(
-      told.map(({ deleted }) => deleted / limits.keeperRowsMax),
+      told.map(({ deleted }) => deleted / limits.retentionRowsMax),
       [2, 2],
     );
-    await keeper[Symbol.asyncDispose]();
-    assert.deepEqual(told[2], { expired: 0, deleted: limits.keeperRowsMax });
+    await retention[Symbol.asyncDispose]();
+    assert.deepEqual(told[2], { expired: 0, deleted: limits.retentionRowsMax });
     await store.close();
   });
 });

@@ -63,7 +63,7 @@ const edits = {
     isNewSecret: fc.boolean(),
     chosen: maybe(record({ ...chosen, expiresInMs: maybe(fc.constantFrom(0, 1, 20_000)) })),
     isStale: fc.constantFrom(false, false, false, true),
-    heard: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
+    patterns: maybe(fc.array(anyPattern, { minLength: 1, maxLength: 3 })),
   }),
   expire: record({ kind: one('expire' as const), who }),
   forgetPatterns: record({
@@ -110,10 +110,10 @@ const edits = {
   cancelReplay: record({ kind: one('cancelReplay' as const), which }),
   forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
   // Without a limit: which lanes go first, each decides for itself, as their deliveries come.
-  keepFigures: record({ kind: one('keepFigures' as const) }),
+  keepStatistics: record({ kind: one('keepStatistics' as const) }),
   // Without a limit: which of the oldest rows go first, each decides for itself.
-  tidyFigures: record({
-    kind: one('tidyFigures' as const),
+  tidyStatistics: record({
+    kind: one('tidyStatistics' as const),
     fineMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
     keepMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
   }),
@@ -147,8 +147,8 @@ const edit = fc.oneof(
   { weight: 2, arbitrary: edits.replay },
   { weight: 1, arbitrary: edits.cancelReplay },
   { weight: 1, arbitrary: edits.forgetReplays },
-  { weight: 2, arbitrary: edits.keepFigures },
-  { weight: 2, arbitrary: edits.tidyFigures },
+  { weight: 2, arbitrary: edits.keepStatistics },
+  { weight: 2, arbitrary: edits.tidyStatistics },
   { weight: 1, arbitrary: edits.poison },
 );
 export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;

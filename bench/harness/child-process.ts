@@ -2,12 +2,14 @@
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
 
-export interface Asked<Question, Answer> extends AsyncDisposable {
+export interface ChildProgram<Question, Answer> extends AsyncDisposable {
   ask(question: Question): Promise<Answer>;
   pid: number;
 }
 
-export function startAsked<Question extends object, Answer>(file: string): Asked<Question, Answer> {
+export function startChild<Question extends object, Answer>(
+  file: string,
+): ChildProgram<Question, Answer> {
   const child = fork(file, { serialization: 'advanced' });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));
   assert(child.pid !== undefined, `Cannot start ${file}`);
@@ -31,7 +33,7 @@ export function startAsked<Question extends object, Answer>(file: string): Asked
 }
 
 /** The child's side. It exits with its parent. */
-export function answering(answer: (question: never) => Promise<unknown>): void {
+export function answerParent(answer: (question: never) => Promise<unknown>): void {
   process.on('disconnect', () => process.exit());
   process.on('message', (question) => {
     void answer(question as never).then((reply) => process.send?.(reply));

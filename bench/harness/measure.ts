@@ -3,7 +3,7 @@
 import { strict as assert } from 'node:assert';
 import { join } from 'node:path';
 import type { Contender } from '../contenders/contender.ts';
-import { startAsked, type Asked } from './ask.ts';
+import { startChild, type ChildProgram } from './child-process.ts';
 import type { Load, Loaded } from './load.ts';
 import { payloadsIn } from './numbered.ts';
 import type { Answer, Arrivals, Behaviour, Question, SoFar } from './receivers.ts';
@@ -27,8 +27,8 @@ export interface Stage extends AsyncDisposable {
 export async function openStage(receivers: number): Promise<Stage> {
   await using made = new AsyncDisposableStack();
   const program = (name: string): string => join(import.meta.dirname, name);
-  const sink = made.use(startAsked<Question, Answer>(program('receivers.ts')));
-  const loader = made.use(startAsked<Load, Loaded>(program('load.ts')));
+  const sink = made.use(startChild<Question, Answer>(program('receivers.ts')));
+  const loader = made.use(startChild<Load, Loaded>(program('load.ts')));
   const opened = await sink.ask({ kind: 'open', receivers });
   assert(opened.ports !== undefined);
   const kept = made.move();
@@ -43,7 +43,7 @@ export async function openStage(receivers: number): Promise<Stage> {
   };
 }
 
-async function arrivedOf(sink: Asked<Question, Answer>): Promise<Arrivals> {
+async function arrivedOf(sink: ChildProgram<Question, Answer>): Promise<Arrivals> {
   const { arrivals } = await sink.ask({ kind: 'wait', idleMs });
   assert(arrivals !== undefined);
   const { came, expected } = arrivals;
@@ -51,7 +51,7 @@ async function arrivedOf(sink: Asked<Question, Answer>): Promise<Arrivals> {
   return arrivals;
 }
 
-async function untilCame(sink: Asked<Question, Answer>, count: number): Promise<SoFar> {
+async function untilCame(sink: ChildProgram<Question, Answer>, count: number): Promise<SoFar> {
   const { soFar } = await sink.ask({ kind: 'until', count, idleMs });
   assert(soFar !== undefined);
   assert(soFar.came >= count, `Only ${soFar.came} of ${count} callbacks have arrived`);

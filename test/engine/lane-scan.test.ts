@@ -7,7 +7,7 @@ import { createLaneScanner } from '../../src/engine/upkeep/lane-scan.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { openMemory, type Opened } from '../store/open-memory.ts';
 
-const most = limits.censusRowsMax;
+const most = limits.laneScanRowsMax;
 
 /** One lane per subscription; the last one is held and has a pending delivery. */
 function filled(count: number): Opened {
@@ -50,7 +50,7 @@ function censorOver({ read, clock }: Opened): {
   };
 }
 
-describe('createCensor', () => {
+describe('createLaneScanner', () => {
   for (const count of [most - 1, most, most + 1]) {
     it(`adds up the steps over ${count} lanes`, async () => {
       const { censor } = censorOver(filled(count));
@@ -92,7 +92,7 @@ describe('createCensor', () => {
     const [first, second] = await Promise.all([censor.take(), censor.take()]);
     assert.equal(first, second);
     assert.equal(asked(), 2);
-    pass(20 * limits.censusRestTimes - 1);
+    pass(20 * limits.laneScanRestTimes - 1);
     assert.equal(await censor.take(), first);
     pass(1);
     assert.notEqual(await censor.take(), first);

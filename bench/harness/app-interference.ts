@@ -1,38 +1,39 @@
 // The effect of one app on another: the rate at which its events arrive, and how long they take,
 // compared to a run without the other; with the bounds for both.
-import { quantile, ratiosOf, spreadOf } from './figures.ts';
+import { quantile, ratiosOf, spreadOf } from './spread.ts';
 import type { Check, Row } from './outcome.ts';
 import type { Loaded } from './load.ts';
 import type { Arrivals } from './receivers.ts';
 
-export interface Felt {
+export interface Interference {
   rate: number;
   /** From publish to arrival, in ms. */
   p99: number;
 }
 
-export function feltOf({ sentMs }: Loaded, { atMs, lastMs }: Arrivals): Felt {
+export function interferenceOf({ sentMs }: Loaded, { atMs, lastMs }: Arrivals): Interference {
   const waits = atMs.map((at, n) => at - (sentMs[n] ?? at));
   const tookMs = lastMs - (sentMs[0] ?? 0);
   return { rate: (atMs.length * 1_000) / tookMs, p99: quantile(waits, 0.99) };
 }
 
-export function rowsOf(results: ReadonlyMap<string, readonly Felt[]>): Row[] {
-  return [...results].map(([name, felt]) => ({
+export function rowsOf(results: ReadonlyMap<string, readonly Interference[]>): Row[] {
+  return [...results].map(([name, interference]) => ({
     name,
     cells: [
-      { column: 'events/s', value: spreadOf(felt.map(({ rate }) => rate)) },
-      { column: 'arrived p99 ms', value: spreadOf(felt.map(({ p99 }) => p99)) },
+      { column: 'events/s', value: spreadOf(interference.map(({ rate }) => rate)) },
+      { column: 'arrived p99 ms', value: spreadOf(interference.map(({ p99 }) => p99)) },
     ],
   }));
 }
 
 export function checksOf(
   database: string,
-  beside: readonly Felt[] = [],
-  without: readonly Felt[] = [],
+  beside: readonly Interference[] = [],
+  without: readonly Interference[] = [],
 ): Check[] {
-  const of = (felt: readonly Felt[], what: keyof Felt): number[] => felt.map((one) => one[what]);
+  const of = (interference: readonly Interference[], what: keyof Interference): number[] =>
+    interference.map((one) => one[what]);
   const over = beside.map(({ p99 }, i) => p99 - 1.2 * (without[i]?.p99 ?? 0));
   return [
     {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { FigureWriter } from '../../src/engine/upkeep/statistics-writer.ts';
+import { StatisticsWriter } from '../../src/engine/upkeep/statistics-writer.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { virtualWorld } from './virtual-world.ts';
 
@@ -12,22 +12,22 @@ function stage(answer: (call: number) => Promise<{ written: number; isMore: bool
   const written: number[] = [];
   const errors: unknown[] = [];
   const edit = async (verb: string): Promise<{ written: number; isMore: boolean }> => {
-    assert.equal(verb, 'keepFigures'); // The only verb that is called.
+    assert.equal(verb, 'keepStatistics'); // The only verb that is called.
     written.push(world.monotonicMs());
     return answer(written.length);
   };
   const store = { edit } as unknown as Store;
-  const writer = new FigureWriter({ store, world, onError: (error) => errors.push(error) });
+  const writer = new StatisticsWriter({ store, world, onError: (error) => errors.push(error) });
   return { world, written, errors, writer };
 }
 
 const done = { written: 0, isMore: false };
 
-describe('FigureWriter', () => {
+describe('StatisticsWriter', () => {
   it('writes every ten seconds, and once more at the end', async () => {
     const { world, written, writer } = stage(async () => done);
     await world.pass(25_000);
-    assert.deepEqual(written, [limits.figuresEveryMs, 2 * limits.figuresEveryMs]);
+    assert.deepEqual(written, [limits.statisticsEveryMs, 2 * limits.statisticsEveryMs]);
     await writer[Symbol.asyncDispose]();
     assert.deepEqual(written.slice(2), [25_000]);
     await world.pass(60_000);
@@ -36,7 +36,7 @@ describe('FigureWriter', () => {
 
   it('goes on at once while there is more', async () => {
     const { world, written, writer } = stage(async (call) => ({ ...done, isMore: call < 3 }));
-    await world.pass(limits.figuresEveryMs);
+    await world.pass(limits.statisticsEveryMs);
     assert.deepEqual(written, [10_000, 10_000, 10_000]);
     await writer[Symbol.asyncDispose]();
   });

@@ -11,7 +11,7 @@ import { callback, digest, newApp, type OpenSubject } from './subject.ts';
 import { deliveryStage, key, nameOf, none, page } from './delivery-stage.ts';
 import { newId } from './open-memory.ts';
 
-export function lookContract(name: string, open: OpenSubject): void {
+export function deliveryReadsContract(name: string, open: OpenSubject): void {
   describe(`the delivery contract: ${name}`, () => {
     const {
       on,
@@ -177,8 +177,8 @@ export function lookContract(name: string, open: OpenSubject): void {
         await subscribed([callback(0, '*'), callback(1, 'a')]),
         await subscribed([callback(0, '*')]),
       ];
-      const first = (await on.dispatcher.publish({ room: 9 }, publishInput(['a']))).born;
-      const second = (await on.dispatcher.publish({ room: 9 }, publishInput(['b']))).born;
+      const first = (await on.dispatcher.publish({ room: 9 }, publishInput(['a']))).fresh;
+      const second = (await on.dispatcher.publish({ room: 9 }, publishInput(['b']))).fresh;
       for (const [index, kind] of (['delivered', 'dead', 'cancelled'] as const).entries()) {
         const one = first[index];
         assert(one);

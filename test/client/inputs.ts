@@ -1,10 +1,10 @@
 // Held by the compiler alone (`npm run types`): what a subscribe wish and an event may look like. Each
 // line under an `@ts-expect-error` must not compile.
-import type { Client, EventWish, Replay, SubscribeWish } from '../../src/client/client.ts';
+import type { Client, EventInput, Replay, SubscribeOptions } from '../../src/client/client.ts';
 
 const callbackUrl = 'https://receiver.example/hook';
 
-export const wishes: SubscribeWish[] = [
+export const wishes: SubscribeOptions[] = [
   { callbackUrl },
   { callbackUrl, event: 'order.created' },
   { callbackUrl, 'x-ringback': { events: ['order.*'], ordered: true, retry: null } },
@@ -30,9 +30,9 @@ export const wishes: SubscribeWish[] = [
 
 const two = { callbackUrl, successUrl: callbackUrl };
 // @ts-expect-error Two variants at once, also where the compiler does not look for fields too many.
-export const twoAtOnce: SubscribeWish = two;
+export const twoAtOnce: SubscribeOptions = two;
 
-export const events: EventWish[] = [
+export const events: EventInput[] = [
   { event: 'a', payload: null },
   { event: 'a', payloadText: '{}' },
   // @ts-expect-error Neither.

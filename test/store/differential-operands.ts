@@ -8,41 +8,41 @@ import { editCall } from '../../src/store/port/transport-protocol.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput, NewKey, NewSubscription } from '../../src/store/port/store.ts';
 import { digest } from './subject.ts';
-import type { Row } from './twin-tables.ts';
-import type { Twins } from './twins.ts';
-import { startMs } from './twin-tables.ts';
+import type { Row } from './differential-tables.ts';
+import type { StorePair } from './differential-stores.ts';
+import { startMs } from './differential-tables.ts';
 
 export const contract = 'Ringback';
 
 export class Cast {
-  readonly twins: Twins;
+  readonly pair: StorePair;
   /** Their numbers, in a database that was empty. */
   readonly apps = [1, 2] as const;
   #ids = 0;
   #leases = 0;
 
-  constructor(twins: Twins) {
-    this.twins = twins;
+  constructor(pair: StorePair) {
+    this.pair = pair;
   }
 
   live(): Row[] {
-    return this.twins.table('delivery_live');
+    return this.pair.table('delivery_live');
   }
 
   /** Any, or more often one that has ended. */
   delivery(index: number, rather?: 'ended'): { event: string; n: number } | undefined {
-    const ended = this.twins.table('delivery_done');
+    const ended = this.pair.table('delivery_done');
     const isEnded = rather === 'ended' && index % 4 > 0 && ended.length > 0;
     const row = pick(isEnded ? ended : [...this.live(), ...ended], index);
     return row && nameOf(row);
   }
 
   node(index: number): number {
-    return Number(pick(this.twins.table('node'), index)?.['no'] ?? 1);
+    return Number(pick(this.pair.table('node'), index)?.['no'] ?? 1);
   }
 
   idOf(table: 'subscription' | 'replay' | 'key', index: number): string {
-    return String(pick(this.twins.table(table), index)?.['id'] ?? this.id());
+    return String(pick(this.pair.table(table), index)?.['id'] ?? this.id());
   }
 
   /** All of one day, and the same in every run. */

@@ -32,17 +32,16 @@ export const loadLimits = {
   /** The Retry-After of an app that has as many subscriptions as its quota allows. */
   quotaAgainMs: 60_000,
   /**
-   * Admission: publishes in progress at first, at least and at most; how long one may take before fewer
+   * Admission: publishes of an app in progress, at least and at most; how long one may take before fewer
    * are let in; how often that is looked at. The same for other changes, by what the store takes for one: a look-up
    * of a receiver's name says nothing of how many there are. What ends something has a quarter more room. Reads, of
    * which one app has half at most.
    */
-  publishesInFlightStart: 256,
   publishesInFlightMin: 32,
   publishesInFlightMax: 256,
   publishWaitMs: 1_500,
-  /** While none is free: publishes on connections whose app is not known yet. */
-  publishesUnknownMax: 32,
+  /** Publishes on new connections, whose key is being checked: no store holds them up for long. */
+  publishesUnknownMax: 1_024,
   admissionLookMs: 100,
   changesInFlightStart: 256,
   changesInFlightMin: 32,

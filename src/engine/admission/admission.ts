@@ -8,6 +8,7 @@ import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../egress/http/linked-list.ts';
 import { ChangeTurns, type Verdict } from './change-turns.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
+import { AppLimits } from './app-limits.ts';
 import {
   createResponseBacklog,
   type LargeAnswer,
@@ -37,7 +38,7 @@ export interface Ticket {
 }
 
 export interface AdmissionFigures {
-  /** The current limits of publishes and of other changes in progress. */
+  /** The current limits: of publishes in progress, the lowest of any app, and of other changes. */
   publishLimit: number;
   changeLimit: number;
   inFlight: Readonly<Record<Room, number>>;
@@ -82,10 +83,12 @@ interface House {
   inFlight: Record<Room, number>;
   /** Per app, counted once the key was checked. */
   ofApps: Record<Room, Map<number, number>>;
+  /** Publishes whose app is not known yet. */
+  unknown: number;
   refused: Record<LoadKind, number>;
   /** Oldest first. */
   arriving: LinkedList<Entered>;
-  publishes: AdaptiveLimit;
+  publishes: AppLimits;
   changes: AdaptiveLimit;
   unread: ResponseBacklog;
   bytes: number;
@@ -99,9 +102,10 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
     turns: new ChangeTurns(world),
     inFlight: { publish: 0, change: 0, read: 0 },
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
+    unknown: 0,
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
-    publishes: createLimit(limits.publishesInFlightStart, publishRange),
+    publishes: new AppLimits(publishRange),
     changes: createLimit(limits.changesInFlightStart, changeRange),
     unread: createResponseBacklog(world),
     bytes: 0,
@@ -116,7 +120,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
       // `look` otherwise runs only when a request enters, and none may have entered lately.
       look(house, world.monotonicMs());
       return {
-        publishLimit: house.publishes.limit(),
+        publishLimit: house.publishes.lowest(),
         changeLimit: house.changes.limit(),
         inFlight: { ...house.inFlight },
         changesWaiting: house.turns.waiting,
@@ -187,10 +191,14 @@ function ownedBy(house: House, one: Entered, appNo: number): boolean {
   return isLetIn;
 }
 
-function count({ inFlight, ofApps }: House, { kind, appNo }: Entered, by: 1 | -1): void {
+function count(house: House, { kind, appNo }: Entered, by: 1 | -1): void {
+  const { inFlight, ofApps } = house;
   const room = roomOf(kind);
   inFlight[room] += by;
-  if (appNo === undefined) return;
+  if (appNo === undefined) {
+    if (room === 'publish') house.unknown += by;
+    return;
+  }
   const now = (ofApps[room].get(appNo) ?? 0) + by;
   if (now === 0) ofApps[room].delete(appNo);
   else ofApps[room].set(appNo, now);
@@ -220,7 +228,7 @@ function begin(house: House, one: Entered): boolean {
   one.state = 'working';
   one.sinceMs = house.world.monotonicMs();
   if (one.kind === 'publish') {
-    house.publishes.began(one);
+    house.publishes.of(one.appNo).began(one);
     house.turns.publishBegan();
   }
   return true;
@@ -262,8 +270,10 @@ function finish(house: House, one: Entered): void {
     house.bytes -= one.bytes;
     count(house, one, -1);
   }
-  if (one.state === 'working') house.publishes.ended(one, house.world.monotonicMs());
-  if (one.state === 'working' && one.kind === 'publish') house.turns.publishEnded();
+  if (one.state === 'working' && one.kind === 'publish') {
+    house.publishes.of(one.appNo).ended(one, house.world.monotonicMs());
+    house.turns.publishEnded();
+  }
   one.leave();
   house.arriving.remove(one);
   one.state = 'over';
@@ -297,35 +307,38 @@ function roomOf(kind: LoadKind): Room {
 /**
  * An app may have as many requests in progress as a multiple of the free places. A single busy app
  * gets most of them, every further busy app shrinks the shares, and an idle app always finds a
- * place. So that this holds when the limit has fallen below what another app has in progress, an
- * app within its part of the limit is let in even then.
+ * place. Publishes have more rules.
  */
 function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
+  if (kind === 'publish') return hasPublishRoom(house, appNo);
   const { inFlight, ofApps } = house;
-  const room = roomOf(kind);
+  const room = kind === 'read' ? 'read' : 'change';
   const free = mostOf(house, kind) - inFlight[room];
   const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
-  const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
-  if (isLetIn || (room === 'publish' && hasOwnPlace(house, appNo))) return true;
-  if (room === 'publish') house.publishes.turnedAway();
+  if (free > 0 && ofApp < shareTimesOf[room] * free) return true;
   if (room === 'change') house.changes.turnedAway();
   return false;
 }
 
 /**
- * Whether the app has fewer publishes in progress than its equal part of the limit beside others. A
- * connection whose app is not known yet gets one of a few places, until its key was checked.
+ * Each app has a limit of its own, which falls while its publishes take long. Beside others it may
+ * have an equal part of all places even if none is free. Until the key of a new connection was
+ * checked, its publish takes no place from those of apps.
  */
-function hasOwnPlace({ inFlight, ofApps, publishes }: House, appNo: number | undefined): boolean {
+function hasPublishRoom(house: House, appNo: number | undefined): boolean {
+  const { inFlight, ofApps, publishes, unknown } = house;
+  if (appNo === undefined) return unknown < limits.publishesUnknownMax;
   const apps = ofApps.publish;
-  if (inFlight.publish >= 2 * limits.publishesInFlightMax) return false;
-  if (appNo === undefined) {
-    const known = apps.values().reduce((sum, ofApp) => sum + ofApp, 0);
-    return inFlight.publish - known < limits.publishesUnknownMax;
-  }
+  const ofApp = apps.get(appNo) ?? 0;
+  const known = inFlight.publish - unknown;
+  const most = limits.publishesInFlightMax;
   const others = apps.size - (apps.has(appNo) ? 1 : 0);
-  const part = Math.max(Math.floor(publishes.limit() / (others + 1)), 1);
-  return others > 0 && (apps.get(appNo) ?? 0) < part;
+  const isInShare = ofApp < limits.appShareTimes * (most - known);
+  const part = Math.max(Math.floor(most / (others + 1)), 1);
+  const isInPart = others > 0 && ofApp < part && known < 2 * most;
+  if (ofApp < publishes.limit(appNo) && (isInShare || isInPart)) return true;
+  publishes.of(appNo).turnedAway();
+  return false;
 }
 
 function largeOf(bytes: number): number {
@@ -340,10 +353,8 @@ function hasLateBytes(house: House, bytes: number): boolean {
   return bytes === 0 || house.lateBytes + bytes <= limits.lateBytesMax;
 }
 
-function mostOf({ publishes, changes }: House, kind: LoadKind): number {
+function mostOf({ changes }: House, kind: Exclude<LoadKind, 'publish'>): number {
   switch (kind) {
-    case 'publish':
-      return publishes.limit();
     case 'change':
       return changes.limit();
     case 'end':
@@ -354,7 +365,6 @@ function mostOf({ publishes, changes }: House, kind: LoadKind): number {
 }
 
 const shareTimesOf = {
-  publish: limits.appShareTimes,
   change: limits.appShareTimes,
   read: 1, // A read can take long: no app gets more than half.
 } as const;

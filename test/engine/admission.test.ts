@@ -91,7 +91,7 @@ describe('enter', () => {
     assert.equal(large.length, limits.bytesInFlightMax / limits.bodyBytesMax);
     assert.equal(
       fill('publish', limits.smallBodyBytes).length,
-      publishesOfOneApp - large.length,
+      publishesOfOneApp - large.length * limits.publishPlacesOfLarge,
     );
     for (const ticket of large) ticket.finish();
     assert.equal(fill('publish', limits.bodyBytesMax).length > 0, true);
@@ -335,6 +335,15 @@ describe('publishes of several apps', () => {
       assert.equal(flood(admission, 1, isKnown).length, limits.publishesInFlightMin - 1);
     });
   }
+
+  it('count several times if their bodies are large, which leaves fewer of a flood of batches', () => {
+    const { admission, fill } = stage();
+    const batches = fill('publish', limits.smallBodyBytes + 1);
+    assert.equal(batches.length, publishesOfOneApp / limits.publishPlacesOfLarge);
+    assert.equal(admission.figures().inFlight.publish, batches.length);
+    for (const ticket of batches) ticket.finish();
+    assert.equal(fill('publish').length, publishesOfOneApp);
+  });
 
   it('wait for the check of their key in places of their own', () => {
     const { admission } = stage();

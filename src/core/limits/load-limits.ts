@@ -40,6 +40,8 @@ export const loadLimits = {
   publishesInFlightMin: 32,
   publishesInFlightMax: 256,
   publishWaitMs: 1_500,
+  /** A publish with a large body, usually a batch, counts as so many. */
+  publishPlacesOfLarge: 4,
   /** Publishes on new connections, whose key is being checked: no store holds them up for long. */
   publishesUnknownMax: 1_024,
   admissionLookMs: 100,

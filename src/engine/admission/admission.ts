@@ -66,6 +66,8 @@ type Room = 'publish' | 'change' | 'read';
 interface Entered extends Link<Entered> {
   kind: LoadKind;
   appNo: number | undefined;
+  /** What it takes of the places of its app. */
+  places: number;
   /** Size of its body, if that is large and being read. */
   bytes: number;
   /** Late: the body arrives so slowly that the request no longer counts as work in progress. */
@@ -81,10 +83,11 @@ interface House {
   world: Pick<World, 'monotonicMs'>;
   turns: ChangeTurns;
   inFlight: Record<Room, number>;
-  /** Per app, counted once the key was checked. */
+  /** Places per app, counted once the key was checked. */
   ofApps: Record<Room, Map<number, number>>;
-  /** Publishes whose app is not known yet. */
+  /** Publishes whose app is not known yet, and the places of all others. */
   unknown: number;
+  places: number;
   refused: Record<LoadKind, number>;
   /** Oldest first. */
   arriving: LinkedList<Entered>;
@@ -103,6 +106,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
     inFlight: { publish: 0, change: 0, read: 0 },
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
     unknown: 0,
+    places: 0,
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
     publishes: new AppLimits(publishRange),
@@ -148,6 +152,7 @@ function enter(
   }
   const one: Entered = {
     ...asking,
+    places: kind === 'publish' && largeOf(bytes) > 0 ? limits.publishPlacesOfLarge : 1,
     bytes: 0,
     state: 'arriving',
     sinceMs: nowMs,
@@ -191,7 +196,7 @@ function ownedBy(house: House, one: Entered, appNo: number): boolean {
   return isLetIn;
 }
 
-function count(house: House, { kind, appNo }: Entered, by: 1 | -1): void {
+function count(house: House, { kind, appNo, places }: Entered, by: 1 | -1): void {
   const { inFlight, ofApps } = house;
   const room = roomOf(kind);
   inFlight[room] += by;
@@ -199,7 +204,8 @@ function count(house: House, { kind, appNo }: Entered, by: 1 | -1): void {
     if (room === 'publish') house.unknown += by;
     return;
   }
-  const now = (ofApps[room].get(appNo) ?? 0) + by;
+  if (room === 'publish') house.places += by * places;
+  const now = (ofApps[room].get(appNo) ?? 0) + by * places;
   if (now === 0) ofApps[room].delete(appNo);
   else ofApps[room].set(appNo, now);
 }
@@ -326,16 +332,15 @@ function hasRoom(house: House, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>)
  * checked, its publish takes no place from those of apps.
  */
 function hasPublishRoom(house: House, appNo: number | undefined): boolean {
-  const { inFlight, ofApps, publishes, unknown } = house;
-  if (appNo === undefined) return unknown < limits.publishesUnknownMax;
+  const { ofApps, publishes, places } = house;
+  if (appNo === undefined) return house.unknown < limits.publishesUnknownMax;
   const apps = ofApps.publish;
   const ofApp = apps.get(appNo) ?? 0;
-  const known = inFlight.publish - unknown;
   const most = limits.publishesInFlightMax;
   const others = apps.size - (apps.has(appNo) ? 1 : 0);
-  const isInShare = ofApp < limits.appShareTimes * (most - known);
+  const isInShare = ofApp < limits.appShareTimes * (most - places);
   const part = Math.max(Math.floor(most / (others + 1)), 1);
-  const isInPart = others > 0 && ofApp < part && known < 2 * most;
+  const isInPart = others > 0 && ofApp < part && places < 2 * most;
   if (ofApp < publishes.limit(appNo) && (isInShare || isInPart)) return true;
   publishes.of(appNo).turnedAway();
   return false;

@@ -52,14 +52,14 @@ export const loadLimits = {
   endsRoomTimes: 1.25,
   /**
    * While publishes go on, one change begins after so many of them or after so long, whichever comes first, and at
-   * most so many at once. Publishes go on until none has been in progress for `publishQuietMs`. A change that has not
-   * begun after `changeTurnMs` is refused. A subscribe takes about as long as four publishes, so a burst of them gets
-   * a third of the main thread.
+   * most so many at once. Publishes go on until none has been in progress for `publishQuietMs`, longer than the main
+   * thread may be too busy with new connections to read the next one. A change that has not begun after
+   * `changeTurnMs` is refused. A subscribe takes the CPU time of three to four publishes.
    */
-  publishesPerChange: 8,
+  publishesPerChange: 10,
   changeEveryMs: 16,
   changesAtOnceMax: 16,
-  publishQuietMs: 4,
+  publishQuietMs: 100,
   changeTurnMs: 5_000,
   readsInFlightMax: 512,
   /** A request whose body has not arrived after this time does not count as work until it has. */

@@ -67,7 +67,7 @@ async function stage(): Promise<Stage> {
     flood: async () => {
       assert.equal((await service.call(publish)).status, 202, 'its key is known now');
       isSilent = true;
-      const { publishesInFlightStart: places, appShareTimes } = limits;
+      const { publishesInFlightMax: places, appShareTimes } = limits;
       const most = (places / (appShareTimes + 1)) * appShareTimes; // The share of one app.
       const answers = Array.from({ length: most }, async () => service.call(publish));
       await asked.reach(most);

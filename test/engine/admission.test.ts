@@ -11,10 +11,14 @@ import {
 } from '../../src/engine/admission/admission.ts';
 import { frozenWorld, type FrozenWorld } from '../api/frozen-world.ts';
 
+/** The share of an app that is alone. */
+const publishesOfOneApp =
+  (limits.publishesInFlightMax / (limits.appShareTimes + 1)) * limits.appShareTimes;
+
 interface Stage {
   world: FrozenWorld;
   admission: Admission;
-  /** Enters requests until one is refused. */
+  /** Enters requests until one is refused; publishes as one app that is known at the door. */
   fill: (kind: LoadKind, bytes?: number) => Ticket[];
 }
 
@@ -24,7 +28,7 @@ function stage(): Stage {
   const fill: Stage['fill'] = (kind, bytes = 100) => {
     const tickets: Ticket[] = [];
     for (;;) {
-      const ticket = admission.enter(kind, bytes);
+      const ticket = admission.enter(kind, bytes, 1);
       if (ticket?.expect(bytes) !== true) return tickets;
       tickets.push(ticket);
     }
@@ -35,7 +39,7 @@ function stage(): Stage {
 describe('enter', () => {
   it('has separate room for publishes, other changes and reads', () => {
     const { admission, fill } = stage();
-    assert.equal(fill('publish').length, limits.publishesInFlightStart);
+    assert.equal(fill('publish').length, publishesOfOneApp);
     assert.equal(fill('read').length, limits.readsInFlightMax);
     assert.equal(fill('change').length, limits.changesInFlightStart);
     const { refused } = admission.statistics();
@@ -78,7 +82,7 @@ describe('enter', () => {
     second?.begin();
     second?.finish();
     assert.equal(fill('publish').length, 2);
-    assert.equal(admission.statistics().inFlight.publish, limits.publishesInFlightStart);
+    assert.equal(admission.statistics().inFlight.publish, publishesOfOneApp);
   });
 
   it('bounds the bytes of large bodies, and still admits small ones', () => {
@@ -87,7 +91,7 @@ describe('enter', () => {
     assert.equal(large.length, limits.bytesInFlightMax / limits.bodyBytesMax);
     assert.equal(
       fill('publish', limits.smallBodyBytes).length,
-      limits.publishesInFlightStart - large.length,
+      publishesOfOneApp - large.length * limits.publishPlacesOfLarge,
     );
     for (const ticket of large) ticket.finish();
     assert.equal(fill('publish', limits.bodyBytesMax).length > 0, true);
@@ -212,8 +216,9 @@ describe('enter', () => {
       return tickets.length;
     };
     const counts = [work(limits.publishWaitMs + 1), work(100), work(100), work(100)];
-    const start = limits.publishesInFlightStart;
-    assert.deepEqual(counts, [start, start * 0.75, start * 0.75 * 1.125, 243]);
+    const fallen = limits.publishesInFlightMax * 0.75;
+    const most = publishesOfOneApp;
+    assert.deepEqual(counts, [most, fallen, fallen * 1.125, most]);
     // One that is still in progress counts as well.
     const [stuck] = fill('publish');
     stuck?.begin();
@@ -287,7 +292,7 @@ describe('changes of several apps', () => {
 });
 
 describe('publishes of several apps', () => {
-  const most = limits.publishesInFlightStart;
+  const most = limits.publishesInFlightMax;
 
   /**
    * Enters publishes of an app until one is refused; the app is known at the door, or only once the
@@ -317,19 +322,38 @@ describe('publishes of several apps', () => {
       assert.equal(flood(admission, 1, isKnown).length, Math.floor(most / 3));
     });
 
-    it(`leave room where the limit is below what another app has, ${isKnown ? 'known by its connection' : 'known by its key'}`, () => {
+    it(`lower the limit of their own app only, ${isKnown ? 'known by its connection' : 'known by its key'}`, () => {
       const { admission, world } = stage();
-      for (const ticket of flood(admission, 1, isKnown)) ticket.begin();
+      const [slow, ...others] = flood(admission, 1, isKnown);
+      for (const ticket of [slow, ...others]) ticket?.begin();
       while (admission.statistics().publishLimit > limits.publishesInFlightMin) {
         world.advance(limits.publishWaitMs + 1);
       }
-      const [first, ...others] = flood(admission, 2, isKnown);
-      assert.equal(others.length + 1, limits.publishesInFlightMin / 2);
-      first?.finish();
-      assert.equal(flood(admission, 1, isKnown).length, 0);
-      assert.equal(flood(admission, 2, isKnown).length, 1, 'a place that it left');
+      for (const ticket of flood(admission, 2, isKnown)) ticket.finish();
+      assert.equal(flood(admission, 2, isKnown).length, most / 2);
+      for (const ticket of others) ticket.finish();
+      assert.equal(flood(admission, 1, isKnown).length, limits.publishesInFlightMin - 1);
     });
   }
+
+  it('count several times if their bodies are large, which leaves fewer of a flood of batches', () => {
+    const { admission, fill } = stage();
+    const batches = fill('publish', limits.smallBodyBytes + 1);
+    assert.equal(batches.length, publishesOfOneApp / limits.publishPlacesOfLarge);
+    assert.equal(admission.statistics().inFlight.publish, batches.length);
+    for (const ticket of batches) ticket.finish();
+    assert.equal(fill('publish').length, publishesOfOneApp);
+  });
+
+  it('wait for the check of their key in places of their own', () => {
+    const { admission } = stage();
+    const unknown = Array.from({ length: 2 * most }, () => admission.enter('publish', 100));
+    assert.equal(unknown.includes(undefined), false);
+    assert.equal(flood(admission, 1, true).length, publishesOfOneApp);
+    let more = unknown.length;
+    while (admission.enter('publish', 100) !== undefined) more += 1;
+    assert.equal(more, limits.publishesUnknownMax);
+  });
 
   it('have a bound, however many apps there are', () => {
     const { admission } = stage();

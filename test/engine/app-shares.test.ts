@@ -54,6 +54,18 @@ describe('an app whose receivers never answer', () => {
     assert.equal(window.size(), limits.windowMax / 2);
   });
 
+  it('does not make offers longer by lanes that can take nothing', () => {
+    const { take, window, pass } = apps();
+    take(black, holes);
+    take(good, lanes(1, 10));
+    pass(limits.attemptHangsMs + 1);
+    for (const how of ['offer', 'claimOffer'] as const) {
+      const { free, inFlight, unproven } = window[how](limits.attemptHangsMs + 1);
+      const listed = [...free.keys(), ...inFlight.keys(), ...(unproven ?? [])];
+      assert.deepEqual([...new Set(listed)].filter((lane) => lane >= 1_000), []);
+    }
+  });
+
   it('leaves enough for others, known or new, fresh or claimed', () => {
     const { take } = apps();
     take(black, holes);

@@ -128,6 +128,15 @@ describe('changes beside publishes', () => {
     assert.deepEqual([answered, turns.waiting], [['a', 'b'], 2]);
   });
 
+  it('still take turns while the main thread is too busy to read the next publish', async () => {
+    const { turns, answered, change, pass, endTurn } = busyStage();
+    for (const name of ['a', 'b', 'c', 'd']) change(name);
+    turns.publishEnded();
+    await pass(changeEveryMs);
+    for (let n = 0; n < 10; n += 1) endTurn();
+    assert.deepEqual([answered, turns.waiting], [['a'], 3]);
+  });
+
   it('never begin once their clients have left', () => {
     const { turns, answered, change, publish } = busyStage();
     const leave = change('a');

@@ -41,7 +41,8 @@ export interface ProblemReply {
 export function problemReply(problem: Problem, request: Noted & { id: string }): ProblemReply {
   const { status, code } = problem;
   note(request, { code });
-  if (status >= 500) note(request, { err: problem.cause ?? problem });
+  // Refusals for lack of room are logged together (api/server/admission.ts).
+  if (status >= 500 && problem.code !== 'overloaded') note(request, { err: problem.cause ?? problem });
   const headers = { ...problem.headers, ...(status === 503 && { 'retry-after': '1' }) };
   const body = JSON.stringify(problemBody(problem, request.id));
   return { status, headers, mediaType: problemMediaType, body };

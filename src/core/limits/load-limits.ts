@@ -32,17 +32,18 @@ export const loadLimits = {
   /** The Retry-After of an app that has as many subscriptions as its quota allows. */
   quotaAgainMs: 60_000,
   /**
-   * Admission: publishes in progress at first, at least and at most; how long one may take before fewer
+   * Admission: publishes of an app in progress, at least and at most; how long one may take before fewer
    * are let in; how often that is looked at. The same for other changes, by what the store takes for one: a look-up
    * of a receiver's name says nothing of how many there are. What ends something has a quarter more room. Reads, of
    * which one app has half at most.
    */
-  publishesInFlightStart: 256,
   publishesInFlightMin: 32,
   publishesInFlightMax: 256,
   publishWaitMs: 1_500,
-  /** While none is free: publishes on connections whose app is not known yet. */
-  publishesUnknownMax: 32,
+  /** A publish with a large body, usually a batch, counts as so many. */
+  publishPlacesOfLarge: 4,
+  /** Publishes on new connections, whose key is being checked: no store holds them up for long. */
+  publishesUnknownMax: 1_024,
   admissionLookMs: 100,
   changesInFlightStart: 256,
   changesInFlightMin: 32,
@@ -51,14 +52,14 @@ export const loadLimits = {
   endsRoomTimes: 1.25,
   /**
    * While publishes go on, one change begins after so many of them or after so long, whichever comes first, and at
-   * most so many at once. Publishes go on until none has been in progress for `publishQuietMs`. A change that has not
-   * begun after `changeTurnMs` is refused. A subscribe takes about as long as four publishes, so a burst of them gets
-   * a third of the main thread.
+   * most so many at once. Publishes go on until none has been in progress for `publishQuietMs`, longer than the main
+   * thread may be too busy with new connections to read the next one. A change that has not begun after
+   * `changeTurnMs` is refused. A subscribe takes the CPU time of three to four publishes.
    */
-  publishesPerChange: 8,
+  publishesPerChange: 10,
   changeEveryMs: 16,
   changesAtOnceMax: 16,
-  publishQuietMs: 4,
+  publishQuietMs: 100,
   changeTurnMs: 5_000,
   readsInFlightMax: 512,
   /** A request whose body has not arrived after this time does not count as work until it has. */

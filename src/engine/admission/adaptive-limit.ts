@@ -16,6 +16,8 @@ export interface AdaptiveLimit {
   turnedAway(): void;
   /** Sets the limit by what was observed since the last call. */
   decide(nowMs: number, passedMs: number): void;
+  /** Whether nothing is in progress that is measured here. */
+  isIdle(): boolean;
 }
 
 export function createLimit(start: number, range: LimitRange): AdaptiveLimit {
@@ -42,5 +44,6 @@ export function createLimit(start: number, range: LimitRange): AdaptiveLimit {
       limit = nextLimit(limit, { ...seen, passedMs }, range);
       seen = { longestMs: 0, refused: 0 };
     },
+    isIdle: () => working.first === undefined,
   };
 }

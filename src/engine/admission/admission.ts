@@ -8,6 +8,7 @@ import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../core/base/linked-list.ts';
 import { ChangeTurns, type Verdict } from './change-turns.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
+import { AppLimits } from './app-limits.ts';
 import {
   createResponseBacklog,
   type LargeAnswer,
@@ -37,7 +38,7 @@ export interface Ticket {
 }
 
 export interface AdmissionStatistics {
-  /** The current limits of publishes and of other changes in progress. */
+  /** The current limits: of publishes in progress, the lowest of any app, and of other changes. */
   publishLimit: number;
   changeLimit: number;
   inFlight: Readonly<Record<Room, number>>;
@@ -65,6 +66,8 @@ type Room = 'publish' | 'change' | 'read';
 interface Entered extends Link<Entered> {
   kind: LoadKind;
   appNo: number | undefined;
+  /** What it takes of the places of its app. */
+  places: number;
   /** Size of its body, if that is large and being read. */
   bytes: number;
   /** Late: the body arrives so slowly that the request no longer counts as work in progress. */
@@ -80,12 +83,15 @@ interface AdmissionState {
   world: Pick<World, 'monotonicMs'>;
   turns: ChangeTurns;
   inFlight: Record<Room, number>;
-  /** Per app, counted once the key was checked. */
+  /** Places per app, counted once the key was checked. */
   ofApps: Record<Room, Map<number, number>>;
+  /** Publishes whose app is not known yet, and the places of all others. */
+  unknown: number;
+  places: number;
   refused: Record<LoadKind, number>;
   /** Oldest first. */
   arriving: LinkedList<Entered>;
-  publishes: AdaptiveLimit;
+  publishes: AppLimits;
   changes: AdaptiveLimit;
   unread: ResponseBacklog;
   bytes: number;
@@ -99,9 +105,11 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
     turns: new ChangeTurns(world),
     inFlight: { publish: 0, change: 0, read: 0 },
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
+    unknown: 0,
+    places: 0,
     refused: { publish: 0, change: 0, end: 0, read: 0 },
     arriving: new LinkedList(),
-    publishes: createLimit(limits.publishesInFlightStart, publishRange),
+    publishes: new AppLimits(publishRange),
     changes: createLimit(limits.changesInFlightStart, changeRange),
     unread: createResponseBacklog(world),
     bytes: 0,
@@ -116,7 +124,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
       // `refresh` otherwise runs only when a request enters, and none may have entered lately.
       refresh(state, world.monotonicMs());
       return {
-        publishLimit: state.publishes.limit(),
+        publishLimit: state.publishes.lowest(),
         changeLimit: state.changes.limit(),
         inFlight: { ...state.inFlight },
         changesWaiting: state.turns.waiting,
@@ -144,11 +152,12 @@ function enter(
   }
   const one: Entered = {
     ...asking,
+    places: kind === 'publish' && largeOf(bytes) > 0 ? limits.publishPlacesOfLarge : 1,
     bytes: 0,
     state: 'arriving',
     sinceMs: nowMs,
-    taken: noTurnPending,
-    leave: noTurnPending,
+    taken: nothingWaits,
+    leave: nothingWaits,
     before: undefined,
     after: undefined,
   };
@@ -172,7 +181,7 @@ function enter(
   };
 }
 
-function noTurnPending(): void {}
+function nothingWaits(): void {}
 
 /** Counts the request for its app from now on. False if the app has no room for it. */
 function ownedBy(state: AdmissionState, one: Entered, appNo: number): boolean {
@@ -187,11 +196,16 @@ function ownedBy(state: AdmissionState, one: Entered, appNo: number): boolean {
   return isLetIn;
 }
 
-function count({ inFlight, ofApps }: AdmissionState, { kind, appNo }: Entered, by: 1 | -1): void {
+function count(state: AdmissionState, { kind, appNo, places }: Entered, by: 1 | -1): void {
+  const { inFlight, ofApps } = state;
   const room = roomOf(kind);
   inFlight[room] += by;
-  if (appNo === undefined) return;
-  const now = (ofApps[room].get(appNo) ?? 0) + by;
+  if (appNo === undefined) {
+    if (room === 'publish') state.unknown += by;
+    return;
+  }
+  if (room === 'publish') state.places += by * places;
+  const now = (ofApps[room].get(appNo) ?? 0) + by * places;
   if (now === 0) ofApps[room].delete(appNo);
   else ofApps[room].set(appNo, now);
 }
@@ -220,7 +234,7 @@ function begin(state: AdmissionState, one: Entered): boolean {
   one.state = 'working';
   one.sinceMs = state.world.monotonicMs();
   if (one.kind === 'publish') {
-    state.publishes.began(one);
+    state.publishes.of(one.appNo).began(one);
     state.turns.publishBegan();
   }
   return true;
@@ -262,8 +276,10 @@ function finish(state: AdmissionState, one: Entered): void {
     state.bytes -= one.bytes;
     count(state, one, -1);
   }
-  if (one.state === 'working') state.publishes.ended(one, state.world.monotonicMs());
-  if (one.state === 'working' && one.kind === 'publish') state.turns.publishEnded();
+  if (one.state === 'working' && one.kind === 'publish') {
+    state.publishes.of(one.appNo).ended(one, state.world.monotonicMs());
+    state.turns.publishEnded();
+  }
   one.leave();
   state.arriving.remove(one);
   one.state = 'over';
@@ -297,38 +313,37 @@ function roomOf(kind: LoadKind): Room {
 /**
  * An app may have as many requests in progress as a multiple of the free places. A single busy app
  * gets most of them, every further busy app shrinks the shares, and an idle app always finds a
- * place. So that this holds when the limit has fallen below what another app has in progress, an
- * app within its part of the limit is let in even then.
+ * place. Publishes have more rules.
  */
 function hasRoom(state: AdmissionState, { kind, appNo }: Pick<Entered, 'kind' | 'appNo'>): boolean {
+  if (kind === 'publish') return hasPublishRoom(state, appNo);
   const { inFlight, ofApps } = state;
-  const room = roomOf(kind);
+  const room = kind === 'read' ? 'read' : 'change';
   const free = mostOf(state, kind) - inFlight[room];
   const ofApp = appNo === undefined ? 0 : (ofApps[room].get(appNo) ?? 0);
-  const isLetIn = free > 0 && ofApp < shareTimesOf[room] * free;
-  if (isLetIn || (room === 'publish' && hasOwnPlace(state, appNo))) return true;
-  if (room === 'publish') state.publishes.turnedAway();
+  if (free > 0 && ofApp < shareTimesOf[room] * free) return true;
   if (room === 'change') state.changes.turnedAway();
   return false;
 }
 
 /**
- * Whether the app has fewer publishes in progress than its equal part of the limit beside others. A
- * connection whose app is not known yet gets one of a few places, until its key was checked.
+ * Each app has a limit of its own, which falls while its publishes take long. Beside others it may
+ * have an equal part of all places even if none is free. Until the key of a new connection was
+ * checked, its publish takes no place from those of apps.
  */
-function hasOwnPlace(
-  { inFlight, ofApps, publishes }: AdmissionState,
-  appNo: number | undefined,
-): boolean {
+function hasPublishRoom(state: AdmissionState, appNo: number | undefined): boolean {
+  const { ofApps, publishes, places } = state;
+  if (appNo === undefined) return state.unknown < limits.publishesUnknownMax;
   const apps = ofApps.publish;
-  if (inFlight.publish >= 2 * limits.publishesInFlightMax) return false;
-  if (appNo === undefined) {
-    const known = apps.values().reduce((sum, ofApp) => sum + ofApp, 0);
-    return inFlight.publish - known < limits.publishesUnknownMax;
-  }
+  const ofApp = apps.get(appNo) ?? 0;
+  const most = limits.publishesInFlightMax;
   const others = apps.size - (apps.has(appNo) ? 1 : 0);
-  const part = Math.max(Math.floor(publishes.limit() / (others + 1)), 1);
-  return others > 0 && (apps.get(appNo) ?? 0) < part;
+  const isInShare = ofApp < limits.appShareTimes * (most - places);
+  const part = Math.max(Math.floor(most / (others + 1)), 1);
+  const isInPart = others > 0 && ofApp < part && places < 2 * most;
+  if (ofApp < publishes.limit(appNo) && (isInShare || isInPart)) return true;
+  publishes.of(appNo).turnedAway();
+  return false;
 }
 
 function largeOf(bytes: number): number {
@@ -343,10 +358,8 @@ function hasLateBytes(state: AdmissionState, bytes: number): boolean {
   return bytes === 0 || state.lateBytes + bytes <= limits.lateBytesMax;
 }
 
-function mostOf({ publishes, changes }: AdmissionState, kind: LoadKind): number {
+function mostOf({ changes }: AdmissionState, kind: Exclude<LoadKind, 'publish'>): number {
   switch (kind) {
-    case 'publish':
-      return publishes.limit();
     case 'change':
       return changes.limit();
     case 'end':
@@ -357,7 +370,6 @@ function mostOf({ publishes, changes }: AdmissionState, kind: LoadKind): number 
 }
 
 const shareTimesOf = {
-  publish: limits.appShareTimes,
   change: limits.appShareTimes,
   read: 1, // A read can take long: no app gets more than half.
 } as const;

@@ -128,7 +128,7 @@ export class ChangeTurns {
   #wakeLater(): void {
     if (this.#isAsleep) return;
     this.#isAsleep = true;
-    void this.#world.sleep(publishQuietMs).then(() => {
+    void this.#world.sleep(changeEveryMs).then(() => {
       this.#isAsleep = false;
       this.#ask();
     });

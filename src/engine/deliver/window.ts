@@ -54,6 +54,7 @@ export function resultOf({ outcome }: Settlement): Result {
 }
 
 interface Slots {
+  appNo: number;
   inFlight: number;
   cap: number;
   /** The upper limit of `cap`. */
@@ -84,7 +85,7 @@ export function createWindow(nextLease: () => number): Window {
     const room = to === 'fresh' ? freeRoom() : claimRoom();
     const { apps, appRoom } = last;
     const { laneRoom } = appRoom;
-    return { lease: nextLease(), room, ...lanesOf(offered), apps, appRoom, laneRoom };
+    return { lease: nextLease(), room, ...lanesOf(offered, last), apps, appRoom, laneRoom };
   };
 
   return {
@@ -92,10 +93,10 @@ export function createWindow(nextLease: () => number): Window {
     claimOffer: (nowMs) => offer(nowMs, 'claimed'),
     claimRoom,
     enter: ({ lane, appNo, concurrency }, nowMs) => {
-      const unlisted = { free: newLaneRoom(appNo), inFlight: 0, isProven: false };
+      const unlisted = { appNo, free: newLaneRoom(appNo), inFlight: 0, isProven: false };
       const known = offered.get(lane) ?? unlisted;
       const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
-      const slots = lanes.get(lane) ?? newSlots(known.free);
+      const slots = lanes.get(lane) ?? newSlots(appNo, known.free);
       setMost(slots, concurrency);
       // An idle lane's grant becomes its cap, so that many failing lanes cannot use up the rest.
       if (known.inFlight === 0) slots.cap = Math.min(slots.cap, Math.max(known.free, 1));
@@ -135,6 +136,7 @@ const atFirst: AppRoom = { room: 0, unproven: 0, laneRoom: limits.laneCapStart }
 
 /** A lane as the store counts it since the last offer. */
 interface OfferedSlots {
+  appNo: number;
   free: number;
   inFlight: number;
   isProven: boolean;
@@ -153,9 +155,10 @@ function unprove(slots: Slots | undefined): void {
 /** For known lanes. `share`: an idle lane may take twice this part of the free slots. */
 function offerLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<number, OfferedSlots> {
   const offered = new Map<number, OfferedSlots>();
-  for (const [lane, { inFlight, cap, isProven }] of lanes) {
+  for (const [lane, { appNo, inFlight, cap, isProven }] of lanes) {
     const idleRoom = inFlight === 0 ? Math.max(2 * share, 1) : Infinity;
     offered.set(lane, {
+      appNo,
       free: Math.max(Math.min(cap - inFlight, idleRoom), 0),
       inFlight,
       isProven,
@@ -170,22 +173,28 @@ function offerLanes(lanes: ReadonlyMap<number, Slots>, share: number): Map<numbe
  * those that answer.
  */
 function offerProven(shares: AppShares, offered: Map<number, OfferedSlots>): void {
-  for (const { proven, offered: room } of shares.active()) {
+  for (const { appNo, proven, offered: room } of shares.active()) {
     if (room.unproven > 0) continue;
     const free = Math.max(Math.min(limits.laneCapStart, room.room >> 4), 1);
     for (const lane of proven.keys()) {
-      if (!offered.has(lane)) offered.set(lane, { free, inFlight: 0, isProven: true });
+      if (!offered.has(lane)) offered.set(lane, { appNo, free, inFlight: 0, isProven: true });
     }
   }
 }
 
+/**
+ * Lanes that are not listed count as unproven, too. So those of an app that may take nothing for unproven lanes are left
+ * out: an app whose receivers hang would otherwise make each statement longer by a hundred lanes.
+ */
 function lanesOf(
   offered: ReadonlyMap<number, OfferedSlots>,
+  { apps, appRoom }: ReturnType<AppShares['offer']>,
 ): Pick<Offer, 'free' | 'inFlight' | 'unproven'> {
   const free = new Map<number, number>();
   const inFlight = new Map<number, number>();
   const unproven = new Set<number>();
   for (const [lane, one] of offered) {
+    if (!one.isProven && (apps.get(one.appNo) ?? appRoom).unproven <= 0) continue;
     free.set(lane, one.free);
     if (one.inFlight > 0) inFlight.set(lane, one.inFlight);
     if (!one.isProven) unproven.add(lane);
@@ -193,8 +202,8 @@ function lanesOf(
   return { free, inFlight, unproven };
 }
 
-function newSlots(cap: number): Slots {
-  return { inFlight: 0, cap, most: limits.laneCapMax, isFailing: false, isProven: false };
+function newSlots(appNo: number, cap: number): Slots {
+  return { appNo, inFlight: 0, cap, most: limits.laneCapMax, isFailing: false, isProven: false };
 }
 
 function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {

@@ -17,7 +17,7 @@ import type { CallbackDefinition } from '../model/contract.ts';
 import { methodsOf, type DeclaredOperation } from '../model/declared-operations.ts';
 import { jsonContent } from '../model/media.ts';
 import { makeValidator } from '../schema/schema.ts';
-import { propertiesOf } from '../schema/shape.ts';
+import { declaredBy } from './declared.ts';
 import { checkVisible } from './visible.ts';
 
 export interface CompiledCallback {
@@ -63,6 +63,7 @@ function compileItem({ label, key, item }: Written, draft: DeclaredOperation): C
         id: `${label} ${key} ${method}`,
         label,
         ...target,
+        isOptional: false,
         method,
         event,
         ...compilePayload(method, place),
@@ -78,7 +79,7 @@ function compileKey(
   item: RefNode,
   draft: DeclaredOperation,
 ): Pick<CallbackDefinition, 'target' | 'inactive' | 'repairs'> {
-  const repaired = repairKey(key, bodyProperties(draft));
+  const repaired = repairKey(key, declaredBy(draft));
   if (repaired.kind === 'unusable') {
     warn(item, `the callback is inactive: ${repaired.reason}`);
     return { target: undefined, inactive: repaired.reason, repairs: [] };
@@ -86,13 +87,6 @@ function compileKey(
   for (const message of [...repaired.repairs, ...repaired.suggestions]) warn(item, message);
   checkVisible(expressionsOf(repaired.template), item, draft);
   return { target: repaired.template, inactive: undefined, repairs: repaired.repairs };
-}
-
-function bodyProperties({ place }: DeclaredOperation): ReadonlySet<string> {
-  const body = child(place, 'requestBody');
-  const content = body && child(body, 'content');
-  const schemas = entries(content).map(([, media]) => child(media, 'schema'));
-  return new Set(schemas.flatMap((schema) => [...propertiesOf(schema).keys()]));
 }
 
 function compileEvent(label: string, item: RefNode, draft: DeclaredOperation): Template {

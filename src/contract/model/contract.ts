@@ -135,6 +135,8 @@ export interface CallbackDefinition {
   /** The key as repaired; undefined when it can never resolve, with the reason in `inactive`. */
   target: Template | undefined;
   inactive: string | undefined;
+  /** Without a URL for it, the request is still a valid use of the operation. */
+  isOptional: boolean;
   /** What was wrong with the key, and how it was read instead. */
   repairs: readonly string[];
   /** Upper case. */

@@ -27,7 +27,8 @@ export interface SubscribeCall {
 }
 
 export interface Subscribed {
-  id: string;
+  /** Undefined if the request leaves out the callback URL, which is optional. */
+  id: string | undefined;
   answer: Answer;
 }
 
@@ -39,6 +40,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   const secret = newSecret(world, choice.controls.signing);
   const answer = answerFor(call, { id, secret });
   const made = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), guard);
+  if (made.length === 0) return { id: undefined, answer: plainAnswer(call) };
   const callbacks = narrow(made, choice.events);
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
   const result = await store.edit('subscribe', {
@@ -94,6 +96,12 @@ function answerFor(
     id: withPrefix('sub', id),
     secret: secret === undefined ? '' : verifierOf(secret),
   });
+}
+
+/** Of a request that makes no subscription: without an id and what belongs to it. */
+function plainAnswer({ variant, request }: SubscribeCall): Answer {
+  const nothing = { idPointers: [], secretPointer: undefined, location: undefined };
+  return composeAnswer({ ...variant.answer, ...nothing }, { request, id: '', secret: '' });
 }
 
 function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 'method'> {

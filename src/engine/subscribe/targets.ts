@@ -1,6 +1,11 @@
 // Callback targets of a subscribe call: from the contract's expressions and the request to URLs
 // that the guard accepts. All faults are collected, so that a caller sees them at once.
-import { evaluate, type ExpressionInput } from '../../contract/expression/evaluate.ts';
+import {
+  evaluate,
+  resolve,
+  type ExpressionInput,
+  type Message,
+} from '../../contract/expression/evaluate.ts';
 import type { Expression } from '../../contract/expression/expression.ts';
 import { buildTargets, fillEvent, type Target } from '../../contract/expression/target.ts';
 import { expressionsOf, type Template } from '../../contract/expression/template.ts';
@@ -13,7 +18,10 @@ import { limits } from '../../core/limits/limits.ts';
 import { showUrl } from '../../core/secrets/redact.ts';
 import type { Guard } from '../../egress/guard/guard.ts';
 
-/** The callbacks to register, inactive ones included. Throws if none can be active. */
+/**
+ * The callbacks to register, inactive ones included; none if the request leaves out URLs that are
+ * optional. Throws if none can be active for another reason.
+ */
 export async function makeCallbacks(
   definitions: readonly CallbackDefinition[],
   exchange: Omit<ExpressionInput, 'method'>,
@@ -33,6 +41,7 @@ export async function makeCallbacks(
   );
   if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
   if (callbacks.every(({ inactive }) => inactive !== undefined)) {
+    if (leavesOut(definitions, exchange)) return [];
     const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
     throw new Problem(
       'no_callback',
@@ -40,6 +49,29 @@ export async function makeCallbacks(
     );
   }
   return callbacks;
+}
+
+/** Whether each callback that could be active lacks an optional value. */
+function leavesOut(
+  definitions: readonly CallbackDefinition[],
+  { request }: Omit<ExpressionInput, 'method'>,
+): boolean {
+  const possible = definitions.filter(({ target }) => target !== undefined);
+  return (
+    possible.length > 0 &&
+    possible.every(({ isOptional, target = [] }) => {
+      const sources = expressionsOf(target).filter(
+        (one) => 'from' in one && one.from === 'request',
+      );
+      return isOptional && sources.some((one) => isAbsent(one, request));
+    })
+  );
+}
+
+/** Null where the schema allows it says the same as no value. */
+function isAbsent(source: Expression, request: Message): boolean {
+  const resolved = resolve(source, { url: '', method: '', request });
+  return resolved.kind === 'unresolved' || (resolved.kind === 'found' && resolved.value === null);
 }
 
 interface Draft {

@@ -17,6 +17,7 @@ import type { CallbackDefinition } from '../model/contract.ts';
 import { methodsOf, type DeclaredOperation } from '../model/declared-operations.ts';
 import { jsonContent } from '../model/media.ts';
 import { makeValidator } from '../schema/schema.ts';
+import { compileAdditions, fillPath } from './additions.ts';
 import { declaredBy } from './declared.ts';
 import { checkVisible } from './visible.ts';
 
@@ -50,12 +51,13 @@ function compileItem({ label, key, item }: Written, draft: DeclaredOperation): C
     warn(item, `has no operation (${describe(item.value)}); the callback is ignored`);
     return [];
   }
-  const target = compileKey(key, item, draft);
   const event = compileEvent(label, item, draft);
   return operations.map(({ method, place }) => {
     if (child(place, 'callbacks') !== undefined) {
       warn(place, 'has callbacks of its own; they are not executed');
     }
+    const callback = { item, place, draft };
+    const target = compileKey(fillPath(key, callback), item, draft);
     return {
       variant: text(item, 'x-ringback-variant') ?? text(place, 'x-ringback-variant'),
       place: item,
@@ -68,6 +70,7 @@ function compileItem({ label, key, item }: Written, draft: DeclaredOperation): C
         event,
         ...compilePayload(method, place),
         statuses: entries(child(place, 'responses')).map(([status]) => statusName(status)),
+        additions: compileAdditions(callback, target.target),
         unsubscribeStatus: unsubscribeStatus([place, item, rootOf(item)]),
       },
     };

@@ -73,7 +73,9 @@ function decodeRoot(parts: readonly Part[], contentType: string): Decoding {
   const start = mediaTypeParameter(contentType, 'start');
   const named = parts.filter(({ header }) => {
     const id = header.get('content-id');
-    return start !== undefined && id !== undefined && withoutBrackets(id) === withoutBrackets(start);
+    return (
+      start !== undefined && id !== undefined && withoutBrackets(id) === withoutBrackets(start)
+    );
   });
   if (named.length > 1) {
     return fault('body', `has ${named.length} parts with the Content-ID ${start}, expected one`);

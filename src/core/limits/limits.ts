@@ -72,6 +72,8 @@ const controlLimits = {
   callbackHeaderNameCharsMax: 128,
   callbackHeaderCharsMax: 1_024,
   callbackHeadersBytesMax: 4_096,
+  /** The value of a header that a document declares for a callback. Access tokens can be long. */
+  declaredHeaderCharsMax: 8_192,
   /**
    * Payload filters: pointers, values of each, characters of a pointer, and of the filter as JSON.
    */

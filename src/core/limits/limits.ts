@@ -169,6 +169,8 @@ export const limits = {
   faultCharsMax: 4_096,
   /** Names of apps and keys. */
   nameCharsMax: 128,
+  /** Redirects that one attempt follows. */
+  redirectsMax: 3,
   /** Callbacks in the chain that led to an event. */
   hopsMax: 5,
   /** Length of an Idempotency-Key header, and how long a key is kept. */

@@ -295,8 +295,8 @@ describe('a multipart body', () => {
 
   it('with a JSON root part is read as UTF-8, within the limits of a body', async () => {
     const related = 'multipart/related; boundary=b';
-    const root = (type: string, json: string): readonly [string[], string] => [
-      [`Content-Type: ${type}`],
+    const root = (mediaType: string, json: string): readonly [string[], string] => [
+      [`Content-Type: ${mediaType}`],
       json,
     ];
     const utf8 = root('application/json; charset="UTF-8"', '{"url":"ü"}');

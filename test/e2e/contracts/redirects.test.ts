@@ -148,7 +148,7 @@ describe('a declared redirect', () => {
       const reply: Reply = location === undefined ? 307 : to(location);
       await using receiver = await receive(() => reply, certificate);
       const { error, attempt } = await deliver({ service, url: receiver.url });
-      assert.deepEqual([error, attempt.status], ['redirect', 307], attempt.message);
+      assert.deepEqual([error, attempt.status], ['redirect', 307], String(attempt.message));
       assert.match(attempt.message ?? '', reason);
     }
     assert.equal(plain.requests.length, 0);

@@ -2,6 +2,7 @@
 // what somebody is told whose body is wrong.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { bounds } from '../../src/contract/document/bounds.ts';
 import type { Handlers } from '../../src/api/request/call.ts';
 import { mountContract, type Mounted } from './mount-contract.ts';
 import { rawClient, type RawAnswer, type RawClient } from './raw-client.ts';
@@ -287,6 +288,28 @@ describe('a multipart body', () => {
       /application\/octet-stream, expected a part of/,
     );
     await refuses(['/related', `${related}; start="<z>"`, parts(json)], 400, /no root part/);
+    const bare = `${related}; start=j`;
+    assert.deepEqual(await reads('/related', bare, parts(bytes, json)), { url: 'u', count: 1 });
+    await refuses(['/related', bare, parts(json, json)], 400, /2 parts with the Content-ID j/);
+  });
+
+  it('with a JSON root part is read as UTF-8, within the limits of a body', async () => {
+    const related = 'multipart/related; boundary=b';
+    const root = (mediaType: string, json: string): readonly [string[], string] => [
+      [`Content-Type: ${mediaType}`],
+      json,
+    ];
+    const utf8 = root('application/json; charset="UTF-8"', '{"url":"ü"}');
+    assert.deepEqual(await reads('/related', related, parts(utf8)), { url: 'ü' });
+    const latin = root('application/json; charset=latin1', '{"url":"u"}');
+    await refuses(['/related', related, parts(latin)], 400, /charset latin1, expected utf-8/);
+    const broken = root('application/json', '{"url":');
+    await refuses(['/related', related, parts(broken)], 400, /body is not valid JSON/);
+    const twice = root('application/json', '{"url":"u","url":"v"}');
+    await refuses(['/related', related, parts(twice)], 400, /url/);
+    const many = Array.from({ length: bounds.fieldsMax + 1 }, () => utf8);
+    await refuses(['/related', related, parts(...many)], 400, /more than 1000 parts/);
+    await refuses(['/related', 'multipart/related', parts(utf8)], 400, /no usable boundary/);
   });
 });
 

@@ -197,5 +197,6 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
     url: 'http://127.0.0.1/subscribe',
     idempotency: undefined,
   });
+  assert(id !== undefined, 'the request has a callback URL');
   return withPrefix('sub', id);
 }

@@ -147,7 +147,9 @@ describe('PackedTargets', () => {
     const owner = { appId: 'a7', subscriptionId: 's2' };
     const url = `http://127.0.0.1/${'x'.repeat(limits.targetPackedBytesMax)}`;
     stored.set(1, { url });
-    stored.set(2, { headers: sealHeaders({ ring, world }, owner, [['x-a', 'b']]) });
+    stored.set(2, {
+      headers: sealHeaders({ ring, world }, owner, { own: [['x-a', 'b']], declared: [] }),
+    });
     stored.set(3, { controls: { ...noControls, timeoutMs: 5 } });
     stored.set(4, { isActive: false });
     const all = [1, 2, 3, 4, 5];

@@ -56,7 +56,7 @@ function subscribeHandler({
       url: publicUrl() + withoutCredentials(target, contract),
       idempotency: key === undefined ? undefined : { key, body: bytes },
     });
-    note({ subscription: withPrefix('sub', id) });
+    if (id !== undefined) note({ subscription: withPrefix('sub', id) });
     return answer;
   };
 }

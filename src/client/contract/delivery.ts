@@ -101,6 +101,7 @@ export interface Attempt {
   tookMs: number;
   status?: number;
   error?: AttemptError;
+  /** The cause of the error, or the redirects. */
   message?: string;
   /** Undeclared receiver response. */
   warning?: string;

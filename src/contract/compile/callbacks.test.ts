@@ -219,13 +219,29 @@ c: { '{$request.body#/url}': { post: {} } }`);
     assert.match(warnings[0] ?? '', /has callbacks of its own; they are not executed/);
   });
 
-  it('does not apply the security of the document to callbacks', () => {
+  it('does not apply the security of the document to callbacks, only their own', () => {
+    const schemes = `
+security: [{ K: [] }]
+components: { securitySchemes: { K: { type: apiKey, in: header, name: K, x-ringback-value: v } } }`;
     const { callbacks, warnings } = compile(
+      `a: { '{$request.body#/url}': { post: {}, put: { security: [{ K: [] }] } } }`,
+      body,
+      schemes,
+    );
+    assert.deepEqual(
+      callbacks.map(({ additions }) => additions.map(({ name }) => name)),
+      [['K'], []],
+    );
+    assert.deepEqual(warnings, []);
+  });
+
+  it('warns where a required credential has no source', () => {
+    const { warnings } = compile(
       `a: { '{$request.body#/url}': { post: { security: [{ Unknown: [] }] } } }`,
       body,
     );
-    assert.equal(callbacks.length, 1);
-    assert.deepEqual(warnings, []);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0] ?? '', /requires a credential, but nothing says which/);
   });
 
   it('ends subscriptions with 410, or with the nearest declared status', () => {

@@ -18,7 +18,8 @@ import type { CallbackDefinition } from '../model/contract.ts';
 import { methodsOf, type DeclaredOperation } from '../model/declared-operations.ts';
 import { jsonContent } from '../model/media.ts';
 import { makeValidator } from '../schema/schema.ts';
-import { propertiesOf } from '../schema/shape.ts';
+import { compileAdditions, fillPath } from './additions.ts';
+import { declaredBy } from './declared.ts';
 import { checkVisible } from './visible.ts';
 
 export interface CompiledCallback {
@@ -51,12 +52,13 @@ function compileItem({ label, key, item }: Written, draft: DeclaredOperation): C
     warn(item, `has no operation (${describe(item.value)}); the callback is ignored`);
     return [];
   }
-  const target = compileKey(key, item, draft);
   const event = compileEvent(label, item, draft);
   return operations.map(({ method, place }) => {
     if (child(place, 'callbacks') !== undefined) {
       warn(place, 'has callbacks of its own; they are not executed');
     }
+    const callback = { item, place, draft };
+    const target = compileKey(fillPath(key, callback), item, draft);
     return {
       variant: text(item, 'x-ringback-variant') ?? text(place, 'x-ringback-variant'),
       place: item,
@@ -64,10 +66,12 @@ function compileItem({ label, key, item }: Written, draft: DeclaredOperation): C
         id: `${label} ${key} ${method}`,
         label,
         ...target,
+        isOptional: false,
         method,
         event,
         ...compilePayload(method, place),
         statuses: entries(child(place, 'responses')).map(([status]) => statusName(status)),
+        additions: compileAdditions(callback, target.target),
         unsubscribeStatus: unsubscribeStatus([place, item, rootOf(item)]),
       },
     };
@@ -79,7 +83,7 @@ function compileKey(
   item: RefNode,
   draft: DeclaredOperation,
 ): Pick<CallbackDefinition, 'target' | 'inactive' | 'repairs'> {
-  const repaired = repairKey(key, bodyProperties(draft));
+  const repaired = repairKey(key, declaredBy(draft));
   if (repaired.kind === 'unusable') {
     warn(item, `the callback is inactive: ${repaired.reason}`);
     return { target: undefined, inactive: repaired.reason, repairs: [] };
@@ -87,13 +91,6 @@ function compileKey(
   for (const message of [...repaired.repairs, ...repaired.suggestions]) warn(item, message);
   checkVisible(expressionsOf(repaired.template), item, draft);
   return { target: repaired.template, inactive: undefined, repairs: repaired.repairs };
-}
-
-function bodyProperties({ place }: DeclaredOperation): ReadonlySet<string> {
-  const body = child(place, 'requestBody');
-  const content = body && child(body, 'content');
-  const schemas = entries(content).map(([, media]) => child(media, 'schema'));
-  return new Set(schemas.flatMap((schema) => [...propertiesOf(schema).keys()]));
 }
 
 function compileEvent(label: string, item: RefNode, draft: DeclaredOperation): Template {

@@ -8,6 +8,7 @@ import { parseExpression } from '../expression/expression.ts';
 import type { Expression } from '../expression/expression.ts';
 import { child, describe, entries, errorAt, items } from '../document/ref-node.ts';
 import type { RefNode } from '../document/ref-node.ts';
+import { optionalIn } from './declared.ts';
 import { checkVisible } from './visible.ts';
 
 /** `answer` creates the shape for the status that a variant names, or for none. */
@@ -20,7 +21,9 @@ export function compileVariants(
   const named = entries(place);
   checkNames(callbacks, new Set(named.map(([name]) => name)));
   if (place === undefined) {
-    const definitions = callbacks.map(({ definition }) => definition);
+    const declared = callbacks.map(({ definition }) => definition);
+    const isOptional = optionalIn(draft, declared);
+    const definitions = declared.map((one) => ({ ...one, isOptional: isOptional(one) }));
     return [
       { name: '', needs: [], needsAny: [], callbacks: definitions, answer: answer(undefined) },
     ];

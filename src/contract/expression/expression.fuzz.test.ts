@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import { evaluate, resolve, type ExpressionInput } from './evaluate.ts';
 import { parseExpression, printExpression } from './expression.ts';
-import { repairKey } from './repair.ts';
+import { repairKey, type Declared } from './repair.ts';
 import { buildTargets, fillEvent, type Target } from './target.ts';
 import { expressionsOf, parseTemplate, printTemplate, type Template } from './template.ts';
 
@@ -104,12 +104,18 @@ function survive(text: string, on: ExpressionInput): void {
   } else {
     assert(parsed.at >= 0 && parsed.at <= text.length);
   }
-  const repaired = repairKey(text, new Set(['a', 'a.b', 'length', text]));
+  const repaired = repairKey(text, declaring('a', 'a.b', 'length', text));
   if (repaired.kind === 'usable') {
     fill(repaired.template, on);
-    const again = repairKey(repaired.text, new Set(['a']));
+    const again = repairKey(repaired.text, declaring('a'));
     assert(again.kind === 'usable' && again.repairs.length === 0, 'a repaired key is correct');
   }
+}
+
+function declaring(...names: readonly string[]): Declared {
+  const hasProperty: Declared['hasProperty'] = ([name = '', ...rest]) =>
+    rest.length === 0 && names.includes(name);
+  return { parameters: [], hasProperty };
 }
 
 function fill(template: Template, on: ExpressionInput): void {

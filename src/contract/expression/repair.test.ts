@@ -1,10 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { repairKey } from './repair.ts';
-import type { RepairedKey } from './repair.ts';
+import type { Declared, RepairedKey } from './repair.ts';
 import { parseTemplate } from './template.ts';
 
-const declared = new Set(['callbackUrl', 'webhookURL', 'a/b~c', 'user.url', '$url', 'request.id']);
+const properties = new Set(
+  (
+    'callbackUrl webhookURL a/b~c user.url $url request.id both ' +
+    'id user user/url hook hook/url user.url/x user/url/x'
+  ).split(' '),
+);
+
+const declared: Declared = {
+  parameters: [
+    { kind: 'query', name: 'callback_url' },
+    { kind: 'query', name: 'both' },
+    { kind: 'path', name: 'twice' },
+    { kind: 'header', name: 'Twice' },
+    { kind: 'header', name: 'X-Hook' },
+  ],
+  hasProperty: (pointer) => properties.has(pointer.join('/')),
+};
 
 function repair(text: string): Extract<RepairedKey, { kind: 'usable' }> {
   const result = repairKey(text, declared);
@@ -99,13 +115,54 @@ describe('repairKey', () => {
           'the request body declares a property of that name',
       ],
     ],
+    [
+      '{$callback_url}/invoices/{$request.body.id}',
+      '{$request.query.callback_url}/invoices/{$request.body#/id}',
+      [
+        'found "$callback_url", read as "$request.query.callback_url": ' +
+          'the operation declares a parameter of that name',
+        'found "$request.body.id", read as "$request.body#/id": ' +
+          'only "#" and a pointer lead into a body',
+      ],
+    ],
+    [
+      '{$webhookURL}',
+      '{$request.body#/webhookURL}',
+      [
+        'found "$webhookURL", read as "$request.body#/webhookURL": ' +
+          'the request body declares a property of that name',
+      ],
+    ],
+    [
+      'https://h.example/{x-hook}',
+      'https://h.example/{$request.header.x-hook}',
+      [
+        'found "x-hook", read as "$request.header.X-Hook": ' +
+          'the operation declares a parameter of that name',
+      ],
+    ],
+    [
+      '{$request.body#/hook.url}',
+      '{$request.body#/hook/url}',
+      [
+        'found "$request.body#/hook.url", read as "$request.body#/hook/url": ' +
+          'the request body declares only the nested property',
+      ],
+    ],
+    [
+      '{$request.body.hook.url}',
+      '{$request.body#/hook/url}',
+      [
+        'found "$request.body.hook.url", read as "$request.body#/hook/url": ' +
+          'only "#" and a pointer lead into a body',
+      ],
+    ],
   ];
   for (const [text, read, repairs] of broken) {
     it(`reads ${JSON.stringify(text)} as ${read}`, () => {
       const result = repair(text);
-      assert.equal(result.text, read);
-      assert.deepEqual(result.repairs, repairs);
       assert.deepEqual(parseTemplate(read), { kind: 'parsed', template: result.template });
+      assert.deepEqual(result.repairs, repairs);
     });
   }
 
@@ -118,6 +175,13 @@ describe('repairKey', () => {
   it('escapes a declared name in the pointer and prefers it to a missing "$"', () => {
     assert.equal(repair('{a/b~c}').text, '{$request.body#/a~1b~0c}');
     assert.equal(repair('{request.id}').text, '{$request.body#/request.id}');
+  });
+
+  it('keeps a name with two meanings, and a dotted name that is declared as it is', () => {
+    reasonOf('{$both}');
+    reasonOf('{twice}');
+    assert.equal(repair('{$request.body#/user.url/x}').text, '{$request.body#/user.url/x}');
+    assert.equal(repair('{$request.body.user.url}').text, '{$request.body#/user.url}');
   });
 
   it('is idempotent', () => {
@@ -149,7 +213,7 @@ describe('repairKey', () => {
     assert.equal(
       reasonOf('{unknown}'),
       `Cannot read callback key "{unknown}": character 2 is "u", expected ${start}` +
-        ' or a property that the request body declares',
+        ' or a name that the request declares',
     );
     assert.equal(
       reasonOf('$request.body.url'),
@@ -182,6 +246,7 @@ describe('repairKey', () => {
       '{$request.query.url?event={$request.query.event}',
       '{$request. body#/url}',
       '{$request.body/url}',
+      '{$request.body.unknown}',
       '{}',
       '{',
       '/webhooks/{id}',

@@ -2,7 +2,7 @@
 // repaired, and each repair reports what was found and how it was read.
 import { printPointer } from '../../core/base/pointer.ts';
 import { parseExpression, printExpression } from './expression.ts';
-import type { Expression, Malformed } from './expression.ts';
+import type { Expression, Malformed, ParameterExpression } from './expression.ts';
 import { templateFault } from './target.ts';
 import { expressionsOf, parseTemplate } from './template.ts';
 import type { Template } from './template.ts';
@@ -18,25 +18,31 @@ export type RepairedKey =
     }
   | { kind: 'unusable'; reason: string };
 
-export function repairKey(text: string, declaredBodyProperties: ReadonlySet<string>): RepairedKey {
+/** What the request of the operation declares. */
+export interface Declared {
+  parameters: readonly { kind: ParameterExpression['kind']; name: string }[];
+  hasProperty: (pointer: readonly string[]) => boolean;
+}
+
+export function repairKey(text: string, declared: Declared): RepairedKey {
   const repairs: string[] = [];
   const trimmed = text.trim();
   if (trimmed !== text) repairs.push(describeRepair({ found: text, read: trimmed, why: spaces }));
   const repaired = isBare(trimmed)
-    ? repairExpression(trimmed, { declaredBodyProperties, repairs })
-    : repairEmbedded(trimmed, { declaredBodyProperties, repairs });
-  return judge(repaired, { declaredBodyProperties, repairs });
+    ? repairExpression(trimmed, { declared, repairs })
+    : repairEmbedded(trimmed, { declared, repairs });
+  return judge(repaired, { declared, repairs });
 }
 
 /** The input of a repair, and where it reports. */
 interface Bench {
-  declaredBodyProperties: ReadonlySet<string>;
+  declared: Declared;
   repairs: string[];
 }
 
 interface Fix {
   why: string;
-  apply: (text: string, declared: ReadonlySet<string>) => string;
+  apply: (text: string, declared: Declared) => string;
 }
 
 const spaces = 'surrounding spaces were removed';
@@ -45,6 +51,7 @@ const spaces = 'surrounding spaces were removed';
 const fixes: readonly Fix[] = [
   { why: spaces, apply: (text) => text.trim() },
   { why: 'the request body declares a property of that name', apply: nameToPointer },
+  { why: 'the operation declares a parameter of that name', apply: nameToParameter },
   {
     why: 'the "$" was missing',
     apply: (text) => text.replace(/^(?=(?:request|response)\.)/u, '$$'),
@@ -53,11 +60,51 @@ const fixes: readonly Fix[] = [
     why: 'the "/" after the "#" was missing',
     apply: (text) => text.replace(/^(\$(?:request|response)\.body#)(?=[^/])/u, '$1/'),
   },
+  { why: 'only "#" and a pointer lead into a body', apply: dotsAfterBody },
+  { why: 'the request body declares only the nested property', apply: dotsToSlashes },
 ];
 
-function nameToPointer(text: string, declared: ReadonlySet<string>): string {
-  if (!declared.has(text) || parseExpression(text).kind === 'parsed') return text;
-  return printExpression({ kind: 'body', from: 'request', pointer: [text] });
+/** `name`, or `$name` as some frameworks write it. A name with two meanings is not replaced. */
+function nameToPointer(text: string, { hasProperty, parameters }: Declared): string {
+  if (parseExpression(text).kind === 'parsed') return text;
+  if (hasProperty([text])) return bodyAt([text]);
+  const name = text.replace(/^\$/u, '');
+  if (name === text || !hasProperty([name])) return text;
+  return parameters.some((one) => isNamed(one, name)) ? text : bodyAt([name]);
+}
+
+function nameToParameter(text: string, { hasProperty, parameters }: Declared): string {
+  const name = text.replace(/^\$/u, '');
+  if (parseExpression(text).kind === 'parsed' || hasProperty([name])) return text;
+  const [found, ...others] = parameters.filter((one) => isNamed(one, name));
+  if (found === undefined || others.length > 0) return text;
+  return printExpression({ ...found, from: 'request' });
+}
+
+function isNamed({ kind, name }: Declared['parameters'][number], text: string): boolean {
+  return kind === 'header' ? name.toLowerCase() === text.toLowerCase() : name === text;
+}
+
+/** `$request.body.a.b`, where the schema declares `/a/b`. */
+function dotsAfterBody(text: string, { hasProperty }: Declared): string {
+  const path = /^\$request\.body\.(.+)$/u.exec(text)?.[1];
+  if (path === undefined) return text;
+  const readings = [[path], path.split('.')].filter(hasProperty);
+  return readings[0] === undefined ? text : bodyAt(readings[0]);
+}
+
+/** `#/a.b`, where the schema declares `/a/b` and not "a.b". */
+function dotsToSlashes(text: string, { hasProperty }: Declared): string {
+  const parsed = parseExpression(text);
+  if (parsed.kind === 'malformed' || parsed.expression.kind !== 'body') return text;
+  const { from, pointer } = parsed.expression;
+  const nested = pointer.flatMap((token) => token.split('.'));
+  if (from === 'response' || nested.length === pointer.length) return text;
+  return !hasProperty(pointer) && hasProperty(nested) ? bodyAt(nested) : text;
+}
+
+function bodyAt(pointer: readonly string[]): string {
+  return printExpression({ kind: 'body', from: 'request', pointer });
 }
 
 /** An expression on its own, without braces. */
@@ -65,11 +112,11 @@ function isBare(text: string): boolean {
   return /^\$[^{}]*$/u.test(text);
 }
 
-function repairExpression(text: string, { declaredBodyProperties, repairs }: Bench): string {
+function repairExpression(text: string, { declared, repairs }: Bench): string {
   let read = text;
   for (const { why, apply } of fixes) {
     const found = read;
-    read = apply(found, declaredBodyProperties);
+    read = apply(found, declared);
     if (read !== found) repairs.push(describeRepair({ found, read, why }));
   }
   return read;
@@ -94,7 +141,7 @@ function repairEmbedded(text: string, bench: Bench): string {
   return repaired + text.slice(at);
 }
 
-function judge(text: string, { declaredBodyProperties, repairs }: Bench): RepairedKey {
+function judge(text: string, { declared, repairs }: Bench): RepairedKey {
   const whole = parseExpression(text);
   if (whole.kind === 'malformed' && isBare(text)) return unreadable(text, whole);
   const parsed = parseTemplate(text);
@@ -103,16 +150,16 @@ function judge(text: string, { declaredBodyProperties, repairs }: Bench): Repair
   const fault = templateFault(template);
   if (fault !== undefined) return { kind: 'unusable', reason: fault };
   const suggestions = [
-    ...expressionsOf(template).flatMap((one) => suggestSlashes(one, declaredBodyProperties)),
+    ...expressionsOf(template).flatMap((one) => suggestSlashes(one, declared)),
     ...template.flatMap((part) => (part.kind === 'text' ? suggestBraces(part.text) : [])),
   ];
   return { kind: 'usable', text, template, repairs, suggestions };
 }
 
-function suggestSlashes(expression: Expression, declared: ReadonlySet<string>): string[] {
+function suggestSlashes(expression: Expression, { hasProperty }: Declared): string[] {
   if (expression.kind !== 'body' || expression.from !== 'request') return [];
   const [first = '', ...rest] = expression.pointer;
-  if (declared.has(first) || !/^[^.]+(?:\.[^.]+)+$/u.test(first)) return [];
+  if (hasProperty([first]) || !/^[^.]+(?:\.[^.]+)+$/u.test(first)) return [];
   const found = JSON.stringify(`#${printPointer(expression.pointer)}`);
   const meant = JSON.stringify(`#${printPointer([...first.split('.'), ...rest])}`);
   return [
@@ -130,7 +177,7 @@ function suggestBraces(text: string): string[] {
 function unreadable(text: string, { at, expected }: Malformed): RepairedKey {
   const code = text.codePointAt(at);
   const actual = code === undefined ? 'missing' : JSON.stringify(String.fromCodePoint(code));
-  const name = text[at - 1] === '{' ? ' or a property that the request body declares' : '';
+  const name = text[at - 1] === '{' ? ' or a name that the request declares' : '';
   const place = `character ${at + 1} is ${actual}, expected ${expected}${name}`;
   return { kind: 'unusable', reason: `Cannot read callback key ${JSON.stringify(text)}: ${place}` };
 }

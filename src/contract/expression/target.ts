@@ -46,6 +46,23 @@ export function fillEvent(url: string, eventName: string): string {
   return url.replaceAll(placeholder, () => encodeComponent(eventName));
 }
 
+/** Adds a pair to a query, percent-encoded. */
+export function appendQuery(query: string, name: string, value: string): string {
+  return joinQueries(query, `${encodeComponent(name)}=${encodeComponent(value)}`);
+}
+
+/** The target with more in its query. */
+export function withQuery(target: Target, query: string): Target {
+  if (target.kind !== 'url' || query === '') return target;
+  const mark = target.url.indexOf('?');
+  const before = mark < 0 ? '' : target.url.slice(mark + 1);
+  const path = mark < 0 ? target.url : target.url.slice(0, mark);
+  const url = `${path}?${joinQueries(before, query)}`;
+  const bytes = Buffer.byteLength(url);
+  if (bytes <= limits.urlBytesMax) return { kind: 'url', url };
+  return refused(`Cannot accept callback URL ${quote(showUrl(url))}: ${sizeFault(bytes)}`);
+}
+
 /** Why no exchange can ever produce a target from this template; undefined when one can. */
 export function templateFault(template: Template): string | undefined {
   const [first, second] = template;

@@ -135,6 +135,8 @@ export interface CallbackDefinition {
   /** The key as repaired; undefined when it can never resolve, with the reason in `inactive`. */
   target: Template | undefined;
   inactive: string | undefined;
+  /** Without a URL for it, the request is still a valid use of the operation. */
+  isOptional: boolean;
   /** What was wrong with the key, and how it was read instead. */
   repairs: readonly string[];
   /** Upper case. */
@@ -146,8 +148,25 @@ export interface CallbackDefinition {
   payload: Validator | undefined;
   /** Declared statuses: `200`, `2XX`, `default`. */
   statuses: readonly string[];
+  /** Parameters and credentials that the document declares for the callback. */
+  additions: readonly Addition[];
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
+}
+
+/** Built from the subscribe request, and the same in each attempt. */
+export interface Addition {
+  in: 'query' | 'header' | 'cookie';
+  name: string;
+  /** Without a value, the callback is inactive. */
+  required: boolean;
+  value: Template;
+  /** `bearer` and `basic`: the value of an Authorization header of that scheme. */
+  form: 'plain' | 'bearer' | 'basic';
+  /** When the value expires; afterwards it is not sent. */
+  expires: Expression | undefined;
+  /** Of a credential: the parts of the request body that are never shown again. */
+  secrets: readonly (readonly string[])[];
 }
 
 export interface AnswerShape {

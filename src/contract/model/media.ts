@@ -36,11 +36,15 @@ export function compileContent(content: RefNode | undefined): Map<string, Valida
     entries(content)
       .filter(([mediaType]) => mediaType.includes('/'))
       .map(([mediaType, place]) => {
-        const essence = essenceOf(mediaType);
-        const schema = essence === 'multipart/related' ? rootPart(place) : child(place, 'schema');
-        return [essence, schema && makeValidator(schema, place)];
+        const schema = schemaOf(mediaType, place);
+        return [essenceOf(mediaType), schema && makeValidator(schema, place)];
       }),
   );
+}
+
+/** The schema of what expressions read: of multipart/related, that of the JSON part. */
+export function schemaOf(mediaType: string, media: RefNode): RefNode | undefined {
+  return essenceOf(mediaType) === 'multipart/related' ? rootPart(media) : child(media, 'schema');
 }
 
 /**

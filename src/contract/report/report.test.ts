@@ -178,6 +178,10 @@ paths:
     post:
       requestBody: { required: true, content: { text/plain: {} } }
       callbacks: { e: { '{$request.body#/url}': { post: {} } } }
+  /parts:
+    post:
+      requestBody: { required: true, content: { multipart/related: {}, multipart/form-data: {} } }
+      callbacks: { e: { '{$request.body#/url}': { post: {} } } }
   /empty:
     post: { callbacks: { e: { 'http://one/': {} } } }
 components: { securitySchemes: { tls: { type: mutualTLS } } }`);

@@ -170,8 +170,13 @@ function inactiveBecause(
   const readsBody = expressionsOf(definition.target ?? []).some(
     (one) => one.kind === 'body' && one.from === 'request',
   );
-  if (!readsBody || types.length === 0 || types.some(isRead)) return undefined;
+  if (!readsBody || types.length === 0 || types.some(canRead)) return undefined;
   return `the request body is ${types.join(' or ')}, and only JSON and forms are read`;
+}
+
+/** Multipart bodies are read, too, but no example of one is made. */
+function canRead(mediaType: string): boolean {
+  return isRead(mediaType) || /^multipart\/(?:form-data|related)$/u.test(mediaType);
 }
 
 function reportSubscribe(operation: Operation, all: readonly Tried[]): SubscribeReport[] {

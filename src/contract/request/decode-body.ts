@@ -65,15 +65,34 @@ function decodePart(
   }
 }
 
-/** The part that `start` names, else the first. */
+/**
+ * The part that `start` names, else the first. `start` and Content-ID are compared without the angle
+ * brackets, which some clients leave out of one of the two.
+ */
 function decodeRoot(parts: readonly Part[], contentType: string): Decoding {
   const start = mediaTypeParameter(contentType, 'start');
-  const root =
-    start === undefined ? parts[0] : parts.find(({ header }) => header.get('content-id') === start);
+  const named = parts.filter(({ header }) => {
+    const id = header.get('content-id');
+    return (
+      start !== undefined && id !== undefined && withoutBrackets(id) === withoutBrackets(start)
+    );
+  });
+  if (named.length > 1) {
+    return fault('body', `has ${named.length} parts with the Content-ID ${start}, expected one`);
+  }
+  const root = start === undefined ? parts[0] : named[0];
   const type = root?.header.get('content-type') ?? 'none';
+  const charset = mediaTypeParameter(type, 'charset');
+  if (charset !== undefined && !/^(?:utf-?8|(?:us-)?ascii)$/iu.test(charset)) {
+    return fault('body', `has a root part in the charset ${charset}, expected utf-8`);
+  }
   if (root !== undefined && isJson(type)) return decodeJson(root.bytes, 'body');
   const found = root === undefined ? 'has no root part' : `has a root part of type ${type}`;
   return fault('body', `${found}, expected a part of type application/json`);
+}
+
+function withoutBrackets(id: string): string {
+  return id.replace(/^<(.*)>$/su, '$1');
 }
 
 function decodeJson(bytes: Uint8Array, field: string, budget?: JsonBudget): Decoding {

@@ -29,7 +29,7 @@ export interface Attempt {
   tookMs: number;
   status: number | undefined;
   error: AttemptError | undefined;
-  /** A sentence about the error, for people. */
+  /** For people: about the error, and the redirects that were followed. */
   message: string | undefined;
   request: { method: string; url: string };
   response: { headers: readonly Header[]; body: Uint8Array; cut: boolean } | undefined;

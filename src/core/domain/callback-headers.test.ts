@@ -1,7 +1,13 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { decodeHeaders, encodeHeaders, readCallbackHeaders } from './callback-headers.ts';
+import {
+  decodeHeaders,
+  encodeHeaders,
+  headersOf,
+  type KeptHeaders,
+  readCallbackHeaders,
+} from './callback-headers.ts';
 
 function faultsOf(value: unknown): string[] {
   const reading = readCallbackHeaders(value, 'body#/headers');
@@ -106,12 +112,41 @@ describe('readCallbackHeaders', () => {
 
 describe('encodeHeaders', () => {
   it('round-trips through decodeHeaders', () => {
-    const headers = [
-      ['A', 'b'],
-      ['c', '"'],
-    ] as const;
+    const headers: KeptHeaders = {
+      own: [
+        ['A', 'b'],
+        ['c', '"'],
+      ],
+      declared: [
+        { header: ['x-a', 'd'], callback: 'e {$url} POST', expiresMs: undefined },
+        { header: ['authorization', 'f'], callback: 'e {$url} POST', expiresMs: 5 },
+      ],
+    };
     assert.deepEqual(decodeHeaders(encodeHeaders(headers)), headers);
     assert.throws(() => decodeHeaders(Buffer.from('{}')), /expected a list/);
     assert.throws(() => decodeHeaders(Buffer.from('[["a"]]')), /Cannot decode a header/);
+  });
+});
+
+describe('headersOf', () => {
+  it('are those of the subscriber and of the callback, of which the subscriber has the last word', () => {
+    const one = { callback: 'one', expiresMs: undefined };
+    const kept: KeptHeaders = {
+      own: [['X-Own', 'a']],
+      declared: [
+        { ...one, header: ['x_own', 'b'] },
+        { ...one, header: ['x-tenant', 'c'] },
+        { ...one, header: ['authorization', 'd'], expiresMs: 5 },
+        { ...one, callback: 'two', header: ['x-two', 'e'] },
+      ],
+    };
+    assert.deepEqual(headersOf(kept, 'one'), {
+      headers: [
+        ['X-Own', 'a'],
+        ['x-tenant', 'c'],
+      ],
+      expiring: [{ header: ['authorization', 'd'], expiresMs: 5 }],
+    });
+    assert.deepEqual(headersOf(kept, 'three'), { headers: kept.own, expiring: [] });
   });
 });

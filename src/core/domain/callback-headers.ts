@@ -34,19 +34,71 @@ export function readCallbackHeaders(value: unknown, field: string): HeadersReadi
   return { kind: 'headers', headers };
 }
 
-/** The plaintext that seal.ts seals. */
-export function encodeHeaders(headers: readonly Header[]): Uint8Array {
-  return Buffer.from(JSON.stringify(headers));
+/** The headers of a subscription as they are kept. */
+export interface KeptHeaders {
+  /** Those that the subscriber adds to all callbacks. */
+  own: readonly Header[];
+  /** Those that the document declares for one callback, with values of the subscribe request. */
+  declared: readonly DeclaredHeader[];
 }
 
-export function decodeHeaders(plain: Uint8Array): Header[] {
+export interface DeclaredHeader {
+  header: Header;
+  /** The id of the callback's definition. */
+  callback: string;
+  expiresMs: number | undefined;
+}
+
+/** The plaintext that seal.ts seals: one row each, those of the document with four elements. */
+export function encodeHeaders({ own, declared }: KeptHeaders): Uint8Array {
+  const rows = declared.map(({ header, callback, expiresMs }) => [...header, callback, expiresMs]);
+  return Buffer.from(JSON.stringify([...own, ...rows]));
+}
+
+export function decodeHeaders(plain: Uint8Array): KeptHeaders {
   const rows: unknown = JSON.parse(Buffer.from(plain).toString());
   assert(Array.isArray(rows), 'Cannot decode headers: expected a list');
-  return rows.map((row: unknown): Header => {
-    const [name, text]: unknown[] = Array.isArray(row) ? row : [];
+  const own: Header[] = [];
+  const declared: DeclaredHeader[] = [];
+  for (const row of rows) {
+    const [name, text, callback, expiresMs]: unknown[] = Array.isArray(row) ? row : [];
     assert(typeof name === 'string' && typeof text === 'string', 'Cannot decode a header');
-    return [name, text];
-  });
+    if (typeof callback !== 'string') own.push([name, text]);
+    else {
+      const until = typeof expiresMs === 'number' ? expiresMs : undefined;
+      declared.push({ header: [name, text], callback, expiresMs: until });
+    }
+  }
+  return { own, declared };
+}
+
+/** What is wrong with a header that a document declares; undefined: it can be sent. */
+export function headerNameFault(name: string): string | undefined {
+  return nameFault(name, new Set());
+}
+
+export function headerValueFault(value: string): string | undefined {
+  return valueFault(value, limits.declaredHeaderCharsMax);
+}
+
+/** The headers of one callback. The subscriber's own replace those of the same name. */
+export function headersOf({ own, declared }: KeptHeaders, callback: string): SentHeaders {
+  const taken = new Set(own.map(([name]) => asRead(name)));
+  const sent = declared.filter(
+    (one) => one.callback === callback && !taken.has(asRead(one.header[0])),
+  );
+  const lasting = sent.filter(({ expiresMs }) => expiresMs === undefined);
+  return {
+    headers: lasting.length === 0 ? own : [...own, ...lasting.map(({ header }) => header)],
+    expiring: sent.flatMap(({ header, expiresMs }) =>
+      expiresMs === undefined ? [] : [{ header, expiresMs }],
+    ),
+  };
+}
+
+export interface SentHeaders {
+  headers: readonly Header[];
+  expiring: readonly { header: Header; expiresMs: number }[];
 }
 
 /** Headers that define the request, or that only Ringback or a proxy may set. */
@@ -114,9 +166,11 @@ function asRead(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '-');
 }
 
-function valueFault(value: unknown): string | undefined {
+function valueFault(
+  value: unknown,
+  most: number = limits.callbackHeaderCharsMax,
+): string | undefined {
   if (typeof value !== 'string') return 'is not a string, expected the value of the header';
-  const most = limits.callbackHeaderCharsMax;
   if (value.length === 0 || value.length > most) {
     return `has a value of ${value.length} characters, expected 1 to ${most}`;
   }

@@ -71,7 +71,9 @@ export const failures: Readonly<Record<AttemptError | Ending, Failure>> = {
   },
   redirect: {
     title: 'Redirect response',
-    happened: 'The receiver responded with a redirect (3xx). Redirects are never followed.',
+    happened:
+      'The receiver responded with a redirect (3xx). Only a 307 or 308 that the contract declares for ' +
+      'the callback is followed, at most three times.',
     receiver:
       'Respond at the subscribed URL directly, without a redirect to https, a trailing slash or a login.',
     operator: 'Change the callback URL of the subscription to the final address.',

@@ -72,6 +72,8 @@ const controlLimits = {
   callbackHeaderNameCharsMax: 128,
   callbackHeaderCharsMax: 1_024,
   callbackHeadersBytesMax: 4_096,
+  /** The value of a header that a document declares for a callback. Access tokens can be long. */
+  declaredHeaderCharsMax: 8_192,
   /**
    * Payload filters: pointers, values of each, characters of a pointer, and of the filter as JSON.
    */
@@ -167,6 +169,8 @@ export const limits = {
   faultCharsMax: 4_096,
   /** Names of apps and keys. */
   nameCharsMax: 128,
+  /** Redirects that one attempt follows. */
+  redirectsMax: 3,
   /** Callbacks in the chain that led to an event. */
   hopsMax: 5,
   /** Length of an Idempotency-Key header, and how long a key is kept. */

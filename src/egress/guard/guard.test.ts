@@ -424,7 +424,7 @@ describe('known bypasses', () => {
   });
 
   it('reads a redirect target of CVE-2023-28155 like any other URL', () => {
-    // Redirects are never followed; if one were, it would be judged like the first URL.
+    // The URL of a redirect that is followed is judged like the first URL.
     assert.equal(reasonOf(guardOf(), 'https://127.0.0.1/'), 'address');
     assert.equal(reasonOf(guardOf(), 'http://127.0.0.1/'), 'address');
   });

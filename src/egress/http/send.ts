@@ -1,5 +1,5 @@
 // Sends callbacks: one bounded HTTP request each, and only to targets that the guard allows. No
-// redirects, no proxies, no decompression, no HTTP/2, and no retries except one: see exchange.ts.
+// redirects (engine/deliver/redirects.ts follows declared ones), no proxies, no decompression, no HTTP/2, and no retries except one: see exchange.ts.
 import assert from 'node:assert/strict';
 import { limits as defaults } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';

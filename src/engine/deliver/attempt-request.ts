@@ -76,8 +76,10 @@ interface Composing {
 }
 
 function compose(deps: AttemptRequestDeps, { leased, target, nowMs }: Composing): Draft {
-  const { definition, secrets: known, headers: added } = deps.prepare(target);
+  const { definition, secrets: known, headers: always, expiring } = deps.prepare(target);
   const secrets = validSecrets(known, nowMs);
+  const current = expiring.filter(({ expiresMs }) => expiresMs > nowMs);
+  const added = current.length === 0 ? always : [...always, ...current.map((one) => one.header)];
   const timestampS = Math.floor(nowMs / 1000);
   const id = withPrefix('evt', leased.event);
   const mediaType = definition === undefined ? 'application/json' : definition.mediaType;
@@ -102,6 +104,7 @@ function compose(deps: AttemptRequestDeps, { leased, target, nowMs }: Composing)
   const untilMs = Math.min(
     (timestampS + 1) * 1000,
     ...secrets.map(({ expiresMs = Infinity }) => expiresMs),
+    ...current.map(({ expiresMs }) => expiresMs),
   );
   return { target, fromMs: nowMs, untilMs, request };
 }

@@ -6,7 +6,6 @@ import type { SendResult } from '../../core/domain/attempt.ts';
 import { holderOf, type Leased } from '../../core/domain/delivery.ts';
 import { classify, errorOf, goneStatus, type Outcome } from '../../core/domain/outcome.ts';
 import { limits } from '../../core/limits/limits.ts';
-import type { SenderResult } from '../../egress/http/exchange.ts';
 import type { Sender } from '../../egress/http/send.ts';
 import type { AttemptRecord, Settlement } from '../../store/port/delivery-verbs.ts';
 import type { KnownTarget } from '../targets/prepared-target.ts';
@@ -16,6 +15,7 @@ import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { DeliveryTelemetry } from './delivery-telemetry.ts';
 import type { Start, Longest } from './dispatcher.ts';
 import type { Gate, Passage } from './gate.ts';
+import { followRedirects, isRedirect, type Followed } from './redirects.ts';
 
 export interface DeliverDeps extends AttemptRequestDeps {
   world: World;
@@ -111,6 +111,8 @@ interface Sent {
   startedMs: number;
   tookMs: number;
   url: string;
+  /** Where declared redirects led, in words. */
+  path: string | undefined;
 }
 
 /** Nothing was sent, and no attempt is counted. */
@@ -170,16 +172,34 @@ async function send(
     return verdict === 'open';
   };
   const isOver = deps.longest.begin(request.timeoutMs);
-  let result: SenderResult;
+  let followed: Followed;
   try {
-    result = await sender.send(request, { signal: it.signal, onStart });
+    const result = await sender.send(request, { signal: it.signal, onStart });
+    // The confirmation ended when the attempt started; the gate and the lease are asked again.
+    const onHop = (): boolean => {
+      verdict = judge(deps, it);
+      if (verdict === 'unconfirmed') verdict = 'open';
+      return verdict === 'open';
+    };
+    followed = isRedirect(result)
+      ? await followRedirects(
+          deps,
+          { request, result },
+          {
+            ...deps.prepare(it.target),
+            deadlineMs: startedAt + request.timeoutMs,
+            options: { signal: it.signal, onStart: onHop },
+          },
+        )
+      : { result, path: undefined };
   } finally {
     isOver();
   }
+  const { result, path } = followed;
   const tookMs = Math.round(world.monotonicMs() - startedAt);
   if (result.kind === 'aborted') return { kind: 'held', waitMs: 0 };
   if (result.kind !== 'not_started') {
-    return { kind: 'sent', result, startedMs, tookMs, url: request.url };
+    return { kind: 'sent', result, startedMs, tookMs, url: request.url, path };
   }
   if (verdict !== 'open') return stopped(verdict);
   return { kind: 'held', waitMs: limits.ownFailureWaitMs };
@@ -222,7 +242,7 @@ function settle(deps: DeliverDeps, it: Sending): Settling {
   const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere());
   const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
-  const { result, startedMs, tookMs, url } = sent;
+  const { result, startedMs, tookMs, url, path } = sent;
   const answered = result.kind === 'answered' ? result : undefined;
   const record: AttemptRecord = {
     node: holderOf(leased.lease),
@@ -230,12 +250,17 @@ function settle(deps: DeliverDeps, it: Sending): Settling {
     tookMs,
     status: answered?.status,
     error,
-    message: result.kind === 'failed' ? result.message : undefined,
+    message: messageOf(result, path),
     request: { method: target.method, url },
     response: answered && keptResponse(answered, outcome.kind === 'delivered'),
     warning: answered && undeclared(definition, answered.status, outcome.kind === 'delivered'),
   };
   return { outcome, attempt: record };
+}
+
+function messageOf(result: SendResult, path: string | undefined): string | undefined {
+  const failure = result.kind === 'failed' ? result.message : undefined;
+  return path !== undefined && failure !== undefined ? `${path}; ${failure}` : (path ?? failure);
 }
 
 function wantsNoMore({ prepare }: DeliverDeps, target: KnownTarget, result: SendResult): boolean {

@@ -4,6 +4,7 @@ import { controlsProperty } from '../../contract/compile/compile.ts';
 import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Operation } from '../../contract/model/contract.ts';
 import type { App } from '../../core/domain/app.ts';
+import type { DeclaredHeader } from '../../core/domain/callback-headers.ts';
 import { noControls, type Controls } from '../../core/domain/controls.ts';
 import {
   noChoice,
@@ -14,7 +15,7 @@ import {
 import type { Callback, Subscription } from '../../core/domain/subscription.ts';
 import { invalidRequest, type Fault, type Problem } from '../../core/errors/problem.ts';
 import type { Context } from '../context.ts';
-import { sealHeaders } from '../targets/secrets.ts';
+import { openHeaders, sealHeaders } from '../targets/secrets.ts';
 
 export interface SubscribeChoice extends Choice {
   /** Event patterns for callbacks that would otherwise match every event. */
@@ -76,6 +77,8 @@ interface Choosing {
   app: Pick<App, 'id'>;
   subscriptionId: string;
   choice: Choice;
+  /** At subscribe: the headers that the document declares. */
+  declared?: readonly DeclaredHeader[];
   /** The previous settings. */
   before?: Chosen;
 }
@@ -83,15 +86,17 @@ interface Choosing {
 /** The complete settings after the change; undefined if nothing changes. */
 export function choose(
   context: Pick<Context, 'ring' | 'world'>,
-  { app, subscriptionId, choice, before }: Choosing,
+  { app, subscriptionId, choice, declared = [], before }: Choosing,
 ): Chosen | undefined {
   const { controls, headers } = choice;
-  if (headers === undefined && Object.keys(controls).length === 0) return undefined;
+  const hasHeaders = headers !== undefined || declared.length > 0;
+  if (!hasHeaders && Object.keys(controls).length === 0) return undefined;
   const owner = { appId: app.id, subscriptionId };
-  return {
-    controls: { ...(before?.controls ?? noControls), ...controls },
-    headers: headers === undefined ? before?.headers : sealHeaders(context, owner, headers),
-  };
+  const all = { ...(before?.controls ?? noControls), ...controls };
+  if (!hasHeaders) return { controls: all, headers: before?.headers };
+  const kept = openHeaders(context.ring, owner, before?.headers);
+  const wanted = { own: headers ?? kept.own, declared: [...kept.declared, ...declared] };
+  return { controls: all, headers: sealHeaders(context, owner, wanted) };
 }
 
 /** Lets the expirer know of the new expiry time. */

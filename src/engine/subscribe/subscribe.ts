@@ -1,5 +1,6 @@
 // Subscribe: composes the answer, builds the targets from request and answer, commits, then
 // answers. A refused request registers nothing.
+import { isObject } from '../../contract/document/document.ts';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
 import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
@@ -27,7 +28,8 @@ export interface SubscribeCall {
 }
 
 export interface Subscribed {
-  id: string;
+  /** Undefined if the request leaves out the callback URL, which is optional. */
+  id: string | undefined;
   answer: Answer;
 }
 
@@ -38,8 +40,12 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   const choice = chosenAtSubscribe(operation, call.request);
   const secret = newSecret(world, choice.controls.signing);
   const answer = answerFor(call, { id, secret });
-  const made = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), guard);
-  const callbacks = narrow(made, choice.events);
+  const made = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), {
+    guard,
+    nowMs: world.nowMs(),
+  });
+  if (made.callbacks.length === 0) return { id: undefined, answer: plainAnswer(call) };
+  const callbacks = narrow(made.callbacks, choice.events);
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
   const result = await store.edit('subscribe', {
     subscription: {
@@ -49,7 +55,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       operation: operation.operationId,
       callbacks,
       secrets,
-      ...choose(context, { app, subscriptionId: id, choice }),
+      ...choose(context, { app, subscriptionId: id, choice, declared: made.headers }),
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
     subscriptionsMax: context.quotas.fallback.subscriptions,
@@ -90,10 +96,40 @@ function answerFor(
   { id, secret }: { id: string; secret: SigningSecret | undefined },
 ): Answer {
   return composeAnswer(variant.answer, {
-    request,
+    request: withoutSecrets(request, variant),
     id: withPrefix('sub', id),
     secret: secret === undefined ? '' : verifierOf(secret),
   });
+}
+
+/** Of a request that makes no subscription: without an id and what belongs to it. */
+function plainAnswer({ variant, request }: SubscribeCall): Answer {
+  const nothing = { idPointers: [], secretPointer: undefined, location: undefined };
+  return composeAnswer(
+    { ...variant.answer, ...nothing },
+    {
+      request: withoutSecrets(request, variant),
+      id: '',
+      secret: '',
+    },
+  );
+}
+
+/** Credentials of the subscriber's receiver are not sent back, even if the document declares it. */
+function withoutSecrets(request: Message, { callbacks }: Variant): Message {
+  const pointers = callbacks.flatMap((one) => one.additions.flatMap(({ secrets }) => secrets));
+  return pointers.reduce(
+    (seen, pointer) => ({ ...seen, body: without(seen.body, pointer) }),
+    request,
+  );
+}
+
+function without(value: unknown, [token, ...rest]: readonly string[]): unknown {
+  if (token === undefined) return undefined;
+  if (!isObject(value) || !Object.hasOwn(value, token)) return value;
+  const others = Object.entries(value).filter(([name]) => name !== token);
+  const inside = rest.length === 0 ? [] : [[token, without(value[token], rest)] as const];
+  return Object.fromEntries([...others, ...inside]);
 }
 
 function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 'method'> {

@@ -1,25 +1,40 @@
 // Callback targets of a subscribe call: from the contract's expressions and the request to URLs
 // that the guard accepts. All faults are collected, so that a caller sees them at once.
-import { evaluate, type ExpressionInput } from '../../contract/expression/evaluate.ts';
+import {
+  evaluate,
+  resolve,
+  type ExpressionInput,
+  type Message,
+} from '../../contract/expression/evaluate.ts';
 import type { Expression } from '../../contract/expression/expression.ts';
-import { buildTargets, fillEvent, type Target } from '../../contract/expression/target.ts';
+import {
+  buildTargets,
+  fillEvent,
+  withQuery,
+  type Target,
+} from '../../contract/expression/target.ts';
 import { expressionsOf, type Template } from '../../contract/expression/template.ts';
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
+import type { DeclaredHeader } from '../../core/domain/callback-headers.ts';
 import { isEventPattern } from '../../core/domain/pattern.ts';
 import type { Callback } from '../../core/domain/subscription.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { showUrl } from '../../core/secrets/redact.ts';
 import type { Guard } from '../../egress/guard/guard.ts';
+import { makeAdditions } from './additions.ts';
 
-/** The callbacks to register, inactive ones included. Throws if none can be active. */
+/**
+ * The callbacks to register, inactive ones included; none if the request leaves out URLs that are
+ * optional. Throws if none can be active for another reason.
+ */
 export async function makeCallbacks(
   definitions: readonly CallbackDefinition[],
   exchange: Omit<ExpressionInput, 'method'>,
-  guard: Guard,
-): Promise<Callback[]> {
-  const drafts = definitions.flatMap((definition) => draft(definition, exchange));
+  { guard, nowMs }: { guard: Guard; nowMs: number },
+): Promise<Made> {
+  const drafts = definitions.flatMap((definition) => draft(definition, exchange, nowMs));
   if (drafts.length > limits.callbacksPerSubscriptionMax) {
     const most = limits.callbacksPerSubscriptionMax;
     throw new Problem(
@@ -33,13 +48,47 @@ export async function makeCallbacks(
   );
   if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
   if (callbacks.every(({ inactive }) => inactive !== undefined)) {
+    if (leavesOut(definitions, exchange)) return { callbacks: [], headers: [] };
     const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
     throw new Problem(
       'no_callback',
       `No callback target can be made: ${reasons || 'none declared'}`,
     );
   }
-  return callbacks;
+  const active = new Set(
+    callbacks.flatMap((one) => (one.inactive === undefined ? [one.definition] : [])),
+  );
+  const headers = new Set(drafts.flatMap((one) => one.headers));
+  return { callbacks, headers: [...headers].filter(({ callback }) => active.has(callback)) };
+}
+
+interface Made {
+  callbacks: Callback[];
+  /** What the document adds to the requests of the active ones. */
+  headers: readonly DeclaredHeader[];
+}
+
+/** Whether each callback that could be active lacks an optional value. */
+function leavesOut(
+  definitions: readonly CallbackDefinition[],
+  { request }: Omit<ExpressionInput, 'method'>,
+): boolean {
+  const possible = definitions.filter(({ target }) => target !== undefined);
+  return (
+    possible.length > 0 &&
+    possible.every(({ isOptional, target = [] }) => {
+      const sources = expressionsOf(target).filter(
+        (one) => 'from' in one && one.from === 'request',
+      );
+      return isOptional && sources.some((one) => isAbsent(one, request));
+    })
+  );
+}
+
+/** Null where the schema allows it says the same as no value. */
+function isAbsent(source: Expression, request: Message): boolean {
+  const resolved = resolve(source, { url: '', method: '', request });
+  return resolved.kind === 'unresolved' || (resolved.kind === 'found' && resolved.value === null);
 }
 
 interface Draft {
@@ -47,24 +96,33 @@ interface Draft {
   event: string;
   target: Target;
   field: string;
+  headers: readonly DeclaredHeader[];
 }
 
 /** One draft, or one per URL if the key is a list. */
-function draft(definition: CallbackDefinition, exchange: Omit<ExpressionInput, 'method'>): Draft[] {
+function draft(
+  definition: CallbackDefinition,
+  exchange: Omit<ExpressionInput, 'method'>,
+  nowMs: number,
+): Draft[] {
   const seen: ExpressionInput = { ...exchange, method: definition.method };
   const event = eventOf(definition.event, seen);
+  const none = { definition, event, field: '', headers: [] };
   if (definition.target === undefined) {
     const reason = definition.inactive ?? 'its key is not a runtime expression';
-    return [{ definition, event, target: { kind: 'unresolved', reason }, field: '' }];
+    return [{ ...none, target: { kind: 'unresolved', reason } }];
   }
   const [first] = expressionsOf(definition.target);
   const field = first === undefined ? '' : fieldOf(first);
-  return buildTargets(definition.target, seen).map((target) => ({
-    definition,
-    event,
-    target,
-    field,
-  }));
+  const targets = buildTargets(definition.target, seen);
+  if (!targets.some(({ kind }) => kind === 'url')) {
+    return targets.map((target) => ({ ...none, field, target }));
+  }
+  const { headers, query, missing } = makeAdditions(definition, seen, nowMs);
+  if (missing !== undefined) {
+    return [{ ...none, field, target: { kind: 'unresolved', reason: missing } }];
+  }
+  return targets.map((target) => ({ ...none, field, headers, target: withQuery(target, query) }));
 }
 
 /** The event pattern of a callback: literal text, or text built from the request. */

@@ -3,6 +3,7 @@
 // with it.
 import type { CallbackDefinition, Contract } from '../../contract/model/contract.ts';
 import type { Header } from '../../core/domain/attempt.ts';
+import { headersOf, type SentHeaders } from '../../core/domain/callback-headers.ts';
 import type { KeyRing } from '../../core/secrets/seal.ts';
 import type { SigningSecret } from '../../core/secrets/signing-secret.ts';
 import type { Target } from '../../store/port/delivery-verbs.ts';
@@ -16,6 +17,8 @@ export interface PreparedTarget {
   /** Including those that are no longer valid. */
   secrets: readonly SigningSecret[];
   headers: readonly Header[];
+  /** Headers that are sent until they expire. */
+  expiring: SentHeaders['expiring'];
 }
 
 /** Throws whenever secrets or headers cannot be unsealed; the failure is not cached. */
@@ -45,7 +48,7 @@ export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Pr
     const made = {
       definition: definitionOf(target),
       secrets: secrets instanceof Uint8Array ? openSecrets(ring, owner, secrets) : secrets,
-      headers: openHeaders(ring, owner, headers),
+      ...headersOf(openHeaders(ring, owner, headers), target.definition),
     };
     target[prepared] = made;
     target.secrets = made.secrets;

@@ -1,8 +1,11 @@
 // Seals and unseals signing secrets and callback headers for the store. They are bound to one
 // subscription of one app, so that a row copied to another subscription does not open.
 import assert from 'node:assert/strict';
-import type { Header } from '../../core/domain/attempt.ts';
-import { decodeHeaders, encodeHeaders } from '../../core/domain/callback-headers.ts';
+import {
+  decodeHeaders,
+  encodeHeaders,
+  type KeptHeaders,
+} from '../../core/domain/callback-headers.ts';
 import { nonceBytes, open, seal, type KeyRing } from '../../core/secrets/seal.ts';
 import {
   decodeSecrets,
@@ -70,15 +73,19 @@ export function renewSecrets(
 export function sealHeaders(
   { ring, world }: { ring: KeyRing; world: Pick<World, 'randomBytes'> },
   owner: Owner,
-  headers: readonly Header[],
+  headers: KeptHeaders,
 ): Uint8Array | undefined {
-  if (headers.length === 0) return undefined;
+  if (headers.own.length + headers.declared.length === 0) return undefined;
   const nonce = world.randomBytes(nonceBytes);
   return seal(encodeHeaders(headers), { ring, nonce, context: contextOf(owner, 'headers') });
 }
 
-export function openHeaders(ring: KeyRing, owner: Owner, sealed: Uint8Array | undefined): Header[] {
-  if (sealed === undefined) return [];
+export function openHeaders(
+  ring: KeyRing,
+  owner: Owner,
+  sealed: Uint8Array | undefined,
+): KeptHeaders {
+  if (sealed === undefined) return noHeaders;
   const plain = open(sealed, { ring, context: contextOf(owner, 'headers') });
   assert(
     plain,
@@ -86,6 +93,8 @@ export function openHeaders(ring: KeyRing, owner: Owner, sealed: Uint8Array | un
   );
   return decodeHeaders(plain);
 }
+
+const noHeaders: KeptHeaders = { own: [], declared: [] };
 
 function contextOf({ appId, subscriptionId }: Owner, what: 'secrets' | 'headers'): string {
   return `${what} of ${appId}/${subscriptionId}`;

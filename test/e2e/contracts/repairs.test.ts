@@ -99,26 +99,66 @@ describe('a broken key', () => {
     await receiver.waitFor(1);
   });
 
-  it('with dots for slashes is not guessed at: the warning and the callback say what is meant', async () => {
+  it('with dots for slashes is read with slashes where the schema declares only that', async () => {
     const key = '{$request.body#/nested.url}';
     await using service = await serve(withKey(key));
     const [warning] = told(service);
     assert.equal(warning?.pointer, placeOf(key));
-    assert.match(warning?.message ?? '', /write "#\/nested\/url" if you mean a nested/);
+    assert.match(warning?.message ?? '', /the request body declares only the nested property/);
     const hook = 'http://127.0.0.1:9000/';
-    const body = { url: hook, nested: { url: hook } };
+    const body = { url: hook, nested: { url: `${hook}nested` } };
     const { id } = await service.subscribe({ path: '/hooks', body });
-    const [mended, sound] = await service.callbacksOf(id);
+    assert.equal((await service.callbacksOf(id))[0]?.url, `${hook}nested`);
+  });
+
+  it('with dots that the schema does not confirm is not guessed at', async () => {
+    const key = '{$request.body#/other.url}';
+    await using service = await serve(withKey(key));
+    assert.match(told(service)[0]?.message ?? '', /write "#\/other\/url" if you mean a nested/);
+    const hook = 'http://127.0.0.1:9000/';
+    const body = { url: hook, other: { url: hook } };
+    const { id } = await service.subscribe({ path: '/hooks', body });
+    const [mended] = await service.callbacksOf(id);
     assert.equal(
       mended?.inactive,
-      'the request body has nothing at "/nested.url", but it has "/nested/url"',
+      'the request body has nothing at "/other.url", but it has "/other/url"',
     );
-    assert.equal(sound?.url, `${hook}sound`);
-    const dotted = await service.subscribe({
-      path: '/hooks',
-      body: { url: hook, 'nested.url': hook },
-    });
-    assert.equal((await service.callbacksOf(dotted.id))[0]?.url, hook);
+  });
+
+  it('as FastAPI writes it leads to the parameter and the property', async () => {
+    await using service = await serve(
+      documentOf(`
+/invoices/:
+  post:
+    parameters:
+      - { name: callback_url, in: query, schema: { type: string, format: uri } }
+    requestBody:
+      required: true
+      content:
+        application/json:
+          schema:
+            type: object
+            required: [id]
+            properties: { id: { type: string }, total: { type: number } }
+    responses: { '200': { description: taken } }
+    callbacks:
+      invoice_notification:
+        '{$callback_url}/invoices/{$request.body.id}':
+          post: { responses: { '200': { description: ok } } }
+`),
+    );
+    await using receiver = await receive();
+    assert.deepEqual(
+      told(service).map(({ message }) => message.split(', ', 2)[1]?.split(':')[0]),
+      ['read as "$request.query.callback_url"', 'read as "$request.body#/id"'],
+    );
+    const path = `/invoices/?callback_url=${receiver.url}`;
+    await service.subscribe({ path, body: { id: 'a/1' }, status: 200 });
+    assert.equal(await service.deliveries('invoice_notification'), 1);
+    const [request] = await receiver.waitFor(1);
+    assert.equal(request?.url, '/hook/invoices/a%2F1');
+    const answer = await service.call({ method: 'POST', path: '/invoices/', body: { id: '1' } });
+    assert.equal(answer.status, 200, answer.text);
   });
 
   for (const key of [

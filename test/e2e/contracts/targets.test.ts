@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { receive } from '../receiver.ts';
-import { documentOf, serve } from './stage.ts';
+import { documentOf, serve, type Serving } from './stage.ts';
 
 describe('a URL in an optional header', () => {
   const header = documentOf(`
@@ -54,12 +54,85 @@ describe('a URL in an optional header', () => {
     assert.equal(request?.body.toString(), '{"order":7}');
   });
 
-  it('is 400 with the reasons where no callback has one, and registers nothing', async () => {
+  it('is no error where it is absent: the order is answered, and nothing is registered', async () => {
     await using service = await serve(header);
-    const answer = await service.call({ method: 'POST', path: '/orders' });
-    assert.deepEqual([answer.status, answer.json['code']], [400, 'no_callback']);
-    assert.match(String(answer.json['detail']), /shipped: .*"x-callback-url"; audited: /);
+    const answer = await service.call({ method: 'POST', path: '/orders', body: { item: 7 } });
+    assert.deepEqual([answer.status, answer.text], [202, '{}']);
     assert.deepEqual((await service.call({ path: '/subscriptions' })).json['items'], []);
+  });
+});
+
+describe('an optional URL in the body', () => {
+  const bodyOf = (
+    required: string,
+    properties: string,
+    key = '{$request.body#/hook/url}',
+  ): string =>
+    documentOf(`
+/jobs:
+  post:
+    requestBody:
+      required: true
+      content:
+        application/json:
+          schema:
+            type: object
+            required: [${required}]
+            properties:
+              hook: { type: object, nullable: true, properties: { url: { type: string } } }
+              ${properties}
+    responses:
+      '201':
+        description: made
+        content:
+          application/json:
+            schema: { type: object, properties: { id: { type: string }, task: { type: string } } }
+    callbacks:
+      done:
+        '${key}': { post: { responses: { '200': { description: ok } } } }
+      written:
+        'written down elsewhere': { post: { responses: { '200': { description: ok } } } }
+`);
+  const post = (body: unknown): Parameters<Serving['call']>[0] => ({
+    method: 'POST',
+    path: '/jobs',
+    body,
+  });
+
+  it('may be absent or null: the answer has no id, because there is no subscription', async () => {
+    await using service = await serve(bodyOf('', 'task: { type: string }'));
+    for (const body of [
+      { task: 'print' },
+      { task: 'print', hook: null },
+      { task: 'print', hook: {} },
+    ]) {
+      const answer = await service.call(post(body));
+      assert.deepEqual([answer.status, answer.json], [201, { task: 'print' }]);
+      assert.equal(answer.headers.get('location'), null);
+    }
+    assert.deepEqual((await service.call({ path: '/subscriptions' })).json['items'], []);
+    const { id } = await service.subscribe({
+      path: '/jobs',
+      body: { task: 'print', hook: { url: 'http://127.0.0.1:9000/' } },
+    });
+    assert.match(id, /^sub_/);
+  });
+
+  it('is refused with the reasons where subscribing is all that the operation does', async () => {
+    await using service = await serve(bodyOf('', ''));
+    const answer = await service.call(post({}));
+    assert.deepEqual([answer.status, answer.json['code']], [400, 'no_callback']);
+    assert.match(String(answer.json['detail']), /nothing at "\/hook\/url"/);
+  });
+
+  it('is refused where the schema requires it, or does not declare it', async () => {
+    await using service = await serve(bodyOf('hook', 'task: { type: string }'));
+    const missing = await service.call(post({ task: 'print' }));
+    assert.deepEqual([missing.status, missing.json['code']], [400, 'invalid_request']);
+    const undeclared = bodyOf('', 'task: { type: string }', '{$request.body#/elsewhere}');
+    await using other = await serve(undeclared);
+    const answer = await other.call(post({ task: 'print' }));
+    assert.deepEqual([answer.status, answer.json['code']], [400, 'no_callback']);
   });
 });
 

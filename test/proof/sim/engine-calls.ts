@@ -1,4 +1,5 @@
 // What clients ask of an engine, as the HTTP API would hand it on.
+import assert from 'node:assert/strict';
 import { withPrefix } from '../../../src/core/base/id.ts';
 import { noChoice } from '../../../src/core/domain/read-controls.ts';
 import { publish } from '../../../src/engine/publish/publish.ts';
@@ -53,6 +54,7 @@ export async function subscribeIn(
     url: 'http://127.0.0.1/subscribe',
     idempotency: undefined,
   });
+  assert(id !== undefined, 'the request has a callback URL');
   return withPrefix('sub', id);
 }
 

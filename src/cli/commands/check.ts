@@ -7,7 +7,7 @@ export const check: Command = {
   summary: 'Check how OpenAPI documents run as contracts',
   usage: ['ringback check FILE… [--contract-root FOLDER]'],
   about:
-    'Loads the documents without starting the service. Lists the operations that register ' +
+    'Loads the documents as a service with all of them would, without starting one. Lists the operations that register ' +
     'callbacks and what each requires, the events that can be published, what was ' +
     'repaired while loading, and what cannot be executed and why.',
   positionals: {
@@ -35,10 +35,10 @@ export const check: Command = {
     },
   ],
   exitCodes: {
-    0: 'Every callback can be executed; there may be warnings',
+    0: 'A service with these documents starts, and every operation can do its work',
     1:
-      'A document does not load, an operation’s callbacks can never resolve, or an ' +
-      'operation cannot be called',
+      'A service with these documents does not start, no callback of an operation can ever be ' +
+      'registered, or an operation cannot be called',
   },
   run: async (call, terminal) => (await import('../check/check.ts')).check(call, terminal),
 };

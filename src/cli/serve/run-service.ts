@@ -158,6 +158,13 @@ function greeting(service: Service, { link, targets, paint }: Greeting): string 
     lines.push(paint('yellow', warning), '');
   }
   if (role !== 'worker') {
+    for (const verdict of service.contracts.verdicts) {
+      if (verdict.kind === 'refused' || verdict.cannotRun.length === 0) continue;
+      const { file, cannotRun } = verdict;
+      const which = `${cannotRun.length} of its operations cannot run`;
+      const text = `Warning: ${file}: ${which}. ringback check ${file} says why.`;
+      lines.push(paint('yellow', text), '');
+    }
     for (const door of openDoors(service.contracts)) {
       lines.push(paint('yellow', `Warning: ${door}.`), '');
     }

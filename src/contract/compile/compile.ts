@@ -82,6 +82,9 @@ function checkVersion({ path, root }: Document): JsonObject {
     new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
   if (!isObject(root)) throw fail('expected an OpenAPI document, which is a JSON object');
   const version = root['openapi'] ?? root['swagger'];
+  for (const [field, what] of Object.entries(otherFormats)) {
+    if (version === undefined && Object.hasOwn(root, field)) throw fail(what);
+  }
   if (version === undefined && isPart(root)) return root;
   if (version === undefined) throw fail('field "openapi" is missing, expected 3.0, 3.1 or 3.2');
   // Unquoted, 3.0 is the number 3.
@@ -89,6 +92,15 @@ function checkVersion({ path, root }: Document): JsonObject {
   if (/^"?3(?:\.[0-2](?:[.-][^"]*)?)?"?$/u.test(written)) return root;
   throw fail(`OpenAPI version is ${written}, expected 3.0, 3.1 or 3.2`);
 }
+
+/** Formats that look like parts of an OpenAPI document, by the field that identifies them. */
+const otherFormats: Readonly<Record<string, string>> = {
+  asyncapi: 'it is an AsyncAPI document (field "asyncapi"), expected an OpenAPI document',
+  arazzo: 'it is an Arazzo document (field "arazzo"), expected an OpenAPI document',
+  overlay:
+    'it is an Overlay (field "overlay"), expected an OpenAPI document. Apply it to a document ' +
+    'with --overlay',
+};
 
 /** Many documents are split over files that mostly contain only parts for other files. */
 function isPart(root: JsonObject): boolean {

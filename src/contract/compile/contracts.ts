@@ -22,23 +22,47 @@ export interface ContractFiles extends LoadOptions {
   foreign: readonly string[];
 }
 
-/** Rejects with a ContractError, whose message is for the author of the document. */
+/** A foreign file, and what became of it. */
+export interface LoadedFile {
+  file: string;
+  result: { kind: 'contract'; contract: Contract } | { kind: 'refused'; error: ContractError };
+}
+
+/** The contracts that can be served together, and for each of the others the reason. */
 export async function loadContracts({
   own,
   foreign,
   ...options
-}: ContractFiles): Promise<Contracts> {
+}: ContractFiles): Promise<Contracts & { loaded: readonly LoadedFile[] }> {
   const ours = await loadContract(own, options);
-  if (foreign.length === 0) return { management: ours, executed: [ours], known: [ours] };
+  if (foreign.length === 0) {
+    return { management: ours, executed: [ours], known: [ours], loaded: [] };
+  }
   const management = withoutSubscribing(ours);
   const executed: Contract[] = [];
+  const loaded: LoadedFile[] = [];
   for (const file of foreign) {
-    const contract = await loadContract(file, { contractRoot: options.contractRoot });
-    refuseCollisions(file, contract, [management, ...executed]);
-    refuseTwins(file, contract);
-    executed.push(contract);
+    const result = await loadBeside(file, [management, ...executed], options);
+    if (result.kind === 'contract') executed.push(result.contract);
+    loaded.push({ file, result });
   }
-  return { management, executed, known: [...executed, ours] };
+  return { management, executed, known: [...executed, ours], loaded };
+}
+
+async function loadBeside(
+  file: string,
+  others: readonly Contract[],
+  { contractRoot }: LoadOptions,
+): Promise<LoadedFile['result']> {
+  try {
+    const contract = await loadContract(file, { contractRoot });
+    refuseCollisions(file, contract, others);
+    refuseTwins(file, contract);
+    return { kind: 'contract', contract };
+  } catch (error) {
+    if (error instanceof ContractError) return { kind: 'refused', error };
+    throw error;
+  }
 }
 
 /** Compiles the same contract in another thread. */

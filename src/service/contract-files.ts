@@ -1,0 +1,19 @@
+// Which documents a service loads, from its settings: for `serve`, `check` and `doctor` alike.
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import type { ContractFiles } from '../contract/compile/contracts.ts';
+import { isBundled, packageFolder } from '../core/base/package.ts';
+
+type Chosen = Pick<Config, 'contract' | 'contractRoot'> &
+  Partial<Pick<Config, 'requireAppId' | 'metrics'>>;
+
+export function contractFiles(config: Chosen): ContractFiles {
+  const { contract: foreign, contractRoot, requireAppId = false, metrics } = config;
+  const open = metrics === 'open' ? ['getMetrics'] : [];
+  return { own: ownContract, foreign, contractRoot, requireAppId, open };
+}
+
+/** The bundle has it as JSON, because parsing YAML would take a tenth of a start. */
+const ownContract = isBundled
+  ? join(packageFolder, 'dist', 'openapi.json')
+  : join(packageFolder, 'openapi.yaml');

@@ -26,6 +26,7 @@ type Combined =
   | 'data'
   | 'nodeName'
   | 'contract'
+  | 'managePrefix'
   | 'quotaSubscriptions'
   | 'quotaEventsPerSecond'
   | 'quotaPayload';
@@ -38,6 +39,8 @@ export type Config = Omit<Values, Combined> & {
   nodeName: string;
   /** Files; empty: only Ringback's own document. */
   contract: readonly string[];
+  /** In front of the paths of Ringback's own document; may be empty. */
+  managePrefix: string;
   /** Quotas of apps that have none of their own. */
   quotas: Quotas;
 };
@@ -65,6 +68,7 @@ export function readConfig(env: Environment): ConfigReading {
     fastPath: take('fastPath'),
     contract: take('contract') ?? [],
     contractRoot: take('contractRoot'),
+    managePrefix: take('managePrefix') ?? '',
     lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),

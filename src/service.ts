@@ -36,6 +36,8 @@ type First = Pick<Opened, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 export interface Service extends AsyncDisposable, First {
   /** The URL for people on this machine. */
   url: string;
+  /** The same, with the prefix of the management API. */
+  manageUrl: string;
   role: Config['role'];
   contracts: Verdicts;
   /** A one-time sign-in link to the console; undefined when no key may manage the app `default`. */
@@ -82,6 +84,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   const running = cleanup.move();
   return {
     url,
+    manageUrl: url + config.managePrefix,
     role: config.role,
     contracts,
     defaultApp,
@@ -89,7 +92,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     isChosenKeyDead,
     signInLink: async () => {
       const ticket = await makeTicket(context, defaultApp);
-      return ticket && `${config.publicUrl ?? url}/console#ticket=${ticket}`;
+      return ticket && `${config.publicUrl ?? url}${config.managePrefix}/console#ticket=${ticket}`;
     },
     [Symbol.asyncDispose]: async () => running.disposeAsync(),
   };
@@ -191,7 +194,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
       probed,
       failures: parts.failures,
       publicUrl,
-      consoleFiles: readConsole(consoleFolder),
+      consoleFiles: readConsole(consoleFolder, config.managePrefix),
       hub,
       metrics: metrics.read,
     }),

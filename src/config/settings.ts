@@ -17,6 +17,7 @@ import {
   readNodeName,
   readPayloadQuota,
   readPort,
+  readPrefix,
   readPublicUrl,
   readQuota,
   readRate,
@@ -124,6 +125,15 @@ export const settings = {
     meaning:
       'additional folder that `$ref`s of contracts may lead to; symbolic links are resolved first',
     read: readText,
+  },
+  managePrefix: {
+    env: 'RINGBACK_MANAGE_PREFIX',
+    fallback: undefined,
+    fallbackText: 'none',
+    meaning:
+      'path in front of everything that `openapi.yaml` describes, such as `/manage`, so that it cannot collide with ' +
+      'a contract; `/healthz` and `/readyz` are served without it, too',
+    read: readPrefix,
   },
   lenient: {
     env: 'RINGBACK_LENIENT',

@@ -4,13 +4,14 @@ import type { Config } from '../config.ts';
 import type { ContractFiles } from '../contract/compile/contracts.ts';
 import { isBundled, packageFolder } from '../core/base/package.ts';
 
-type Chosen = Pick<Config, 'contract' | 'contractRoot'> &
+type Chosen = Pick<Config, 'contract' | 'contractRoot' | 'managePrefix'> &
   Partial<Pick<Config, 'requireAppId' | 'metrics'>>;
 
 export function contractFiles(config: Chosen): ContractFiles {
-  const { contract: foreign, contractRoot, requireAppId = false, metrics } = config;
+  const { contract: foreign, contractRoot, managePrefix: prefix } = config;
+  const { requireAppId = false, metrics } = config;
   const open = metrics === 'open' ? ['getMetrics'] : [];
-  return { own: ownContract, foreign, contractRoot, requireAppId, open };
+  return { own: ownContract, foreign, contractRoot, prefix, requireAppId, open };
 }
 
 /** The bundle has it as JSON, because parsing YAML would take a tenth of a start. */

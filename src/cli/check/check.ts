@@ -34,14 +34,28 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   const { positionals: files, isJson } = call;
   if (files.length === 0)
     throw calledWrongly('Cannot check: no FILE given, expected at least one OpenAPI document');
-  const contractRoot =
-    call.text('contract-root') ?? (call.env[settings.contractRoot.env] || undefined);
-  const { verdicts } = await judgeContracts(contractFiles({ contract: files, contractRoot }));
+  const { verdicts } = await judgeContracts(contractFiles({ contract: files, ...chosen(call) }));
   const all = verdicts.map(checkedOf);
   for (const checked of isJson ? [] : all) terminal.out(showChecked(checked, terminal));
   if (isJson) terminal.out(`${JSON.stringify(all, absentAsNull, 2)}\n`);
   const failed = verdicts.filter((one) => one.kind === 'refused' || one.cannotRun.length > 0);
   if (failed.length > 0) throw new CliFailure(summary(failed, all.length));
+}
+
+/** Settings of the service that the verdict depends on. */
+function chosen({ text, env }: Invocation): {
+  contractRoot: string | undefined;
+  managePrefix: string;
+} {
+  const contractRoot = text('contract-root') ?? (env[settings.contractRoot.env] || undefined);
+  const row = settings.managePrefix;
+  const prefix = text('manage-prefix') ?? env[row.env] ?? '';
+  if (prefix === '') return { contractRoot, managePrefix: '' };
+  const reading = row.read(prefix);
+  if (reading.kind === 'mistake') {
+    throw calledWrongly(`Cannot read --manage-prefix "${prefix}": ${reading.text}`);
+  }
+  return { contractRoot, managePrefix: reading.value };
 }
 
 function summary(failed: readonly Verdict[], total: number): string {

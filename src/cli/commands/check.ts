@@ -5,7 +5,7 @@ export const check: Command = {
   name: 'check',
   group: 'operate',
   summary: 'Check how OpenAPI documents run as contracts',
-  usage: ['ringback check FILE… [--contract-root FOLDER]'],
+  usage: ['ringback check FILE… [--contract-root FOLDER] [--manage-prefix PATH]'],
   about:
     'Loads the documents as a service with all of them would, without starting one. Lists the operations that register ' +
     'callbacks and what each requires, the events that can be published, what was ' +
@@ -22,6 +22,11 @@ export const check: Command = {
       says:
         'Allow references into this folder, besides the folder of the document ' +
         '(RINGBACK_CONTRACT_ROOT)',
+    },
+    'manage-prefix': {
+      kind: 'text',
+      placeholder: 'PATH',
+      says: 'As the service would be started (RINGBACK_MANAGE_PREFIX)',
     },
   },
   takesSettings: false,

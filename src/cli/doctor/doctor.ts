@@ -143,9 +143,7 @@ export async function checkClocks(
 
 // Checks the contracts: whether the service would start with them, and whether all of them can run.
 
-async function checkContracts(
-  config: Parameters<typeof contractFiles>[0],
-): Promise<Finding[]> {
+async function checkContracts(config: Parameters<typeof contractFiles>[0]): Promise<Finding[]> {
   const { contract: foreign } = config;
   try {
     const { executed } = acceptedContracts(await judgeContracts(contractFiles(config)));

@@ -9,6 +9,8 @@ import { loadContract } from './load.ts';
 import type { LoadOptions } from './load.ts';
 
 export interface Contracts {
+  /** In front of the paths of `management`: empty, or `/manage`. */
+  prefix: string;
   /** Its operations have handlers in the program. */
   management: Contract;
   /** The contracts for subscribers and publishers: at least one. */
@@ -34,9 +36,10 @@ export async function loadContracts({
   foreign,
   ...options
 }: ContractFiles): Promise<Contracts & { loaded: readonly LoadedFile[] }> {
-  const ours = await loadContract(own, options);
+  const { prefix = '' } = options;
+  const ours = withProbes(await loadContract(own, options), prefix);
   if (foreign.length === 0) {
-    return { management: ours, executed: [ours], known: [ours], loaded: [] };
+    return { prefix, management: ours, executed: [ours], known: [ours], loaded: [] };
   }
   const management = withoutSubscribing(ours);
   const executed: Contract[] = [];
@@ -46,7 +49,7 @@ export async function loadContracts({
     if (result.kind === 'contract') executed.push(result.contract);
     loaded.push({ file, result });
   }
-  return { management, executed, known: [...executed, ours], loaded };
+  return { prefix, management, executed, known: [...executed, ours], loaded };
 }
 
 async function loadBeside(
@@ -56,7 +59,7 @@ async function loadBeside(
 ): Promise<LoadedFile['result']> {
   try {
     const contract = await loadContract(file, { contractRoot });
-    refuseCollisions(file, contract, others);
+    refuseCollisions(file, contract, { others, management: others[0] });
     refuseTwins(file, contract);
     return { kind: 'contract', contract };
   } catch (error) {
@@ -64,6 +67,17 @@ async function loadBeside(
     throw error;
   }
 }
+
+/** Under a prefix the probes are served without it, too: orchestrators have their paths built in. */
+function withProbes(contract: Contract, prefix: string): Contract {
+  if (prefix === '') return contract;
+  const probes = contract.operations
+    .filter(({ operationId }) => probeIds.includes(operationId))
+    .map((operation) => ({ ...operation, path: operation.path.slice(prefix.length) }));
+  return { ...contract, operations: [...contract.operations, ...probes] };
+}
+
+const probeIds: readonly string[] = ['getHealth', 'getReadiness'];
 
 /** Compiles the same contract in another thread. */
 export function compileAgain(files: Contract['files']): Contract {
@@ -114,7 +128,11 @@ function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
 }
 
 /** Two operations on one route, or two contracts with one name, would be indistinguishable. */
-function refuseCollisions(file: string, contract: Contract, others: readonly Contract[]): void {
+function refuseCollisions(
+  file: string,
+  contract: Contract,
+  { others, management }: { others: readonly Contract[]; management: Contract | undefined },
+): void {
   const { title } = contract;
   for (const other of others) {
     if (other.title === title) {
@@ -124,12 +142,17 @@ function refuseCollisions(file: string, contract: Contract, others: readonly Con
     for (const operation of servedOf(contract)) {
       const taken = other.operations.find((one) => isSameRoute(one, operation));
       if (taken === undefined) continue;
-      const advice = 'give the document a server with its own path, such as "/v1"';
+      const server = 'give the document a server with its own path, such as "/v1"';
+      const isProbe = probeIds.includes(taken.operationId);
+      const advice = other === management && !isProbe ? `${moveAway}, or ${server}` : server;
       const reason = `${collision(operation, taken)} of "${other.title}"; ${advice}`;
       throw cannotServe(file, title, reason);
     }
   }
 }
+
+const moveAway =
+  'start with --manage-prefix /manage (RINGBACK_MANAGE_PREFIX), which moves the paths of Ringback';
 
 /** `/a/{id}` and `/a/{name}` in one document, which OpenAPI forbids but few tools check. */
 function refuseTwins(file: string, contract: Contract): void {

@@ -16,6 +16,8 @@ import { compileContract } from './compile.ts';
 export interface LoadOptions {
   /** Every requirement also needs the app id; the served document shows it. */
   requireAppId?: boolean;
+  /** In front of all paths, instead of the path of the document's server: `/manage`. */
+  prefix?: string | undefined;
   /** Operations, by id, that need no key. */
   open?: readonly string[];
   /** A folder that references may lead to, in addition to that of the document. */
@@ -28,7 +30,9 @@ export async function loadContract(path: string, options: LoadOptions = {}): Pro
   const { contractRoot } = options;
   const document = readDocument(path, budget);
   if (!isObject(document.root)) return compile(document, { budget });
-  const opened = openOperations(document.root, options.open ?? []);
+  const { prefix = '' } = options;
+  const placed = prefix === '' ? document.root : { ...document.root, servers: [{ url: prefix }] };
+  const opened = openOperations(placed, options.open ?? []);
   const root = options.requireAppId === true ? requireAppId(opened) : opened;
   return compile({ ...document, root }, { budget, contractRoot });
 }

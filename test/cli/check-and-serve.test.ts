@@ -143,6 +143,40 @@ describe('ringback check and the start of a service', () => {
     });
   }
 
+  const odd: readonly string[] = [
+    'servers: [{ url: "urn:example:api" }]',
+    'servers: [{ url: "../v1" }]',
+    'servers: [{ url: "https://{host}:{port}/v1" }]',
+    'servers: [{ url: "/a*b/(c)/:d/%7Be%7D/é" }]',
+    'servers: nothing',
+    'servers: [nothing, { url: 3 }]',
+  ];
+  for (const servers of odd) {
+    it(`agree on ${servers}`, async () => {
+      const document = hook('{$request.body#/url}').replace('paths:', `${servers}\npaths:`);
+      await verdictOn({ 'a.yaml': document });
+    });
+  }
+
+  for (const path of [
+    '/a*b',
+    '/*',
+    '/{id}(x)',
+    '/{a}{b}',
+    '/{a}-{b}',
+    '/a//b',
+    '/{a',
+    '/a b',
+    '/a?b=c',
+    '/a#b',
+    '/%zz',
+  ]) {
+    it(`agree on the path ${path}`, async () => {
+      const document = hook('{$request.body#/url}').replace('/hooks:', `'${path}':`);
+      await verdictOn({ 'a.yaml': document });
+    });
+  }
+
   it('refuse a second document with the paths or the title of the first', async () => {
     const first = hook('{$request.body#/url}');
     const second = first.replace('Things', 'Others');

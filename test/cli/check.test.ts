@@ -145,7 +145,10 @@ describe('ringback check', () => {
     };
     const { code, out, err } = await check(folder, documents, '/no/such.yaml');
     assert.equal(code, 1);
-    assert.match(out, /^broken.yaml\n {2}Cannot start a service with it:\n {4}broken.yaml:\d:\d: Cannot read/m);
+    assert.match(
+      out,
+      /^broken.yaml\n {2}Cannot start a service with it:\n {4}broken.yaml:\d:\d: Cannot read/m,
+    );
     assert.match(out, /broken.json:2:16: Cannot read/);
     assert.match(out, /bad.yaml:7:7: Cannot read the scope at\s+#\/paths/);
     assert.match(out, /Cannot open "\/no\/such.yaml"/);

@@ -61,6 +61,7 @@ async function loadBeside(
     const contract = await loadContract(file, { contractRoot });
     refuseCollisions(file, contract, { others, management: others[0] });
     refuseTwins(file, contract);
+    refuseWildcards(file, contract);
     return { kind: 'contract', contract };
   } catch (error) {
     if (error instanceof ContractError) return { kind: 'refused', error };
@@ -163,6 +164,14 @@ function refuseTwins(file: string, contract: Contract): void {
     const reason = `${collision(operation, twin)} of the same document`;
     throw cannotServe(file, contract.title, reason);
   }
+}
+
+/** To the router, `*` is a wildcard. */
+function refuseWildcards(file: string, contract: Contract): void {
+  const wild = servedOf(contract).find(({ path }) => path.includes('*'));
+  if (wild === undefined) return;
+  const reason = `the path ${wild.path} contains "*", expected one without wildcards`;
+  throw cannotServe(file, contract.title, reason);
 }
 
 function collision(operation: Operation, taken: Operation): string {

@@ -135,6 +135,14 @@ export const settings = {
       'a contract; `/healthz` and `/readyz` are served without it, too',
     read: readPrefix,
   },
+  overlay: {
+    env: 'RINGBACK_OVERLAY',
+    fallback: undefined,
+    fallbackText: 'none',
+    meaning:
+      'OpenAPI Overlay files to apply to the contracts when they are loaded, separated by commas; the flag can be repeated',
+    read: readFiles,
+  },
   lenient: {
     env: 'RINGBACK_LENIENT',
     fallback: 'off',

@@ -1,5 +1,6 @@
 // `ringback check`: reports what OpenAPI documents would do as contracts, without starting
 // anything.
+import type { Config } from '../../config.ts';
 import { settings } from '../../config/settings.ts';
 import {
   explainError,
@@ -42,20 +43,22 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   if (failed.length > 0) throw new CliFailure(summary(failed, all.length));
 }
 
+type Settings = Pick<Config, 'contractRoot' | 'overlay' | 'managePrefix'>;
+
 /** Settings of the service that the verdict depends on. */
-function chosen({ text, env }: Invocation): {
-  contractRoot: string | undefined;
-  managePrefix: string;
-} {
+function chosen({ text, texts, env }: Invocation): Settings {
+  const listed = env[settings.overlay.env] ?? '';
+  const files = listed === '' ? [] : listed.split(',').map((file) => file.trim());
+  const overlay = texts('overlay').length > 0 ? texts('overlay') : files;
   const contractRoot = text('contract-root') ?? (env[settings.contractRoot.env] || undefined);
   const row = settings.managePrefix;
   const prefix = text('manage-prefix') ?? env[row.env] ?? '';
-  if (prefix === '') return { contractRoot, managePrefix: '' };
+  if (prefix === '') return { contractRoot, overlay, managePrefix: '' };
   const reading = row.read(prefix);
   if (reading.kind === 'mistake') {
     throw calledWrongly(`Cannot read --manage-prefix "${prefix}": ${reading.text}`);
   }
-  return { contractRoot, managePrefix: reading.value };
+  return { contractRoot, overlay, managePrefix: reading.value };
 }
 
 function summary(failed: readonly Verdict[], total: number): string {

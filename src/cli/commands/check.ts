@@ -5,7 +5,7 @@ export const check: Command = {
   name: 'check',
   group: 'operate',
   summary: 'Check how OpenAPI documents run as contracts',
-  usage: ['ringback check FILE… [--contract-root FOLDER] [--manage-prefix PATH]'],
+  usage: ['ringback check FILE… [--contract-root FOLDER] [--overlay FILE]… [--manage-prefix PATH]'],
   about:
     'Loads the documents as a service with all of them would, without starting one. Lists the operations that register ' +
     'callbacks and what each requires, the events that can be published, what was ' +
@@ -22,6 +22,12 @@ export const check: Command = {
       says:
         'Allow references into this folder, besides the folder of the document ' +
         '(RINGBACK_CONTRACT_ROOT)',
+    },
+    overlay: {
+      kind: 'text',
+      placeholder: 'FILE',
+      isRepeatable: true,
+      says: 'Apply this OpenAPI Overlay first (RINGBACK_OVERLAY)',
     },
     'manage-prefix': {
       kind: 'text',

@@ -37,7 +37,7 @@ export async function loadContracts({
   ...options
 }: ContractFiles): Promise<Contracts & { loaded: readonly LoadedFile[] }> {
   const { prefix = '' } = options;
-  const ours = withProbes(await loadContract(own, options), prefix);
+  const ours = withProbes(await loadContract(own, { ...options, overlays: [] }), prefix);
   if (foreign.length === 0) {
     return { prefix, management: ours, executed: [ours], known: [ours], loaded: [] };
   }
@@ -55,10 +55,10 @@ export async function loadContracts({
 async function loadBeside(
   file: string,
   others: readonly Contract[],
-  { contractRoot }: LoadOptions,
+  { contractRoot, overlays = [] }: LoadOptions,
 ): Promise<LoadedFile['result']> {
   try {
-    const contract = await loadContract(file, { contractRoot });
+    const contract = await loadContract(file, { contractRoot, overlays });
     refuseCollisions(file, contract, { others, management: others[0] });
     refuseTwins(file, contract);
     refuseWildcards(file, contract);

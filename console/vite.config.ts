@@ -5,7 +5,8 @@ import { defineConfig } from 'vite';
 
 export default defineConfig({
   root: import.meta.dirname,
-  base: '/console/',
+  // The service puts the path in front, which depends on its settings.
+  base: './',
   publicDir: false,
   cacheDir: join(import.meta.dirname, 'dist', '.vite'),
   oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

@@ -26,6 +26,8 @@ type Combined =
   | 'data'
   | 'nodeName'
   | 'contract'
+  | 'managePrefix'
+  | 'overlay'
   | 'quotaSubscriptions'
   | 'quotaEventsPerSecond'
   | 'quotaPayload';
@@ -38,6 +40,10 @@ export type Config = Omit<Values, Combined> & {
   nodeName: string;
   /** Files; empty: only Ringback's own document. */
   contract: readonly string[];
+  /** Files, applied to each contract in this order. */
+  overlay: readonly string[];
+  /** In front of the paths of Ringback's own document; may be empty. */
+  managePrefix: string;
   /** Quotas of apps that have none of their own. */
   quotas: Quotas;
 };
@@ -65,6 +71,8 @@ export function readConfig(env: Environment): ConfigReading {
     fastPath: take('fastPath'),
     contract: take('contract') ?? [],
     contractRoot: take('contractRoot'),
+    overlay: take('overlay') ?? [],
+    managePrefix: take('managePrefix') ?? '',
     lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),
@@ -91,6 +99,9 @@ export function readConfig(env: Environment): ConfigReading {
     mistakes.push(
       'Cannot serve HTTPS: RINGBACK_TLS_CERT and RINGBACK_TLS_KEY must be set together',
     );
+  }
+  if (values.overlay.length > 0 && values.contract.length === 0) {
+    mistakes.push('Cannot use RINGBACK_OVERLAY: it applies to RINGBACK_CONTRACT, which is not set');
   }
   if (mistakes.length > 0) return { kind: 'mistakes', mistakes };
   const chosen = isGiven(settings.allowTargets, env) ? env[settings.allowTargets.env] : undefined;

@@ -10,10 +10,10 @@ import { closeServer, createServer, localUrl, type Server } from './api/server/s
 import { mount } from './api/server/mount.ts';
 import type { Config } from './config.ts';
 import { createPages } from './api/pages/pages.ts';
-import { loadContracts, type Contracts } from './contract/compile/contracts.ts';
+import { acceptedContracts, judgeContracts, type Verdicts } from './contract/report/verdict.ts';
 import { withPrefix } from './core/base/id.ts';
 import { limits } from './core/limits/limits.ts';
-import { isBundled, packageFolder } from './core/base/package.ts';
+import { packageFolder } from './core/base/package.ts';
 import { Deadlines } from './egress/http/deadlines.ts';
 import { createSender } from './egress/http/send.ts';
 import { createAdmission, type Admission } from './engine/admission/admission.ts';
@@ -27,6 +27,7 @@ import { createQuotas } from './engine/admission/quotas.ts';
 import { startDelivering, type Delivering } from './engine/deliver/start-delivering.ts';
 import { makeTicket } from './engine/access/sessions.ts';
 import { StreamHub } from './engine/live/stream.ts';
+import { contractFiles } from './service/contract-files.ts';
 import { openContext, type Opened } from './service/open-context.ts';
 import type { Outside } from './service/outside.ts';
 
@@ -35,8 +36,10 @@ type First = Pick<Opened, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 export interface Service extends AsyncDisposable, First {
   /** The URL for people on this machine. */
   url: string;
+  /** The same, with the prefix of the management API. */
+  manageUrl: string;
   role: Config['role'];
-  contracts: Contracts;
+  contracts: Verdicts;
   /** A one-time sign-in link to the console; undefined when no key may manage the app `default`. */
   signInLink: () => Promise<string | undefined>;
 }
@@ -46,17 +49,14 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   const { log } = outside;
   // Before the store: the first key is shown only once, so a first start must not fail because of a
   // document after creating it.
-  const contracts = await loadContracts({
-    own: ownContract,
-    foreign: config.contract,
-    contractRoot: config.contractRoot,
-    requireAppId: config.requireAppId,
-    open: config.metrics === 'open' ? ['getMetrics'] : [],
-  });
+  const contracts = acceptedContracts(await judgeContracts(contractFiles(config)));
   const opened = await openContext(config, outside, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
   for (const { title, warnings } of contracts.executed) {
     for (const warning of warnings) log.warn({ contract: title, ...warning }, 'contract');
+  }
+  for (const { file, cannotRun } of contracts.verdicts.filter((one) => one.kind === 'loaded')) {
+    for (const reason of cannotRun) log.warn({ file, reason }, 'operation cannot run');
   }
   const self = await startLiveness({
     world: outside.world,
@@ -84,6 +84,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   const running = cleanup.move();
   return {
     url,
+    manageUrl: url + config.managePrefix,
     role: config.role,
     contracts,
     defaultApp,
@@ -91,22 +92,18 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     isChosenKeyDead,
     signInLink: async () => {
       const ticket = await makeTicket(context, defaultApp);
-      return ticket && `${config.publicUrl ?? url}/console#ticket=${ticket}`;
+      return ticket && `${config.publicUrl ?? url}${config.managePrefix}/console#ticket=${ticket}`;
     },
     [Symbol.asyncDispose]: async () => running.disposeAsync(),
   };
 }
 
-/** The bundle has it as JSON, because parsing YAML would take a tenth of a start. */
-export const ownContract = isBundled
-  ? join(import.meta.dirname, 'openapi.json')
-  : join(packageFolder, 'openapi.yaml');
 const consoleFolder = join(packageFolder, 'console', 'dist');
 
 interface Parts extends Opened {
   config: Config;
   outside: Outside;
-  contracts: Contracts;
+  contracts: Verdicts;
   self: Liveness;
   feed: Feed;
   deadlines: Deadlines;
@@ -197,7 +194,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
       probed,
       failures: parts.failures,
       publicUrl,
-      consoleFiles: readConsole(consoleFolder),
+      consoleFiles: readConsole(consoleFolder, config.managePrefix),
       hub,
       metrics: metrics.read,
     }),

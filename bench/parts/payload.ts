@@ -100,7 +100,7 @@ async function serve(contract: Contract): Promise<{ url: string; close: () => Pr
     { contracts: [contract], isLenient: false },
     async () => '',
   );
-  const contracts = { management: own, executed: [own], known: [own] };
+  const contracts = { prefix: '', management: own, executed: [own], known: [own] };
   const publicUrl = (): string => 'http://localhost';
   mount(server, { context, identifier, role: 'all', contracts, handlers, publicUrl });
   const url = await server.listen({ host: '127.0.0.1', port: 0 });

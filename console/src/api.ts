@@ -1,6 +1,7 @@
 // The only way to the service: same origin, JSON in and out, failures as ApiProblem. Its only state
 // is the signal that counts 401 responses.
 import { signal } from '@preact/signals';
+import { base } from './base.ts';
 import { noteServiceTime } from './clock.ts';
 import type { Problem } from '../../src/client/contract/service.ts';
 import type { FieldError } from './field-error.ts';
@@ -112,7 +113,7 @@ async function request(
 ): Promise<Response> {
   const timeout = AbortSignal.timeout(limits.requestMs);
   const aborts = stop === undefined ? timeout : AbortSignal.any([stop, timeout]);
-  const answer = fetch(path, { ...init, signal: aborts, credentials: 'same-origin' });
+  const answer = fetch(base + path, { ...init, signal: aborts, credentials: 'same-origin' });
   const response = await answer.catch((error: unknown) => {
     throw isAborted(error) ? error : unreachable(timeout.aborted);
   });

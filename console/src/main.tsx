@@ -3,6 +3,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
+import { base, prefixLinks } from './base.ts';
 import { startClock } from './clock.ts';
 import { startKeys } from './keys.ts';
 import { startRouter } from './router.ts';
@@ -10,6 +11,7 @@ import { startSession } from './session.ts';
 import { startStream } from './stream.ts';
 import { startTheme } from './theme.ts';
 
+if (base !== '') prefixLinks();
 startTheme();
 startClock();
 startRouter();

@@ -3,6 +3,7 @@
 // handled here.
 import { signal } from '@preact/signals';
 import { withQuery, type Query } from './api.ts';
+import { base, withoutBase } from './base.ts';
 
 export type Route = { readonly path: string; readonly query: URLSearchParams };
 
@@ -24,15 +25,15 @@ export function hrefWith(changes: Query): string {
 }
 
 export function navigate(href: string, { replace = false }: { replace?: boolean } = {}): void {
-  if (replace) history.replaceState(null, '', href);
-  else history.pushState(null, '', href);
+  if (replace) history.replaceState(null, '', base + href);
+  else history.pushState(null, '', base + href);
   updateRoute();
 }
 
 /** Navigates on the current page. `replace` while typing, a new history entry when chosen. */
 export function setParams(changes: Query, options: { replace?: boolean } = {}): void {
   const href = hrefWith(changes);
-  if (href !== location.pathname + location.search) navigate(href, options);
+  if (href !== withoutBase(location.pathname) + location.search) navigate(href, options);
 }
 
 export function startRouter(): void {
@@ -52,7 +53,7 @@ function updateRoute(): void {
 }
 
 function currentRoute(): Route {
-  const path = location.pathname.replace(/\/+$/u, '');
+  const path = withoutBase(location.pathname).replace(/\/+$/u, '');
   return { path: path === '' ? '/console' : path, query: new URLSearchParams(location.search) };
 }
 
@@ -62,10 +63,9 @@ function hrefOf(event: MouseEvent): string | undefined {
   if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return undefined;
   const link = event.target instanceof Element ? event.target.closest('a') : null;
   if (link === null || link.target !== '' || link.hasAttribute('download')) return undefined;
-  if (link.origin !== location.origin || !/^\/console(?:\/|$)/u.test(link.pathname)) {
-    return undefined;
-  }
+  const path = withoutBase(link.pathname);
+  if (link.origin !== location.origin || !/^\/console(?:\/|$)/u.test(path)) return undefined;
   const isSameRoute = link.pathname === location.pathname && link.search === location.search;
   if (link.hash !== '' && isSameRoute) return undefined;
-  return link.pathname + link.search;
+  return path + link.search;
 }

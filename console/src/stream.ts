@@ -2,6 +2,7 @@
 // hidden or disconnected gets `isReset` and reloads its lists.
 import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { base } from './base.ts';
 import { limits } from './limits.ts';
 import { readSession, session } from './session.ts';
 import type { Frame } from './frame.ts';
@@ -74,7 +75,7 @@ function open(): void {
   if (source !== undefined) return;
   clearTimeout(retryTimer);
   connection.value = connection.peek() === 'off' ? 'connecting' : 'reconnecting';
-  source = new EventSource('/stream');
+  source = new EventSource(`${base}/stream`);
   source.addEventListener('changes', onFrame);
   source.addEventListener('error', onError);
 }

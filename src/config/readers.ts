@@ -79,6 +79,12 @@ export function readPublicUrl(text: string): Reading<string> {
   return value(url.href.replace(/\/$/, ''));
 }
 
+/** In front of Ringback's own paths. */
+export function readPrefix(text: string): Reading<string> {
+  const isFit = text.length <= 128 && /^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+$/.test(text);
+  return isFit ? value(text) : mistake('a path such as /manage, without a slash at its end');
+}
+
 export function readAllowTargets(text: string): Reading<Policy['allow']> {
   const reading = parseAllowTargets(text);
   return reading.kind === 'allow'

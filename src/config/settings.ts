@@ -17,6 +17,7 @@ import {
   readNodeName,
   readPayloadQuota,
   readPort,
+  readPrefix,
   readPublicUrl,
   readQuota,
   readRate,
@@ -124,6 +125,23 @@ export const settings = {
     meaning:
       'additional folder that `$ref`s of contracts may lead to; symbolic links are resolved first',
     read: readText,
+  },
+  managePrefix: {
+    env: 'RINGBACK_MANAGE_PREFIX',
+    fallback: undefined,
+    fallbackText: 'none',
+    meaning:
+      'path in front of everything that `openapi.yaml` describes, such as `/manage`, so that it cannot collide with ' +
+      'a contract; `/healthz` and `/readyz` are served without it, too',
+    read: readPrefix,
+  },
+  overlay: {
+    env: 'RINGBACK_OVERLAY',
+    fallback: undefined,
+    fallbackText: 'none',
+    meaning:
+      'OpenAPI Overlay files to apply to the contracts when they are loaded, separated by commas; the flag can be repeated',
+    read: readFiles,
   },
   lenient: {
     env: 'RINGBACK_LENIENT',

@@ -50,7 +50,7 @@ describe('the files of the console', () => {
   });
 
   it('is small: scripts and styles are under 80 KB, compressed', async () => {
-    const files = readConsole(join(import.meta.dirname, '../../console/dist'));
+    const files = readConsole(join(import.meta.dirname, '../../console/dist'), '');
     const code = [...(files?.assets ?? [])].filter(([name]) => /\.(?:js|css)$/.test(name));
     assert(code.length >= 2);
     const bytes = code.map(([, { gzip }]) => gzip()?.length ?? Number.POSITIVE_INFINITY);
@@ -106,7 +106,7 @@ describe('the files of the console', () => {
   it('says how it is built where it was not', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'ringback-console-'));
     try {
-      const handlers = consoleHandlers(readConsole(empty));
+      const handlers = consoleHandlers(readConsole(empty, ''));
       const call = { request: { header: new Map() } } as unknown;
       const answer = await handlers['getConsole']?.(call as never);
       assert.equal(answer?.status, 503);

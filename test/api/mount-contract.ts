@@ -74,7 +74,7 @@ export async function mountContract(
     context,
     identifier,
     role: options.role ?? 'all',
-    contracts: { management: contract, executed: [contract], known: [contract] },
+    contracts: { prefix: '', management: contract, executed: [contract], known: [contract] },
     handlers,
     publicUrl: () => options.publicUrl ?? url,
   });

@@ -11,7 +11,7 @@ import { loadContract } from '../../src/contract/compile/load.ts';
 
 const ownFile = join(import.meta.dirname, '..', '..', 'openapi.yaml');
 const own = await loadContract(ownFile);
-const contracts = { management: own, executed: [own], known: [own] };
+const contracts = { prefix: '', management: own, executed: [own], known: [own] };
 const pages = createPages(contracts);
 const handlers = serviceHandlers({ contracts, pages } as unknown as ServiceDeps);
 const call = {
@@ -52,7 +52,12 @@ describe('pages of a thread', () => {
   it('reject where the thread fails, for all who wait', async () => {
     const { files } = own;
     const broken = { ...own, files: { ...files, root: { path: 'x', root: { openapi: '9' } } } };
-    await using failing = createPages({ management: broken, executed: [broken], known: [broken] });
+    await using failing = createPages({
+      prefix: '',
+      management: broken,
+      executed: [broken],
+      known: [broken],
+    });
     const waiting = [failing.docs(broken), failing.report(broken)];
     for (const one of waiting) await assert.rejects(one, /Cannot make the pages of the contract/);
   });

@@ -250,7 +250,7 @@ describe('sourcesNotThere', () => {
 describe('operationsWithoutHandler', async () => {
   const contract = await loadContract(join(root, 'openapi.yaml'));
   const handlers = managementHandlers({
-    contracts: { management: contract, executed: [contract], known: [contract] },
+    contracts: { prefix: '', management: contract, executed: [contract], known: [contract] },
     pages: {} as Parameters<typeof managementHandlers>[0]['pages'],
     isLenient: false,
     // Handlers are only listed here, never called.

@@ -145,15 +145,15 @@ describe('ringback check', () => {
     };
     const { code, out, err } = await check(folder, documents, '/no/such.yaml');
     assert.equal(code, 1);
-    assert.match(out, /^broken.yaml\n {2}Cannot load:\n {4}broken.yaml:\d:\d: Cannot read/m);
+    assert.match(
+      out,
+      /^broken.yaml\n {2}Cannot start a service with it:\n {4}broken.yaml:\d:\d: Cannot read/m,
+    );
     assert.match(out, /broken.json:2:16: Cannot read/);
     assert.match(out, /bad.yaml:7:7: Cannot read the scope at\s+#\/paths/);
     assert.match(out, /Cannot open "\/no\/such.yaml"/);
     assert.match(out, /shop.yaml\n {2}Shop 1.2/);
-    assert.match(
-      err,
-      /^Found callbacks that cannot be executed in 4 of 5 files:\n {2}broken.yaml\n/,
-    );
+    assert.match(err, /^Found problems in 4 of 5 files:\n {2}broken.yaml\n/);
     assert.ok(!/^\s+at /m.test(out + err), 'no stack');
   });
 

@@ -125,7 +125,7 @@ describe('the greeting of ringback serve', () => {
     assert.match(String(url), /^http:\/\/127\.0\.0\.1:\d+$/);
     assert.match(String(appId), /^app_/);
     assert.match(String(key), /^rbk_/);
-    assert.deepEqual(rest, { console: null, role: 'all', version });
+    assert.deepEqual(rest, { manageUrl: url, console: null, role: 'all', version });
     assert.equal((await start())['key'], null, 'it is shown once');
   });
 });

@@ -62,7 +62,10 @@ describe('an app whose receivers never answer', () => {
     for (const how of ['offer', 'claimOffer'] as const) {
       const { free, inFlight, unproven } = window[how](limits.attemptHangsMs + 1);
       const listed = [...free.keys(), ...inFlight.keys(), ...(unproven ?? [])];
-      assert.deepEqual([...new Set(listed)].filter((lane) => lane >= 1_000), []);
+      assert.deepEqual(
+        [...new Set(listed)].filter((lane) => lane >= 1_000),
+        [],
+      );
     }
   });
 

@@ -22,8 +22,11 @@ export interface ConsoleFiles {
   assets: ReadonlyMap<string, ConsoleFile>;
 }
 
-/** Undefined if the console is not built. */
-export function readConsole(folder: string): ConsoleFiles | undefined {
+/**
+ * Undefined if the console is not built. The page has its scripts below the prefix; they find the
+ * prefix in their own address.
+ */
+export function readConsole(folder: string, prefix: string): ConsoleFiles | undefined {
   const page = filesIn(folder).find(({ name }) => name === 'index.html');
   if (page === undefined) return undefined;
   const assets = filesIn(join(folder, 'assets'));
@@ -31,7 +34,10 @@ export function readConsole(folder: string): ConsoleFiles | undefined {
     const expected = `expected at most ${limits.consoleFilesMax}`;
     throw new Error(`Cannot serve the console: it has ${assets.length} files, ${expected}`);
   }
-  return { page: read(page), assets: new Map(assets.map((entry) => [entry.name, read(entry)])) };
+  return {
+    page: toFile(page.name, placed(bytesOf(page), `${prefix}/console/`)),
+    assets: new Map(assets.map((entry) => [entry.name, toFile(entry.name, bytesOf(entry))])),
+  };
 }
 
 function filesIn(folder: string): Dirent[] {
@@ -43,8 +49,16 @@ function filesIn(folder: string): Dirent[] {
   }
 }
 
-function read({ parentPath, name }: Dirent): ConsoleFile {
-  const bytes = readFileSync(join(parentPath, name));
+function bytesOf({ parentPath, name }: Dirent): Uint8Array {
+  return readFileSync(join(parentPath, name));
+}
+
+/** Pages have several depths, so a relative address would lead to different places. */
+function placed(page: Uint8Array, folder: string): Uint8Array {
+  return Buffer.from(Buffer.from(page).toString().replaceAll('"./assets/', `"${folder}assets/`));
+}
+
+function toFile(name: string, bytes: Uint8Array): ConsoleFile {
   const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
   return {
     mediaType: mediaTypes[extname(name)] ?? 'application/octet-stream',

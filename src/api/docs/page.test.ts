@@ -63,7 +63,7 @@ function checkMarkup(html: string): void {
 function checkHref(tag: string, href: string, targets: string[]): void {
   assert.equal(tag, 'a');
   if (href.startsWith('#')) targets.push(href.slice(1));
-  else assert.match(href, /^(?:https?:\/\/|\/openapi\.(?:json|yaml)$)/);
+  else assert.match(href, /^(?:https?:\/\/|openapi\.(?:json|yaml)$)/);
 }
 
 describe('docsPage', () => {

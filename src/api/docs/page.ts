@@ -272,8 +272,8 @@ function introductionView(view: View, contract: Contract): Html {
     <h1>${contract.title}</h1>
     <p class="meta">
       ${documentVersion === undefined ? undefined : html`<span>Version ${documentVersion}</span>`}
-      <a href="/openapi.json">openapi.json</a>
-      <a href="/openapi.yaml">openapi.yaml</a>
+      <a href="openapi.json">openapi.json</a>
+      <a href="openapi.yaml">openapi.yaml</a>
       ${license(objectAt(view.root, info['license']))}
     </p>
     ${prose(textIn(info, 'description'))} ${stepsView(view, contract.operations)}

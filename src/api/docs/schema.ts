@@ -339,7 +339,7 @@ function cutNote({ meter }: Drawing): Fragment {
   if (meter.rowsLeft !== 0) return undefined;
   meter.rowsLeft = -1;
   return html`<li class="cut">
-    Truncated. See <a href="/openapi.json">openapi.json</a> for the full schema.
+    Truncated. See <a href="openapi.json">openapi.json</a> for the full schema.
   </li>`;
 }
 

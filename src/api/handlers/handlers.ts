@@ -44,7 +44,7 @@ export function managementHandlers(deps: HandlerDeps): Handlers {
     ...subscriptionHandlers(context),
     ...eventHandlers(context, { contracts: contracts.executed, isLenient }, deps.pages.eventTypes),
     ...deliveryHandlers(context),
-    ...replayHandlers(context),
+    ...replayHandlers(context, contracts.prefix),
     ...streamHandlers(deps.hub),
     ...keyHandlers(context, identifier),
     ...appHandlers(context),

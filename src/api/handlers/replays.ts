@@ -15,7 +15,7 @@ import {
 import type { Call, Handlers } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 
-export function replayHandlers(context: Context): Handlers {
+export function replayHandlers(context: Context, prefix: string): Handlers {
   return {
     createReplay: async (call) => {
       const body = fields.bodyFields(call.request);
@@ -26,7 +26,7 @@ export function replayHandlers(context: Context): Handlers {
       const replay = await createReplay(context, call.app, wish);
       const id = withPrefix('rpl', replay.id);
       call.note({ did: 'replay started', replay: id }); // Not for a dry run.
-      const headers = { location: `/replays/${id}` };
+      const headers = { location: `${prefix}/replays/${id}` };
       return { status: 201, headers, body: showReplay(replay) };
     },
     listReplays: async ({ app, request }) => {

@@ -42,7 +42,8 @@ export function problemReply(problem: Problem, request: Noted & { id: string }):
   const { status, code } = problem;
   note(request, { code });
   // Refusals for lack of room are logged together (api/server/admission.ts).
-  if (status >= 500 && problem.code !== 'overloaded') note(request, { err: problem.cause ?? problem });
+  if (status >= 500 && problem.code !== 'overloaded')
+    note(request, { err: problem.cause ?? problem });
   const headers = { ...problem.headers, ...(status === 503 && { 'retry-after': '1' }) };
   const body = JSON.stringify(problemBody(problem, request.id));
   return { status, headers, mediaType: problemMediaType, body };

@@ -1,8 +1,7 @@
 // `ringback check`: reports what OpenAPI documents would do as contracts, without starting
 // anything.
+import type { Config } from '../../config.ts';
 import { settings } from '../../config/settings.ts';
-import { loadContract } from '../../contract/compile/load.ts';
-import { ContractError } from '../../contract/document/document.ts';
 import {
   explainError,
   locateAll,
@@ -20,6 +19,8 @@ import {
   type UnsubscribeReport,
   type VariantReport,
 } from '../../contract/report/report.ts';
+import { judgeContracts, type Verdict } from '../../contract/report/verdict.ts';
+import { contractFiles } from '../../service/contract-files.ts';
 import type { Invocation } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { harmless, type Paint, painter, type Style, wrap } from '../terminal/text.ts';
@@ -34,24 +35,40 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   const { positionals: files, isJson } = call;
   if (files.length === 0)
     throw calledWrongly('Cannot check: no FILE given, expected at least one OpenAPI document');
-  const contractRoot =
-    call.text('contract-root') ?? (call.env[settings.contractRoot.env] || undefined);
-  const all: Checked[] = [];
-  for (const file of files) {
-    const checked = await checkFile(file, contractRoot);
-    all.push(checked);
-    if (!isJson) terminal.out(showChecked(checked, terminal));
-  }
+  const { verdicts } = await judgeContracts(contractFiles({ contract: files, ...chosen(call) }));
+  const all = verdicts.map(checkedOf);
+  for (const checked of isJson ? [] : all) terminal.out(showChecked(checked, terminal));
   if (isJson) terminal.out(`${JSON.stringify(all, absentAsNull, 2)}\n`);
-  const failed = all.filter((one) => 'error' in one || one.cannotRun.length > 0);
-  if (failed.length === 0) return;
+  const failed = verdicts.filter((one) => one.kind === 'refused' || one.cannotRun.length > 0);
+  if (failed.length > 0) throw new CliFailure(summary(failed, all.length));
+}
+
+type Settings = Pick<Config, 'contractRoot' | 'overlay' | 'managePrefix'>;
+
+/** Settings of the service that the verdict depends on. */
+function chosen({ text, texts, env }: Invocation): Settings {
+  const listed = env[settings.overlay.env] ?? '';
+  const files = listed === '' ? [] : listed.split(',').map((file) => file.trim());
+  const overlay = texts('overlay').length > 0 ? texts('overlay') : files;
+  const contractRoot = text('contract-root') ?? (env[settings.contractRoot.env] || undefined);
+  const row = settings.managePrefix;
+  const prefix = text('manage-prefix') ?? env[row.env] ?? '';
+  if (prefix === '') return { contractRoot, overlay, managePrefix: '' };
+  const reading = row.read(prefix);
+  if (reading.kind === 'mistake') {
+    throw calledWrongly(`Cannot read --manage-prefix "${prefix}": ${reading.text}`);
+  }
+  return { contractRoot, overlay, managePrefix: reading.value };
+}
+
+function summary(failed: readonly Verdict[], total: number): string {
+  if (total === 1) {
+    return failed[0]?.kind === 'refused'
+      ? 'A service with this document does not start.'
+      : 'Some callbacks in this document cannot be executed.';
+  }
   const names = failed.map(({ file }) => `  ${file}`).join('\n');
-  const many =
-    `Found callbacks that cannot be executed in ${failed.length} of ${all.length} ` +
-    `files:\n${names}`;
-  throw new CliFailure(
-    all.length === 1 ? 'Some callbacks in this document cannot be executed.' : many,
-  );
+  return `Found problems in ${failed.length} of ${total} files:\n${names}`;
 }
 
 /** Members are always present, for programs that read the output. */
@@ -59,14 +76,12 @@ function absentAsNull(_name: string, value: unknown): unknown {
   return value === undefined ? null : value;
 }
 
-async function checkFile(file: string, contractRoot: string | undefined): Promise<Checked> {
-  try {
-    return withPositions(makeReport(await loadContract(file, { contractRoot }), file));
-  } catch (error) {
-    if (!(error instanceof ContractError)) throw error;
-    const { pointer } = error;
-    return { file, error: { message: explainError(error), pointer, ...locateError(error) } };
-  }
+function checkedOf(verdict: Verdict): Checked {
+  const { file } = verdict;
+  if (verdict.kind === 'loaded') return withPositions(makeReport(verdict.contract, file));
+  const { error } = verdict;
+  const { pointer } = error;
+  return { file, error: { message: explainError(error), pointer, ...locateError(error) } };
 }
 
 /** Reads each file again, but only those with warnings. */
@@ -135,7 +150,7 @@ const labelShare = 0.32;
 function errorRows({ file, error }: Extract<Shown, { error: unknown }>): Row[] {
   return [
     { indent: 0, text: file, style: 'bold' },
-    { indent: 2, text: 'Cannot load:', style: 'red' },
+    { indent: 2, text: 'Cannot start a service with it:', style: 'red' },
     { indent: 4, text: error.message },
   ];
 }

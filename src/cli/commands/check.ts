@@ -5,9 +5,9 @@ export const check: Command = {
   name: 'check',
   group: 'operate',
   summary: 'Check how OpenAPI documents run as contracts',
-  usage: ['ringback check FILE… [--contract-root FOLDER]'],
+  usage: ['ringback check FILE… [--contract-root FOLDER] [--overlay FILE]… [--manage-prefix PATH]'],
   about:
-    'Loads the documents without starting the service. Lists the operations that register ' +
+    'Loads the documents as a service with all of them would, without starting one. Lists the operations that register ' +
     'callbacks and what each requires, the events that can be published, what was ' +
     'repaired while loading, and what cannot be executed and why.',
   positionals: {
@@ -23,6 +23,17 @@ export const check: Command = {
         'Allow references into this folder, besides the folder of the document ' +
         '(RINGBACK_CONTRACT_ROOT)',
     },
+    overlay: {
+      kind: 'text',
+      placeholder: 'FILE',
+      isRepeatable: true,
+      says: 'Apply this OpenAPI Overlay first (RINGBACK_OVERLAY)',
+    },
+    'manage-prefix': {
+      kind: 'text',
+      placeholder: 'PATH',
+      says: 'As the service would be started (RINGBACK_MANAGE_PREFIX)',
+    },
   },
   takesSettings: false,
   json: 'an array with one entry per file',
@@ -35,10 +46,10 @@ export const check: Command = {
     },
   ],
   exitCodes: {
-    0: 'Every callback can be executed; there may be warnings',
+    0: 'A service with these documents starts, and every operation can do its work',
     1:
-      'A document does not load, an operation’s callbacks can never resolve, or an ' +
-      'operation cannot be called',
+      'A service with these documents does not start, no callback of an operation can ever be ' +
+      'registered, or an operation cannot be called',
   },
   run: async (call, terminal) => (await import('../check/check.ts')).check(call, terminal),
 };

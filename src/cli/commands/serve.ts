@@ -13,8 +13,8 @@ export const serve: Command = {
   flags: {},
   takesSettings: true,
   json:
-    'one line with url, appId, key and console once the service listens; logs still go to ' +
-    'standard error',
+    'one line with url, manageUrl (the url with the manage prefix), appId, key and console once ' +
+    'the service listens; logs still go to standard error',
   examples: [
     { line: 'ringback serve', says: 'Run on this machine, with SQLite' },
     {

@@ -30,7 +30,7 @@ export const settingFlags: readonly SettingFlag[] = Object.entries(settings).map
     setting,
     env,
     isSwitch: read === readSwitch,
-    isGathered: setting === 'contract',
+    isGathered: setting === 'contract' || setting === 'overlay',
     meaning,
     fallback: fallback ?? text,
   };

@@ -4,14 +4,14 @@ import { createRequire } from 'node:module';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
 import { readConfig, type Config, type Environment } from '../../config.ts';
-import { loadContracts } from '../../contract/compile/contracts.ts';
 import { ContractError } from '../../contract/document/document.ts';
 import { explainError } from '../../contract/document/locate.ts';
 import { makeReport } from '../../contract/report/report.ts';
+import { acceptedContracts, judgeContracts } from '../../contract/report/verdict.ts';
 import { packageFolder, version } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
 import { systemResolver, localhostAddresses, type Resolver } from '../../egress/guard/resolve.ts';
-import { ownContract } from '../../service.ts';
+import { contractFiles } from '../../service/contract-files.ts';
 import { readTracing } from '../../tracing/settings.ts';
 import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';
@@ -143,17 +143,10 @@ export async function checkClocks(
 
 // Checks the contracts: whether the service would start with them, and whether all of them can run.
 
-async function checkContracts(
-  config: Pick<Config, 'contract' | 'contractRoot' | 'requireAppId'>,
-): Promise<Finding[]> {
-  const { contract: foreign, contractRoot, requireAppId } = config;
+async function checkContracts(config: Parameters<typeof contractFiles>[0]): Promise<Finding[]> {
+  const { contract: foreign } = config;
   try {
-    const { executed } = await loadContracts({
-      own: ownContract,
-      foreign,
-      contractRoot,
-      requireAppId,
-    });
+    const { executed } = acceptedContracts(await judgeContracts(contractFiles(config)));
     return executed.map((contract, index): Finding => {
       const { cannotRun, warnings } = makeReport(contract, '');
       const file = foreign[index] ?? 'openapi.yaml';

@@ -18,7 +18,7 @@ import { withPrefix } from '../../core/base/id.ts';
 import { packageFolder } from '../../core/base/package.ts';
 import type { Service } from '../../service.ts';
 
-type Greeted = Pick<Service, 'url' | 'firstKey' | 'defaultApp' | 'contracts'>;
+type Greeted = Pick<Service, 'url' | 'manageUrl' | 'firstKey' | 'defaultApp' | 'contracts'>;
 
 export function firstSteps(service: Greeted): string[] {
   const { management, executed } = service.contracts;
@@ -46,7 +46,7 @@ function isOpen(security: Operation['security']): boolean {
   return security.length === 0 || security.some(({ schemes }) => schemes.length === 0);
 }
 
-function ownSteps({ url, firstKey }: Greeted): string[] {
+function ownSteps({ manageUrl: url, firstKey }: Greeted): string[] {
   const key = firstKey ?? '$RINGBACK_API_KEY';
   return [
     'Receive callbacks in a second terminal:',
@@ -69,7 +69,7 @@ function auth(key: string): string {
 }
 
 function foreignSteps(service: Greeted): string[] {
-  const { url, firstKey, contracts } = service;
+  const { manageUrl: url, firstKey, contracts } = service;
   const key = firstKey ?? '$RINGBACK_API_KEY';
   const listed = contracts.executed.map(({ title }) => `  ${JSON.stringify(title)}`);
   const work: Work = { left: bounds.greetingStepsMax };

@@ -122,9 +122,17 @@ function isTlsError(error: Error): boolean {
 
 /** The greeting for programs, in one line. */
 function started(service: Service, link: string | undefined): string {
-  const { url, defaultApp, firstKey, role } = service;
+  const { url, manageUrl, defaultApp, firstKey, role } = service;
   const appId = withPrefix('app', defaultApp.id);
-  const facts = { url, appId, key: firstKey ?? null, console: link ?? null, role, version };
+  const facts = {
+    url,
+    manageUrl,
+    appId,
+    key: firstKey ?? null,
+    console: link ?? null,
+    role,
+    version,
+  };
   return `${JSON.stringify(facts)}\n`;
 }
 
@@ -135,10 +143,10 @@ interface Greeting {
 }
 
 function greeting(service: Service, { link, targets, paint }: Greeting): string {
-  const { url, defaultApp, firstKey, isChosenKeyDead, role } = service;
+  const { url, manageUrl, defaultApp, firstKey, isChosenKeyDead, role } = service;
   const consoleLine =
     link === undefined
-      ? `${url}/console   (sign in with a key)`
+      ? `${manageUrl}/console   (sign in with a key)`
       : `${link}   (signs in once, valid for an hour)`;
   const first =
     role === 'worker'
@@ -149,7 +157,7 @@ function greeting(service: Service, { link, targets, paint }: Greeting): string 
     '',
     `  app id     ${withPrefix('app', defaultApp.id)}`,
     `  API key    ${firstKey ?? 'unchanged'}${firstKey === undefined ? '' : '   (shown only once)'}`,
-    ...(role === 'worker' ? [] : [`  console    ${consoleLine}`, `  reference  ${url}/docs`]),
+    ...(role === 'worker' ? [] : [`  console    ${consoleLine}`, `  reference  ${manageUrl}/docs`]),
     `  callbacks  can reach ${explainTargets(targets)}`,
     '',
   ];
@@ -158,6 +166,13 @@ function greeting(service: Service, { link, targets, paint }: Greeting): string 
     lines.push(paint('yellow', warning), '');
   }
   if (role !== 'worker') {
+    for (const verdict of service.contracts.verdicts) {
+      if (verdict.kind === 'refused' || verdict.cannotRun.length === 0) continue;
+      const { file, cannotRun } = verdict;
+      const which = `${cannotRun.length} of its operations cannot run`;
+      const text = `Warning: ${file}: ${which}. ringback check ${file} says why.`;
+      lines.push(paint('yellow', text), '');
+    }
     for (const door of openDoors(service.contracts)) {
       lines.push(paint('yellow', `Warning: ${door}.`), '');
     }

@@ -38,7 +38,8 @@ const fallbackUrl = 'http://127.0.0.1:8080';
 
 function readUrl({ text, env }: Invocation): string {
   const flag = text('url');
-  const given = flag ?? (env['RINGBACK_URL'] || fallbackUrl);
+  const local = fallbackUrl + (env['RINGBACK_MANAGE_PREFIX'] ?? '');
+  const given = flag ?? (env['RINGBACK_URL'] || local);
   const reading = readPublicUrl(given);
   if (reading.kind === 'value') return reading.value;
   const name = flag === undefined ? 'RINGBACK_URL' : '--url';

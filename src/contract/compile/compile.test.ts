@@ -50,6 +50,70 @@ describe('compileContract', () => {
     assert.equal(warnings.length, 1);
   });
 
+  it('takes the servers of the operation, else of its path, else of the document', () => {
+    const { operations, warnings } = compile(`
+openapi: 3.1.0
+info: { title: T }
+servers: [{ url: /root }]
+paths:
+  /a:
+    servers: [{ url: 'https://x.example/path/' }]
+    get: {}
+    put: { servers: [{ url: operation/v1 }] }
+    post: { servers: [] }
+  /b: { get: {} }`);
+    const found = operations.map(({ method, path }) => `${method} ${path}`);
+    assert.deepEqual(found, ['GET /path/a', 'PUT /operation/v1/a', 'POST /path/a', 'GET /root/b']);
+    assert.deepEqual(warnings, []);
+  });
+
+  it('puts the id of Location behind the server of the operation that it names', () => {
+    const { operations } = compile(`
+openapi: 3.1.0
+info: { title: T }
+paths:
+  /a:
+    post: { responses: { '201': {} }, callbacks: { e: { '{$request.query.u}': { post: {} } } } }
+  /a/{id}:
+    servers: [{ url: /other }]
+    delete: { parameters: [{ name: id, in: path, required: true }] }`);
+    const [{ role } = {}] = operations;
+    assert(role?.kind === 'subscribe');
+    assert.equal(role.variants[0]?.answer.location?.path, '/other/a/{id}');
+  });
+
+  for (const url of ['urn:example:api', 'mailto:a@b.example', 'file:///a/b', 'http://[', '//']) {
+    it(`warns of the server "${url}", and serves its paths under "/"`, () => {
+      const { operations, warnings } = compile(
+        `{ openapi: 3.1.0, info: { title: T }, servers: [{ url: '${url}' }], paths: { /a: { get: {} } } }`,
+      );
+      assert.deepEqual(
+        operations.map(({ path }) => path),
+        ['/a'],
+      );
+      assert.deepEqual(
+        warnings.map(({ pointer, message }) => [
+          pointer,
+          /expected an http or https/.test(message),
+        ]),
+        [['#/servers/0', true]],
+      );
+    });
+  }
+
+  it('warns of a parameter in the querystring', () => {
+    const { warnings } = compile(`
+openapi: 3.2.0
+info: { title: T }
+paths:
+  /a:
+    get:
+      parameters:
+        - { name: q, in: querystring, content: { application/json: { schema: { type: object } } } }`);
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0]?.message ?? '', /^"in: querystring" is not executed/);
+  });
+
   it('puts paths below the path of the first server', () => {
     assert.deepEqual(paths('[{ url: / }, { url: /b }]'), ['/a']);
     assert.deepEqual(paths('[{ url: https://x.example/v1/ }]'), ['/v1/a']);

@@ -8,7 +8,6 @@ import {
   describe,
   entries,
   errorAt,
-  items,
   openSource,
   rootOf,
   text,
@@ -44,10 +43,9 @@ export function compileContract(document: Document, options?: SourceOptions): Co
   const drafts = declaredOperations(root);
   const subscribes = drafts.filter(isSubscribe);
   const unsubscribes = findUnsubscribes(subscribes, drafts);
-  const basePath = basePathOf(root);
   const unsubscribeIds = new Set(unsubscribes.keys());
   const schemes = declaredSchemes(root);
-  const compiling = { drafts, basePath, unsubscribes, unsubscribeIds, schemes, callbacks: 0 };
+  const compiling = { drafts, unsubscribes, unsubscribeIds, schemes, callbacks: 0 };
   const operations = drafts.map((draft) => compileOperation(draft, compiling));
   for (const operation of operations) prepare(operation);
   const title = text(child(root, 'info'), 'title') ?? '';
@@ -69,7 +67,6 @@ export function compileContract(document: Document, options?: SourceOptions): Co
 
 interface Compiling {
   drafts: readonly DeclaredOperation[];
-  basePath: string;
   unsubscribes: ReadonlyMap<string, Unsubscribe>;
   unsubscribeIds: ReadonlySet<string>;
   schemes: Operation['schemes'];
@@ -82,6 +79,9 @@ function checkVersion({ path, root }: Document): JsonObject {
     new ContractError(`Cannot load contract "${path}": ${reason}`, { file: path });
   if (!isObject(root)) throw fail('expected an OpenAPI document, which is a JSON object');
   const version = root['openapi'] ?? root['swagger'];
+  for (const [field, what] of Object.entries(otherFormats)) {
+    if (version === undefined && Object.hasOwn(root, field)) throw fail(what);
+  }
   if (version === undefined && isPart(root)) return root;
   if (version === undefined) throw fail('field "openapi" is missing, expected 3.0, 3.1 or 3.2');
   // Unquoted, 3.0 is the number 3.
@@ -89,6 +89,15 @@ function checkVersion({ path, root }: Document): JsonObject {
   if (/^"?3(?:\.[0-2](?:[.-][^"]*)?)?"?$/u.test(written)) return root;
   throw fail(`OpenAPI version is ${written}, expected 3.0, 3.1 or 3.2`);
 }
+
+/** Formats that look like parts of an OpenAPI document, by the field that identifies them. */
+const otherFormats: Readonly<Record<string, string>> = {
+  asyncapi: 'it is an AsyncAPI document (field "asyncapi"), expected an OpenAPI document',
+  arazzo: 'it is an Arazzo document (field "arazzo"), expected an OpenAPI document',
+  overlay:
+    'it is an Overlay (field "overlay"), expected an OpenAPI document. Apply it to a document ' +
+    'with --overlay',
+};
 
 /** Many documents are split over files that mostly contain only parts for other files. */
 function isPart(root: JsonObject): boolean {
@@ -111,21 +120,6 @@ function isSubscribe({ place }: DeclaredOperation): boolean {
   return entries(child(place, 'callbacks')).some(([label]) => !label.startsWith('x-'));
 }
 
-/** The path of the first server, without a trailing slash. */
-function basePathOf(root: RefNode): string {
-  const [server] = items(child(root, 'servers'));
-  const written = text(server, 'url') ?? '';
-  const url = written.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) => {
-    const value = server && at(server, 'variables', name, 'default')?.value;
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-  });
-  const parsed = URL.parse(url, 'http://localhost/');
-  if (parsed === null && server !== undefined) {
-    warn(server, `Cannot parse the URL "${url}"; paths are served under "/"`);
-  }
-  return (parsed?.pathname ?? '').replace(/\/+$/u, '');
-}
-
 function compileOperation(draft: DeclaredOperation, compiling: Compiling): Operation {
   const { operationId, method, path, parameters, body, place } = draft;
   const role = compileRole(draft, compiling);
@@ -133,7 +127,7 @@ function compileOperation(draft: DeclaredOperation, compiling: Compiling): Opera
   return {
     operationId,
     method,
-    path: compiling.basePath + path,
+    path: draft.serverPath + path,
     parameters: parameters.map((one) => (id?.name === one.name && id.in === one.in ? id : one)),
     body,
     security: compileSecurity(place),
@@ -153,7 +147,7 @@ function compileStrictQuery(operation: RefNode): boolean {
 }
 
 function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
-  const { drafts, basePath, unsubscribes, unsubscribeIds } = compiling;
+  const { drafts, unsubscribes, unsubscribeIds } = compiling;
   if (isSubscribe(draft)) {
     const callbacks = compileCallbacks(draft);
     compiling.callbacks += callbacks.length;
@@ -163,7 +157,7 @@ function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
     }
     if (callbacks.length === 0) warn(draft.place, 'has no callback that can be executed');
     const variants = compileVariants(draft, callbacks, (status) =>
-      compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
+      compileAnswer(draft, { drafts, unsubscribeIds, status }),
     );
     return { kind: 'subscribe', variants, takesControls: takesControls(draft) };
   }
@@ -199,9 +193,8 @@ function prepare({ role, parameters, body }: Operation): void {
 // The shape of a subscribe response: status, echoed fields, and where the id goes.
 
 interface AnswerOptions {
-  /** The operations of the document, and the path of its first server. */
+  /** The operations of the document. */
   drafts: readonly DeclaredOperation[];
-  basePath: string;
   /** Ids of the operations that take a subscriber id. */
   unsubscribeIds: ReadonlySet<string>;
   /** The status of the variant; by default the lowest declared 2xx. */
@@ -283,16 +276,17 @@ function findSecret(properties: ReadonlyMap<string, RefNode>, depth: number): st
 /** The path below the subscribe path, or one that a link passes the id to. */
 function locate(
   { path }: DeclaredOperation,
-  { drafts, basePath, links }: AnswerOptions & { links: readonly Link[] },
+  { drafts, links }: AnswerOptions & { links: readonly Link[] },
 ): Location | undefined {
   const folder = path.replace(/\/$/u, '');
   const below = indexOf(drafts).byFolder.get(folder);
-  if (below !== undefined) return { path: basePath + below.draft.path, id: below.parameter };
+  if (below !== undefined)
+    return { path: below.draft.serverPath + below.draft.path, id: below.parameter };
   for (const link of links) {
     const linked = indexOf(drafts).byId.get(link.operationId);
     const id = linked && lastParameter(linked.path);
     if (linked !== undefined && id !== undefined && id === idOf(link)?.parameter) {
-      return { path: basePath + linked.path, id };
+      return { path: linked.serverPath + linked.path, id };
     }
   }
   return undefined;

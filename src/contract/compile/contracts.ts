@@ -9,6 +9,8 @@ import { loadContract } from './load.ts';
 import type { LoadOptions } from './load.ts';
 
 export interface Contracts {
+  /** In front of the paths of `management`: empty, or `/manage`. */
+  prefix: string;
   /** Its operations have handlers in the program. */
   management: Contract;
   /** The contracts for subscribers and publishers: at least one. */
@@ -22,24 +24,61 @@ export interface ContractFiles extends LoadOptions {
   foreign: readonly string[];
 }
 
-/** Rejects with a ContractError, whose message is for the author of the document. */
+/** A foreign file, and what became of it. */
+export interface LoadedFile {
+  file: string;
+  result: { kind: 'contract'; contract: Contract } | { kind: 'refused'; error: ContractError };
+}
+
+/** The contracts that can be served together, and for each of the others the reason. */
 export async function loadContracts({
   own,
   foreign,
   ...options
-}: ContractFiles): Promise<Contracts> {
-  const ours = await loadContract(own, options);
-  if (foreign.length === 0) return { management: ours, executed: [ours], known: [ours] };
+}: ContractFiles): Promise<Contracts & { loaded: readonly LoadedFile[] }> {
+  const { prefix = '' } = options;
+  const ours = withProbes(await loadContract(own, { ...options, overlays: [] }), prefix);
+  if (foreign.length === 0) {
+    return { prefix, management: ours, executed: [ours], known: [ours], loaded: [] };
+  }
   const management = withoutSubscribing(ours);
   const executed: Contract[] = [];
+  const loaded: LoadedFile[] = [];
   for (const file of foreign) {
-    const contract = await loadContract(file, { contractRoot: options.contractRoot });
-    refuseCollisions(file, contract, [management, ...executed]);
-    refuseTwins(file, contract);
-    executed.push(contract);
+    const result = await loadBeside(file, [management, ...executed], options);
+    if (result.kind === 'contract') executed.push(result.contract);
+    loaded.push({ file, result });
   }
-  return { management, executed, known: [...executed, ours] };
+  return { prefix, management, executed, known: [...executed, ours], loaded };
 }
+
+async function loadBeside(
+  file: string,
+  others: readonly Contract[],
+  { contractRoot, overlays = [] }: LoadOptions,
+): Promise<LoadedFile['result']> {
+  try {
+    const contract = await loadContract(file, { contractRoot, overlays });
+    refuseCollisions(file, contract, { others, management: others[0] });
+    refuseTwins(file, contract);
+    refuseWildcards(file, contract);
+    return { kind: 'contract', contract };
+  } catch (error) {
+    if (error instanceof ContractError) return { kind: 'refused', error };
+    throw error;
+  }
+}
+
+/** Under a prefix the probes are served without it, too: orchestrators have their paths built in. */
+function withProbes(contract: Contract, prefix: string): Contract {
+  if (prefix === '') return contract;
+  const probes = contract.operations
+    .filter(({ operationId }) => probeIds.includes(operationId))
+    .map((operation) => ({ ...operation, path: operation.path.slice(prefix.length) }));
+  return { ...contract, operations: [...contract.operations, ...probes] };
+}
+
+const probeIds: readonly string[] = ['getHealth', 'getReadiness'];
 
 /** Compiles the same contract in another thread. */
 export function compileAgain(files: Contract['files']): Contract {
@@ -90,7 +129,11 @@ function withOnly(item: JsonObject, kept: ReadonlySet<string>): JsonObject {
 }
 
 /** Two operations on one route, or two contracts with one name, would be indistinguishable. */
-function refuseCollisions(file: string, contract: Contract, others: readonly Contract[]): void {
+function refuseCollisions(
+  file: string,
+  contract: Contract,
+  { others, management }: { others: readonly Contract[]; management: Contract | undefined },
+): void {
   const { title } = contract;
   for (const other of others) {
     if (other.title === title) {
@@ -100,12 +143,17 @@ function refuseCollisions(file: string, contract: Contract, others: readonly Con
     for (const operation of servedOf(contract)) {
       const taken = other.operations.find((one) => isSameRoute(one, operation));
       if (taken === undefined) continue;
-      const advice = 'give the document a server with its own path, such as "/v1"';
+      const server = 'give the document a server with its own path, such as "/v1"';
+      const isProbe = probeIds.includes(taken.operationId);
+      const advice = other === management && !isProbe ? `${moveAway}, or ${server}` : server;
       const reason = `${collision(operation, taken)} of "${other.title}"; ${advice}`;
       throw cannotServe(file, title, reason);
     }
   }
 }
+
+const moveAway =
+  'start with --manage-prefix /manage (RINGBACK_MANAGE_PREFIX), which moves the paths of Ringback';
 
 /** `/a/{id}` and `/a/{name}` in one document, which OpenAPI forbids but few tools check. */
 function refuseTwins(file: string, contract: Contract): void {
@@ -116,6 +164,14 @@ function refuseTwins(file: string, contract: Contract): void {
     const reason = `${collision(operation, twin)} of the same document`;
     throw cannotServe(file, contract.title, reason);
   }
+}
+
+/** To the router, `*` is a wildcard. */
+function refuseWildcards(file: string, contract: Contract): void {
+  const wild = servedOf(contract).find(({ path }) => path.includes('*'));
+  if (wild === undefined) return;
+  const reason = `the path ${wild.path} contains "*", expected one without wildcards`;
+  throw cannotServe(file, contract.title, reason);
 }
 
 function collision(operation: Operation, taken: Operation): string {

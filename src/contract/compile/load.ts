@@ -8,6 +8,7 @@ import {
   type Document,
   type JsonObject,
 } from '../document/document.ts';
+import { applyOverlays } from '../document/overlay.ts';
 import type { SourceOptions } from '../document/ref-node.ts';
 import type { Contract } from '../model/contract.ts';
 import { isAppIdScheme, isSessionScheme } from '../model/security.ts';
@@ -16,6 +17,10 @@ import { compileContract } from './compile.ts';
 export interface LoadOptions {
   /** Every requirement also needs the app id; the served document shows it. */
   requireAppId?: boolean;
+  /** In front of all paths, instead of the path of the document's server: `/manage`. */
+  prefix?: string | undefined;
+  /** Overlay files, applied in this order. */
+  overlays?: readonly string[];
   /** Operations, by id, that need no key. */
   open?: readonly string[];
   /** A folder that references may lead to, in addition to that of the document. */
@@ -26,11 +31,16 @@ export interface LoadOptions {
 export async function loadContract(path: string, options: LoadOptions = {}): Promise<Contract> {
   const budget = fullBudget();
   const { contractRoot } = options;
-  const document = readDocument(path, budget);
+  const read = readDocument(path, budget);
+  const { document, warnings } = applyOverlays(read, options.overlays ?? [], budget);
   if (!isObject(document.root)) return compile(document, { budget });
-  const opened = openOperations(document.root, options.open ?? []);
+  const { prefix = '' } = options;
+  const placed = prefix === '' ? document.root : { ...document.root, servers: [{ url: prefix }] };
+  const opened = openOperations(placed, options.open ?? []);
   const root = options.requireAppId === true ? requireAppId(opened) : opened;
-  return compile({ ...document, root }, { budget, contractRoot });
+  const contract = compile({ ...document, root }, { budget, contractRoot });
+  const unused = warnings.map((message) => ({ pointer: '#', message }));
+  return { ...contract, warnings: [...contract.warnings, ...unused] };
 }
 
 /** The last safeguard behind all limits: reports a stack overflow as an error of the document. */

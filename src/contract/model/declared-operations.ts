@@ -15,6 +15,7 @@ import { makeValidator } from '../schema/schema.ts';
 import { type Encoding, type Operation, type Parameter, type Style, styles } from './contract.ts';
 import { compileContent, essenceOf, isJson } from './media.ts';
 import { credentialTest } from './security.ts';
+import { serverPath } from './server-path.ts';
 
 export interface DeclaredOperation extends Pick<
   Operation,
@@ -22,6 +23,8 @@ export interface DeclaredOperation extends Pick<
 > {
   /** As in the document, without the path of the server. */
   path: string;
+  /** In front of the path: see server-path.ts. */
+  serverPath: string;
   place: RefNode;
 }
 
@@ -126,6 +129,7 @@ function draft({ path, method, item, place }: Written): DeclaredOperation {
     operationId: text(place, 'operationId') ?? `${method} ${path}`,
     method,
     path,
+    serverPath: serverPath(place, item),
     place,
     parameters: compileParameters({ item, operation: place }, path),
     body: body && {
@@ -234,6 +238,11 @@ const kinds = ['path', 'query', 'header', 'cookie'] as const;
 function compileParameter(place: RefNode): Parameter | undefined {
   const kind = kinds.find((known) => known === text(place, 'in'));
   const name = text(place, 'name');
+  if (text(place, 'in') === 'querystring') {
+    const what = 'the query is neither validated nor readable by expressions';
+    warn(place, `"in: querystring" is not executed: ${what}`);
+    return undefined;
+  }
   if (kind === undefined || name === undefined || name === '') {
     const expected = `"name", and "in" as ${kinds.join(', ')}`;
     warn(place, `Cannot read the parameter: expected ${expected}; it is ignored`);

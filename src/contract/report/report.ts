@@ -7,11 +7,13 @@ import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
 import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
-import { type RequestSample, isRead, sampleRequest } from '../sample/sample-request.ts';
+import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
 import { OutOfWork, type Work, pay } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
-import { eventWords, isShutDown, securityWords, sourceWords, targetWords } from './words.ts';
+import { neverRegistered } from './never-resolves.ts';
+import { cannotRun } from './verdict.ts';
+import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
 
 export interface Report {
   file: string;
@@ -126,7 +128,7 @@ export function makeReport(contract: Contract, file: string): Report {
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
     events: reportEvents(contract, activeIn(tried), payloads),
     warnings: reportWarnings(contract, file),
-    cannotRun: [...operations.flatMap(shutOperation), ...subscribes.flatMap(deafOperation)],
+    cannotRun: cannotRun(contract),
   };
 }
 
@@ -152,31 +154,9 @@ function tryVariants(operation: Operation, work: Work): Tried[] {
 
 function activeIn(all: readonly Tried[]): ReadonlySet<CallbackDefinition> {
   const active = all.flatMap((tried) =>
-    tried.variant.callbacks.filter((one) => inactiveBecause(one, tried) === undefined),
+    tried.variant.callbacks.filter((one) => neverRegistered(one, tried) === undefined),
   );
   return new Set(active);
-}
-
-/** The example request decides: an expression that does not resolve in it is reported as never resolving. */
-function inactiveBecause(
-  definition: CallbackDefinition,
-  { operation, sample }: Tried,
-): string | undefined {
-  if (definition.inactive !== undefined) return definition.inactive;
-  if (sample.kind === 'sample') {
-    return sample.callbacks.find((one) => one.definition === definition)?.inactive;
-  }
-  const types = [...(operation.body?.content.keys() ?? [])];
-  const readsBody = expressionsOf(definition.target ?? []).some(
-    (one) => one.kind === 'body' && one.from === 'request',
-  );
-  if (!readsBody || types.length === 0 || types.some(canRead)) return undefined;
-  return `the request body is ${types.join(' or ')}, and only JSON and forms are read`;
-}
-
-/** Multipart bodies are read, too, but no example of one is made. */
-function canRead(mediaType: string): boolean {
-  return isRead(mediaType) || /^multipart\/(?:form-data|related)$/u.test(mediaType);
 }
 
 function reportSubscribe(operation: Operation, all: readonly Tried[]): SubscribeReport[] {
@@ -220,7 +200,7 @@ function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackR
     })),
     repairs,
     unsubscribeStatus,
-    inactive: inactiveBecause(definition, tried),
+    inactive: neverRegistered(definition, tried),
   };
 }
 
@@ -248,24 +228,6 @@ function reportWarnings({ warnings, operations }: Contract, file: string): Warni
       pointer: pointer.slice(hash),
       message,
     };
-  });
-}
-
-function shutOperation({ method, path, role, security }: Operation): string[] {
-  if (role.kind === 'managed' || !isShutDown(security)) return [];
-  return [`${method} ${path} cannot be called: none of its security alternatives is supported`];
-}
-
-function deafOperation({ method, path, variants }: SubscribeReport): string[] {
-  const deaf = variants.filter(({ callbacks }) =>
-    callbacks.every(({ inactive }) => inactive !== undefined),
-  );
-  return deaf.map(({ name, callbacks }) => {
-    const variant = name === '' ? '' : ` (variant ${name})`;
-    const reasons = [...new Set(callbacks.map(({ inactive }) => inactive))];
-    const why =
-      reasons.length === 0 ? 'it declares no callback that can be executed' : reasons.join('; ');
-    return `${method} ${path}${variant} registers no callback: ${why}`;
   });
 }
 

@@ -348,7 +348,11 @@ function chooseMedia(
 
 /** Whether expressions can read a body of this type. */
 export function isRead(mediaType: string): boolean {
-  return isJson(mediaType) || isForm(mediaType) || /^(?:application|\*)\/\*$/u.test(mediaType);
+  return (
+    isJson(mediaType) ||
+    isForm(mediaType) ||
+    /^(?:application\/\*|multipart\/(?:form-data|related|\*)|\*\/\*)$/u.test(mediaType)
+  );
 }
 
 function isForm(mediaType: string): boolean {

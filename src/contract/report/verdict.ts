@@ -1,0 +1,65 @@
+// The verdict on the contracts of a service, by which `ringback check` exits and `ringback serve`
+// starts: both call judgeContracts(), so they cannot disagree.
+import { loadContracts, type ContractFiles, type Contracts } from '../compile/contracts.ts';
+import type { ContractError } from '../document/document.ts';
+import type { Contract, Operation } from '../model/contract.ts';
+import { neverRegistered } from './never-resolves.ts';
+import { isShutDown } from './words.ts';
+
+export interface Verdicts extends Contracts {
+  /** One for each foreign file, in their order. */
+  verdicts: readonly Verdict[];
+}
+
+/** `refused`: a service with this file does not start. */
+export type Verdict =
+  | { kind: 'refused'; file: string; error: ContractError }
+  | {
+      kind: 'loaded';
+      file: string;
+      contract: Contract;
+      /** One sentence for each operation that can never do its work. The others run. */
+      cannotRun: readonly string[];
+    };
+
+/** Files that are refused do not keep the others from being judged. */
+export async function judgeContracts(files: ContractFiles): Promise<Verdicts> {
+  const { loaded, ...contracts } = await loadContracts(files);
+  const verdicts = loaded.map(({ file, result }): Verdict =>
+    result.kind === 'refused'
+      ? { kind: 'refused', file, error: result.error }
+      : { kind: 'loaded', file, contract: result.contract, cannotRun: cannotRun(result.contract) },
+  );
+  return { ...contracts, verdicts };
+}
+
+/** Throws the reason when a file is refused: for a start, which needs all of them. */
+export function acceptedContracts(judged: Verdicts): Verdicts {
+  const refused = judged.verdicts.find((one) => one.kind === 'refused');
+  if (refused !== undefined) throw refused.error;
+  return judged;
+}
+
+export function cannotRun({ operations }: Pick<Contract, 'operations'>): string[] {
+  return operations.flatMap((operation) => [...shut(operation), ...deaf(operation)]);
+}
+
+function shut({ method, path, role, security }: Operation): string[] {
+  if (role.kind === 'managed' || !isShutDown(security)) return [];
+  return [`${method} ${path} cannot be called: none of its security alternatives is supported`];
+}
+
+function deaf(operation: Operation): string[] {
+  const { method, path, role } = operation;
+  if (role.kind !== 'subscribe') return [];
+  return role.variants.flatMap((variant) => {
+    const reasons = variant.callbacks.map((one) => neverRegistered(one, { operation, variant }));
+    if (reasons.includes(undefined)) return [];
+    const name = variant.name === '' ? '' : ` (variant ${variant.name})`;
+    const why =
+      reasons.length === 0
+        ? 'it declares no callback that can be executed'
+        : [...new Set(reasons)].join('; ');
+    return [`${method} ${path}${name} registers no callback: ${why}`];
+  });
+}

@@ -215,9 +215,9 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/deliver/attempt.ts',
-        find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
+        find: '    const result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
-          '    result = await sender.send(request, { signal: it.signal, onStart });\n' +
+          '    let result = await sender.send(request, { signal: it.signal, onStart });\n' +
           "  if (result.kind === 'answered' && result.status >= 300 && result.status < 400) {\n" +
           "    const to = result.headers.find(([name]) => name === 'location')?.[1];\n" +
           '    const url = to === undefined ? undefined : URL.parse(to, request.url)?.href;\n' +
@@ -235,9 +235,9 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/deliver/attempt.ts',
-        find: '    result = await sender.send(request, { signal: it.signal, onStart });\n',
+        find: '    const result = await sender.send(request, { signal: it.signal, onStart });\n',
         replace:
-          '    result = await sender.send(request, { signal: it.signal, onStart });\n' +
+          '    let result = await sender.send(request, { signal: it.signal, onStart });\n' +
           "  const heard = result.kind === 'answered' ? result.headers : [];\n" +
           "  const other = heard.find(([name]) => name === 'alt-svc')?.[1];\n" +
           '  const at = other && /http\\/1\\.1="([^"]+)"/.exec(other)?.[1];\n' +

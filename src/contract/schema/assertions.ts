@@ -116,8 +116,9 @@ for (const name of ['uri', 'url', 'uri-reference']) formats.delete(name);
 
 function formatTest(limit: unknown): Test {
   const format = formats.get(String(limit));
-  const validate = isObject(format) ? own(format, 'validate') : format;
-  const type = isObject(format) && own(format, 'type') === 'number' ? 'number' : 'string';
+  const isPlain = format instanceof RegExp || !isObject(format);
+  const validate = isPlain ? format : own(format, 'validate');
+  const type = !isPlain && own(format, 'type') === 'number' ? 'number' : 'string';
   return (value, meter) => {
     if (typeof value !== type) return true;
     if (typeof value === 'string') meter.spend(value.length * stepsPerCharacter);

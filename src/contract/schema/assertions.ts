@@ -2,7 +2,8 @@
 // length of a text, the number of names and items.
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
-import { costOf, namesOf, report, type At, type Rule } from './evaluation.ts';
+import { costOf, memberOf, nameFor, namesOf, report } from './evaluation.ts';
+import type { At, Name, Rule } from './evaluation.ts';
 import { charactersOf, sentence, show } from './explain.ts';
 import { makeMeter, type Meter } from './meter.ts';
 import { readRegex, type Regex } from './regex.ts';
@@ -63,7 +64,7 @@ const tests: ReadonlyMap<string, (limit: unknown) => Test> = new Map(
   }),
 );
 
-function typeTest(limit: unknown): Test {
+export function typeTest(limit: unknown): (value: unknown) => boolean {
   const types = new Set([limit].flat().map(String));
   const [only] = types;
   if (types.size === 1 && only !== undefined) {
@@ -128,21 +129,25 @@ function formatTest(limit: unknown): Test {
 }
 
 function requiredRule(names: readonly string[]): Rule {
-  return (value, at) => !isObject(value) || hasAll(value, at, { names, keyword: 'required' });
+  const needed: Needed = { names: names.map(nameFor), keyword: 'required' };
+  return (value, at) => !isObject(value) || hasAll(value, at, needed);
 }
 
 function dependentRule(limit: JsonObject): Rule {
   const rules = Object.entries(limit).map(([property, names]) => ({
-    property,
-    names: isList(names) ? names.map(String) : [],
+    ...nameFor(property),
+    needed: {
+      names: isList(names) ? names.map(String).map(nameFor) : [],
+      keyword: 'dependentRequired',
+      property,
+    },
   }));
   return (value, at) => {
     if (!isObject(value)) return true;
     let isFitting = true;
     at.meter.spend(rules.length);
-    for (const { property, names } of rules) {
-      if (!has(value, property)) continue;
-      if (hasAll(value, at, { names, keyword: 'dependentRequired', property })) continue;
+    for (const rule of rules) {
+      if (memberOf(value, rule) === undefined || hasAll(value, at, rule.needed)) continue;
       isFitting = false;
       if (!at.isThorough) break;
     }
@@ -151,7 +156,7 @@ function dependentRule(limit: JsonObject): Rule {
 }
 
 interface Needed {
-  names: readonly string[];
+  names: readonly Name[];
   keyword: string;
   /** Its presence requires the names. */
   property?: string;
@@ -159,22 +164,19 @@ interface Needed {
 
 function hasAll(value: JsonObject, at: At, { names, keyword, property }: Needed): boolean {
   at.meter.spend(names.length * costOf.rule);
-  const why = property === undefined ? '' : ` when ${show(property)} is present`;
   let isFitting = true;
-  for (const name of names) {
-    if (has(value, name)) continue;
-    isFitting = report(at, { keyword, name, message: () => `is required${why}` });
+  for (const one of names) {
+    if (memberOf(value, one) !== undefined) continue;
+    const why = (): string => (property === undefined ? '' : ` when ${show(property)} is present`);
+    const message = (): string => `is required${why()}`;
+    isFitting = report(at, { keyword, name: one.name, message });
     if (!at.isThorough) break;
   }
   return isFitting;
 }
 
-function has(value: JsonObject, name: string): boolean {
-  return Object.hasOwn(value, name) && value[name] !== undefined;
-}
-
 function uniqueRule(value: unknown, at: At): boolean {
-  if (!isList(value)) return true;
+  if (!isList(value) || value.length < 2) return true;
   const seen = makeShelf();
   for (const [i, item] of value.entries()) {
     const j = seen.put(item, i, at.meter);

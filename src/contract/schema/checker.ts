@@ -4,7 +4,7 @@
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
-import { assertionRule, sizeKeywords } from './assertions.ts';
+import { assertionRule, sizeKeywords, typeTest } from './assertions.ts';
 import type { Bundle } from './bundle.ts';
 import { apply, applyRules, costOf, mergeSeen, nothingSeen } from './evaluation.ts';
 import { quietly, report, rulesOf } from './evaluation.ts';
@@ -109,7 +109,9 @@ function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
     sizeRules.map(({ rule }) => rule),
     others.map(({ rule }) => rule),
   );
-  return { ...rules, isTracking: found.some(({ keyword }) => keyword.startsWith('unevaluated')) };
+  const isOfType =
+    found.length === 1 && Object.hasOwn(schema, 'type') ? typeTest(schema['type']) : undefined;
+  return { ...rules, isOfType, isTracking: found.some(({ keyword }) => keyword.startsWith('unevaluated')) };
 }
 
 /** Faults are listed in this order. The last two must see what the others evaluated. */
@@ -218,9 +220,9 @@ function branchRule(schemas: readonly unknown[], reader: Reader, most: number): 
     let passed = 0;
     for (const { schema, node } of branches) {
       at.meter.spend(costOf.rule);
-      const findings: Finding[] = [];
-      if (!tries(node, value, at.findings === undefined ? at : { ...at, findings })) {
-        if (at.findings === undefined) continue;
+      const findings: Finding[] | undefined = at.findings === undefined ? undefined : [];
+      if (!tries(node, value, findings === undefined ? at : { ...at, findings })) {
+        if (findings === undefined) continue;
         const properties = reader.propertiesOf(schema, at.meter);
         failed.push(makeFailure(findings, { value, path: at.path, properties }));
         continue;

@@ -37,6 +37,8 @@ export interface Rules {
   /** If one of so many rules at the start fails, the value is too large to be searched for other faults. */
   sizes: number;
   cost: number;
+  /** Where the schema only names types: decides without steps of its own. */
+  isOfType: ((value: unknown) => boolean) | undefined;
   /** `unevaluatedProperties` must not see what the schemas around this one evaluated. */
   isTracking: boolean;
 }
@@ -44,11 +46,15 @@ export interface Rules {
 export function rulesOf(sizes: readonly Rule[], others: readonly Rule[]): Rules {
   const all = [...sizes, ...others];
   const cost = costOf.schema + costOf.rule * all.length;
-  return { all, sizes: sizes.length, cost, isTracking: false };
+  return { all, sizes: sizes.length, cost, isOfType: undefined, isTracking: false };
+}
+
+export function rulesAt(node: Node, { meter }: At): Rules {
+  return (node.rules ??= node.read(meter));
 }
 
 export function apply(node: Node, value: unknown, at: At): boolean {
-  const rules = (node.rules ??= node.read(at.meter));
+  const rules = rulesAt(node, at);
   if (!rules.isTracking) return applyRules(rules, value, at);
   const seen = nothingSeen();
   const isFitting = applyRules(rules, value, { ...at, seen });
@@ -125,6 +131,22 @@ export const costOf = {
 } as const;
 
 const manyNames = 100;
+
+/** A name of the schema, for looking it up in values. */
+export interface Name {
+  name: string;
+  /** Every object has it, but not as a member: `constructor`. */
+  isInherited: boolean;
+}
+
+export function nameFor(name: string): Name {
+  return { name, isInherited: name in Object.prototype };
+}
+
+/** The member, or undefined. */
+export function memberOf(value: JsonObject, { name, isInherited }: Name): unknown {
+  return isInherited && !Object.hasOwn(value, name) ? undefined : value[name];
+}
 
 /** The same where only the verdict matters. */
 export function quietly(at: At): At {

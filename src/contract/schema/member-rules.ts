@@ -2,7 +2,8 @@
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { regexOf } from './assertions.ts';
-import { apply, costOf, inside, namesOf, quietly, report, see } from './evaluation.ts';
+import { apply, costOf, inside, memberOf, nameFor, namesOf } from './evaluation.ts';
+import { quietly, report, rulesAt, see } from './evaluation.ts';
 import type { Applied, At, Node, Rule } from './evaluation.ts';
 import type { Meter } from './meter.ts';
 import type { Regex } from './regex.ts';
@@ -18,17 +19,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
         return each(count, at, (n) => applyAt(nodes[n], value[n], inside(at, n)));
       };
     },
-    items({ limit, schema, reader }: Applied): Rule {
-      const node = reader.nodeOf(limit);
-      const prefix = own(schema, 'prefixItems');
-      const first = isList(prefix) ? prefix.length : 0;
-      return (value, at) => {
-        if (!isList(value)) return true;
-        if (at.seen !== undefined) at.seen.itemsBefore = Infinity;
-        const count = Math.max(0, value.length - first);
-        return each(count, at, (n) => apply(node, value[first + n], inside(at, first + n)));
-      };
-    },
+    items: itemsRule,
     contains: containsRule,
     unevaluatedItems({ limit, reader }: Applied): Rule {
       const node = reader.nodeOf(limit);
@@ -83,27 +74,78 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
   }),
 );
 
+function itemsRule({ limit, schema, reader }: Applied): Rule {
+  const node = reader.nodeOf(limit);
+  const prefix = own(schema, 'prefixItems');
+  const first = isList(prefix) ? prefix.length : 0;
+  return (value, at) => {
+    if (!isList(value)) return true;
+    if (at.seen !== undefined) at.seen.itemsBefore = Infinity;
+    const fitting = fittingFrom(first, { node, value, at });
+    if (fitting >= value.length || at.findings === undefined) return fitting >= value.length;
+    const count = value.length - fitting;
+    return each(count, at, (n) => apply(node, value[fitting + n], inside(at, fitting + n)));
+  };
+}
+
+interface Items {
+  node: Node;
+  value: readonly unknown[];
+  at: At;
+}
+
+/** Skips items that fit, without making a place for each. Returns the number of the first one that does not. */
+function fittingFrom(first: number, { node, value, at }: Items): number {
+  const quiet = quietly(at);
+  const { meter } = at;
+  const isOfType = first < value.length ? rulesAt(node, at).isOfType : undefined;
+  let n = first;
+  while (isOfType !== undefined && n < value.length) {
+    const end = Math.min(n + itemsAtOnce, value.length);
+    meter.spend((end - n) * costOf.member);
+    while (n < end && isOfType(value[n])) n += 1;
+    if (n < end) return n;
+  }
+  for (; n < value.length; n += 1) {
+    meter.spend(costOf.member);
+    if (!apply(node, value[n], quiet)) return n;
+  }
+  return Math.max(n, value.length);
+}
+
+/** They are paid for together. */
+const itemsAtOnce = 64;
+
 /** Walks over the declared names or over those of the value, whichever are fewer. */
 function propertiesRule({ limit, reader }: Applied): Rule {
   const nodes = new Map(
     Object.entries(isObject(limit) ? limit : {}).map(([name, schema]) => [
       name,
-      reader.nodeOf(schema),
+      { ...nameFor(name), node: reader.nodeOf(schema) },
     ]),
   );
-  const declared = [...nodes.keys()];
+  const declared = [...nodes.values()];
   return (value, at) => {
     if (!isObject(value)) return true;
-    const names = declared.length > namesMax ? namesOf(value, at.meter) : declared;
-    const walked = names.length < declared.length ? names : declared;
+    const names = declared.length > namesMax ? namesOf(value, at.meter) : undefined;
+    const walked =
+      names !== undefined && names.length < declared.length
+        ? names.flatMap((name) => nodes.get(name) ?? [])
+        : declared;
+    if (at.findings === undefined && at.seen === undefined) {
+      at.meter.spend(walked.length * costOf.member);
+      for (const one of walked) {
+        const member = memberOf(value, one);
+        if (member !== undefined && !apply(one.node, member, at)) return false;
+      }
+      return true;
+    }
     return each(walked.length, at, (n) => {
-      const name = walked[n] ?? '';
-      const node = nodes.get(name);
-      if (node === undefined || !Object.hasOwn(value, name)) return true;
-      const member = value[name];
-      if (member === undefined) return true;
-      see(at, name);
-      return apply(node, member, inside(at, name));
+      const one = walked[n];
+      const member = one && memberOf(value, one);
+      if (one === undefined || member === undefined) return true;
+      see(at, one.name);
+      return apply(one.node, member, inside(at, one.name));
     });
   };
 }

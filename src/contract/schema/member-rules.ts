@@ -55,10 +55,12 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
       const node = reader.nodeOf(limit);
       const declared = own(schema, 'properties');
       const names = new Set(Object.keys(isObject(declared) ? declared : {}));
-      const matchOf = matcher(own(schema, 'patternProperties'));
+      const patterns = own(schema, 'patternProperties');
+      const hasPatterns = patterns !== undefined;
+      const matchOf = matcher(patterns);
       return eachMember((value, name, at) => {
         if (names.has(name)) return true;
-        if (matchOf(at.meter).some((regex) => regex.test(name, at.meter))) return true;
+        if (hasPatterns && matchOf(at.meter).some((regex) => regex.test(name, at.meter))) return true;
         see(at, name);
         return apply(node, value[name], inside(at, name));
       });
@@ -186,7 +188,9 @@ function matcher(patterns: unknown): (meter: Meter) => readonly Regex[] {
   const sources = Object.keys(isObject(patterns) ? patterns : {});
   const read: Regex[] = [];
   return (meter) => {
-    for (const source of sources.slice(read.length)) read.push(regexOf(source, meter));
+    while (read.length < sources.length) {
+      read.push(regexOf(sources[read.length] ?? '', meter));
+    }
     return read;
   };
 }
@@ -195,7 +199,12 @@ function eachMember(fits: (value: JsonObject, name: string, at: At) => boolean):
   return (value, at) => {
     if (!isObject(value)) return true;
     const names = namesOf(value, at.meter);
-    return each(names.length, at, (n) => fits(value, names[n] ?? '', at));
+    if (at.isThorough) return each(names.length, at, (n) => fits(value, names[n] ?? '', at));
+    for (const name of names) {
+      at.meter.spend(costOf.member);
+      if (!fits(value, name, at)) return false;
+    }
+    return true;
   };
 }
 

@@ -145,7 +145,7 @@ function dependentRule(limit: JsonObject): Rule {
   return (value, at) => {
     if (!isObject(value)) return true;
     let isFitting = true;
-    at.meter.spend(rules.length);
+    at.meter.spend(rules.length * costOf.member);
     for (const rule of rules) {
       if (memberOf(value, rule) === undefined || hasAll(value, at, rule.needed)) continue;
       isFitting = false;
@@ -163,7 +163,7 @@ interface Needed {
 }
 
 function hasAll(value: JsonObject, at: At, { names, keyword, property }: Needed): boolean {
-  at.meter.spend(names.length * costOf.rule);
+  at.meter.spend(names.length * costOf.member);
   let isFitting = true;
   for (const one of names) {
     if (memberOf(value, one) !== undefined) continue;

@@ -170,6 +170,31 @@ function members(length: number): Record<string, number> {
   return Object.fromEntries(Array.from({ length }, (_, at) => [`k${at}`, 1]));
 }
 
+describe('makeCheck: the depth limit', () => {
+  const chain = (length: number): Bundle => {
+    const next = (at: number): Schema => ({
+      anyOf: [{ $ref: `#/$defs/s${at + 1}` }],
+      unevaluatedProperties: true,
+    });
+    return bundleOf(...Array.from({ length }, (_none, at) => next(at)), { type: 'string' });
+  };
+
+  it('is reported before the stack overflows', () => {
+    const tooDeep = /more than \d+ schemas apply to one another at one place/;
+    assert.throws(() => work(chain(990), 5), tooDeep);
+    const half = chain(bounds.checkDepthMax / 2 - 10);
+    assert.deepEqual(work(half, 'fits').messages, []);
+    assert.equal(work(half, 5).messages.length, 1);
+  });
+
+  it('begins anew with each value', () => {
+    const check = makeCheck(chain(990));
+    assert.throws(() => check(5));
+    const other = makeCheck(bundleOf({ items: { type: 'string' } }));
+    assert.deepEqual(other(['a']), []);
+  });
+});
+
 describe('makeCheck: the step limit', () => {
   it('ends a check of branches that share what they refer to', () => {
     const depth = 20;

@@ -1,8 +1,9 @@
 // What the rules of a schema share: where in a value they are, what they may still cost, and what they found.
 import { printPointer } from '../../core/base/pointer.ts';
+import { bounds } from '../document/bounds.ts';
 import type { JsonObject } from '../document/document.ts';
 import type { Finding } from './explain.ts';
-import type { Meter } from './meter.ts';
+import { TooDeep, type Meter } from './meter.ts';
 
 /** Returns whether the value fits. If not, the rule reports why wherever findings are collected. */
 export type Rule = (value: unknown, at: At) => boolean;
@@ -54,8 +55,18 @@ export function rulesAt(node: Node, { meter }: At): Rules {
 }
 
 export function apply(node: Node, value: unknown, at: At): boolean {
+  const { meter } = at;
   const rules = rulesAt(node, at);
-  if (!rules.isTracking) return applyRules(rules, value, at);
+  meter.depth += 1;
+  if (meter.depth > bounds.checkDepthMax) throw new TooDeep();
+  const isFitting = rules.isTracking
+    ? applyTracking(rules, value, at)
+    : applyRules(rules, value, at);
+  meter.depth -= 1;
+  return isFitting;
+}
+
+function applyTracking(rules: Rules, value: unknown, at: At): boolean {
   const seen = nothingSeen();
   const isFitting = applyRules(rules, value, { ...at, seen });
   mergeSeen(at.seen, seen, at.meter);
@@ -115,19 +126,22 @@ export const costOf = {
   schema: 4,
   rule: 1,
   /** Visiting one item or member; more where its place has to be known. */
-  member: 2,
-  place: 15,
+  member: 4,
+  place: 25,
   /** Listing one name of an object; more for an object with many, which is a hash table. */
   name: 3,
-  nameOfMany: 30,
+  nameOfMany: 40,
   /** Adding one value to a set or a map. */
-  entry: 50,
+  entry: 80,
   /** Creating the text that a value in a list of allowed or unique values is compared by. */
-  comparing: 20,
+  comparing: 60,
   /** Creating a message. */
-  finding: 100,
-  /** Reading one keyword or member of a schema, once. */
-  reading: 20,
+  finding: 200,
+  /** Reading a schema, and each of its keywords and their members, once. */
+  readingSchema: 200,
+  reading: 100,
+  /** Looking for the properties that a branch declares, for each schema that there is. */
+  gathering: 20,
 } as const;
 
 const manyNames = 100;

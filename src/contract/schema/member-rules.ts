@@ -60,7 +60,8 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
       const matchOf = matcher(patterns);
       return eachMember((value, name, at) => {
         if (names.has(name)) return true;
-        if (hasPatterns && matchOf(at.meter).some((regex) => regex.test(name, at.meter))) return true;
+        if (hasPatterns && matchOf(at.meter).some((regex) => regex.test(name, at.meter)))
+          return true;
         see(at, name);
         return apply(node, value[name], inside(at, name));
       });

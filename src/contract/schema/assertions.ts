@@ -4,7 +4,7 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { costOf, memberOf, nameFor, namesOf, report } from './evaluation.ts';
 import type { At, Name, Rule } from './evaluation.ts';
-import { charactersOf, sentence, show } from './explain.ts';
+import { charactersOf, countedMax, sentence, show } from './explain.ts';
 import { makeMeter, type Meter } from './meter.ts';
 import { readRegex, type Regex } from './regex.ts';
 import { typeOf } from './shape.ts';
@@ -20,7 +20,10 @@ export function assertionRule(keyword: string, limit: unknown): Rule | undefined
   if (test === undefined) return undefined;
   return (value, at) => {
     if (test(value, at.meter)) return true;
-    if (at.findings !== undefined && typeof value === 'string') at.meter.spend(value.length);
+    const isCounted = keyword.endsWith('Length') && typeof value === 'string';
+    if (isCounted && at.findings !== undefined) {
+      at.meter.spend(Math.min(value.length, 2 * countedMax(limit)));
+    }
     return report(at, { keyword, message: () => sentence(keyword, limit, value) });
   };
 }

@@ -108,8 +108,8 @@ describe('makeCheck: many faults', () => {
     ]);
     const text = { type: 'string', maxLength: 10, pattern: '^b+$', format: 'date-time' };
     const { messages, steps } = work(bundleOf(text), 'a'.repeat(100_000));
-    assert.deepEqual(messages, [' must have at most 10 characters, has 100000']);
-    assert.ok(steps < 300_000, `${steps} steps`);
+    assert.deepEqual(messages, [' must have at most 10 characters, has more than 1000']);
+    assert.ok(steps < 5_000, `${steps} steps`);
   });
 
   it('is not affected by what it skipped under not and if', () => {
@@ -154,7 +154,7 @@ describe('enum', () => {
   it('does not serialise lists or objects to compare them with scalar enum values', () => {
     const { messages, steps } = work(bundleOf({ enum: ['a', 1, null] }), listOf(20_000, []));
     assert.deepEqual(messages, [' must be one of "a", 1, null, is a list']);
-    assert.ok(steps < 300_000, `${steps} steps`);
+    assert.ok(steps < 2_000, `${steps} steps`);
   });
 });
 

@@ -187,7 +187,7 @@ describe('makeCheck: the depth limit', () => {
     assert.equal(work(half, 5).messages.length, 1);
   });
 
-  it('begins anew with each value', () => {
+  it('is counted for each value', () => {
     const check = makeCheck(chain(990));
     assert.throws(() => check(5));
     const other = makeCheck(bundleOf({ items: { type: 'string' } }));

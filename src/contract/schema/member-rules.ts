@@ -102,18 +102,18 @@ function fittingFrom(first: number, { node, value, at }: Items): number {
   const quiet = quietly(at);
   const { meter } = at;
   const isOfType = first < value.length ? rulesAt(node, at).isOfType : undefined;
-  let n = first;
-  while (isOfType !== undefined && n < value.length) {
-    const end = Math.min(n + itemsAtOnce, value.length);
-    meter.spend((end - n) * costOf.member);
-    while (n < end && isOfType(value[n])) n += 1;
-    if (n < end) return n;
-  }
-  for (; n < value.length; n += 1) {
+  for (let n = first; n < value.length; n += 1) {
+    if (isOfType !== undefined) {
+      if ((n - first) % itemsAtOnce === 0) {
+        meter.spend(Math.min(itemsAtOnce, value.length - n) * costOf.member);
+      }
+      if (!isOfType(value[n])) return n;
+      continue;
+    }
     meter.spend(costOf.member);
     if (!apply(node, value[n], quiet)) return n;
   }
-  return Math.max(n, value.length);
+  return Math.max(first, value.length);
 }
 
 /** They are paid for together. */

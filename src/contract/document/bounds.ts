@@ -33,12 +33,15 @@ export const bounds = {
   /** Schemas that refer to each other for the same value. */
   schemaHopsMax: 1_000,
   /**
-   * Steps of one check of a value, and of explaining its faults; each takes about 10 ns, so that no request occupies the
-   * event loop for more than 50 ms. All checks of one request together may take `requestStepsMax`.
+   * Steps of one check of a value, and of each of two searches for its faults; and of all checks of one request with
+   * their searches. A step takes at most 17 ns, measured with the most expensive schemas and values, so no request
+   * occupies the event loop for more than 35 ms.
    */
-  checkStepsMax: 2_500_000,
-  requestStepsMax: 2_500_000,
+  checkStepsMax: 2_000_000,
+  requestStepsMax: 2_000_000,
   explainStepsMax: 1_000_000,
+  /** Schemas that apply to one another while a value is checked: each takes up to 1 kB of the stack. */
+  checkDepthMax: 600,
   /**
    * Regular expressions: characters, and instructions of one. Match results are cached for all of
    * them together, up to a total number of instructions and characters.

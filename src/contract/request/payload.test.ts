@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { limits } from '../../core/limits/limits.ts';
 import { bounds } from '../document/bounds.ts';
 import { compileContract } from '../compile/compile.ts';
 import { loadContract } from '../compile/load.ts';
+import { makeOrder, orderSchemas } from '../../../bench/parts/order.ts';
+import { readRequest } from './request.ts';
 import { definitionsOf, matchingCallbacks, checkPayload } from './payload.ts';
 
 const ours = await loadContract(join(import.meta.dirname, '..', '..', '..', 'openapi.yaml'));
@@ -161,3 +164,58 @@ describe('checkPayload', () => {
     assert.deepEqual(checkPayload(contractWith({ a: 'x' }), 'y', 'anything'), []);
   });
 });
+
+describe('the step limit of a request', () => {
+  const event = 'order.created';
+  const order = Object.assign({}, makeOrder());
+
+  it('lets the largest batch of ordinary events pass, of our contract and of one with a detailed schema', () => {
+    const callback = contractWith({ message: event });
+    const detailed = compileContract({
+      path: 'orders.json',
+      root: {
+        ...rootOf({ $ref: '#/components/schemas/Order' }),
+        components: { schemas: orderSchemas },
+      },
+    });
+    for (const contract of [ours, callback, detailed]) {
+      const work = { left: bounds.requestStepsMax };
+      for (let n = 0; n < limits.batchEventsMax; n += 1) {
+        assert.deepEqual(checkPayload(contract, event, order, work), []);
+      }
+      assert.ok(work.left > 0.2 * bounds.requestStepsMax, `${work.left} steps left`);
+    }
+  });
+
+  it('lets the request with such a batch pass', () => {
+    const operation = ours.operations.find(({ operationId }) => operationId === 'publishEvents');
+    assert.ok(operation);
+    for (const count of [100, limits.batchEventsMax]) {
+      const value = { events: Array.from({ length: count }, () => ({ event, payload: order })) };
+      const none = new Map<string, string>();
+      const body = { mediaType: 'application/json', value };
+      const raw = { path: none, query: [], header: none, cookie: none, body };
+      assert.equal(readRequest(operation, raw).kind, 'valid');
+    }
+  });
+});
+
+function rootOf(schema: unknown): object {
+  const post = {
+    parameters: [{ name: 'url', in: 'query', schema: { type: 'string' } }],
+    responses: { 201: { description: 'made' } },
+    callbacks: {
+      hook: {
+        '{$request.query.url}': {
+          'x-ringback-event': 'order.created',
+          post: {
+            requestBody: { content: { 'application/json': { schema } } },
+            responses: { 200: { description: 'ok' } },
+          },
+        },
+      },
+    },
+  };
+  const info = { title: 'orders', version: '1' };
+  return { openapi: '3.1.0', info, paths: { '/hook': { post } } };
+}

@@ -5,8 +5,8 @@ import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Template } from '../expression/template.ts';
 import type { CallbackDefinition, Contract } from '../model/contract.ts';
-import { OutOfWork, type Work } from '../schema/meter.ts';
-import type { Validator } from '../schema/schema.ts';
+import type { Work } from '../schema/meter.ts';
+import { checkWithin, type Validator } from '../schema/schema.ts';
 
 export interface PayloadFault extends Fault {
   /** The label of a callback whose schema it violates. */
@@ -25,17 +25,12 @@ export function checkPayload(
 ): PayloadFault[] {
   const faults: PayloadFault[] = [];
   for (const { label, schema } of checksFor(contract, event)) {
-    try {
-      for (const fault of schema.check(payload, work)) faults.push({ ...fault, callback: label });
-    } catch (error) {
-      if (!(error instanceof OutOfWork)) throw error;
-      return [...faults, { field: '', message: tooMuch, callback: label }];
-    }
+    const found = checkWithin(schema, payload, work);
+    for (const fault of found) faults.push({ ...fault, callback: label });
+    if (found.length > 0 && work.left <= 0) break;
   }
   return faults;
 }
-
-const tooMuch = `cannot be validated: the checks of this request take more than ${bounds.requestStepsMax} steps`;
 
 /** A schema to check, and the first callback that requires it. */
 interface Check {

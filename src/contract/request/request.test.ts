@@ -66,6 +66,34 @@ function bodyFaults(made: Operation, given: Given): string[] {
     : [reading.kind];
 }
 
+describe('readRequest: the step limit', () => {
+  const patterns = Array.from({ length: 100 }, () => ({ pattern: '^[a-z]*$' }));
+  const schema = JSON.stringify({ type: 'string', allOf: patterns });
+  const made = operation(`
+parameters: [{ name: a, in: query, schema: ${schema} }, { name: b, in: query, schema: ${schema} }]
+requestBody: { content: { application/json: { schema: ${schema} } } }`);
+  /** Checking it takes 40 % of the steps. */
+  const text = 'a'.repeat((bounds.requestStepsMax * 0.4) / patterns.length);
+  const tooMuch = `cannot be validated: the checks of this request take more than ${bounds.requestStepsMax} steps`;
+
+  it('is shared by all parameters and the body', () => {
+    assert.deepEqual(bodyFaults(made, { query: `a=${text}&b=${text}` }), ['valid']);
+    assert.deepEqual(bodyFaults(made, { query: `a=${text}`, body: text }), ['valid']);
+    assert.deepEqual(bodyFaults(made, { query: `a=${text}&b=${text}`, body: text }), [
+      `body ${tooMuch}`,
+    ]);
+    assert.deepEqual(bodyFaults(made, { query: `a=${text}&b=${text.repeat(2)}` }), [
+      `query.b ${tooMuch}`,
+    ]);
+  });
+
+  it('is that of each request', () => {
+    for (let n = 0; n < 4; n += 1) {
+      assert.deepEqual(bodyFaults(made, { query: `a=${text}&b=${text}` }), ['valid']);
+    }
+  });
+});
+
 describe('readRequest: query parameters', () => {
   it('converts text to the type in the schema', () => {
     assert.equal(value('schema: { type: string }', { query: 'a=5' }), '5');

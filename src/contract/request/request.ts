@@ -10,7 +10,8 @@ import { expressionsOf } from '../expression/template.ts';
 import type { Encoding, Operation, Parameter, Variant } from '../model/contract.ts';
 import { coveringType, essenceOf, isJson } from '../model/media.ts';
 import { chooseVariant } from '../model/variants.ts';
-import type { Validator } from '../schema/schema.ts';
+import type { Work } from '../schema/meter.ts';
+import { checkWithin, type Validator } from '../schema/schema.ts';
 import { decodeBody, readForm, type FormShape } from './decode-body.ts';
 import { kindOf, readSpread, readTexts, type TextReading } from './read-text.ts';
 
@@ -37,7 +38,8 @@ export type Reading =
 export function readRequest(operation: Operation, raw: RawRequest): Reading {
   const body = readBody(operation, raw);
   if (body.kind === 'unsupported') return body;
-  const { message, faults } = readParameters(operation, raw, body.value);
+  const work = { left: bounds.requestStepsMax };
+  const { message, faults } = readParameters(operation, raw, { body: body.value, work });
   const variants = operation.role.kind === 'subscribe' ? operation.role.variants : undefined;
   let variant: Variant | undefined;
   if (variants !== undefined) {
@@ -47,7 +49,7 @@ export function readRequest(operation: Operation, raw: RawRequest): Reading {
     if (choice.kind !== 'chosen') return { ...choice, kind: 'no_variant' };
     variant = choice.variant;
   }
-  if (variant === undefined || readsBody(variant)) faults.push(...body.check());
+  if (variant === undefined || readsBody(variant)) faults.push(...body.check(work));
   return faults.length === 0 ? { kind: 'valid', message, variant } : invalid(faults);
 }
 
@@ -58,7 +60,7 @@ function invalid(faults: readonly Fault[]): Reading {
 function readParameters(
   operation: Operation,
   raw: RawRequest,
-  body: unknown,
+  { body, work }: { body: unknown; work: Work },
 ): { message: Message; faults: Fault[] } {
   const { parameters } = operation;
   const faults = unknownQueryFaults(operation, raw);
@@ -70,7 +72,7 @@ function readParameters(
   const values = { path: new Map<string, unknown>(), query: new Map<string, unknown>() };
   for (const parameter of parameters) {
     const { in: kind, name } = parameter;
-    const reading = readParameter(parameter, raw);
+    const reading = readParameter(parameter, raw, work);
     if (reading.kind === 'faults') {
       faults.push(...reading.faults.map((one) => prefixed(`${kind}.${name}`, one)));
     } else if (reading.value !== undefined) {
@@ -117,7 +119,7 @@ function headerText(value: unknown, raw: RawRequest, name: string): string {
 }
 
 /** The value, or undefined when it is absent and optional. */
-function readParameter(parameter: Parameter, raw: RawRequest): TextReading {
+function readParameter(parameter: Parameter, raw: RawRequest, work: Work): TextReading {
   const { schema, required } = parameter;
   const shape = schema?.shape();
   const reading = readGiven(parameter, raw);
@@ -127,7 +129,7 @@ function readParameter(parameter: Parameter, raw: RawRequest): TextReading {
     return { kind: 'faults', faults: [{ field: '', message: 'is required' }] };
   }
   if (reading.kind === 'faults' || schema === undefined) return reading;
-  const faults = schema.check(reading.value);
+  const faults = checkWithin(schema, reading.value, work);
   return faults.length === 0 ? reading : { kind: 'faults', faults };
 }
 
@@ -152,7 +154,7 @@ function textsOf({ in: kind, name }: Parameter, raw: RawRequest): readonly strin
 }
 
 type BodyReading =
-  | { kind: 'read'; value: unknown; check: () => Fault[] }
+  | { kind: 'read'; value: unknown; check: (work: Work) => Fault[] }
   | Extract<Reading, { kind: 'unsupported' }>;
 
 function readBody({ body }: Operation, raw: RawRequest): BodyReading {
@@ -177,8 +179,8 @@ function readBody({ body }: Operation, raw: RawRequest): BodyReading {
   return readAs(essenceOf(mediaType), value, { schema, encodings });
 }
 
-function bodyFaults(schema: Validator, value: unknown): Fault[] {
-  return schema.check(value).map((one) => prefixed('body', one));
+function bodyFaults(schema: Validator, value: unknown, work: Work): Fault[] {
+  return checkWithin(schema, value, work).map((one) => prefixed('body', one));
 }
 
 /** For other media types than these, a schema describes bytes, so it is not checked. */
@@ -186,13 +188,14 @@ function readAs(mediaType: string, value: unknown, shape: FormShape): BodyReadin
   if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/u.test(mediaType)) {
     const form = readForm(value, shape);
     const faults = form.faults.map((one) => prefixed('body', one));
-    const check = (): Fault[] =>
-      faults.length > 0 ? faults : bodyFaults(shape.schema, form.value);
+    const check = (work: Work): Fault[] =>
+      faults.length > 0 ? faults : bodyFaults(shape.schema, form.value, work);
     return { kind: 'read', value: form.value, check };
   }
   // For multipart/related, value and schema are those of the JSON part.
   const isChecked = isJson(mediaType) || mediaType === 'multipart/related';
-  return { kind: 'read', value, check: () => (isChecked ? bodyFaults(shape.schema, value) : []) };
+  if (!isChecked) return { kind: 'read', value, check: () => [] };
+  return { kind: 'read', value, check: (work) => bodyFaults(shape.schema, value, work) };
 }
 
 /** `body` and `/name` make `body#/name`; `query.ids` and `/0` make `query.ids/0`. */

@@ -2,11 +2,11 @@
 // length of a text, the number of names and items.
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
-import { costOf, namesOf, report, type At, type Rule } from './evaluation.ts';
-import { charactersOf, sentence, show } from './explain.ts';
+import { costOf, memberOf, nameFor, namesOf, report } from './evaluation.ts';
+import type { At, Name, Rule } from './evaluation.ts';
+import { charactersOf, countedMax, sentence, show, typeOf } from './explain.ts';
 import { makeMeter, type Meter } from './meter.ts';
 import { readRegex, type Regex } from './regex.ts';
-import { typeOf } from './explain.ts';
 
 type Test = (value: unknown, meter: Meter) => boolean;
 
@@ -19,7 +19,10 @@ export function assertionRule(keyword: string, limit: unknown): Rule | undefined
   if (test === undefined) return undefined;
   return (value, at) => {
     if (test(value, at.meter)) return true;
-    if (at.findings !== undefined && typeof value === 'string') at.meter.spend(value.length);
+    const isCounted = keyword.endsWith('Length') && typeof value === 'string';
+    if (isCounted && at.findings !== undefined) {
+      at.meter.spend(Math.min(value.length, 2 * countedMax(limit)));
+    }
     return report(at, { keyword, message: () => sentence(keyword, limit, value) });
   };
 }
@@ -63,7 +66,7 @@ const tests: ReadonlyMap<string, (limit: unknown) => Test> = new Map(
   }),
 );
 
-function typeTest(limit: unknown): Test {
+export function typeTest(limit: unknown): (value: unknown) => boolean {
   const types = new Set([limit].flat().map(String));
   const [only] = types;
   if (types.size === 1 && only !== undefined) {
@@ -116,9 +119,9 @@ for (const name of ['uri', 'url', 'uri-reference']) formats.delete(name);
 
 function formatTest(limit: unknown): Test {
   const format = formats.get(String(limit));
-  const isDefinition = isObject(format) && !(format instanceof RegExp);
-  const validate = isDefinition ? own(format, 'validate') : format;
-  const type = isDefinition && own(format, 'type') === 'number' ? 'number' : 'string';
+  const isPlain = format instanceof RegExp || !isObject(format);
+  const validate = isPlain ? format : own(format, 'validate');
+  const type = !isPlain && own(format, 'type') === 'number' ? 'number' : 'string';
   return (value, meter) => {
     if (typeof value !== type) return true;
     if (typeof value === 'string') meter.spend(value.length * stepsPerCharacter);
@@ -128,21 +131,25 @@ function formatTest(limit: unknown): Test {
 }
 
 function requiredRule(names: readonly string[]): Rule {
-  return (value, at) => !isObject(value) || hasAll(value, at, { names, keyword: 'required' });
+  const needed: Needed = { names: names.map(nameFor), keyword: 'required' };
+  return (value, at) => !isObject(value) || hasAll(value, at, needed);
 }
 
 function dependentRule(limit: JsonObject): Rule {
   const rules = Object.entries(limit).map(([property, names]) => ({
-    property,
-    names: isList(names) ? names.map(String) : [],
+    ...nameFor(property),
+    needed: {
+      names: isList(names) ? names.map(String).map(nameFor) : [],
+      keyword: 'dependentRequired',
+      property,
+    },
   }));
   return (value, at) => {
     if (!isObject(value)) return true;
     let isFitting = true;
-    at.meter.spend(rules.length);
-    for (const { property, names } of rules) {
-      if (!has(value, property)) continue;
-      if (hasAll(value, at, { names, keyword: 'dependentRequired', property })) continue;
+    at.meter.spend(rules.length * costOf.member);
+    for (const rule of rules) {
+      if (memberOf(value, rule) === undefined || hasAll(value, at, rule.needed)) continue;
       isFitting = false;
       if (!at.isThorough) break;
     }
@@ -151,30 +158,27 @@ function dependentRule(limit: JsonObject): Rule {
 }
 
 interface Needed {
-  names: readonly string[];
+  names: readonly Name[];
   keyword: string;
   /** Its presence requires the names. */
   property?: string;
 }
 
 function hasAll(value: JsonObject, at: At, { names, keyword, property }: Needed): boolean {
-  at.meter.spend(names.length * costOf.rule);
-  const why = property === undefined ? '' : ` when ${show(property)} is present`;
+  at.meter.spend(names.length * costOf.member);
   let isFitting = true;
-  for (const name of names) {
-    if (has(value, name)) continue;
-    isFitting = report(at, { keyword, name, message: () => `is required${why}` });
+  for (const one of names) {
+    if (memberOf(value, one) !== undefined) continue;
+    const why = (): string => (property === undefined ? '' : ` when ${show(property)} is present`);
+    const message = (): string => `is required${why()}`;
+    isFitting = report(at, { keyword, name: one.name, message });
     if (!at.isThorough) break;
   }
   return isFitting;
 }
 
-function has(value: JsonObject, name: string): boolean {
-  return Object.hasOwn(value, name) && value[name] !== undefined;
-}
-
 function uniqueRule(value: unknown, at: At): boolean {
-  if (!isList(value)) return true;
+  if (!isList(value) || value.length < 2) return true;
   const seen = makeShelf();
   for (const [i, item] of value.entries()) {
     const j = seen.put(item, i, at.meter);

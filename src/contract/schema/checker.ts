@@ -4,13 +4,13 @@
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
-import { assertionRule, sizeKeywords } from './assertions.ts';
+import { assertionRule, sizeKeywords, typeTest } from './assertions.ts';
 import type { Bundle } from './bundle.ts';
 import { apply, applyRules, costOf, mergeSeen, nothingSeen } from './evaluation.ts';
 import { quietly, report, rulesOf } from './evaluation.ts';
 import type { Applied, At, Node, Reader, Rule, Rules } from './evaluation.ts';
 import { chooseFailure, makeFailure, type Failure, type Finding } from './explain.ts';
-import { Exhausted, makeMeter, runMetered, type Meter, type Work } from './meter.ts';
+import { Exhausted, makeMeter, OutOfWork, runMetered, type Meter, type Work } from './meter.ts';
 import { memberRules } from './member-rules.ts';
 import { shapeOf } from './shape.ts';
 
@@ -21,7 +21,7 @@ export function makeCheck(bundle: Bundle, meter: Meter = makeMeter()): Check {
   const reader = makeReader(bundle);
   const root = reader.nodeOf({ $ref: bundle.$ref });
   const quiet: At = { meter, path: '', findings: undefined, isThorough: false, seen: undefined };
-  return (value, work) => {
+  return (value, work = { left: bounds.requestStepsMax }) => {
     const stepsMax = bounds.checkStepsMax;
     if (runMetered(meter, { work, stepsMax }, () => apply(root, value, quiet))) return [];
     for (const isThorough of [true, false]) {
@@ -32,15 +32,15 @@ export function makeCheck(bundle: Bundle, meter: Meter = makeMeter()): Check {
   };
 }
 
-/** Undefined when it exceeds the step limit. */
-function search(at: At, work: Work | undefined, run: (at: At) => boolean): Finding[] | undefined {
+/** Undefined when it exceeds a step limit: the value does not fit in any case. */
+function search(at: At, work: Work, run: (at: At) => boolean): Finding[] | undefined {
   const findings: Finding[] = [];
   const stepsMax = bounds.explainStepsMax;
   try {
     runMetered(at.meter, { work, stepsMax }, () => run({ ...at, findings }));
     return findings;
   } catch (error) {
-    if (error instanceof Exhausted) return undefined;
+    if (error instanceof Exhausted || error instanceof OutOfWork) return undefined;
     throw error;
   }
 }
@@ -67,7 +67,7 @@ function makeReader({ $defs }: Bundle): Reader {
     },
     propertiesOf(schema, meter) {
       const ref = String(isObject(schema) ? own(schema, '$ref') : '');
-      if (!shapes.has(ref)) meter.spend(size * costOf.reading);
+      if (!shapes.has(ref)) meter.spend(size * costOf.gathering);
       const names = shapes.get(ref) ?? shapeOf({ $ref: ref, $defs }).properties;
       shapes.set(ref, names);
       meter.spend(names.length);
@@ -90,13 +90,10 @@ const never: Rule = (_value, at) =>
   report(at, { keyword: 'false', message: () => 'is not allowed here' });
 
 function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
-  const members = Object.values(schema).map((value) =>
-    isObject(value) ? Object.keys(value) : value,
-  );
-  const sizes = members.map((value) => (isList(value) ? value.length : 1));
-  meter.spend(costOf.reading * sizes.reduce((sum, size) => sum + size, 1));
-  const found = order.flatMap((keyword) => {
-    if (!Object.hasOwn(schema, keyword)) return [];
+  const names = Object.keys(schema).filter((keyword) => order.has(keyword));
+  const size = names.reduce((sum, keyword) => sum + sizeOf(schema[keyword]), 0);
+  meter.spend(costOf.readingSchema + costOf.reading * size);
+  const found = names.toSorted(byOrder).flatMap((keyword) => {
     const limit = schema[keyword];
     const rule =
       assertionRule(keyword, limit) ??
@@ -109,11 +106,27 @@ function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
     sizeRules.map(({ rule }) => rule),
     others.map(({ rule }) => rule),
   );
-  return { ...rules, isTracking: found.some(({ keyword }) => keyword.startsWith('unevaluated')) };
+  const isOfType =
+    found.length === 1 && Object.hasOwn(schema, 'type') ? typeTest(schema['type']) : undefined;
+  return {
+    ...rules,
+    isOfType,
+    isTracking: found.some(({ keyword }) => keyword.startsWith('unevaluated')),
+  };
+}
+
+/** Of a keyword: the members or items that it has. */
+function sizeOf(limit: unknown): number {
+  if (isList(limit)) return 1 + limit.length;
+  return isObject(limit) ? 1 + Object.keys(limit).length : 1;
+}
+
+function byOrder(a: string, b: string): number {
+  return (order.get(a) ?? 0) - (order.get(b) ?? 0);
 }
 
 /** Faults are listed in this order. The last two must see what the others evaluated. */
-const order: readonly string[] = [
+const keywordsInOrder = [
   'type',
   'minimum',
   'maximum',
@@ -150,6 +163,9 @@ const order: readonly string[] = [
   'unevaluatedItems',
   'unevaluatedProperties',
 ];
+const order: ReadonlyMap<string, number> = new Map(
+  keywordsInOrder.map((keyword, at) => [keyword, at]),
+);
 
 // Keywords that apply other schemas to the same value.
 
@@ -188,7 +204,10 @@ const inPlace: ReadonlyMap<string, (applied: Applied) => Rule> = new Map(
           !isObject(value) || !Object.hasOwn(value, name) || apply(node, value, at);
       });
       const together = rulesOf([], rules);
-      return (value, at) => applyRules(together, value, at);
+      return (value, at) => {
+        at.meter.spend(rules.length * costOf.member);
+        return applyRules(together, value, at);
+      };
     },
   }),
 );
@@ -218,9 +237,9 @@ function branchRule(schemas: readonly unknown[], reader: Reader, most: number): 
     let passed = 0;
     for (const { schema, node } of branches) {
       at.meter.spend(costOf.rule);
-      const findings: Finding[] = [];
-      if (!tries(node, value, at.findings === undefined ? at : { ...at, findings })) {
-        if (at.findings === undefined) continue;
+      const findings: Finding[] | undefined = at.findings === undefined ? undefined : [];
+      if (!tries(node, value, findings === undefined ? at : { ...at, findings })) {
+        if (findings === undefined) continue;
         const properties = reader.propertiesOf(schema, at.meter);
         failed.push(makeFailure(findings, { value, path: at.path, properties }));
         continue;

@@ -1,8 +1,9 @@
 // What the rules of a schema share: where in a value they are, what they may still cost, and what they found.
 import { printPointer } from '../../core/base/pointer.ts';
+import { bounds } from '../document/bounds.ts';
 import type { JsonObject } from '../document/document.ts';
 import type { Finding } from './explain.ts';
-import type { Meter } from './meter.ts';
+import { TooDeep, type Meter } from './meter.ts';
 
 /** Returns whether the value fits. If not, the rule reports why wherever findings are collected. */
 export type Rule = (value: unknown, at: At) => boolean;
@@ -37,6 +38,8 @@ export interface Rules {
   /** If one of so many rules at the start fails, the value is too large to be searched for other faults. */
   sizes: number;
   cost: number;
+  /** Where the schema only names types: decides without steps of its own. */
+  isOfType: ((value: unknown) => boolean) | undefined;
   /** `unevaluatedProperties` must not see what the schemas around this one evaluated. */
   isTracking: boolean;
 }
@@ -44,12 +47,26 @@ export interface Rules {
 export function rulesOf(sizes: readonly Rule[], others: readonly Rule[]): Rules {
   const all = [...sizes, ...others];
   const cost = costOf.schema + costOf.rule * all.length;
-  return { all, sizes: sizes.length, cost, isTracking: false };
+  return { all, sizes: sizes.length, cost, isOfType: undefined, isTracking: false };
+}
+
+export function rulesAt(node: Node, { meter }: At): Rules {
+  return (node.rules ??= node.read(meter));
 }
 
 export function apply(node: Node, value: unknown, at: At): boolean {
-  const rules = (node.rules ??= node.read(at.meter));
-  if (!rules.isTracking) return applyRules(rules, value, at);
+  const { meter } = at;
+  const rules = rulesAt(node, at);
+  meter.depth += 1;
+  if (meter.depth > bounds.checkDepthMax) throw new TooDeep();
+  const isFitting = rules.isTracking
+    ? applyTracking(rules, value, at)
+    : applyRules(rules, value, at);
+  meter.depth -= 1;
+  return isFitting;
+}
+
+function applyTracking(rules: Rules, value: unknown, at: At): boolean {
   const seen = nothingSeen();
   const isFitting = applyRules(rules, value, { ...at, seen });
   mergeSeen(at.seen, seen, at.meter);
@@ -109,22 +126,41 @@ export const costOf = {
   schema: 4,
   rule: 1,
   /** Visiting one item or member; more where its place has to be known. */
-  member: 2,
-  place: 15,
+  member: 4,
+  place: 25,
   /** Listing one name of an object; more for an object with many, which is a hash table. */
   name: 3,
-  nameOfMany: 30,
+  nameOfMany: 40,
   /** Adding one value to a set or a map. */
-  entry: 50,
+  entry: 80,
   /** Creating the text that a value in a list of allowed or unique values is compared by. */
-  comparing: 20,
+  comparing: 60,
   /** Creating a message. */
-  finding: 100,
-  /** Reading one keyword or member of a schema, once. */
-  reading: 20,
+  finding: 200,
+  /** Reading a schema, and each of its keywords and their members, once. */
+  readingSchema: 200,
+  reading: 100,
+  /** Looking for the properties that a branch declares, for each schema that there is. */
+  gathering: 20,
 } as const;
 
 const manyNames = 100;
+
+/** A name of the schema, for looking it up in values. */
+export interface Name {
+  name: string;
+  /** Every object has it, but not as a member: `constructor`. */
+  isInherited: boolean;
+}
+
+export function nameFor(name: string): Name {
+  return { name, isInherited: name in Object.prototype };
+}
+
+/** The member, or undefined. */
+export function memberOf(value: JsonObject, { name, isInherited }: Name): unknown {
+  return isInherited && !Object.hasOwn(value, name) ? undefined : value[name];
+}
 
 /** The same where only the verdict matters. */
 export function quietly(at: At): At {

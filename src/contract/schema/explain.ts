@@ -79,7 +79,7 @@ export function sentence(keyword: string, limitValue: unknown, data: unknown): s
     case 'maxLength':
     case 'maxItems':
     case 'maxProperties':
-      return `must have at most ${count(limit, keyword)}, has ${sizeOf(data)}`;
+      return `must have at most ${count(limit, keyword)}, has ${sizeUpTo(countedMax(limitValue), data)}`;
     case 'pattern':
       return `must match the pattern ${limit}`;
     case 'format':
@@ -118,6 +118,16 @@ function count(limit: string, keyword: string): string {
   const noun = keyword.endsWith('Length') ? 'character' : keyword.endsWith('Items') ? 'item' : '';
   if (noun === '') return `${limit} ${limit === '1' ? 'property' : 'properties'}`;
   return `${limit} ${noun}${limit === '1' ? '' : 's'}`;
+}
+
+/** Of a text that is far too long, no more characters are counted than this. */
+export function countedMax(limit: unknown): number {
+  return Math.max(2 * Number(limit), 1_000);
+}
+
+function sizeUpTo(most: number, data: unknown): string {
+  const isLonger = typeof data === 'string' && data.length > 2 * most;
+  return isLonger ? `more than ${most}` : String(sizeOf(data));
 }
 
 function sizeOf(data: unknown): number {

@@ -2,7 +2,8 @@
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { regexOf } from './assertions.ts';
-import { apply, costOf, inside, namesOf, quietly, report, see } from './evaluation.ts';
+import { apply, costOf, inside, memberOf, nameFor, namesOf } from './evaluation.ts';
+import { quietly, report, rulesAt, see } from './evaluation.ts';
 import type { Applied, At, Node, Rule } from './evaluation.ts';
 import type { Meter } from './meter.ts';
 import type { Regex } from './regex.ts';
@@ -18,17 +19,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
         return each(count, at, (n) => applyAt(nodes[n], value[n], inside(at, n)));
       };
     },
-    items({ limit, schema, reader }: Applied): Rule {
-      const node = reader.nodeOf(limit);
-      const prefix = own(schema, 'prefixItems');
-      const first = isList(prefix) ? prefix.length : 0;
-      return (value, at) => {
-        if (!isList(value)) return true;
-        if (at.seen !== undefined) at.seen.itemsBefore = Infinity;
-        const count = Math.max(0, value.length - first);
-        return each(count, at, (n) => apply(node, value[first + n], inside(at, first + n)));
-      };
-    },
+    items: itemsRule,
     contains: containsRule,
     unevaluatedItems({ limit, reader }: Applied): Rule {
       const node = reader.nodeOf(limit);
@@ -64,10 +55,13 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
       const node = reader.nodeOf(limit);
       const declared = own(schema, 'properties');
       const names = new Set(Object.keys(isObject(declared) ? declared : {}));
-      const matchOf = matcher(own(schema, 'patternProperties'));
+      const patterns = own(schema, 'patternProperties');
+      const hasPatterns = patterns !== undefined;
+      const matchOf = matcher(patterns);
       return eachMember((value, name, at) => {
         if (names.has(name)) return true;
-        if (matchOf(at.meter).some((regex) => regex.test(name, at.meter))) return true;
+        if (hasPatterns && matchOf(at.meter).some((regex) => regex.test(name, at.meter)))
+          return true;
         see(at, name);
         return apply(node, value[name], inside(at, name));
       });
@@ -83,27 +77,78 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
   }),
 );
 
+function itemsRule({ limit, schema, reader }: Applied): Rule {
+  const node = reader.nodeOf(limit);
+  const prefix = own(schema, 'prefixItems');
+  const first = isList(prefix) ? prefix.length : 0;
+  return (value, at) => {
+    if (!isList(value)) return true;
+    if (at.seen !== undefined) at.seen.itemsBefore = Infinity;
+    const fitting = fittingFrom(first, { node, value, at });
+    if (fitting >= value.length || at.findings === undefined) return fitting >= value.length;
+    const count = value.length - fitting;
+    return each(count, at, (n) => apply(node, value[fitting + n], inside(at, fitting + n)));
+  };
+}
+
+interface Items {
+  node: Node;
+  value: readonly unknown[];
+  at: At;
+}
+
+/** Skips items that fit, without making a place for each. Returns the number of the first one that does not. */
+function fittingFrom(first: number, { node, value, at }: Items): number {
+  const quiet = quietly(at);
+  const { meter } = at;
+  const isOfType = first < value.length ? rulesAt(node, at).isOfType : undefined;
+  for (let n = first; n < value.length; n += 1) {
+    if (isOfType !== undefined) {
+      if ((n - first) % itemsAtOnce === 0) {
+        meter.spend(Math.min(itemsAtOnce, value.length - n) * costOf.member);
+      }
+      if (!isOfType(value[n])) return n;
+      continue;
+    }
+    meter.spend(costOf.member);
+    if (!apply(node, value[n], quiet)) return n;
+  }
+  return Math.max(first, value.length);
+}
+
+/** They are paid for together. */
+const itemsAtOnce = 64;
+
 /** Walks over the declared names or over those of the value, whichever are fewer. */
 function propertiesRule({ limit, reader }: Applied): Rule {
   const nodes = new Map(
     Object.entries(isObject(limit) ? limit : {}).map(([name, schema]) => [
       name,
-      reader.nodeOf(schema),
+      { ...nameFor(name), node: reader.nodeOf(schema) },
     ]),
   );
-  const declared = [...nodes.keys()];
+  const declared = [...nodes.values()];
   return (value, at) => {
     if (!isObject(value)) return true;
-    const names = declared.length > namesMax ? namesOf(value, at.meter) : declared;
-    const walked = names.length < declared.length ? names : declared;
+    const names = declared.length > namesMax ? namesOf(value, at.meter) : undefined;
+    const walked =
+      names !== undefined && names.length < declared.length
+        ? names.flatMap((name) => nodes.get(name) ?? [])
+        : declared;
+    if (at.findings === undefined && at.seen === undefined) {
+      at.meter.spend(walked.length * costOf.member);
+      for (const one of walked) {
+        const member = memberOf(value, one);
+        if (member !== undefined && !apply(one.node, member, at)) return false;
+      }
+      return true;
+    }
     return each(walked.length, at, (n) => {
-      const name = walked[n] ?? '';
-      const node = nodes.get(name);
-      if (node === undefined || !Object.hasOwn(value, name)) return true;
-      const member = value[name];
-      if (member === undefined) return true;
-      see(at, name);
-      return apply(node, member, inside(at, name));
+      const one = walked[n];
+      const member = one && memberOf(value, one);
+      if (one === undefined || member === undefined) return true;
+      see(at, one.name);
+      return apply(one.node, member, inside(at, one.name));
     });
   };
 }
@@ -144,7 +189,9 @@ function matcher(patterns: unknown): (meter: Meter) => readonly Regex[] {
   const sources = Object.keys(isObject(patterns) ? patterns : {});
   const read: Regex[] = [];
   return (meter) => {
-    for (const source of sources.slice(read.length)) read.push(regexOf(source, meter));
+    while (read.length < sources.length) {
+      read.push(regexOf(sources[read.length] ?? '', meter));
+    }
     return read;
   };
 }
@@ -153,7 +200,12 @@ function eachMember(fits: (value: JsonObject, name: string, at: At) => boolean):
   return (value, at) => {
     if (!isObject(value)) return true;
     const names = namesOf(value, at.meter);
-    return each(names.length, at, (n) => fits(value, names[n] ?? '', at));
+    if (at.isThorough) return each(names.length, at, (n) => fits(value, names[n] ?? '', at));
+    for (const name of names) {
+      at.meter.spend(costOf.member);
+      if (!fits(value, name, at)) return false;
+    }
+    return true;
   };
 }
 

@@ -1,17 +1,27 @@
 // Limits the cost of checks and searches, counted in steps and not in seconds: the same value is
 // accepted or refused, and the same example is found, on every machine, however busy it is.
+import { bounds } from '../document/bounds.ts';
 
 export interface Meter {
   /** Throws when the budget is exceeded. */
   spend: (steps: number) => void;
   refill: (steps: number) => void;
   left: () => number;
+  /** Schemas being applied, one inside the other: each takes a part of the stack. */
+  depth: number;
 }
 
 export class Exhausted extends Error {
   constructor(stepsMax: number) {
     super(`it takes more than ${stepsMax} steps`);
     this.name = 'Exhausted';
+  }
+}
+
+export class TooDeep extends Error {
+  constructor() {
+    super(`more than ${bounds.checkDepthMax} schemas apply to one another at one place of it`);
+    this.name = 'TooDeep';
   }
 }
 
@@ -28,6 +38,7 @@ export function makeMeter(): Meter {
       full = steps;
     },
     left: () => Math.max(0, left),
+    depth: 0,
   };
 }
 
@@ -49,6 +60,7 @@ export function pay(work: Work | undefined, steps: number): void {
 export function runMetered<T>(meter: Meter, { work, stepsMax }: Metered, run: () => T): T {
   const steps = Math.min(stepsMax, Math.max(0, work?.left ?? Infinity));
   meter.refill(steps);
+  meter.depth = 0;
   try {
     return run();
   } catch (error) {

@@ -144,6 +144,10 @@ function makeMachine(node: Node, isUnicode: boolean): Machine {
 /** The cost of creating one instruction, in characters. */
 const costOfInstruction = 50;
 
+/** The cost of a transition that is not cached, and of each instruction that may take the character. */
+const costOfAdvance = 60;
+const costOfWaiting = 10;
+
 /** The fixed cost of a test, in characters. */
 const costOfTest = 10;
 
@@ -172,8 +176,10 @@ function advance(
   { state, code }: { state: State; code: number },
   meter: Meter,
 ): State | 'fits' {
+  meter.spend(costOfAdvance);
   const reached = reach(machine, state, { after: edgeOf(code), meter });
   if (reached.fits) return 'fits';
+  meter.spend(reached.waiting.length * costOfWaiting);
   const instructions = new Set(machine.program.isAnchored ? [] : [0]);
   for (const one of reached.waiting) {
     if (one.accepts(code)) instructions.add(one.next);

@@ -52,6 +52,8 @@ describe('makeValidator: messages', () => {
     ['S: { uniqueItems: true }', [1, 2, 1], [' must not repeat items: 0 and 2 are equal']],
     ['S: { pattern: ^a }', 'b', [' must match the pattern "^a"']],
     ['S: { format: date-time }', 'today', [' must have the format "date-time", is "today"']],
+    ['S: { format: email }', 'ann', [' must have the format "email", is "ann"']],
+    ['S: { format: uuid }', '1', [' must have the format "uuid", is "1"']],
     ['S: { not: { type: string } }', 'x', [' must not match the schema under "not"']],
     [
       'S: { properties: { a: { items: { type: string } } } }',

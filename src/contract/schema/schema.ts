@@ -92,6 +92,18 @@ function validatorFor(place: RefNode, name: string): Validator {
   };
 }
 
+/** The checks of one request share the work; when it runs out, that is a fault. */
+export function checkWithin({ check }: Validator, value: unknown, work: Work): Fault[] {
+  try {
+    return check(value, work);
+  } catch (error) {
+    if (error instanceof OutOfWork) return [{ field: '', message: tooMuch }];
+    throw error;
+  }
+}
+
+const tooMuch = `cannot be validated: the checks of this request take more than ${bounds.requestStepsMax} steps`;
+
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

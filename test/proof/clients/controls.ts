@@ -369,12 +369,12 @@ export const clientsControls: readonly LookControl[] = [
     look: lookInProcess(new URL('./look-timing.ts', import.meta.url)),
   },
   {
-    name: 'clients-errors-without-end',
+    name: 'clients-items-cost-the-whole-list',
     changes: [
       {
         file: 'src/contract/schema/member-rules.ts',
-        find: 'bounds.errorsMax) break;',
-        replace: 'Infinity) break;',
+        find: '    if (!apply(node, value[n], quiet)) return n;',
+        replace: '    meter.spend(value.length);\n    if (!apply(node, value[n], quiet)) return n;',
       },
     ],
     breaks: /^work: /,

@@ -3,6 +3,7 @@
 // timed, so it says the same on every machine.
 import type { Operation } from '../../../src/contract/model/contract.ts';
 import { makeCheck } from '../../../src/contract/schema/checker.ts';
+import { costOf } from '../../../src/contract/schema/evaluation.ts';
 import { definitionsOf } from '../../../src/contract/request/payload.ts';
 import { makeMeter } from '../../../src/contract/schema/meter.ts';
 import type { Validator } from '../../../src/contract/schema/schema.ts';
@@ -22,7 +23,9 @@ export const fullSizes: Sizes = [...smallSizes, [12_000, 24_000]];
 
 /** By how much more than twice the steps may grow, and how many are nothing to speak of. */
 const growthMax = 2.2;
-const stepsSpare = 2_000;
+const stepsSpare = 10_000;
+/** An object has to be listed to know that it has too many properties: for the verdict, and to say so. */
+const listingsMax = 3;
 
 export async function countWork(sizes: Sizes): Promise<Finding> {
   const violations: string[] = [];
@@ -37,7 +40,8 @@ export async function countWork(sizes: Sizes): Promise<Finding> {
         comparisons += 1;
         stepsMost = Math.max(stepsMost, two.steps);
         const isTooLarge = one.isTooLarge && two.isTooLarge;
-        const most = isTooLarge ? one.steps : growthMax * one.steps;
+        const listing = one.isListed ? listingsMax * (more - less) * costOf.nameOfMany : 0;
+        const most = isTooLarge ? one.steps + listing : growthMax * one.steps;
         if (two.steps <= most + stepsSpare) continue;
         const found = `${one.steps} steps for ${less} values, ${two.steps} for ${more}`;
         const kind = isTooLarge ? 'a value that is too large is searched' : 'work';
@@ -110,6 +114,8 @@ interface Counted {
   steps: number;
   /** It is refused for its size, before all else. */
   isTooLarge: boolean;
+  /** For the number of its properties. */
+  isListed: boolean;
 }
 
 function countingCheck(validator: Validator): (value: unknown) => Counted {
@@ -123,6 +129,8 @@ function countingCheck(validator: Validator): (value: unknown) => Counted {
   return (value) => {
     steps = 0;
     const [first] = check(value);
-    return { steps, isTooLarge: first?.message.startsWith('must have at most ') === true };
+    const message = first?.message ?? '';
+    const isTooLarge = message.startsWith('must have at most ');
+    return { steps, isTooLarge, isListed: isTooLarge && message.includes(' propert') };
   };
 }

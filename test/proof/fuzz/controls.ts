@@ -181,6 +181,18 @@ const huge: readonly LookControl[] = [
     breaks: /^huge: members: the report does not say/,
     look: lookInProcess(new URL('./look-huge.ts', import.meta.url)),
   },
+  {
+    name: 'huge-values-without-end',
+    changes: [
+      {
+        file: 'src/contract/schema/meter.ts',
+        find: 'if (left < 0) throw new Exhausted(full);',
+        replace: 'if (left < -Infinity) throw new Exhausted(full);',
+      },
+    ],
+    breaks: /^huge values: /,
+    look: lookInProcess(new URL('./look-huge-values.ts', import.meta.url)),
+  },
 ];
 
 export const fuzzControls: readonly LookControl[] = [

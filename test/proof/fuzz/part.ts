@@ -9,6 +9,7 @@ import { fuzzForeign } from './foreign.ts';
 import { heapMiB } from './heap.ts';
 import { fuzzHttp } from './http/part.ts';
 import { askForHugeReports, fullHuge, smallHuge, type HugeSizes } from './huge-documents.ts';
+import { sendHugeValues } from './huge-values.ts';
 import { runLife, type LifeResult } from './run-service.ts';
 
 export const fuzz: Part = {
@@ -22,13 +23,15 @@ export const fuzz: Part = {
     'after a restart. In addition, requests and responses that are nearly valid are read by Ringback’s own ' +
     'HTTP parsers. Whatever these accept, Node’s parser must read in the same way. Finally, the reports of ' +
     'documents whose examples would take hours to find are requested without a key: each report says what was ' +
-    'not found within the work limit, and the service answers other requests meanwhile.',
+    'not found within the work limit, and the service answers other requests meanwhile. The largest bodies are ' +
+    'sent to the most expensive schemas, and each is refused for the steps of its check.',
   prove: async ({ scale, seed, say }) => {
     const sizes = scale === 'small' ? small : full;
     const own = await fuzzOwn(sizes, { seed, say });
     const foreign = await fuzzOthers(sizes, { seed, say });
     const huge = await askForHugeReports(sizes.huge);
-    return [...own, foreign, huge, fuzzHttp({ messages: sizes.messages, seed })];
+    const values = await sendHugeValues();
+    return [...own, foreign, huge, values, fuzzHttp({ messages: sizes.messages, seed })];
   },
 };
 

@@ -34,12 +34,25 @@ function json(schema: string): string {
 }
 
 describe('compileAnswer', () => {
-  it('responds with the lowest declared 2xx', () => {
-    assert.equal(shape('responses: { 202: {}, 201: {}, 400: {} }').status, 201);
+  it('responds with the declared 2xx that means created, then accepted, then no content', () => {
+    assert.equal(shape('responses: { 200: {}, 202: {}, 201: {}, 400: {} }').status, 201);
+    assert.equal(shape('responses: { 200: {}, 204: {}, 202: {} }').status, 202);
+    assert.equal(shape('responses: { 200: {}, 204: {} }').status, 204);
+    assert.equal(shape('responses: { 203: {}, 200: {} }').status, 200);
     assert.equal(shape('responses: { 2XX: {} }').status, 200);
-    assert.equal(shape('responses: { 2xx: {}, 201: {} }').status, 200);
+    assert.equal(shape('responses: { 2xx: {}, 201: {} }').status, 201);
     assert.equal(shape('responses: { default: {} }').status, 201);
     assert.equal(shape('').status, 201);
+  });
+
+  it('prefers the response with the id in its body, in Location or, best of all, in a link', () => {
+    const body = json('{ properties: { id: {} } }');
+    assert.equal(shape(`responses: { 200: ${body}, 201: {} }`).status, 200);
+    assert.equal(shape(`responses: { 200: ${body}, 201: ${body} }`).status, 201);
+    assert.equal(shape('responses: { 201: {}, 202: { headers: { location: {} } } }').status, 202);
+    const link = "{ links: { l: { operationId: end, parameters: { id: '$response.body#/key' } } } }";
+    const end = '/h/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path }] } }';
+    assert.equal(shape(`responses: { 200: ${link}, 201: ${body} }`, end).status, 200);
   });
 
   it('prefers a plain 200 to 2XX', () => {

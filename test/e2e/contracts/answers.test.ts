@@ -18,7 +18,7 @@ const callbacks = `callbacks:
         '{$request.body#/url}': { post: { responses: { '200': { description: ok } } } }`;
 
 describe('the answer of a subscribe operation', () => {
-  it('is the lowest declared 2xx, with the fields that the response declares and an id', async () => {
+  it('is the 2xx that means created, with the fields that the response declares and an id', async () => {
     await using service = await serve(
       documentOf(`
 /hooks:
@@ -26,8 +26,8 @@ describe('the answer of a subscribe operation', () => {
     ${body}
     responses:
       default: { description: wrong }
-      '202':
-        description: later
+      '200': { description: known }
+      '202': { description: later }
       '201':
         description: made
         content:

@@ -35,7 +35,7 @@ function idIn(request: Message, { in: place, name }: Parameter): string {
   // Cookies are never ids, and a message has none.
   if (place === 'cookie') return '';
   const value = request[place].get(place === 'header' ? name.toLowerCase() : name);
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 function subscribeHandler({

@@ -87,7 +87,7 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
     const echoed = (answer: AnswerShape, body: unknown): unknown =>
       composeAnswer(
         { ...answer, idPointers: [] },
-        { request: { ...request, body }, id: '', secret: '' },
+        { request: { ...request, body }, url: 'https://x.example/', id: '', secret: '' },
       ).body;
     const secret = '{ p: { writeOnly: true }, q: {} }';
     const value = { p: 'secret', q: 1 };
@@ -165,6 +165,21 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
         .idPointers,
       [['subscriberId'], ['hookId']],
     );
+  });
+
+  it('reports what the schema requires but nothing determines', () => {
+    const schema = `{ type: object, required: [a, b, c, id, d], properties: { a: { const: 1 }, b: { type: string }, d: { type: object, required: [e], properties: { e: {} } } } }`;
+    const request = json('{ properties: { b: {} } }');
+    const { warnings } = contract(
+      `requestBody: ${request}\nresponses: { 201: { headers: { X-A: { required: true } }, ${json(schema).slice(1)} }`,
+    );
+    const place = '#/paths/~1hooks/post/responses/201';
+    const body = `${place}/content/application~1json/schema`;
+    assert.deepEqual(
+      warnings.map(({ pointer }) => pointer),
+      [body, `${body}/properties/d/properties/e`, `${place}/headers/X-A`],
+    );
+    assert.match(warnings[0]?.message ?? '', /requires it, but neither the request nor the schema/);
   });
 
   it('finds the property for the secret', () => {

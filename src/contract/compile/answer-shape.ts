@@ -9,7 +9,10 @@ import {
 } from '../model/declared-operations.ts';
 import { jsonContent } from '../model/media.ts';
 import { propertiesOf } from '../schema/shape.ts';
+import { makeValidator } from '../schema/schema.ts';
 import { compileWriteOnly } from '../schema/write-only.ts';
+import { planFills } from './answer-fills.ts';
+import { endsOf, hasId, idFormOf, idPointers } from './answer-id.ts';
 import { compileLinks, idOf } from './links.ts';
 
 export interface AnswerOptions {
@@ -39,16 +42,56 @@ export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions):
   const requested = jsonContent(at(draft.place, 'requestBody', 'content'))?.schema;
   const others = declared.flatMap(({ place }) => linksOf(place));
   const idLink = preferUnsubscribe([...links, ...others], options.unsubscribeIds);
-  const location = locate(draft, { ...options, links: [...links, ...others] });
+  const allLinks = [...links, ...others];
+  const location = locate(draft, { ...options, links: allLinks });
+  const pointers = idPointers({ idLink, location, schema, requested });
+  const secretPointer = findSecret(properties, 0);
+  const taken = [...pointers, ...(secretPointer === undefined ? [] : [secretPointer])];
+  const plan = planFills(schema, { requested, taken });
+  for (const place of plan.missing) warn(place, unfilled);
+  const ends = endsOf({ ...options, location, links: allLinks });
+  const { form, numbers } = idFormOf({ pointers, schema, ends });
+  const headers = compileHeaders(response?.place, draft, location);
   return {
     status,
     echoes: [...properties].filter(([, place]) => isEchoed(place)).map(([name]) => name),
+    choices: plan.choices,
+    schema: schema && makeValidator(schema),
     writeOnly: compileWriteOnly([schema, requested]),
-    idPointers: idPointers({ idLink, location, properties }),
-    secretPointer: findSecret(properties, 0),
-    location,
+    idPointers: pointers,
+    idNumbers: numbers,
+    idForm: form,
+    secretPointer,
+    location: location && headers.isAbsolute ? { ...location, isAbsolute: true } : location,
+    headers: headers.echoed,
     links,
   };
+}
+
+export const unfilled =
+  'the response to a subscribe request requires it, but neither the request nor the schema ' +
+  'determines its value; the response lacks it. Give it a "default", or do not require it';
+
+/** Headers of the response that the request has, too, and the form of `Location`. */
+function compileHeaders(
+  response: RefNode | undefined,
+  { parameters }: DeclaredOperation,
+  location: Location | undefined,
+): { echoed: string[]; isAbsolute: boolean } {
+  const declared = entries(response && child(response, 'headers'));
+  const sent = new Set(
+    parameters.filter((one) => one.in === 'header').map(({ name }) => name.toLowerCase()),
+  );
+  const echoed: string[] = [];
+  let isAbsolute = false;
+  for (const [written, place] of declared) {
+    const name = written.toLowerCase();
+    if (name === 'location' && location !== undefined) {
+      isAbsolute = at(place, 'schema', 'format')?.value === 'uri';
+    } else if (sent.has(name)) echoed.push(name);
+    else if (child(place, 'required')?.value === true) warn(place, unfilled);
+  }
+  return { echoed, isAbsolute };
 }
 
 /** Of responses that say as much about the id: created, accepted, no content, anything else. */
@@ -62,8 +105,7 @@ function namesId(place: RefNode, linksOf: (place: RefNode) => Link[]): number {
   if (linksOf(place).some((link) => idOf(link) !== undefined)) return 2;
   const headers = entries(child(place, 'headers'));
   if (headers.some(([name]) => name.toLowerCase() === 'location')) return 1;
-  const properties = propertiesOf(jsonContent(child(place, 'content'))?.schema);
-  return [...properties.keys()].some((name) => idNames.has(plainName(name))) ? 1 : 0;
+  return hasId(jsonContent(child(place, 'content'))?.schema) ? 1 : 0;
 }
 
 function isEchoed(property: RefNode): boolean {
@@ -73,35 +115,6 @@ function isEchoed(property: RefNode): boolean {
 function preferUnsubscribe(links: readonly Link[], ids: ReadonlySet<string>): Link | undefined {
   const taking = links.filter((link) => idOf(link) !== undefined);
   return taking.find(({ operationId }) => ids.has(operationId)) ?? taking[0];
-}
-
-/**
- * If a link names no place, the id goes into `subscriberId`. If the schema has a property that is
- * plainly the id of the created resource, it goes there too, because clients of the document will
- * look there.
- */
-function idPointers({ idLink, location, properties }: IdHints): readonly (readonly string[])[] {
-  const named = idLink && idOf(idLink);
-  if (named !== undefined) return [named.pointer];
-  const names = new Set([location?.id.toLowerCase(), ...idNames]);
-  const declared = [...names].flatMap((name) =>
-    [...properties.keys()].filter((key) => plainName(key) === name),
-  );
-  const [first = 'subscriberId'] = declared;
-  return first === 'subscriberId' ? [[first]] : [['subscriberId'], [first]];
-}
-
-const idNames: ReadonlySet<string> = new Set(['subscriberid', 'subscriptionid', 'id']);
-
-/** `subscription_id` → `subscriptionid`. */
-function plainName(name: string): string {
-  return name.replaceAll(/[_-]/gu, '').toLowerCase();
-}
-
-interface IdHints {
-  idLink: Link | undefined;
-  location: Location | undefined;
-  properties: ReadonlyMap<string, RefNode>;
 }
 
 const secretDepthMax = 4;

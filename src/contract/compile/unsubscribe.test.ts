@@ -110,10 +110,11 @@ describe('findUnsubscribes', () => {
         `/s/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path, schema: ${schema} }] } }`,
         '{}',
       );
-    for (const schema of ['{ type: string }', '{}', '{ type: string, maxLength: 64 }']) {
+    const fitting = ['{ type: string }', '{}', '{ type: integer }', '{ type: string, format: uuid }'];
+    for (const schema of [...fitting, '{ type: string, maxLength: 64 }']) {
       assert.deepEqual(typed(schema).warnings, [], schema);
     }
-    for (const schema of ['{ type: integer }', '{ type: string, format: uuid }']) {
+    for (const schema of ['{ type: integer, maximum: 99 }', '{ type: string, maxLength: 8 }']) {
       assert.match(typed(schema).warnings.join(), /"id" is the subscriber id.*not validated/);
     }
   });

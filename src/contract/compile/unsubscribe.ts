@@ -1,6 +1,7 @@
 // Finds the operations that end a subscription: those marked as such, those that a link of a
 // subscribe response passes the subscriber id to, and the DELETE of the path in Location. An
 // operation that reads or changes must never end one.
+import { idForms, idOfForm, writeId, type IdForm } from '../../core/base/id.ts';
 import { child, errorAt, warn } from '../document/ref-node.ts';
 import type { Link, Parameter } from '../model/contract.ts';
 import {
@@ -87,17 +88,22 @@ function deleteBelow(
 }
 
 /**
- * Ids are Ringback's own, whatever the document declares: checked as a UUID or a number, every id
- * would be refused and no subscription could end.
+ * Every form of an id is accepted, whatever the document declares: otherwise a subscription that
+ * was made under another document could not end.
  */
 function withoutSchema(id: Parameter, { place }: DeclaredOperation): Parameter {
-  const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];
-  if (fault === undefined) return id;
-  warn(
-    place,
-    `"${id.name}" is the subscriber id, a string such as sub_01jc…: its schema is not ` +
-      'validated',
-  );
+  const { schema } = id;
+  const bare = `01${'jc'.repeat(12)}`;
+  const isFitting = (form: IdForm): boolean => {
+    const text = writeId(form, 'sub', idOfForm(form, bare));
+    const values = form.startsWith('integer') ? [text, Number(text)] : [text];
+    return values.some((value) => schema === undefined || schema.check(value).length === 0);
+  };
+  if (isFitting('prefixed')) return id;
+  if (!idForms.some(isFitting)) {
+    const forms = 'a string such as sub_01jc…, a UUID or an integer';
+    warn(place, `"${id.name}" is the subscriber id, ${forms}: its schema is not validated`);
+  }
   return { ...id, schema: undefined };
 }
 

@@ -1,5 +1,6 @@
 // An executable contract: an OpenAPI document compiled into values that the engine and the API can
 // run. Nothing here depends on an HTTP server.
+import type { IdForm } from '../../core/base/id.ts';
 import type { Scope } from '../../core/domain/key.ts';
 import type { Document, Warning } from '../document/document.ts';
 import type { SourceFiles } from '../document/ref-node.ts';
@@ -156,13 +157,37 @@ export interface AnswerShape {
   echoes: readonly string[];
   /** What must not be echoed, at any depth; undefined: nothing is `writeOnly`. */
   writeOnly: WriteOnly | undefined;
+  /** The ways to fill the body, of which the first that matches the schema is taken. */
+  choices: readonly AnswerChoice[];
+  /** The schema of the body. */
+  schema: Validator | undefined;
   /** Where the subscriber id goes in the body, as pointer tokens. */
   idPointers: readonly (readonly string[])[];
+  /** Those of them that take a number. */
+  idNumbers: readonly (readonly string[])[];
+  /** How the document wants the subscriber id to be written. */
+  idForm: IdForm;
   /** Where the signing secret goes: the property marked `x-ringback: secret`. */
   secretPointer: readonly string[] | undefined;
   /** Path of the created resource, if the document has one. */
   location: Location | undefined;
+  /** Names of the request headers that the response repeats, in lower case. */
+  headers: readonly string[];
   links: readonly Link[];
+}
+
+/** One for each branch of a `oneOf` or `anyOf`. */
+export interface AnswerChoice {
+  /** Those of `echoes` that only other branches declare. */
+  omits: readonly string[];
+  fills: readonly Fill[];
+}
+
+/** A required property: the only value that its schema allows, its default, or one of the request. */
+export interface Fill {
+  pointer: readonly string[];
+  /** `field`: the property of the request body with that name. */
+  source: { kind: 'only' | 'default'; value: unknown } | { kind: 'field'; name: string };
 }
 
 export interface Location {
@@ -170,6 +195,8 @@ export interface Location {
   path: string;
   /** The path parameter that takes the subscriber id. */
   id: string;
+  /** The document declares an absolute URL. */
+  isAbsolute?: boolean;
 }
 
 export interface Link {

@@ -6,11 +6,13 @@ import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
 import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, isRead, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
 import { OutOfWork, type Work, pay } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
+import { answerFaults } from './answer-faults.ts';
 import { eventWords, isShutDown, securityWords, sourceWords, targetWords } from './words.ts';
 
 export interface Report {
@@ -125,7 +127,7 @@ export function makeReport(contract: Contract, file: string): Report {
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
     events: reportEvents(contract, activeIn(tried), payloads),
-    warnings: reportWarnings(contract, file),
+    warnings: [...reportWarnings(contract, file), ...reportAnswers(contract, file, tried)],
     cannotRun: [...operations.flatMap(shutOperation), ...subscribes.flatMap(deafOperation)],
   };
 }
@@ -234,15 +236,39 @@ function reportWarnings({ warnings, operations }: Contract, file: string): Warni
       return variants.flatMap(({ callbacks }) => callbacks.flatMap((one) => one.repairs));
     }),
   );
-  return warnings.map(({ pointer, message }) => {
-    const hash = pointer.indexOf('#');
-    const other = pointer.slice(0, hash);
-    return {
-      kind: repairs.has(message) ? 'repair' : 'warning',
-      file: other === '' ? file : join(dirname(file), other),
-      pointer: pointer.slice(hash),
-      message,
-    };
+  return warnings.map(({ pointer, message }) => ({
+    kind: repairs.has(message) ? 'repair' : 'warning',
+    ...placed(pointer, file),
+    message,
+  }));
+}
+
+function placed(pointer: string, file: string): Pick<WarningReport, 'file' | 'pointer'> {
+  const hash = pointer.indexOf('#');
+  const other = pointer.slice(0, hash);
+  return {
+    file: other === '' ? file : join(dirname(file), other),
+    pointer: pointer.slice(hash),
+  };
+}
+
+/** What the response to the example request violates, apart from what was reported at load. */
+function reportAnswers(
+  { warnings }: Contract,
+  file: string,
+  tried: readonly Tried[],
+): WarningReport[] {
+  const known = warnings.filter(({ message }) => message === unfilled);
+  return tried.flatMap(({ operation, variant, sample }) => {
+    const faults = answerFaults(operation, variant, { sample, work: contractWork() });
+    const { method, path } = operation;
+    return faults
+      .filter(({ field }) => !known.some(({ pointer }) => pointer.endsWith(field)))
+      .map(({ place, field, message }) => ({
+        ...placed(place, file),
+        kind: 'warning' as const,
+        message: `the response of ${method} ${path} does not match the schema: ${field} ${message}`,
+      }));
   });
 }
 

@@ -3,7 +3,7 @@
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
 import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
-import { withPrefix } from '../../core/base/id.ts';
+import { idOfForm, withPrefix } from '../../core/base/id.ts';
 import type { App } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -34,7 +34,7 @@ export interface Subscribed {
 export async function subscribe(context: Context, call: SubscribeCall): Promise<Subscribed> {
   const { world, store, guard, ring } = context;
   const { app, contract, operation, variant } = call;
-  const id = context.newId();
+  const id = idOfForm(variant.answer.idForm, context.newId());
   const choice = chosenAtSubscribe(operation, call.request);
   const secret = newSecret(world, choice.controls.signing);
   const answer = answerFor(call, { id, secret });
@@ -86,11 +86,12 @@ function quotaExceeded(quota: number): Problem {
 }
 
 function answerFor(
-  { variant, request }: SubscribeCall,
+  { variant, request, url }: SubscribeCall,
   { id, secret }: { id: string; secret: SigningSecret | undefined },
 ): Answer {
   return composeAnswer(variant.answer, {
     request,
+    url,
     id: withPrefix('sub', id),
     secret: secret === undefined ? '' : verifierOf(secret),
   });

@@ -113,12 +113,124 @@ describe('the answer of a subscribe operation', () => {
     });
     assert.deepEqual([answer.status, answer.text], [204, '']);
     const location = answer.headers.get('location') ?? '';
-    assert.match(location, /^\/v3\/teams\/r%26d\/hooks\/sub_[0-9a-z]{26}$/);
+    assert.match(location, /^\/v3\/teams\/r%26d\/hooks\/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/);
     const id = location.split('/').at(-1) ?? '';
     assert.equal(await service.stateOf(id), 'active');
     assert.equal((await service.call({ method: 'DELETE', path: location })).status, 204);
     assert.equal(await service.stateOf(id), 'ended');
   });
+
+  it('has what its schema requires and determines, and nothing that it forbids', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    parameters: [{ name: X-Trace, in: header, schema: { type: string } }]
+    ${body}
+    responses:
+      '201':
+        description: made
+        headers:
+          Location: { required: true, schema: { type: string, format: uri } }
+          X-Trace: { schema: { type: string } }
+        content:
+          application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              required: [data, url, note]
+              properties:
+                url: { type: string }
+                note: { type: string, nullable: true }
+                data:
+                  type: object
+                  required: [type, id, state, url]
+                  properties:
+                    type: { type: string, enum: [hook] }
+                    id: { type: string }
+                    state: { type: string, enum: [on, off], default: on }
+                    url: { type: string }
+    ${callbacks}
+/hooks/{id}:
+  parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+  delete: { responses: { '204': { description: gone } } }
+`),
+    );
+    const { answer } = await service.subscribe({
+      path: '/hooks',
+      body: { url: hook },
+      headers: { 'x-trace': 't-1' },
+    });
+    const { data } = answer.json as { data: { id: string } };
+    assert.match(data.id, /^sub_/);
+    const state = { type: 'hook', id: data.id, state: 'on', url: hook };
+    assert.deepEqual(answer.json, { url: hook, note: null, data: state });
+    assert.equal(answer.headers.get('x-trace'), 't-1');
+    const location = new URL(answer.headers.get('location') ?? '');
+    assert.equal(location.pathname, `/hooks/${data.id}`);
+  });
+
+  it('has the branch of the schema that the request fits', async () => {
+    const branch = (kind: string, more: string): string => `
+                - type: object
+                  additionalProperties: false
+                  required: [id, kind, url]
+                  properties: { id: {}, kind: { enum: [${kind}] }, url: { ${more} } }`;
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content:
+          application/json:
+            schema:
+              oneOf:${branch('short', 'maxLength: 5')}${branch('long', 'minLength: 6')}
+    ${callbacks}
+`),
+    );
+    const { answer } = await service.subscribe({ path: '/hooks', body: { url: hook } });
+    const { id } = answer.json;
+    assert.deepEqual(answer.json, { id, kind: 'long', url: hook });
+  });
+
+  for (const [format, schema, pattern] of [
+    ['a UUID', '{ type: string, format: uuid }', /^"[0-9a-f-]{36}"$/],
+    ['an integer', '{ type: integer, format: int64 }', /^[1-9]\d{0,15}$/],
+    ['a short integer', '{ type: integer, format: int32 }', /^[1-9]\d{0,9}$/],
+  ] as const) {
+    it(`has the id as ${format}, which links, targets and unsubscribe take`, async () => {
+      await using service = await serve(
+        documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content: { application/json: { schema: { type: object, properties: { id: ${schema} } } } }
+    callbacks:
+      happened:
+        '{$request.body#/url}?id={$response.body#/id}': { post: {} }
+/hooks/{id}:
+  parameters: [{ name: id, in: path, required: true, schema: ${schema} }]
+  delete: { responses: { '204': { description: gone } } }
+`),
+      );
+      const answer = await service.call({ method: 'POST', path: '/hooks', body: { url: hook } });
+      const { id } = answer.json;
+      assert.match(JSON.stringify(id), pattern);
+      assert.equal(answer.headers.get('location'), `/hooks/${String(id)}`);
+      assert.equal(await service.stateOf(String(id)), 'active');
+      const [callback] = await service.callbacksOf(String(answer.json['subscriberId']));
+      assert.equal(callback?.url, `${hook}?id=${String(id)}`);
+      const end = await service.call({ method: 'DELETE', path: `/hooks/${String(id)}` });
+      assert.equal(end.status, 204);
+      assert.equal(await service.stateOf(String(id)), 'ended');
+    });
+  }
 
   it('has the signing secret where a property is marked for it', async () => {
     await using service = await serve(

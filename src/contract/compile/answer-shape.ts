@@ -23,6 +23,8 @@ export interface AnswerOptions {
   unsubscribeIds: ReadonlySet<string>;
   /** The status of the variant; by default the declared one that fits best. */
   status: number | undefined;
+  /** It replaces an earlier subscription: nothing is created. */
+  isReplaced: boolean;
 }
 
 export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions): AnswerShape {
@@ -30,7 +32,9 @@ export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions):
   const declared = successes(draft.place).toSorted(
     (a, b) => namesId(b.place, linksOf) - namesId(a.place, linksOf) || rankOf(a) - rankOf(b),
   );
-  const status = options.status ?? declared[0]?.status ?? 201;
+  const known = declared.filter(({ status: one }) => one === 200 || one === 204);
+  const usual = options.isReplaced ? (known.at(-1) ?? declared[0]) : declared[0];
+  const status = options.status ?? usual?.status ?? (options.isReplaced ? 200 : 201);
   const response = declared.find((one) => one.status === status);
   if (response === undefined && declared.length > 0) {
     warn(draft.place, `answers ${status}, which its responses do not declare`);

@@ -16,14 +16,14 @@ import {
   type RefNode,
   type SourceOptions,
 } from '../document/ref-node.ts';
-import type { Contract, Operation, Role } from '../model/contract.ts';
+import type { Contract, Operation, Role, Unsubscribe } from '../model/contract.ts';
 import { declaredOperations, type DeclaredOperation } from '../model/declared-operations.ts';
 import { compileScope, compileSecurity, declaredSchemes } from '../model/security.ts';
 import type { Validator } from '../schema/schema.ts';
 import { propertiesOf } from '../schema/shape.ts';
 import { compileAnswer } from './answer-shape.ts';
 import { compileCallbacks } from './callbacks.ts';
-import { findUnsubscribes, type Unsubscribe } from './unsubscribe.ts';
+import { findUnsubscribes } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
 
 /** The member of a subscribe body with the subscription's own settings. */
@@ -154,8 +154,8 @@ function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
       throw errorAt(draft.place, 'add the callbacks', reason);
     }
     if (callbacks.length === 0) warn(draft.place, 'has no callback that can be executed');
-    const variants = compileVariants(draft, callbacks, (status) =>
-      compileAnswer(draft, { drafts, basePath, unsubscribeIds, status }),
+    const variants = compileVariants(draft, callbacks, (status, isReplaced) =>
+      compileAnswer(draft, { drafts, basePath, unsubscribeIds, status, isReplaced }),
     );
     return { kind: 'subscribe', variants, takesControls: takesControls(draft) };
   }

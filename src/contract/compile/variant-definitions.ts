@@ -10,20 +10,23 @@ import { child, describe, entries, errorAt, items } from '../document/ref-node.t
 import type { RefNode } from '../document/ref-node.ts';
 import { checkVisible } from './visible.ts';
 
-/** `answer` creates the shape for the status that a variant names, or for none. */
+/** `answer` creates the shape for the status that a variant names, or for none. A PUT has two. */
 export function compileVariants(
   draft: DeclaredOperation,
   callbacks: readonly CompiledCallback[],
-  answer: (status: number | undefined) => AnswerShape,
+  answer: (status: number | undefined, isReplaced: boolean) => AnswerShape,
 ): Variant[] {
   const place = child(draft.place, 'x-ringback-variants');
   const named = entries(place);
   checkNames(callbacks, new Set(named.map(([name]) => name)));
   if (place === undefined) {
     const definitions = callbacks.map(({ definition }) => definition);
-    return [
-      { name: '', needs: [], needsAny: [], callbacks: definitions, answer: answer(undefined) },
-    ];
+    const isPut = draft.method === 'PUT';
+    const answers = {
+      answer: answer(undefined, false),
+      replaced: isPut ? answer(undefined, true) : undefined,
+    };
+    return [{ name: '', needs: [], needsAny: [], callbacks: definitions, ...answers }];
   }
   if (named.length === 0) {
     throw errorAt(place, 'read the variants', `found ${describe(place.value)}, expected an object`);
@@ -34,7 +37,8 @@ export function compileVariants(
     callbacks: callbacks
       .filter((one) => one.variant === undefined || one.variant === name)
       .map(({ definition }) => definition),
-    answer: answer(statusOf(variant)),
+    answer: answer(statusOf(variant), false),
+    replaced: undefined,
   }));
 }
 

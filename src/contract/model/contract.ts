@@ -49,8 +49,15 @@ export type Role =
   | { kind: 'managed' }
   /** `takesControls`: its body may contain the subscription's own settings, as `x-ringback`. */
   | { kind: 'subscribe'; variants: readonly Variant[]; takesControls: boolean }
-  /** `id` is the parameter that takes the subscriber id. */
-  | { kind: 'unsubscribe'; id: Parameter; status: number };
+  | ({ kind: 'unsubscribe' } & Unsubscribe);
+
+export interface Unsubscribe {
+  /** The parameter that takes the subscriber id. */
+  id: Parameter | undefined;
+  /** It ends what a PUT subscribed at its own path, or at the path without the last segment. */
+  resource: 'own' | 'parent' | undefined;
+  status: number;
+}
 
 export interface Parameter {
   /** As in the document; header names are case-insensitive. */
@@ -127,6 +134,8 @@ export interface Variant {
   needsAny: readonly Expression[];
   callbacks: readonly CallbackDefinition[];
   answer: AnswerShape;
+  /** Of a PUT that replaces an earlier subscription, where it differs. */
+  replaced: AnswerShape | undefined;
 }
 
 export interface CallbackDefinition {

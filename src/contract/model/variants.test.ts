@@ -17,6 +17,7 @@ function variant(name: string, needs: string[], needsAny: string[] = []): Varian
     needs: needs.map(expression),
     needsAny: needsAny.map(expression),
     callbacks: [],
+    replaced: undefined,
     answer: {
       status: 200,
       echoes: [],

@@ -225,7 +225,7 @@ function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'unsubscribe') return [];
   const { id, status } = role;
-  const takes = `${id.in} parameter ${id.name}`;
+  const takes = id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
   return [{ operationId, method, path, security: securityWords(security), scope, takes, status }];
 }
 

@@ -1,5 +1,6 @@
 // Subscribe: composes the answer, builds the targets from request and answer, commits, then
 // answers. A refused request registers nothing.
+import { hash } from 'node:crypto';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
 import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
@@ -24,6 +25,8 @@ export interface SubscribeCall {
   /** Absolute, without credentials. */
   url: string;
   idempotency: { key: string; body: Uint8Array } | undefined;
+  /** Of a PUT, which replaces an earlier subscription: see resourceAt(). */
+  resource: string | undefined;
 }
 
 export interface Subscribed {
@@ -49,6 +52,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       operation: operation.operationId,
       callbacks,
       secrets,
+      resource: call.resource,
       ...choose(context, { app, subscriptionId: id, choice }),
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
@@ -58,7 +62,10 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     case 'created':
       context.changes.subscription(app.no, id);
       tellExpiry(context, result.subscription);
-      return { id, answer };
+      if (result.replaced === undefined) return { id, answer };
+      context.changed(result.replaced, 'ended');
+      context.changes.subscription(app.no, result.replaced);
+      return { id, answer: answerFor(call, { id, secret, isReplaced: true }) };
     case 'repeated': {
       const { id: known, secrets: sealed } = result.subscription;
       const owner = { appId: app.id, subscriptionId: known };
@@ -87,14 +94,29 @@ function quotaExceeded(quota: number): Problem {
 
 function answerFor(
   { variant, request, url }: SubscribeCall,
-  { id, secret }: { id: string; secret: SigningSecret | undefined },
+  { id, secret, isReplaced = false }: Answering,
 ): Answer {
-  return composeAnswer(variant.answer, {
+  const shape = isReplaced ? (variant.replaced ?? variant.answer) : variant.answer;
+  return composeAnswer({ ...shape, idForm: variant.answer.idForm }, {
     request,
     url,
     id: withPrefix('sub', id),
     secret: secret === undefined ? '' : verifierOf(secret),
   });
+}
+
+interface Answering {
+  id: string;
+  secret: SigningSecret | undefined;
+  isReplaced?: boolean;
+}
+
+/**
+ * Names what a PUT of the same path and query replaces. `target` has no credentials; it is hashed,
+ * since it may be long.
+ */
+export function resourceAt(contract: string, target: string): string {
+  return hash('sha256', JSON.stringify([contract, target]), 'hex');
 }
 
 function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 'method'> {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { receive } from '../receiver.ts';
+import { quiet } from '../stage.ts';
 import { documentOf, serve } from './stage.ts';
 
 const hook = 'http://127.0.0.1:9000/hook';
@@ -229,6 +230,77 @@ describe('the answer of a subscribe operation', () => {
       const end = await service.call({ method: 'DELETE', path: `/hooks/${String(id)}` });
       assert.equal(end.status, 204);
       assert.equal(await service.stateOf(String(id)), 'ended');
+    });
+  }
+
+  for (const ending of ['DELETE /teams/a/hook', 'POST /teams/a/hook/release']) {
+    it(`is 200 when a PUT replaces the earlier subscription, which ${ending} ends`, async () => {
+      await using service = await serve(
+        documentOf(`
+/teams/{team}/hook:
+  parameters: [{ name: team, in: path, required: true, schema: { type: string } }]
+  put:
+    ${body}
+    responses: { '200': { description: replaced }, '201': { description: made } }
+    ${callbacks}
+  delete: { responses: { '204': { description: gone } } }
+/teams/{team}/hook/release:
+  parameters: [{ name: team, in: path, required: true, schema: { type: string } }]
+  post: { responses: { '204': { description: gone } } }
+`),
+      );
+      await using old = await receive();
+      await using young = await receive();
+      const put = async (team: string, url: string, status: number): Promise<string> =>
+        (
+          await service.subscribe({
+            method: 'PUT',
+            path: `/teams/${team}/hook`,
+            body: { url },
+            status,
+          })
+        ).id;
+      const first = await put('a', old.url, 201);
+      const other = await put('b', old.url, 201);
+      assert.equal(await service.deliveries('happened'), 2);
+      await quiet(service);
+      const second = await put('a', young.url, 200);
+      const states = [first, other, second].map(service.stateOf);
+      assert.deepEqual(await Promise.all(states), ['ended', 'active', 'active']);
+      assert.equal(await service.deliveries('happened', { subscriberId: second }), 1);
+      await quiet(service);
+      assert.equal(young.requests.length, 1);
+      assert.equal(old.requests.length, 2);
+      const [method = '', path = ''] = ending.split(' ');
+      assert.equal((await service.call({ method, path })).status, 204);
+      assert.equal(await service.stateOf(second), 'ended');
+      assert.equal(await service.stateOf(other), 'active');
+      assert.equal((await service.call({ method, path })).status, 404);
+      await put('a', young.url, 201);
+    });
+  }
+
+  for (const verb of ['delete', 'cancel', 'release']) {
+    it(`ends by POST …/{id}/${verb}`, async () => {
+      await using service = await serve(
+        documentOf(`
+/teams/{team}/hooks:
+  parameters: [{ name: team, in: path, required: true, schema: { type: string } }]
+  post:
+    ${body}
+    responses: { '201': { description: made } }
+    ${callbacks}
+/teams/{team}/hooks/{hook}/${verb}:
+  parameters:
+    - { name: team, in: path, required: true, schema: { type: string } }
+    - { name: hook, in: path, required: true, schema: { type: string } }
+  post: { responses: { '200': { description: gone } } }
+`),
+      );
+      const { id } = await service.subscribe({ path: '/teams/a/hooks', body: { url: hook } });
+      const path = `/teams/a/hooks/${id}/${verb}`;
+      assert.equal((await service.call({ method: 'POST', path })).status, 200);
+      assert.equal(await service.stateOf(id), 'ended');
     });
   }
 

@@ -51,6 +51,7 @@ export async function subscribeIn(
     variant,
     request,
     url: 'http://127.0.0.1/subscribe',
+    resource: undefined,
     idempotency: undefined,
   });
   return withPrefix('sub', id);

@@ -22,6 +22,7 @@ import { compileScope, compileSecurity, declaredSchemes } from '../model/securit
 import type { Validator } from '../schema/schema.ts';
 import { propertiesOf } from '../schema/shape.ts';
 import { compileAnswer } from './answer-shape.ts';
+import { compileErrors } from './error-shapes.ts';
 import { compileCallbacks } from './callbacks.ts';
 import { findUnsubscribes } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
@@ -132,6 +133,7 @@ function compileOperation(draft: DeclaredOperation, compiling: Compiling): Opera
     schemes: compiling.schemes,
     hasStrictQuery: compileStrictQuery(place),
     scope: compileScope(place),
+    errors: role.kind === 'managed' ? new Map() : compileErrors(draft),
     role,
   };
 }

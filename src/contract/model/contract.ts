@@ -41,6 +41,8 @@ export interface Operation {
   /** `x-ringback-strict-query`: undeclared query parameters are refused. */
   hasStrictQuery: boolean;
   scope: Scope | undefined;
+  /** Declared error responses, by `404`, `4XX` or `default`; none of managed operations. */
+  errors: ReadonlyMap<string, ErrorShape>;
   role: Role;
 }
 
@@ -124,6 +126,15 @@ export type Carrier =
   | { in: 'basic' }
   /** No request can carry it, so the scheme is never satisfied and the operation stays closed. */
   | { in: 'nowhere' };
+
+export interface ErrorShape {
+  /** Undefined: no body that could be sent is declared. */
+  mediaType: string | undefined;
+  schema: Validator | undefined;
+  /** The properties that the body may have. */
+  pointers: readonly (readonly string[])[];
+  fills: readonly Fill[];
+}
 
 /** One way to use a subscribe operation. An operation without variants has one, named ''. */
 export interface Variant {

@@ -39,6 +39,8 @@ export interface SubscribeReport {
   security: string;
   /** The scope that the API key needs. */
   scope: string | undefined;
+  /** Statuses of errors that it may return but does not declare: their body is problem+json. */
+  undeclared: readonly number[];
   variants: readonly VariantReport[];
 }
 
@@ -92,6 +94,7 @@ export interface UnsubscribeReport {
   /** Where it takes the subscriber id: `path parameter id`. */
   takes: string;
   status: number;
+  undeclared: readonly number[];
 }
 
 export interface WarningReport {
@@ -180,7 +183,9 @@ function reportSubscribe(operation: Operation, all: readonly Tried[]): Subscribe
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'subscribe') return [];
   const variants = all.map(reportVariant);
-  return [{ operationId, method, path, security: securityWords(security), scope, variants }];
+  const undeclared = undeclaredErrors(operation);
+  const words = securityWords(security);
+  return [{ operationId, method, path, security: words, scope, undeclared, variants }];
 }
 
 function reportVariant(tried: Tried): VariantReport {
@@ -226,7 +231,25 @@ function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   if (role.kind !== 'unsubscribe') return [];
   const { id, status } = role;
   const takes = id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
-  return [{ operationId, method, path, security: securityWords(security), scope, takes, status }];
+  const undeclared = undeclaredErrors(operation);
+  const words = securityWords(security);
+  return [{ operationId, method, path, security: words, scope, takes, status, undeclared }];
+}
+
+function undeclaredErrors({ role, body, security, errors }: Operation): number[] {
+  const hasKey = security.some(({ schemes }) => schemes.length > 0);
+  const possible = [
+    400,
+    ...(hasKey ? [401, 403] : []),
+    ...(role.kind === 'unsubscribe' ? [404] : []),
+    ...(body === undefined ? [] : [413, 415]),
+    ...(role.kind === 'subscribe' ? [422, 429] : []),
+    503,
+  ];
+  return possible.filter((status) => {
+    const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
+    return !names.some((name) => errors.has(name));
+  });
 }
 
 function reportWarnings({ warnings, operations }: Contract, file: string): WarningReport[] {

@@ -280,6 +280,38 @@ describe('the answer of a subscribe operation', () => {
     });
   }
 
+  it('has the declared shape when it is an error', async () => {
+    const failed = `
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [code, message]
+              additionalProperties: false
+              properties: { code: { type: string }, message: { type: string } }`;
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201': { description: made }
+      '400':
+        description: wrong${failed}
+    ${callbacks}
+`),
+    );
+    const wrong = await service.call({ method: 'POST', path: '/hooks', body: {} });
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.headers.get('content-type') ?? '', /^application\/json/);
+    const message = 'body#/url is required';
+    assert.deepEqual(wrong.json, { code: 'invalid_request', message });
+    const refused = { method: 'POST', path: '/hooks', body: { url: 'mailto:me' } };
+    const other = await service.call(refused);
+    assert.equal(other.status, 422);
+    assert.match(other.headers.get('content-type') ?? '', /^application\/problem\+json/);
+  });
+
   for (const verb of ['delete', 'cancel', 'release']) {
     it(`ends by POST …/{id}/${verb}`, async () => {
       await using service = await serve(

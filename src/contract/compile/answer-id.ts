@@ -133,7 +133,10 @@ function wish(type: unknown, format: unknown, maximum: unknown): Wish {
 }
 
 function wishOf(place: RefNode): Wish {
-  const parts = [place, ...(child(place, 'allOf') === undefined ? [] : items(child(place, 'allOf')))];
+  const parts = [
+    place,
+    ...(child(place, 'allOf') === undefined ? [] : items(child(place, 'allOf'))),
+  ];
   const value = (key: string): unknown =>
     parts.map((part) => child(part, key)?.value).find((one) => one !== undefined);
   return wish(value('type'), value('format'), value('maximum'));
@@ -147,7 +150,13 @@ function wishIn(validator: Validator): Wish {
 }
 
 /** The operations that the id of this subscription is passed to. */
-export function endsOf({ drafts, basePath, unsubscribeIds, location, links }: EndHints): IdTakers['ends'] {
+export function endsOf({
+  drafts,
+  basePath,
+  unsubscribeIds,
+  location,
+  links,
+}: EndHints): IdTakers['ends'] {
   return drafts.flatMap((draft) => {
     if (!unsubscribeIds.has(draft.operationId)) return [];
     const link = links.find(({ operationId }) => operationId === draft.operationId);

@@ -50,7 +50,8 @@ describe('compileAnswer', () => {
     assert.equal(shape(`responses: { 200: ${body}, 201: {} }`).status, 200);
     assert.equal(shape(`responses: { 200: ${body}, 201: ${body} }`).status, 201);
     assert.equal(shape('responses: { 201: {}, 202: { headers: { location: {} } } }').status, 202);
-    const link = "{ links: { l: { operationId: end, parameters: { id: '$response.body#/key' } } } }";
+    const link =
+      "{ links: { l: { operationId: end, parameters: { id: '$response.body#/key' } } } }";
     const end = '/h/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path }] } }';
     assert.equal(shape(`responses: { 200: ${link}, 201: ${body} }`, end).status, 200);
   });

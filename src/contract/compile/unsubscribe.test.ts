@@ -110,7 +110,12 @@ describe('findUnsubscribes', () => {
         `/s/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path, schema: ${schema} }] } }`,
         '{}',
       );
-    const fitting = ['{ type: string }', '{}', '{ type: integer }', '{ type: string, format: uuid }'];
+    const fitting = [
+      '{ type: string }',
+      '{}',
+      '{ type: integer }',
+      '{ type: string, format: uuid }',
+    ];
     for (const schema of [...fitting, '{ type: string, maxLength: 64 }']) {
       assert.deepEqual(typed(schema).warnings, [], schema);
     }

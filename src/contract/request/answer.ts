@@ -115,7 +115,11 @@ export function messageOf({ headers, body }: Answer, url: string): Message {
 }
 
 /** Copies the object with the value at the pointer. `fromEntries` never calls a setter. */
-export function withValue(object: JsonObject, pointer: readonly string[], value: unknown): JsonObject {
+export function withValue(
+  object: JsonObject,
+  pointer: readonly string[],
+  value: unknown,
+): JsonObject {
   const [token, ...rest] = pointer;
   if (token === undefined) return object;
   const before = Object.hasOwn(object, token) ? object[token] : undefined;

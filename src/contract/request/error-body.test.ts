@@ -79,7 +79,10 @@ describe('errorBody', () => {
 
   it('uses another problem document if the declared one requires more', () => {
     const schema = { required: ['code', 'kind'], properties: { code: {}, kind: { const: 'k' } } };
-    const declared = content({ ...schema, additionalProperties: false }, 'application/problem+json');
+    const declared = content(
+      { ...schema, additionalProperties: false },
+      'application/problem+json',
+    );
     assert.deepEqual(bodyFor({ 400: declared }), {
       mediaType: 'application/problem+json',
       body: { code: 'invalid_request', kind: 'k' },

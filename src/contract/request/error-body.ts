@@ -27,7 +27,8 @@ export function errorBody(
   const work = { left: bounds.requestStepsMax };
   try {
     if (mediaType === problemType && schema?.check(problem, work).length === 0) return undefined;
-    if (schema === undefined) return mediaType === problemType ? undefined : { mediaType, body: problem };
+    if (schema === undefined)
+      return mediaType === problemType ? undefined : { mediaType, body: problem };
     const full = fillError(shape, problem);
     const faults = schema.check(full, work);
     // What the schema does not allow is left out, if it is better without.
@@ -45,10 +46,9 @@ const problemType = 'application/problem+json';
 function fillError({ schema, pointers, fills }: ErrorShape, problem: ErrorFacts): JsonObject {
   let body: JsonObject = {};
   for (const pointer of pointers) {
-    const { types } = pointer.reduce(
-      (shape, name) => shape?.property(name),
-      schema?.shape(),
-    ) ?? { types: new Set<string>() };
+    const { types } = pointer.reduce((shape, name) => shape?.property(name), schema?.shape()) ?? {
+      types: new Set<string>(),
+    };
     const value = factFor(pointer.at(-1) ?? '', problem, types);
     if (value !== undefined) body = withValue(body, pointer, value);
   }
@@ -66,7 +66,11 @@ function factFor(name: string, problem: ErrorFacts, types: ReadonlySet<string>):
   const isNumber = types.has('integer') || types.has('number');
   const isText = types.size === 0 || types.has('string');
   if (fact === 'status' || (fact === 'code' && isNumber && !isText)) {
-    return isNumber || types.size === 0 ? problem.status : isText ? String(problem.status) : undefined;
+    return isNumber || types.size === 0
+      ? problem.status
+      : isText
+        ? String(problem.status)
+        : undefined;
   }
   return fact === undefined || !isText ? undefined : problem[fact];
 }

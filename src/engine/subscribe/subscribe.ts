@@ -97,12 +97,15 @@ function answerFor(
   { id, secret, isReplaced = false }: Answering,
 ): Answer {
   const shape = isReplaced ? (variant.replaced ?? variant.answer) : variant.answer;
-  return composeAnswer({ ...shape, idForm: variant.answer.idForm }, {
-    request,
-    url,
-    id: withPrefix('sub', id),
-    secret: secret === undefined ? '' : verifierOf(secret),
-  });
+  return composeAnswer(
+    { ...shape, idForm: variant.answer.idForm },
+    {
+      request,
+      url,
+      id: withPrefix('sub', id),
+      secret: secret === undefined ? '' : verifierOf(secret),
+    },
+  );
 }
 
 interface Answering {

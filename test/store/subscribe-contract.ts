@@ -165,7 +165,10 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         );
         const ids = made.map(({ subscription }) => subscription.id);
         const states = await Promise.all(ids.map(async (id) => (await find(app, id))?.state));
-        assert.deepEqual(states.toSorted(), ['active', 'ended', 'ended', 'ended']);
+        assert.deepEqual(
+          states.filter((state) => state !== 'ended'),
+          ['active'],
+        );
         assert.equal(new Set(made.map(({ replaced }) => replaced)).size, 4);
       });
 

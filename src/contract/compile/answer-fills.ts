@@ -88,7 +88,8 @@ function addFills(
     for (const name of names) {
       if (typeof name !== 'string') continue;
       const places = declared.get(name);
-      addFill(plan, [...pointer, name], places ?? []) || plan.missing.push(places?.[0] ?? part);
+      const isFilled = addFill(plan, [...pointer, name], places ?? []);
+      if (!isFilled) plan.missing.push(places?.[0] ?? part);
     }
   }
   return new Set(declared.keys());

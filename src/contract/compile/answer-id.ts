@@ -122,7 +122,7 @@ const formNames = { uuid: 'a UUID', integer: 'an integer', integer31: 'an intege
 type Wish = Exclude<IdForm, 'prefixed'> | undefined;
 
 /** Type and format of a schema that names an id. */
-function wish(type: unknown, format: unknown, maximum: unknown): Wish {
+function wishFor(type: unknown, format: unknown, maximum: unknown): Wish {
   const types = [type].flat();
   if (format === 'uuid') return 'uuid';
   if (types.includes('string') || !types.some((one) => one === 'integer' || one === 'number')) {
@@ -139,14 +139,14 @@ function wishOf(place: RefNode): Wish {
   ];
   const value = (key: string): unknown =>
     parts.map((part) => child(part, key)?.value).find((one) => one !== undefined);
-  return wish(value('type'), value('format'), value('maximum'));
+  return wishFor(value('type'), value('format'), value('maximum'));
 }
 
 function wishIn(validator: Validator): Wish {
   const { $ref, $defs } = validator.schema();
   const schema = $defs[$ref.slice($ref.lastIndexOf('/') + 1)];
   if (!isObject(schema)) return undefined;
-  return wish(own(schema, 'type'), own(schema, 'format'), own(schema, 'maximum'));
+  return wishFor(own(schema, 'type'), own(schema, 'format'), own(schema, 'maximum'));
 }
 
 /** The operations that the id of this subscription is passed to. */

@@ -68,7 +68,7 @@ describe('openapi.yaml', () => {
     );
     const { role } = operation('unsubscribeOperation');
     assert.ok(role.kind === 'unsubscribe');
-    assert.deepEqual([role.id.in, role.id.name, role.status], ['query', 'Id', 200]);
+    assert.deepEqual([role.id?.in, role.id?.name, role.status], ['query', 'Id', 200]);
   });
 
   it('offers three variants, with their needs and responses', () => {
@@ -138,7 +138,12 @@ describe('openapi.yaml', () => {
   it('responds to every variant with id and secret, linked to unsubscribe', () => {
     for (const { answer } of variants) {
       const request = { header: new Map(), query: new Map(), path: new Map(), body: { x: 1 } };
-      const composed = composeAnswer(answer, { request, id: 'sub_1', secret: 'whsec_1' });
+      const composed = composeAnswer(answer, {
+        request,
+        url: 'https://x.example/',
+        id: 'sub_1',
+        secret: 'whsec_1',
+      });
       assert.deepEqual(composed, {
         status: answer.status,
         headers: {},

@@ -90,6 +90,7 @@ describe('ringback check', () => {
       orderPaid  POST to the URL in the request body at /url + /paid, matches orderPaid
       example    POST /hooks
                  {"url":"https://example.com/callback"}
+    errors       400, 401, 403, 413, 415, 422, 429, 503: not declared, sent as problem+json
 
   Publishable events, with an example payload
     orderPaid    {"total":12}

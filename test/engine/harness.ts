@@ -195,6 +195,7 @@ async function subscribeBody(context: Context, callbackUrl: string): Promise<str
     variant,
     request,
     url: 'http://127.0.0.1/subscribe',
+    resource: undefined,
     idempotency: undefined,
   });
   assert(id !== undefined, 'the request has a callback URL');

@@ -3,6 +3,8 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { limits } from '../../src/core/limits/limits.ts';
+import type { App } from '../../src/core/domain/app.ts';
+import type { NewSubscription } from '../../src/store/port/store.ts';
 import { newId } from './open-memory.ts';
 import { subscriptionStage } from './subscription-stage.ts';
 import {
@@ -118,6 +120,66 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         assert.equal(await subscribe(later), 'created');
         assert.equal(await subscribe(later), 'repeated');
         assert.equal(await subscribe(idempotency), 'mismatch');
+      });
+    });
+
+    describe('subscribe at a resource', () => {
+      const resource = digest('PUT /hook').toString();
+
+      async function put(app: App, changes: Partial<NewSubscription> = {}) {
+        const subscription = newSubscription(app, { resource, ...changes });
+        const output = await on.store.edit('subscribe', { subscription, idempotency: undefined });
+        assert(output.kind === 'created', output.kind);
+        return output;
+      }
+
+      it('ends the earlier subscription there, so that only the new one gets events', async () => {
+        const [app, other] = [await newApp(on.store), await newApp(on.store)];
+        const first = await put(app);
+        assert.equal(first.replaced, undefined);
+        const apart = [await put(other), await put(app, { resource: `${resource}2` })];
+        const second = await put(app);
+        assert.equal(second.replaced, first.subscription.id);
+        assert.deepEqual(
+          apart.map(({ replaced }) => replaced),
+          [undefined, undefined],
+        );
+        assert.equal((await find(app, first.subscription.id))?.state, 'ended');
+        const input = { appNo: app.no, resource };
+        assert.equal(await on.store.read('subscriptionOf', input), second.subscription.id);
+        await on.store.edit('unsubscribe', { appNo: app.no, id: second.subscription.id });
+        assert.equal(await on.store.read('subscriptionOf', input), undefined);
+        assert.equal((await put(app)).replaced, undefined);
+      });
+
+      it('leaves one subscription of many at once, and needs no room in the quota', async () => {
+        const app = await newApp(on.store);
+        const made = await Promise.all(
+          Array.from({ length: 4 }, async () => {
+            const subscription = newSubscription(app, { resource });
+            const input = { subscription, idempotency: undefined, subscriptionsMax: 1 };
+            const output = await on.store.edit('subscribe', input);
+            assert(output.kind === 'created', output.kind);
+            return output;
+          }),
+        );
+        const ids = made.map(({ subscription }) => subscription.id);
+        const states = await Promise.all(ids.map(async (id) => (await find(app, id))?.state));
+        assert.deepEqual(
+          states.filter((state) => state !== 'ended'),
+          ['active'],
+        );
+        assert.equal(new Set(made.map(({ replaced }) => replaced)).size, 4);
+      });
+
+      it('keeps the earlier one when the new one is refused', async () => {
+        const app = await newApp(on.store);
+        const { subscription: kept } = await put(app);
+        const expired = { ...noControls, expiresMs: clock.ms };
+        const subscription = newSubscription(app, { resource, controls: expired });
+        const output = await on.store.edit('subscribe', { subscription, idempotency: undefined });
+        assert.equal(output.kind, 'expired');
+        assert.equal((await find(app, kept.id))?.state, 'active');
       });
     });
 

@@ -71,7 +71,10 @@ function factList(operation: Operation): Html {
   const ends =
     role.kind === 'unsubscribe'
       ? html`<dt>Ends</dt>
-          <dd>the subscription given by <code>${role.id.name}</code>, with all its callbacks</dd>`
+          <dd>
+            ${role.id === undefined ? 'the subscription of this path' : html`the subscription given by <code>${role.id.name}</code>`},
+            with all its callbacks
+          </dd>`
       : undefined;
   return html`<dl class="facts">
     <dt>Authentication</dt>

@@ -1,12 +1,12 @@
 // Handlers of operations that a contract itself defines: subscribe and unsubscribe.
 import assert from 'node:assert/strict';
 import type { Message } from '../../contract/expression/evaluate.ts';
-import type { Contract, Operation, Parameter } from '../../contract/model/contract.ts';
+import type { Contract, Operation, Parameter, Unsubscribe } from '../../contract/model/contract.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import type { Context } from '../../engine/context.ts';
-import { subscribe } from '../../engine/subscribe/subscribe.ts';
+import { resourceAt, subscribe } from '../../engine/subscribe/subscribe.ts';
 import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
-import type { Handler } from '../request/call.ts';
+import type { Call, Handler } from '../request/call.ts';
 
 export interface ContractHandlerDeps {
   context: Context;
@@ -20,8 +20,10 @@ export function contractHandler(deps: ContractHandlerDeps): Handler {
   const { role } = operation;
   assert(role.kind !== 'managed', `${operation.operationId} has a handler of its own`);
   if (role.kind === 'subscribe') return subscribeHandler(deps);
-  return async ({ app, request, note }) => {
-    const { id } = await unsubscribe(deps.context, app, idIn(request, role.id));
+  return async ({ app, request, target, note }) => {
+    const named = role.id && idIn(request, role.id);
+    const found = await resourceIn(deps, { app, target, role });
+    const { id } = await unsubscribe(deps.context, app, found ?? named ?? '');
     note({ subscription: withPrefix('sub', id) });
     const hasBody = role.status !== 204 && role.status !== 205;
     return hasBody
@@ -30,12 +32,25 @@ export function contractHandler(deps: ContractHandlerDeps): Handler {
   };
 }
 
+/** The id of what a PUT subscribed where the request says. */
+async function resourceIn(
+  { context, contract }: ContractHandlerDeps,
+  { app, target, role }: Pick<Call, 'app' | 'target'> & { role: Unsubscribe },
+): Promise<string | undefined> {
+  if (role.resource === undefined) return undefined;
+  const [path = '', ...query] = withoutCredentials(target, contract).split('?');
+  const own = role.resource === 'own' ? path : path.replace(/\/[^/]*$/u, '');
+  const resource = resourceAt(contract.title, [own, ...query].join('?'));
+  const id = await context.store.read('subscriptionOf', { appNo: app.no, resource });
+  return id && withPrefix('sub', id);
+}
+
 /** Empty, and so no valid id, if an optional parameter is absent. */
 function idIn(request: Message, { in: place, name }: Parameter): string {
   // Cookies are never ids, and a message has none.
   if (place === 'cookie') return '';
   const value = request[place].get(place === 'header' ? name.toLowerCase() : name);
-  return typeof value === 'string' ? value : '';
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 
 function subscribeHandler({
@@ -47,13 +62,15 @@ function subscribeHandler({
   return async ({ app, request, variant, target, bytes, note }) => {
     assert(variant, `${operation.operationId} was read with a variant`);
     const key = request.header.get('idempotency-key');
+    const own = withoutCredentials(target, contract);
     const { id, answer } = await subscribe(context, {
       app,
       contract: contract.title,
       operation,
       variant,
       request,
-      url: publicUrl() + withoutCredentials(target, contract),
+      url: publicUrl() + own,
+      resource: operation.method === 'PUT' ? resourceAt(contract.title, own) : undefined,
       idempotency: key === undefined ? undefined : { key, body: bytes },
     });
     if (id !== undefined) note({ subscription: withPrefix('sub', id) });

@@ -71,7 +71,7 @@ export function served(operation: Operation, handler: Handler, deps: ServedDeps)
     },
     refuse: (request, error) => {
       const problem = toProblem(error, bodyBytesMax);
-      const reply = problemReply(problem, request);
+      const reply = problemReply(problem, request, operation);
       if (problem.code === 'unauthorized') reply.headers['www-authenticate'] = challenge;
       return reply;
     },

@@ -1,5 +1,7 @@
 // Problems on the wire: application/problem+json (RFC 9457), including Fastify's own errors.
 import { limits } from '../../core/limits/limits.ts';
+import type { Operation } from '../../contract/model/contract.ts';
+import { errorBody } from '../../contract/request/error-body.ts';
 import { Problem, problems, type ProblemCode } from '../../core/errors/problem.ts';
 import { StoreSilent } from '../../engine/store-timeout.ts';
 import { StoreUnavailable } from '../../store/port/store.ts';
@@ -37,16 +39,22 @@ export interface ProblemReply {
   body: string;
 }
 
-/** The answer for a problem; its code and cause are noted for the log. */
-export function problemReply(problem: Problem, request: Noted & { id: string }): ProblemReply {
+/** The answer for a problem, as its operation declares it; code and cause are noted for the log. */
+export function problemReply(
+  problem: Problem,
+  request: Noted & { id: string },
+  operation?: Operation,
+): ProblemReply {
   const { status, code } = problem;
   note(request, { code });
   // Refusals for lack of room are logged together (api/server/admission.ts).
   if (status >= 500 && problem.code !== 'overloaded')
     note(request, { err: problem.cause ?? problem });
   const headers = { ...problem.headers, ...(status === 503 && { 'retry-after': '1' }) };
-  const body = JSON.stringify(problemBody(problem, request.id));
-  return { status, headers, mediaType: problemMediaType, body };
+  const body = problemBody(problem, request.id);
+  const declared = operation && errorBody(operation, { ...body });
+  const { mediaType, body: sent } = declared ?? { mediaType: problemMediaType, body };
+  return { status, headers, mediaType, body: JSON.stringify(sent) };
 }
 
 /**

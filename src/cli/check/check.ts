@@ -175,6 +175,7 @@ function subscribeRows({ method, path, variants, ...operation }: SubscribeReport
     { indent: 2, text: `${method} ${path}`, style: 'bold' },
     keyRow(operation),
     ...variants.flatMap(variantRows),
+    ...undeclaredRows(operation),
   ];
 }
 
@@ -240,7 +241,14 @@ function unsubscribeRows({ method, path, takes, status, ...operation }: Unsubscr
     keyRow(operation),
     { indent: 4, label: 'ends', text: `the subscription named by ${takes}` },
     { indent: 4, label: 'response', text: String(status) },
+    ...undeclaredRows(operation),
   ];
+}
+
+function undeclaredRows({ undeclared }: Pick<SubscribeReport, 'undeclared'>): Row[] {
+  if (undeclared.length === 0) return [];
+  const text = `${undeclared.join(', ')}: not declared, sent as problem+json`;
+  return [{ indent: 4, label: 'errors', text, style: 'dim' }];
 }
 
 function eventRows(events: readonly EventReport[]): Row[] {

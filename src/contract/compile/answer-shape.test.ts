@@ -34,12 +34,26 @@ function json(schema: string): string {
 }
 
 describe('compileAnswer', () => {
-  it('responds with the lowest declared 2xx', () => {
-    assert.equal(shape('responses: { 202: {}, 201: {}, 400: {} }').status, 201);
+  it('responds with the declared 2xx that means created, then accepted, then no content', () => {
+    assert.equal(shape('responses: { 200: {}, 202: {}, 201: {}, 400: {} }').status, 201);
+    assert.equal(shape('responses: { 200: {}, 204: {}, 202: {} }').status, 202);
+    assert.equal(shape('responses: { 200: {}, 204: {} }').status, 204);
+    assert.equal(shape('responses: { 203: {}, 200: {} }').status, 200);
     assert.equal(shape('responses: { 2XX: {} }').status, 200);
-    assert.equal(shape('responses: { 2xx: {}, 201: {} }').status, 200);
+    assert.equal(shape('responses: { 2xx: {}, 201: {} }').status, 201);
     assert.equal(shape('responses: { default: {} }').status, 201);
     assert.equal(shape('').status, 201);
+  });
+
+  it('prefers the response with the id in its body, in Location or, best of all, in a link', () => {
+    const body = json('{ properties: { id: {} } }');
+    assert.equal(shape(`responses: { 200: ${body}, 201: {} }`).status, 200);
+    assert.equal(shape(`responses: { 200: ${body}, 201: ${body} }`).status, 201);
+    assert.equal(shape('responses: { 201: {}, 202: { headers: { location: {} } } }').status, 202);
+    const link =
+      "{ links: { l: { operationId: end, parameters: { id: '$response.body#/key' } } } }";
+    const end = '/h/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path }] } }';
+    assert.equal(shape(`responses: { 200: ${link}, 201: ${body} }`, end).status, 200);
   });
 
   it('prefers a plain 200 to 2XX', () => {
@@ -74,7 +88,7 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
     const echoed = (answer: AnswerShape, body: unknown): unknown =>
       composeAnswer(
         { ...answer, idPointers: [] },
-        { request: { ...request, body }, id: '', secret: '' },
+        { request: { ...request, body }, url: 'https://x.example/', id: '', secret: '' },
       ).body;
     const secret = '{ p: { writeOnly: true }, q: {} }';
     const value = { p: 'secret', q: 1 };
@@ -152,6 +166,21 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
         .idPointers,
       [['subscriberId'], ['hookId']],
     );
+  });
+
+  it('reports what the schema requires but nothing determines', () => {
+    const schema = `{ type: object, required: [a, b, c, id, d], properties: { a: { const: 1 }, b: { type: string }, d: { type: object, required: [e], properties: { e: {} } } } }`;
+    const request = json('{ properties: { b: {} } }');
+    const { warnings } = contract(
+      `requestBody: ${request}\nresponses: { 201: { headers: { X-A: { required: true } }, ${json(schema).slice(1)} }`,
+    );
+    const place = '#/paths/~1hooks/post/responses/201';
+    const body = `${place}/content/application~1json/schema`;
+    assert.deepEqual(
+      warnings.map(({ pointer }) => pointer),
+      [body, `${body}/properties/d/properties/e`, `${place}/headers/X-A`],
+    );
+    assert.match(warnings[0]?.message ?? '', /requires it, but neither the request nor the schema/);
   });
 
   it('finds the property for the secret', () => {

@@ -41,6 +41,38 @@ const body =
   'requestBody: { content: { application/json: { schema: { properties: { url: {} } } } } }';
 
 describe('compileCallbacks', () => {
+  it('gives each of several keys of a label an event of its own, named after its URL', () => {
+    const events = (keys: string): string[] =>
+      compile(`onEvent: { ${keys} }\ntaken: { 'https://x.example/': { post: {} } }`, body)
+        .callbacks.slice(0, -1)
+        .map(({ event }) => printTemplate(event));
+    const key = (text: string, more = ''): string => `'${text}': { ${more} post: {} }`;
+    const [progress, failed] = ['{$request.body#/inProgressUrl}', '{$request.body#/failedUrls}'];
+    const success = '{$request.header.Success-Uri}/x?id={$request.body#/id}';
+    assert.deepEqual(events([progress, failed, success].map((one) => key(one)).join(', ')), [
+      'inProgress',
+      'failed',
+      'success',
+    ]);
+    assert.deepEqual(events(key(progress)), ['onEvent']);
+    const named = key(failed, 'x-ringback-event: no.*,');
+    assert.deepEqual(events(`${key(progress)}, ${named}`), ['onEvent', 'no.*']);
+    const taken = key('{$request.body#/takenUrl}');
+    assert.deepEqual(events(`${key(progress)}, ${taken}`), ['inProgress', 'onEvent']);
+  });
+
+  it('warns about keys of a label that have the same event', () => {
+    const { callbacks, warnings } = compile(
+      "a: { '{$request.body#/url}/x': { post: {} }, '{$request.body#/url}/y': { post: {} } }",
+      body,
+    );
+    assert.deepEqual(
+      callbacks.map(({ event }) => printTemplate(event)),
+      ['a', 'a'],
+    );
+    assert.equal(warnings.filter((one) => one.includes('has the same event')).length, 2);
+  });
+
   it('compiles label, key, method, event, payload and statuses, in order', () => {
     const { callbacks, warnings } = compile(
       `

@@ -20,6 +20,7 @@ import { jsonContent } from '../model/media.ts';
 import { makeValidator } from '../schema/schema.ts';
 import { compileAdditions, fillPath } from './additions.ts';
 import { declaredBy } from './declared.ts';
+import { eventsOfKeys } from './key-events.ts';
 import { checkVisible } from './visible.ts';
 
 export interface CompiledCallback {
@@ -31,28 +32,39 @@ export interface CompiledCallback {
 
 /** In the order of the document. */
 export function compileCallbacks(draft: DeclaredOperation): CompiledCallback[] {
-  return entries(child(draft.place, 'callbacks')).flatMap(([label, callback]) =>
-    label.startsWith('x-')
-      ? []
-      : entries(callback)
-          .filter(([key]) => !key.startsWith('x-'))
-          .flatMap(([key, item]) => compileItem({ label, key, item }, draft)),
-  );
+  const declared = entries(child(draft.place, 'callbacks')).filter(isNoExtension);
+  const labels = new Set(declared.map(([label]) => label));
+  const readable = declaredBy(draft);
+  return declared.flatMap(([label, callback]) => {
+    const keys = entries(callback).filter(isNoExtension);
+    const sent = keys.filter(([, item]) => methodsOf(item).length > 0);
+    const events = eventsOfKeys({ keys: sent, labels, readable });
+    return keys.flatMap(([key, item]) =>
+      compileItem({ label, key, item, event: events.get(key) ?? label }, draft),
+    );
+  });
+}
+
+function isNoExtension([name]: readonly [string, RefNode]): boolean {
+  return !name.startsWith('x-');
 }
 
 interface Written {
   label: string;
   key: string;
   item: RefNode;
+  /** The event, unless `x-ringback-event` names another. */
+  event: string;
 }
 
-function compileItem({ label, key, item }: Written, draft: DeclaredOperation): CompiledCallback[] {
+function compileItem(written: Written, draft: DeclaredOperation): CompiledCallback[] {
+  const { label, key, item } = written;
   const operations = methodsOf(item);
   if (operations.length === 0) {
     warn(item, `has no operation (${describe(item.value)}); the callback is ignored`);
     return [];
   }
-  const event = compileEvent(label, item, draft);
+  const event = compileEvent(written.event, item, draft);
   return operations.map(({ method, place }) => {
     if (child(place, 'callbacks') !== undefined) {
       warn(place, 'has callbacks of its own; they are not executed');

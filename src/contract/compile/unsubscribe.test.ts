@@ -20,7 +20,7 @@ paths:
   return {
     roles: operations.map(({ operationId, role }) =>
       role.kind === 'unsubscribe'
-        ? `${operationId}: ${role.kind} by ${role.id.in} ${role.id.name}, ${role.status}`
+        ? `${operationId}: ${role.kind} by ${role.id?.in ?? ''} ${role.id?.name ?? role.resource ?? ''}, ${role.status}`
         : `${operationId}: ${role.kind}`,
     ),
     warnings: warnings.map(({ message }) => message),
@@ -110,10 +110,16 @@ describe('findUnsubscribes', () => {
         `/s/{id}: { delete: { operationId: end, parameters: [{ name: id, in: path, schema: ${schema} }] } }`,
         '{}',
       );
-    for (const schema of ['{ type: string }', '{}', '{ type: string, maxLength: 64 }']) {
+    const fitting = [
+      '{ type: string }',
+      '{}',
+      '{ type: integer }',
+      '{ type: string, format: uuid }',
+    ];
+    for (const schema of [...fitting, '{ type: string, maxLength: 64 }']) {
       assert.deepEqual(typed(schema).warnings, [], schema);
     }
-    for (const schema of ['{ type: integer }', '{ type: string, format: uuid }']) {
+    for (const schema of ['{ type: integer, maximum: 99 }', '{ type: string, maxLength: 8 }']) {
       assert.match(typed(schema).warnings.join(), /"id" is the subscriber id.*not validated/);
     }
   });

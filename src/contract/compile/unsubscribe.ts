@@ -1,8 +1,9 @@
 // Finds the operations that end a subscription: those marked as such, those that a link of a
 // subscribe response passes the subscriber id to, and the DELETE of the path in Location. An
 // operation that reads or changes must never end one.
+import { idForms, idOfForm, writeId, type IdForm } from '../../core/base/id.ts';
 import { child, errorAt, warn } from '../document/ref-node.ts';
-import type { Link, Parameter } from '../model/contract.ts';
+import type { Link, Parameter, Unsubscribe } from '../model/contract.ts';
 import {
   indexOf,
   lastParameter,
@@ -10,11 +11,6 @@ import {
   type DeclaredOperation,
 } from '../model/declared-operations.ts';
 import { compileLinks, idOf } from './links.ts';
-
-export interface Unsubscribe {
-  id: Parameter;
-  status: number;
-}
 
 /** By operationId. */
 export function findUnsubscribes(
@@ -24,7 +20,13 @@ export function findUnsubscribes(
   const links = subscribes.flatMap((draft) =>
     successes(draft.place).flatMap(({ place }) => compileLinks(place, draft, drafts)),
   );
-  const linked = new Set([...endings(links, drafts), ...subscribes.flatMap(deleteBelow(drafts))]);
+  const below = subscribes.flatMap(postsBelow(drafts));
+  const linked = new Set([
+    ...endings(links, drafts),
+    ...subscribes.flatMap(deleteBelow(drafts)),
+    ...below,
+  ]);
+  const puts = new Set(subscribes.filter(({ method }) => method === 'PUT').map(({ path }) => path));
   const linkTo = new Map(
     links
       .filter(idOf)
@@ -34,13 +36,14 @@ export function findUnsubscribes(
   const found = new Map<string, Unsubscribe>();
   for (const draft of drafts) {
     const isMarked = child(draft.place, 'x-ringback')?.value === 'unsubscribe';
-    if (!isMarked && !linked.has(draft)) continue;
+    const resource = resourceOf(draft, puts);
+    if (!isMarked && !linked.has(draft) && resource === undefined) continue;
     const id = idParameter(draft, linkTo.get(draft.operationId));
-    if (id !== undefined) {
+    if (id !== undefined || resource !== undefined) {
       const declared = successes(draft.place).map(({ status }) => status);
       // The subscription ends at once; 202 would mean that the end is still to come.
       const status = declared.find((one) => one !== 202) ?? declared[0] ?? 200;
-      found.set(draft.operationId, { id: withoutSchema(id, draft), status });
+      found.set(draft.operationId, { id: id && withoutSchema(id, draft), resource, status });
     } else if (isMarked) {
       const reason = 'expected one path parameter, at the end or alone, or one query parameter';
       throw errorAt(draft.place, 'find the parameter that takes the subscriber id', reason);
@@ -86,18 +89,51 @@ function deleteBelow(
   };
 }
 
+const endingPath = /\/(?:cancel|delete|release)$/u;
+
+/** `POST /hooks/{id}/cancel` for `POST /hooks`. */
+function postsBelow(
+  drafts: readonly DeclaredOperation[],
+): (subscribe: DeclaredOperation) => DeclaredOperation[] {
+  const posts = drafts.filter(({ method, path }) => method === 'POST' && endingPath.test(path));
+  return ({ method, path }) => {
+    if (method !== 'POST') return [];
+    const folder = path.replace(/\/$/u, '');
+    return posts.filter((one) => {
+      const resource = one.path.replace(endingPath, '');
+      const parameter = lastParameter(resource);
+      return parameter !== undefined && resource === `${folder}/{${parameter}}`;
+    });
+  };
+}
+
+/** `DELETE /hook`, or `POST /hook/cancel`, for `PUT /hook`. */
+function resourceOf(
+  { method, path }: DeclaredOperation,
+  puts: ReadonlySet<string>,
+): Unsubscribe['resource'] {
+  if (method === 'DELETE' && puts.has(path)) return 'own';
+  const isPost = method === 'POST' && endingPath.test(path);
+  return isPost && puts.has(path.replace(endingPath, '')) ? 'parent' : undefined;
+}
+
 /**
- * Ids are Ringback's own, whatever the document declares: checked as a UUID or a number, every id
- * would be refused and no subscription could end.
+ * Every form of an id is accepted, whatever the document declares: otherwise a subscription that
+ * was made under another document could not end.
  */
 function withoutSchema(id: Parameter, { place }: DeclaredOperation): Parameter {
-  const [fault] = id.schema?.check(`sub_${'0'.repeat(26)}`) ?? [];
-  if (fault === undefined) return id;
-  warn(
-    place,
-    `"${id.name}" is the subscriber id, a string such as sub_01jc…: its schema is not ` +
-      'validated',
-  );
+  const { schema } = id;
+  const bare = `01${'jc'.repeat(12)}`;
+  const isFitting = (form: IdForm): boolean => {
+    const text = writeId(form, 'sub', idOfForm(form, bare));
+    const values = form.startsWith('integer') ? [text, Number(text)] : [text];
+    return values.some((value) => schema === undefined || schema.check(value).length === 0);
+  };
+  if (isFitting('prefixed')) return id;
+  if (!idForms.some(isFitting)) {
+    const forms = 'a string such as sub_01jc…, a UUID or an integer';
+    warn(place, `"${id.name}" is the subscriber id, ${forms}: its schema is not validated`);
+  }
   return { ...id, schema: undefined };
 }
 
@@ -111,7 +147,8 @@ function idParameter(
   if (named !== undefined) {
     return parameters.find(({ name }) => name === named);
   }
-  const last = parameters.find((one) => one.in === 'path' && one.name === lastParameter(path));
+  const name = lastParameter(path) ?? lastParameter(path.replace(endingPath, ''));
+  const last = parameters.find((one) => one.in === 'path' && one.name === name);
   if (last !== undefined) return last;
   for (const kind of ['path', 'query'] as const) {
     const [only, ...others] = parameters.filter((one) => one.in === kind);

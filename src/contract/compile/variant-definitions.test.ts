@@ -51,7 +51,7 @@ describe('compileVariants', () => {
           needs: [],
           needsAny: ['body#/x', 'body'],
           labels: ['two', 'all'],
-          status: 200,
+          status: 202,
         },
       ],
     );
@@ -61,7 +61,7 @@ describe('compileVariants', () => {
     const [only, ...others] = compile('', plain);
     assert.deepEqual(others, []);
     assert.deepEqual([only?.name, only?.needs, only?.needsAny], ['', [], []]);
-    assert.equal(only?.answer.status, 200);
+    assert.equal(only?.answer.status, 202);
   });
 
   it('refuses a callback of a variant that is not declared', () => {

@@ -11,11 +11,11 @@ import type { RefNode } from '../document/ref-node.ts';
 import { optionalIn } from './declared.ts';
 import { checkVisible } from './visible.ts';
 
-/** `answer` creates the shape for the status that a variant names, or for none. */
+/** `answer` creates the shape for the status that a variant names, or for none. A PUT has two. */
 export function compileVariants(
   draft: DeclaredOperation,
   callbacks: readonly CompiledCallback[],
-  answer: (status: number | undefined) => AnswerShape,
+  answer: (status: number | undefined, isReplaced: boolean) => AnswerShape,
 ): Variant[] {
   const place = child(draft.place, 'x-ringback-variants');
   const named = entries(place);
@@ -24,9 +24,12 @@ export function compileVariants(
     const declared = callbacks.map(({ definition }) => definition);
     const isOptional = optionalIn(draft, declared);
     const definitions = declared.map((one) => ({ ...one, isOptional: isOptional(one) }));
-    return [
-      { name: '', needs: [], needsAny: [], callbacks: definitions, answer: answer(undefined) },
-    ];
+    const isPut = draft.method === 'PUT';
+    const answers = {
+      answer: answer(undefined, false),
+      replaced: isPut ? answer(undefined, true) : undefined,
+    };
+    return [{ name: '', needs: [], needsAny: [], callbacks: definitions, ...answers }];
   }
   if (named.length === 0) {
     throw errorAt(place, 'read the variants', `found ${describe(place.value)}, expected an object`);
@@ -37,7 +40,8 @@ export function compileVariants(
     callbacks: callbacks
       .filter((one) => one.variant === undefined || one.variant === name)
       .map(({ definition }) => definition),
-    answer: answer(statusOf(variant)),
+    answer: answer(statusOf(variant), false),
+    replaced: undefined,
   }));
 }
 

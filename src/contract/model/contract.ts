@@ -1,5 +1,6 @@
 // An executable contract: an OpenAPI document compiled into values that the engine and the API can
 // run. Nothing here depends on an HTTP server.
+import type { IdForm } from '../../core/base/id.ts';
 import type { Scope } from '../../core/domain/key.ts';
 import type { Document, Warning } from '../document/document.ts';
 import type { SourceFiles } from '../document/ref-node.ts';
@@ -40,6 +41,8 @@ export interface Operation {
   /** `x-ringback-strict-query`: undeclared query parameters are refused. */
   hasStrictQuery: boolean;
   scope: Scope | undefined;
+  /** Declared error responses, by `404`, `4XX` or `default`; none of managed operations. */
+  errors: ReadonlyMap<string, ErrorShape>;
   role: Role;
 }
 
@@ -48,8 +51,15 @@ export type Role =
   | { kind: 'managed' }
   /** `takesControls`: its body may contain the subscription's own settings, as `x-ringback`. */
   | { kind: 'subscribe'; variants: readonly Variant[]; takesControls: boolean }
-  /** `id` is the parameter that takes the subscriber id. */
-  | { kind: 'unsubscribe'; id: Parameter; status: number };
+  | ({ kind: 'unsubscribe' } & Unsubscribe);
+
+export interface Unsubscribe {
+  /** The parameter that takes the subscriber id. */
+  id: Parameter | undefined;
+  /** It ends what a PUT subscribed at its own path, or at the path without the last segment. */
+  resource: 'own' | 'parent' | undefined;
+  status: number;
+}
 
 export interface Parameter {
   /** As in the document; header names are case-insensitive. */
@@ -117,6 +127,15 @@ export type Carrier =
   /** No request can carry it, so the scheme is never satisfied and the operation stays closed. */
   | { in: 'nowhere' };
 
+export interface ErrorShape {
+  /** Undefined: no body that could be sent is declared. */
+  mediaType: string | undefined;
+  schema: Validator | undefined;
+  /** The properties that the body may have. */
+  pointers: readonly (readonly string[])[];
+  fills: readonly Fill[];
+}
+
 /** One way to use a subscribe operation. An operation without variants has one, named ''. */
 export interface Variant {
   name: string;
@@ -126,6 +145,8 @@ export interface Variant {
   needsAny: readonly Expression[];
   callbacks: readonly CallbackDefinition[];
   answer: AnswerShape;
+  /** Of a PUT that replaces an earlier subscription, where it differs. */
+  replaced: AnswerShape | undefined;
 }
 
 export interface CallbackDefinition {
@@ -175,13 +196,37 @@ export interface AnswerShape {
   echoes: readonly string[];
   /** What must not be echoed, at any depth; undefined: nothing is `writeOnly`. */
   writeOnly: WriteOnly | undefined;
+  /** The ways to fill the body, of which the first that matches the schema is taken. */
+  choices: readonly AnswerChoice[];
+  /** The schema of the body. */
+  schema: Validator | undefined;
   /** Where the subscriber id goes in the body, as pointer tokens. */
   idPointers: readonly (readonly string[])[];
+  /** Those of them that take a number. */
+  idNumbers: readonly (readonly string[])[];
+  /** How the document wants the subscriber id to be written. */
+  idForm: IdForm;
   /** Where the signing secret goes: the property marked `x-ringback: secret`. */
   secretPointer: readonly string[] | undefined;
   /** Path of the created resource, if the document has one. */
   location: Location | undefined;
+  /** Names of the request headers that the response repeats, in lower case. */
+  headers: readonly string[];
   links: readonly Link[];
+}
+
+/** One for each branch of a `oneOf` or `anyOf`. */
+export interface AnswerChoice {
+  /** Those of `echoes` that only other branches declare. */
+  omits: readonly string[];
+  fills: readonly Fill[];
+}
+
+/** A required property: the only value that its schema allows, its default, or one of the request. */
+export interface Fill {
+  pointer: readonly string[];
+  /** `field`: the property of the request body with that name. */
+  source: { kind: 'only' | 'default'; value: unknown } | { kind: 'field'; name: string };
 }
 
 export interface Location {
@@ -189,6 +234,8 @@ export interface Location {
   path: string;
   /** The path parameter that takes the subscriber id. */
   id: string;
+  /** The document declares an absolute URL. */
+  isAbsolute?: boolean;
 }
 
 export interface Link {

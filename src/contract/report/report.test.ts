@@ -81,6 +81,7 @@ describe('makeReport', () => {
         scope: undefined,
         takes: 'path parameter hook',
         status: 204,
+        undeclared: [400, 404, 503],
       },
     ]);
     assert.deepEqual(cannotRun, []);

@@ -6,11 +6,13 @@ import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
 import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
 import { OutOfWork, type Work, pay } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
+import { answerFaults } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './verdict.ts';
 import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
@@ -39,6 +41,8 @@ export interface SubscribeReport {
   security: string;
   /** The scope that the API key needs. */
   scope: string | undefined;
+  /** Statuses of errors that it may return but does not declare: their body is problem+json. */
+  undeclared: readonly number[];
   variants: readonly VariantReport[];
 }
 
@@ -92,6 +96,7 @@ export interface UnsubscribeReport {
   /** Where it takes the subscriber id: `path parameter id`. */
   takes: string;
   status: number;
+  undeclared: readonly number[];
 }
 
 export interface WarningReport {
@@ -127,7 +132,7 @@ export function makeReport(contract: Contract, file: string): Report {
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
     events: reportEvents(contract, activeIn(tried), payloads),
-    warnings: reportWarnings(contract, file),
+    warnings: [...reportWarnings(contract, file), ...reportAnswers(contract, file, tried)],
     cannotRun: cannotRun(contract),
   };
 }
@@ -163,7 +168,9 @@ function reportSubscribe(operation: Operation, all: readonly Tried[]): Subscribe
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'subscribe') return [];
   const variants = all.map(reportVariant);
-  return [{ operationId, method, path, security: securityWords(security), scope, variants }];
+  const undeclared = undeclaredErrors(operation);
+  const words = securityWords(security);
+  return [{ operationId, method, path, security: words, scope, undeclared, variants }];
 }
 
 function reportVariant(tried: Tried): VariantReport {
@@ -208,8 +215,26 @@ function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'unsubscribe') return [];
   const { id, status } = role;
-  const takes = `${id.in} parameter ${id.name}`;
-  return [{ operationId, method, path, security: securityWords(security), scope, takes, status }];
+  const takes = id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
+  const undeclared = undeclaredErrors(operation);
+  const words = securityWords(security);
+  return [{ operationId, method, path, security: words, scope, takes, status, undeclared }];
+}
+
+function undeclaredErrors({ role, body, security, errors }: Operation): number[] {
+  const hasKey = security.some(({ schemes }) => schemes.length > 0);
+  const possible = [
+    400,
+    ...(hasKey ? [401, 403] : []),
+    ...(role.kind === 'unsubscribe' ? [404] : []),
+    ...(body === undefined ? [] : [413, 415]),
+    ...(role.kind === 'subscribe' ? [422, 429] : []),
+    503,
+  ];
+  return possible.filter((status) => {
+    const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
+    return !names.some((name) => errors.has(name));
+  });
 }
 
 function reportWarnings({ warnings, operations }: Contract, file: string): WarningReport[] {
@@ -219,15 +244,39 @@ function reportWarnings({ warnings, operations }: Contract, file: string): Warni
       return variants.flatMap(({ callbacks }) => callbacks.flatMap((one) => one.repairs));
     }),
   );
-  return warnings.map(({ pointer, message }) => {
-    const hash = pointer.indexOf('#');
-    const other = pointer.slice(0, hash);
-    return {
-      kind: repairs.has(message) ? 'repair' : 'warning',
-      file: other === '' ? file : join(dirname(file), other),
-      pointer: pointer.slice(hash),
-      message,
-    };
+  return warnings.map(({ pointer, message }) => ({
+    kind: repairs.has(message) ? 'repair' : 'warning',
+    ...placed(pointer, file),
+    message,
+  }));
+}
+
+function placed(pointer: string, file: string): Pick<WarningReport, 'file' | 'pointer'> {
+  const hash = pointer.indexOf('#');
+  const other = pointer.slice(0, hash);
+  return {
+    file: other === '' ? file : join(dirname(file), other),
+    pointer: pointer.slice(hash),
+  };
+}
+
+/** What the response to the example request violates, apart from what was reported at load. */
+function reportAnswers(
+  { warnings }: Contract,
+  file: string,
+  tried: readonly Tried[],
+): WarningReport[] {
+  const known = warnings.filter(({ message }) => message === unfilled);
+  return tried.flatMap(({ operation, variant, sample }) => {
+    const faults = answerFaults(operation, variant, { sample, work: contractWork() });
+    const { method, path } = operation;
+    return faults
+      .filter(({ field }) => !known.some(({ pointer }) => pointer.endsWith(field)))
+      .map(({ place, field, message }) => ({
+        ...placed(place, file),
+        kind: 'warning' as const,
+        message: `the response of ${method} ${path} does not match the schema: ${field} ${message}`,
+      }));
   });
 }
 

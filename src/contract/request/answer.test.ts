@@ -4,10 +4,17 @@ import { composeAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import type { AnswerShape } from '../model/contract.ts';
 
+const url = 'https://x.example/v1/hooks';
+
 const plain: AnswerShape = {
   status: 201,
   echoes: [],
   writeOnly: undefined,
+  choices: [{ omits: [], fills: [] }],
+  schema: undefined,
+  idNumbers: [],
+  idForm: 'prefixed',
+  headers: [],
   idPointers: [['subscriberId']],
   secretPointer: undefined,
   location: undefined,
@@ -21,7 +28,7 @@ function compose(shape: Partial<AnswerShape>, body?: unknown, path: object = {})
     path: new Map(Object.entries(path)),
     body,
   };
-  return composeAnswer({ ...plain, ...shape }, { request, id: 'sub_1', secret: 'whsec_1' });
+  return composeAnswer({ ...plain, ...shape }, { request, url, id: 'sub_1', secret: 'whsec_1' });
 }
 
 describe('composeAnswer', () => {

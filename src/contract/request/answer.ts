@@ -1,9 +1,13 @@
 // Composes the response to a subscribe request from its shape. It is composed before the targets
 // are evaluated, since expressions may read it. Pointers create objects only, never lists or
 // prototypes.
+import { withoutPrefix, writeId } from '../../core/base/id.ts';
+import { valueAt } from '../../core/base/pointer.ts';
+import { bounds } from '../document/bounds.ts';
 import { isObject, type JsonObject } from '../document/document.ts';
 import type { Message } from '../expression/evaluate.ts';
-import type { AnswerShape, Location } from '../model/contract.ts';
+import type { AnswerChoice, AnswerShape, Location } from '../model/contract.ts';
+import { OutOfWork } from '../schema/meter.ts';
 import { withoutWriteOnly } from '../schema/write-only.ts';
 
 export interface Answer {
@@ -14,22 +18,87 @@ export interface Answer {
   body: JsonObject | undefined;
 }
 
-export function composeAnswer(
-  shape: AnswerShape,
-  { request, id, secret }: { request: Message; id: string; secret: string },
-): Answer {
-  const location = shape.location && fill(shape.location, { id, values: request.path });
-  const headers = location === undefined ? {} : { location };
+interface Composing {
+  request: Message;
+  /** As the service writes it: `sub_…`. */
+  id: string;
+  secret: string;
+  /** Absolute, of the request. */
+  url: string;
+}
+
+export function composeAnswer(shape: AnswerShape, composing: Composing): Answer {
+  const { request, url } = composing;
+  const bare = withoutPrefix('sub', composing.id);
+  const id = bare === undefined ? composing.id : writeId(shape.idForm, 'sub', bare);
+  const path = shape.location && fill(shape.location, { id, values: request.path });
+  const isAbsolute = shape.location?.isAbsolute === true;
+  const location = path !== undefined && isAbsolute ? new URL(path, url).href : path;
+  const echoed = shape.headers.flatMap((name) => {
+    const value = request.header.get(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const headers = { ...Object.fromEntries(echoed), ...(location !== undefined && { location }) };
   if (shape.status === 204 || shape.status === 205) {
     return { status: shape.status, headers, body: undefined };
   }
+  return { status: shape.status, headers, body: bestBody(shape, { ...composing, id }) };
+}
+
+/**
+ * Tries the choices, each with and without the `subscriberId` that the schema does not declare, and
+ * takes the first body with the fewest faults.
+ */
+function bestBody(shape: AnswerShape, composing: Composing): JsonObject {
+  const { schema, choices, idPointers } = shape;
+  const [first, ...others] = idPointers;
+  const isExtra = first?.length === 1 && !shape.echoes.includes(first[0] ?? '');
+  const pointerLists = isExtra ? [idPointers, others] : [idPointers];
+  const bodies = choices.flatMap((choice) =>
+    pointerLists.map((pointers) => () => fillBody(shape, { ...composing, choice, pointers })),
+  );
+  let best = bodies[0]?.() ?? {};
+  if (schema === undefined || bodies.length <= 1) return best;
+  let fewest = Infinity;
+  const work = { left: bounds.requestStepsMax };
+  try {
+    for (const make of bodies) {
+      const body = make();
+      const faults = schema.check(body, work).length;
+      if (faults < fewest) [best, fewest] = [body, faults];
+      if (faults === 0) break;
+    }
+  } catch (error) {
+    if (!(error instanceof OutOfWork)) throw error;
+  }
+  return best;
+}
+
+interface FillingBody extends Composing {
+  choice: AnswerChoice;
+  pointers: AnswerShape['idPointers'];
+}
+
+function fillBody(shape: AnswerShape, filling: FillingBody): JsonObject {
+  const { request, id, secret, choice, pointers } = filling;
   const { writeOnly } = shape;
   const given = writeOnly === undefined ? request.body : withoutWriteOnly(request.body, writeOnly);
-  const echoed = Object.entries(isObject(given) ? given : {});
-  let body: JsonObject = Object.fromEntries(echoed.filter(([name]) => shape.echoes.includes(name)));
-  for (const pointer of shape.idPointers) body = withValue(body, pointer, id);
+  const fields = isObject(given) ? given : {};
+  const names = shape.echoes.filter((name) => !choice.omits.includes(name));
+  const echoed = Object.entries(fields).filter(([name]) => names.includes(name));
+  let body: JsonObject = Object.fromEntries(echoed);
+  for (const { pointer, source } of choice.fills) {
+    if (source.kind !== 'only' && valueAt(body, pointer) !== undefined) continue;
+    if (source.kind !== 'field') body = withValue(body, pointer, source.value);
+    else if (Object.hasOwn(fields, source.name)) {
+      body = withValue(body, pointer, fields[source.name]);
+    }
+  }
+  for (const pointer of pointers) {
+    body = withValue(body, pointer, shape.idNumbers.includes(pointer) ? Number(id) : id);
+  }
   if (shape.secretPointer !== undefined) body = withValue(body, shape.secretPointer, secret);
-  return { status: shape.status, headers, body };
+  return body;
 }
 
 /**
@@ -46,7 +115,11 @@ export function messageOf({ headers, body }: Answer, url: string): Message {
 }
 
 /** Copies the object with the value at the pointer. `fromEntries` never calls a setter. */
-function withValue(object: JsonObject, pointer: readonly string[], value: unknown): JsonObject {
+export function withValue(
+  object: JsonObject,
+  pointer: readonly string[],
+  value: unknown,
+): JsonObject {
   const [token, ...rest] = pointer;
   if (token === undefined) return object;
   const before = Object.hasOwn(object, token) ? object[token] : undefined;

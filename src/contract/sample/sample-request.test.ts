@@ -144,7 +144,7 @@ paths:
             x-ringback-event: '{$request.query.kind}'
             post: {}`),
     );
-    assert.deepEqual(urls(made), [`${callbackUrl}/sub_00000000000000000000000000`]);
+    assert.deepEqual(urls(made), [`${callbackUrl}/sub_00000000000000000000000001`]);
     assert.equal(made.callbacks[0]?.event, 'example');
   });
 

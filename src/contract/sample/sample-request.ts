@@ -284,8 +284,8 @@ function answered(
   variant: Variant,
   { url, request }: { url: string; request: Message },
 ): Omit<ExpressionInput, 'method'> {
-  const id = 'sub_00000000000000000000000000';
-  const answer = composeAnswer(variant.answer, { request, id, secret: '' });
+  const id = 'sub_00000000000000000000000001';
+  const answer = composeAnswer(variant.answer, { request, id, secret: '', url });
   return { url, statusCode: answer.status, request, response: messageOf(answer, url) };
 }
 

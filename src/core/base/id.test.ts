@@ -1,7 +1,16 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { firstIdAt, idMaker, withoutPrefix, withPrefix } from './id.ts';
+import {
+  firstIdAt,
+  idForms,
+  idMaker,
+  idOfForm,
+  readId,
+  withoutPrefix,
+  withPrefix,
+  writeId,
+} from './id.ts';
 
 function worldAt(times: number[], chance = 0): Parameters<typeof idMaker>[0] {
   let turn = 0;
@@ -107,6 +116,34 @@ describe('withoutPrefix', () => {
     ];
     for (const text of [...strangers, '', 'sub_', `sub_8${id.slice(1)}`, `sub_${id}\n`]) {
       assert.equal(withoutPrefix('sub', text), undefined, text);
+    }
+  });
+});
+
+describe('readId', () => {
+  const id = idMaker(worldAt([1_700_000_000_000], 0xa5))();
+
+  it('reads every form that writeId writes', () => {
+    for (const form of idForms) {
+      const formed = idOfForm(form, id);
+      assert.equal(readId('sub', writeId(form, 'sub', formed)), formed, form);
+      assert.equal(readId('sub', withPrefix('sub', formed)), formed, form);
+    }
+  });
+
+  it('knows UUIDs of version 7, and integers that JSON can hold', () => {
+    const [, uuid = '', integer, short] = idForms.map((form) =>
+      writeId(form, 'sub', idOfForm(form, id)),
+    );
+    assert.match(uuid, /^018bcfe5-6800-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    assert(Number.isSafeInteger(Number(integer)) && Number(short) < 2 ** 31);
+    const none = firstIdAt(0);
+    assert.equal(writeId('integer', 'sub', idOfForm('integer', none)), '1');
+  });
+
+  it('rejects anything else', () => {
+    for (const text of ['', '0', '01', '-1', '1.5', '1'.repeat(17), 'evt_' + id, id]) {
+      assert.equal(readId('sub', text), undefined, text);
     }
   });
 });

@@ -76,6 +76,50 @@ export function withoutPrefix(prefix: IdPrefix, text: string): string | undefine
   return shape.test(id) ? id : undefined;
 }
 
+// Some documents prescribe the format of an id. A UUID holds exactly the bits of an id; an integer
+// holds less, so an id that is to be written as one is made from an integer.
+
+/** `integer31`: fits into a signed 32-bit integer. */
+export const idForms = ['prefixed', 'uuid', 'integer', 'integer31'] as const;
+export type IdForm = (typeof idForms)[number];
+
+/** An id that can be written in the form: a UUID of version 7, or few enough bits. */
+export function idOfForm(form: IdForm, id: string): string {
+  if (form === 'prefixed') return id;
+  const number = decode(id);
+  if (form !== 'uuid') {
+    const bits = form === 'integer' ? 53 : 31;
+    return encodeBig(BigInt.asUintN(bits, number) || 1n);
+  }
+  const hex = number.toString(16).padStart(32, '0');
+  const variant = ((parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  return encodeBig(BigInt(`0x${hex.slice(0, 12)}7${hex.slice(13, 16)}${variant}${hex.slice(17)}`));
+}
+
+export function writeId(form: IdForm, prefix: IdPrefix, id: string): string {
+  if (form === 'prefixed') return withPrefix(prefix, id);
+  if (form !== 'uuid') return String(decode(id));
+  const hex = decode(id).toString(16).padStart(32, '0');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/u, '$1-$2-$3-$4-$5');
+}
+
+const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/iu;
+
+/** The bare id that is written in any form; undefined if the text is none. */
+export function readId(prefix: IdPrefix, text: string): string | undefined {
+  const bare = withoutPrefix(prefix, text);
+  if (bare !== undefined) return bare;
+  if (uuid.test(text)) return encodeBig(BigInt(`0x${text.replaceAll('-', '')}`));
+  return /^[1-9]\d{0,15}$/u.test(text) ? encodeBig(BigInt(text)) : undefined;
+}
+
+function encodeBig(number: bigint): string {
+  const digits = Array.from({ length: 26 }, (_none, at) =>
+    alphabet.charAt(Number((number >> BigInt(5 * (25 - at))) & 31n)),
+  );
+  return digits.join('');
+}
+
 function encodeTime(ms: number): string {
   return encode(Math.floor(ms / 2 ** 25), 5) + encode(ms % 2 ** 25, 5);
 }

@@ -3,7 +3,7 @@
 import type { App } from '../../core/domain/app.ts';
 import { ownPrefix, pingEvent } from '../../core/domain/event.ts';
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
-import { withoutPrefix, withPrefix } from '../../core/base/id.ts';
+import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { endOfTurn } from '../../core/load/pace.ts';
 import { isEventName } from '../../core/domain/pattern.ts';
@@ -265,7 +265,7 @@ function faultOfName(name: string): string | undefined {
 
 function audienceOf(subscriberId: string | undefined): Audience {
   if (subscriberId === undefined) return { kind: 'everyone' };
-  const id = withoutPrefix('sub', subscriberId);
+  const id = readId('sub', subscriberId);
   if (id === undefined) throw notFound(subscriberId);
   return { kind: 'subscription', id };
 }

@@ -1,10 +1,11 @@
 // Subscribe: composes the answer, builds the targets from request and answer, commits, then
 // answers. A refused request registers nothing.
+import { hash } from 'node:crypto';
 import { isObject } from '../../contract/document/document.ts';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
 import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
-import { withPrefix } from '../../core/base/id.ts';
+import { idOfForm, withPrefix } from '../../core/base/id.ts';
 import type { App } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -25,6 +26,8 @@ export interface SubscribeCall {
   /** Absolute, without credentials. */
   url: string;
   idempotency: { key: string; body: Uint8Array } | undefined;
+  /** Of a PUT, which replaces an earlier subscription: see resourceAt(). */
+  resource: string | undefined;
 }
 
 export interface Subscribed {
@@ -36,7 +39,7 @@ export interface Subscribed {
 export async function subscribe(context: Context, call: SubscribeCall): Promise<Subscribed> {
   const { world, store, guard, ring } = context;
   const { app, contract, operation, variant } = call;
-  const id = context.newId();
+  const id = idOfForm(variant.answer.idForm, context.newId());
   const choice = chosenAtSubscribe(operation, call.request);
   const secret = newSecret(world, choice.controls.signing);
   const answer = answerFor(call, { id, secret });
@@ -55,6 +58,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       operation: operation.operationId,
       callbacks,
       secrets,
+      resource: call.resource,
       ...choose(context, { app, subscriptionId: id, choice, declared: made.headers }),
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
@@ -64,7 +68,10 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     case 'created':
       context.changes.subscription(app.no, id);
       tellExpiry(context, result.subscription);
-      return { id, answer };
+      if (result.replaced === undefined) return { id, answer };
+      context.changed(result.replaced, 'ended');
+      context.changes.subscription(app.no, result.replaced);
+      return { id, answer: answerFor(call, { id, secret, isReplaced: true }) };
     case 'repeated': {
       const { id: known, secrets: sealed } = result.subscription;
       const owner = { appId: app.id, subscriptionId: known };
@@ -92,23 +99,43 @@ function quotaExceeded(quota: number): Problem {
 }
 
 function answerFor(
-  { variant, request }: SubscribeCall,
-  { id, secret }: { id: string; secret: SigningSecret | undefined },
+  { variant, request, url }: SubscribeCall,
+  { id, secret, isReplaced = false }: Answering,
 ): Answer {
-  return composeAnswer(variant.answer, {
-    request: withoutSecrets(request, variant),
-    id: withPrefix('sub', id),
-    secret: secret === undefined ? '' : verifierOf(secret),
-  });
+  const shape = isReplaced ? (variant.replaced ?? variant.answer) : variant.answer;
+  return composeAnswer(
+    { ...shape, idForm: variant.answer.idForm },
+    {
+      request: withoutSecrets(request, variant),
+      url,
+      id: withPrefix('sub', id),
+      secret: secret === undefined ? '' : verifierOf(secret),
+    },
+  );
+}
+
+interface Answering {
+  id: string;
+  secret: SigningSecret | undefined;
+  isReplaced?: boolean;
+}
+
+/**
+ * Names what a PUT of the same path and query replaces. `target` has no credentials; it is hashed,
+ * since it may be long.
+ */
+export function resourceAt(contract: string, target: string): string {
+  return hash('sha256', JSON.stringify([contract, target]), 'hex');
 }
 
 /** Of a request that makes no subscription: without an id and what belongs to it. */
-function plainAnswer({ variant, request }: SubscribeCall): Answer {
+function plainAnswer({ variant, request, url }: SubscribeCall): Answer {
   const nothing = { idPointers: [], secretPointer: undefined, location: undefined };
   return composeAnswer(
     { ...variant.answer, ...nothing },
     {
       request: withoutSecrets(request, variant),
+      url,
       id: '',
       secret: '',
     },

@@ -3,7 +3,7 @@
 import type { App } from '../../core/domain/app.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import type { Health } from '../../core/domain/health.ts';
-import { withoutPrefix } from '../../core/base/id.ts';
+import { readId } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import type { Choice } from '../../core/domain/read-controls.ts';
@@ -18,7 +18,7 @@ import { accept } from './targets.ts';
 type Owner = Pick<App, 'no' | 'id'>;
 
 export async function unsubscribe(context: Context, app: Owner, id: string): Promise<Subscription> {
-  const bare = withoutPrefix('sub', id);
+  const bare = readId('sub', id);
   if (bare === undefined) throw notFound(id);
   const result = await context.store.edit('unsubscribe', { appNo: app.no, id: bare });
   if (result.kind === 'not_found') throw notFound(id);
@@ -32,7 +32,7 @@ export async function getSubscription(
   app: Owner,
   id: string,
 ): Promise<Subscription> {
-  const bare = withoutPrefix('sub', id);
+  const bare = readId('sub', id);
   const found =
     bare === undefined ? undefined : await store.read('subscription', { appNo: app.no, id: bare });
   if (found === undefined) throw notFound(id);

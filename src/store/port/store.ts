@@ -99,6 +99,8 @@ export interface NewSubscription {
   controls?: Controls;
   /** Sealed. */
   headers?: Uint8Array | undefined;
+  /** What it is the only subscription of in its app, as a hash: it replaces an earlier one. */
+  resource?: string | undefined;
 }
 
 export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
@@ -151,7 +153,8 @@ export interface Edits
       subscriptionsMax?: number | undefined;
     };
     output:
-      | { kind: 'created'; subscription: Subscription }
+      /** `replaced`: the id of the subscription that was ended for it. */
+      | { kind: 'created'; subscription: Subscription; replaced?: string | undefined }
       /** The same request succeeded before, with this subscription. */
       | { kind: 'repeated'; subscription: Subscription }
       /** The idempotency key belongs to another request. */
@@ -220,6 +223,8 @@ export interface Reads
   app: { input: { id: string } | { name: string }; output: App | undefined };
   apps: { input: { page: PageInput }; output: Page<App> };
   subscription: { input: { appNo: number; id: string }; output: Subscription | undefined };
+  /** The id of the subscription of a resource that has not ended. */
+  subscriptionOf: { input: { appNo: number; resource: string }; output: string | undefined };
   subscriptions: {
     input: {
       appNo: number;

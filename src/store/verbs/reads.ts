@@ -20,7 +20,7 @@ import { gauges, laneCensus, subscriptionCensus, health } from './statistics/gau
 import { appStatistics, counts, subscriptionStatistics } from './statistics/statistics.ts';
 import { expiring } from './subscriptions/end-subscription.ts';
 import { subscriptionHealth } from './subscriptions/failing-receivers.ts';
-import { subscription, subscriptions } from './subscriptions/subscriptions.ts';
+import { subscription, subscriptionOf, subscriptions } from './subscriptions/subscriptions.ts';
 
 // Reads the nodes that are alive.
 
@@ -52,6 +52,7 @@ const reads: { [V in ReadVerb]: Read<V> } = {
   app,
   apps,
   subscription,
+  subscriptionOf,
   subscriptions,
   expiring,
   health,

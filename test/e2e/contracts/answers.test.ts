@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { receive } from '../receiver.ts';
+import { quiet } from '../stage.ts';
 import { documentOf, serve } from './stage.ts';
 
 const hook = 'http://127.0.0.1:9000/hook';
@@ -18,7 +19,7 @@ const callbacks = `callbacks:
         '{$request.body#/url}': { post: { responses: { '200': { description: ok } } } }`;
 
 describe('the answer of a subscribe operation', () => {
-  it('is the lowest declared 2xx, with the fields that the response declares and an id', async () => {
+  it('is the 2xx that means created, with the fields that the response declares and an id', async () => {
     await using service = await serve(
       documentOf(`
 /hooks:
@@ -26,8 +27,8 @@ describe('the answer of a subscribe operation', () => {
     ${body}
     responses:
       default: { description: wrong }
-      '202':
-        description: later
+      '200': { description: known }
+      '202': { description: later }
       '201':
         description: made
         content:
@@ -113,12 +114,227 @@ describe('the answer of a subscribe operation', () => {
     });
     assert.deepEqual([answer.status, answer.text], [204, '']);
     const location = answer.headers.get('location') ?? '';
-    assert.match(location, /^\/v3\/teams\/r%26d\/hooks\/sub_[0-9a-z]{26}$/);
+    assert.match(location, /^\/v3\/teams\/r%26d\/hooks\/[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-/);
     const id = location.split('/').at(-1) ?? '';
     assert.equal(await service.stateOf(id), 'active');
     assert.equal((await service.call({ method: 'DELETE', path: location })).status, 204);
     assert.equal(await service.stateOf(id), 'ended');
   });
+
+  it('has what its schema requires and determines, and nothing that it forbids', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    parameters: [{ name: X-Trace, in: header, schema: { type: string } }]
+    ${body}
+    responses:
+      '201':
+        description: made
+        headers:
+          Location: { required: true, schema: { type: string, format: uri } }
+          X-Trace: { schema: { type: string } }
+        content:
+          application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              required: [data, url, note]
+              properties:
+                url: { type: string }
+                note: { type: string, nullable: true }
+                data:
+                  type: object
+                  required: [type, id, state, url]
+                  properties:
+                    type: { type: string, enum: [hook] }
+                    id: { type: string }
+                    state: { type: string, enum: [on, off], default: on }
+                    url: { type: string }
+    ${callbacks}
+/hooks/{id}:
+  parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+  delete: { responses: { '204': { description: gone } } }
+`),
+    );
+    const { answer } = await service.subscribe({
+      path: '/hooks',
+      body: { url: hook },
+      headers: { 'x-trace': 't-1' },
+    });
+    const { data } = answer.json as { data: { id: string } };
+    assert.match(data.id, /^sub_/);
+    const state = { type: 'hook', id: data.id, state: 'on', url: hook };
+    assert.deepEqual(answer.json, { url: hook, note: null, data: state });
+    assert.equal(answer.headers.get('x-trace'), 't-1');
+    const location = new URL(answer.headers.get('location') ?? '');
+    assert.equal(location.pathname, `/hooks/${data.id}`);
+  });
+
+  it('has the branch of the schema that the request fits', async () => {
+    const branch = (kind: string, more: string): string => `
+                - type: object
+                  additionalProperties: false
+                  required: [id, kind, url]
+                  properties: { id: {}, kind: { enum: [${kind}] }, url: { ${more} } }`;
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content:
+          application/json:
+            schema:
+              oneOf:${branch('short', 'maxLength: 5')}${branch('long', 'minLength: 6')}
+    ${callbacks}
+`),
+    );
+    const { answer } = await service.subscribe({ path: '/hooks', body: { url: hook } });
+    const { id } = answer.json;
+    assert.deepEqual(answer.json, { id, kind: 'long', url: hook });
+  });
+
+  for (const [format, schema, pattern] of [
+    ['a UUID', '{ type: string, format: uuid }', /^"[0-9a-f-]{36}"$/],
+    ['an integer', '{ type: integer, format: int64 }', /^[1-9]\d{0,15}$/],
+    ['a short integer', '{ type: integer, format: int32 }', /^[1-9]\d{0,9}$/],
+  ] as const) {
+    it(`has the id as ${format}, which links, targets and unsubscribe take`, async () => {
+      await using service = await serve(
+        documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content: { application/json: { schema: { type: object, properties: { id: ${schema} } } } }
+    callbacks:
+      happened:
+        '{$request.body#/url}?id={$response.body#/id}': { post: {} }
+/hooks/{id}:
+  parameters: [{ name: id, in: path, required: true, schema: ${schema} }]
+  delete: { responses: { '204': { description: gone } } }
+`),
+      );
+      const answer = await service.call({ method: 'POST', path: '/hooks', body: { url: hook } });
+      const { id } = answer.json;
+      assert.match(JSON.stringify(id), pattern);
+      assert.equal(answer.headers.get('location'), `/hooks/${String(id)}`);
+      assert.equal(await service.stateOf(String(id)), 'active');
+      const [callback] = await service.callbacksOf(String(answer.json['subscriberId']));
+      assert.equal(callback?.url, `${hook}?id=${String(id)}`);
+      const end = await service.call({ method: 'DELETE', path: `/hooks/${String(id)}` });
+      assert.equal(end.status, 204);
+      assert.equal(await service.stateOf(String(id)), 'ended');
+    });
+  }
+
+  for (const ending of ['DELETE /teams/a/hook', 'POST /teams/a/hook/release']) {
+    it(`is 200 when a PUT replaces the earlier subscription, which ${ending} ends`, async () => {
+      await using service = await serve(
+        documentOf(`
+/teams/{team}/hook:
+  parameters: [{ name: team, in: path, required: true, schema: { type: string } }]
+  put:
+    ${body}
+    responses: { '200': { description: replaced }, '201': { description: made } }
+    ${callbacks}
+  delete: { responses: { '204': { description: gone } } }
+/teams/{team}/hook/release:
+  parameters: [{ name: team, in: path, required: true, schema: { type: string } }]
+  post: { responses: { '204': { description: gone } } }
+`),
+      );
+      await using old = await receive();
+      await using young = await receive();
+      const put = async (team: string, url: string, status: number): Promise<string> =>
+        (
+          await service.subscribe({
+            method: 'PUT',
+            path: `/teams/${team}/hook`,
+            body: { url },
+            status,
+          })
+        ).id;
+      const first = await put('a', old.url, 201);
+      const other = await put('b', old.url, 201);
+      assert.equal(await service.deliveries('happened'), 2);
+      await quiet(service);
+      const second = await put('a', young.url, 200);
+      const states = [first, other, second].map(service.stateOf);
+      assert.deepEqual(await Promise.all(states), ['ended', 'active', 'active']);
+      assert.equal(await service.deliveries('happened', { subscriberId: second }), 1);
+      await quiet(service);
+      assert.equal(young.requests.length, 1);
+      assert.equal(old.requests.length, 2);
+      const [method = '', path = ''] = ending.split(' ');
+      assert.equal((await service.call({ method, path })).status, 204);
+      assert.equal(await service.stateOf(second), 'ended');
+      assert.equal(await service.stateOf(other), 'active');
+      assert.equal((await service.call({ method, path })).status, 404);
+      await put('a', young.url, 201);
+    });
+  }
+
+  it('has the declared shape when it is an error', async () => {
+    const failed = `
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [code, message]
+              additionalProperties: false
+              properties: { code: { type: string }, message: { type: string } }`;
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201': { description: made }
+      '400':
+        description: wrong${failed}
+    ${callbacks}
+`),
+    );
+    const wrong = await service.call({ method: 'POST', path: '/hooks', body: {} });
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.headers.get('content-type') ?? '', /^application\/json/);
+    const message = 'body#/url is required';
+    assert.deepEqual(wrong.json, { code: 'invalid_request', message });
+    const refused = { method: 'POST', path: '/hooks', body: { url: 'mailto:me' } };
+    const other = await service.call(refused);
+    assert.equal(other.status, 422);
+    assert.match(other.headers.get('content-type') ?? '', /^application\/problem\+json/);
+  });
+
+  for (const verb of ['delete', 'cancel', 'release']) {
+    it(`ends by POST …/{id}/${verb}`, async () => {
+      await using service = await serve(
+        documentOf(`
+/teams/{team}/hooks:
+  parameters: [{ name: team, in: path, required: true, schema: { type: string } }]
+  post:
+    ${body}
+    responses: { '201': { description: made } }
+    ${callbacks}
+/teams/{team}/hooks/{hook}/${verb}:
+  parameters:
+    - { name: team, in: path, required: true, schema: { type: string } }
+    - { name: hook, in: path, required: true, schema: { type: string } }
+  post: { responses: { '200': { description: gone } } }
+`),
+      );
+      const { id } = await service.subscribe({ path: '/teams/a/hooks', body: { url: hook } });
+      const path = `/teams/a/hooks/${id}/${verb}`;
+      assert.equal((await service.call({ method: 'POST', path })).status, 200);
+      assert.equal(await service.stateOf(id), 'ended');
+    });
+  }
 
   it('has the signing secret where a property is marked for it', async () => {
     await using service = await serve(

@@ -195,7 +195,7 @@ async function end({
   if (ending?.role.kind !== 'unsubscribe') return '';
   const { role } = ending;
   const path = ending.path.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) =>
-    name === role.id.name ? id : (sample.raw.path.get(name) ?? ''),
+    name === role.id?.name ? id : (sample.raw.path.get(name) ?? ''),
   );
   const credentials = carry(ending, service.key);
   const answer = await service.call({

@@ -191,6 +191,7 @@ function goodRequest(
 
 function withId(target: string, { path, role }: Served, id: string): string {
   if (role.kind !== 'unsubscribe') return target;
+  if (role.id === undefined) return target;
   const { in: place, name } = role.id;
   if (place === 'path')
     return path.replaceAll(/\{([^{}]+)\}/g, (_all, each: string) => (each === name ? id : 'x'));

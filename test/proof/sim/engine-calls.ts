@@ -52,6 +52,7 @@ export async function subscribeIn(
     variant,
     request,
     url: 'http://127.0.0.1/subscribe',
+    resource: undefined,
     idempotency: undefined,
   });
   assert(id !== undefined, 'the request has a callback URL');

@@ -165,7 +165,10 @@ function runsOf(edits: readonly EditCall[]): EditCall[][] {
   return runs;
 }
 
-function runOf({ verb }: EditCall): EditVerb | 'other' {
+/** A subscription that replaces another is written alone: it reads and ends the other first. */
+function runOf(call: EditCall): EditVerb | 'other' {
+  const { verb } = call;
+  if (call.verb === 'subscribe' && call.input.subscription.resource !== undefined) return 'other';
   return verb === 'publish' || verb === 'subscribe' || verb === 'unsubscribe' ? verb : 'other';
 }
 
@@ -177,7 +180,9 @@ function alikeIn(run: readonly EditCall[]): {
 } {
   return {
     publishes: run.flatMap((call) => (call.verb === 'publish' ? [call.input] : [])),
-    subscribes: run.flatMap((call) => (call.verb === 'subscribe' ? [call.input] : [])),
+    subscribes: run.flatMap((call) =>
+      call.verb === 'subscribe' && runOf(call) === 'subscribe' ? [call.input] : [],
+    ),
     unsubscribes: run.flatMap((call) => (call.verb === 'unsubscribe' ? [call.input] : [])),
   };
 }

@@ -70,12 +70,15 @@ export type Entry = { kind: 'entered'; version: number } | { kind: 'full'; quota
 
 /**
  * Increments the version for a new subscription, if the app's quota (else `fallback`) has room for
- * it.
+ * it. One that replaces another always has room: the other has already left.
  */
-export function* enterSubscription(appNo: number, fallback: number | undefined): Script<Entry> {
+export function* enterSubscription(
+  appNo: number,
+  { fallback, isReplacing }: { fallback: number | undefined; isReplacing: boolean },
+): Script<Entry> {
   const row = yield* only(appVersionSql.enter, appNo);
   const quota = toQuotas(row).subscriptions ?? fallback;
-  if (quota === undefined || integer(row, 'subscriptions') <= quota) {
+  if (quota === undefined || isReplacing || integer(row, 'subscriptions') <= quota) {
     return { kind: 'entered', version: integer(row, 'version') };
   }
   yield* all(appVersionSql.undo, appNo);

@@ -4,21 +4,23 @@ import { strict as assert } from 'node:assert';
 import { noControls } from '../../../core/domain/controls.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
-import { integer } from '../../sql/row.ts';
+import { integer, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
-import { all, only } from '../../sql/statement.ts';
+import { all, first, only } from '../../sql/statement.ts';
 import type { NewSubscription } from '../../port/store.ts';
-import { enterSubscription, addPatterns } from './patterns.ts';
+import { enterSubscription, addPatterns, raiseVersion } from './patterns.ts';
+import { endSubscription } from './end-subscription.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
 import { dropKey, keepOnce } from '../shared/idempotency.ts';
 import { arrangeLanes } from './arrange-lanes.ts';
-import { findSubscription } from './subscriptions.ts';
+import { findSubscription, subscriptionsSql } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
 
 export const subscribeSql = {
   subscription: `
     insert into subscription (id, app, contract, operation, secrets, version, created_ms)
     values (?1, ?2, ?3, ?4, ?5, ?6, ?7) returning no`,
+  resource: 'update subscription set resource = ?2 where no = ?1',
   callback: `
     insert into callback
       (app, subscription, position, label, event, definition, method, url, inactive, lane)
@@ -39,14 +41,32 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
     if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
     return { kind: 'expired' };
   }
-  const entry = yield* enterSubscription(appNo, subscriptionsMax);
+  const replaced = yield* endEarlier(subscription, nowMs);
+  const entry = yield* enterSubscription(appNo, {
+    fallback: subscriptionsMax,
+    isReplacing: replaced !== undefined,
+  });
   if (entry.kind === 'full') {
     if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
     return entry;
   }
   yield* create(subscription, { version: entry.version, nowMs });
-  return { kind: 'created', subscription: yield* found(appNo, id) };
+  const created = { kind: 'created', subscription: yield* found(appNo, id) } as const;
+  return replaced === undefined ? created : { ...created, replaced };
 };
+
+/** Ends the subscription that the new one replaces, and returns its id. */
+function* endEarlier(
+  { appNo, resource }: NewSubscription,
+  nowMs: number,
+): Script<string | undefined> {
+  if (resource === undefined) return undefined;
+  yield* raiseVersion(appNo); // Takes the lock: no other node subscribes at the resource now.
+  const row = yield* first(subscriptionsSql.ofResource, appNo, resource);
+  if (row === undefined) return undefined;
+  yield* endSubscription({ no: integer(row, 'no'), appNo, nowMs });
+  return text(row, 'id');
+}
 
 function* found(appNo: number, id: string): Script<Subscription> {
   const result = yield* findSubscription({ appNo, id });
@@ -58,7 +78,7 @@ function* create(
   input: NewSubscription,
   { version, nowMs }: { version: number; nowMs: number },
 ): Script<void> {
-  const { id, appNo, contract, operation, secrets, callbacks, controls, headers } = input;
+  const { id, appNo, contract, operation, secrets, callbacks, controls, headers, resource } = input;
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
@@ -71,6 +91,7 @@ function* create(
     const lane = lanes[active.indexOf(callback)];
     yield* addCallback(callback, { ...owner, contract, lane });
   }
+  if (resource !== undefined) yield* all(subscribeSql.resource, subscription, resource);
   if (controls === undefined) return;
   yield* keepControls(subscription, { controls, headers });
   yield* spreadControls(subscription, controls);

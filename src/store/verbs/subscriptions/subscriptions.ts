@@ -5,7 +5,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Subscription } from '../../../core/domain/subscription.ts';
 import { belowCursor, cursorAt } from '../../sql/cursor.ts';
 import type { Row } from '../../sql/row.ts';
-import { integer, toSubscription } from '../../sql/row.ts';
+import { integer, text, toSubscription } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, forEach } from '../../sql/statement.ts';
 import type { ReadInput } from '../../port/store.ts';
@@ -26,6 +26,9 @@ export const subscriptionsSql = {
   callbacks: `
     select ${callbackColumns}
     from callback where subscription = ?1 order by position`,
+  ofResource: `
+    select no, id from subscription
+    where app = ?1 and resource = ?2 and resource is not null and state <> 'ended'`,
   byNo: `
     select ${subscriptionColumns}
     from subscription where no = ?1`,
@@ -65,6 +68,11 @@ export function* findSubscription(input: { appNo: number; id: string }): Script<
 
 export const subscription: Read<'subscription'> = function* (input) {
   return (yield* findSubscription(input))?.subscription;
+};
+
+export const subscriptionOf: Read<'subscriptionOf'> = function* ({ appNo, resource }) {
+  const row = yield* first(subscriptionsSql.ofResource, appNo, resource);
+  return row && text(row, 'id');
 };
 
 export const subscriptions: Read<'subscriptions'> = function* ({ appNo, page, ...filter }) {

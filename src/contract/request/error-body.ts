@@ -1,0 +1,89 @@
+// Composes an error response in the shape that the operation declares for its status.
+import { valueAt } from '../../core/base/pointer.ts';
+import { bounds } from '../document/bounds.ts';
+import type { JsonObject } from '../document/document.ts';
+import type { ErrorShape, Operation } from '../model/contract.ts';
+import { OutOfWork } from '../schema/meter.ts';
+import { withValue } from './answer.ts';
+
+export interface ErrorFacts extends JsonObject {
+  title: string;
+  status: number;
+  code: string;
+  detail: string;
+  requestId: string;
+}
+
+/** Undefined: a problem document fits, or the operation declares no other body. */
+export function errorBody(
+  { errors }: Pick<Operation, 'errors'>,
+  problem: ErrorFacts,
+): { mediaType: string; body: JsonObject } | undefined {
+  const { status } = problem;
+  const range = `${String(status).charAt(0)}XX`;
+  const shape = errors.get(String(status)) ?? errors.get(range) ?? errors.get('default');
+  if (shape?.mediaType === undefined) return undefined;
+  const { mediaType, schema } = shape;
+  const work = { left: bounds.requestStepsMax };
+  try {
+    if (mediaType === problemType && schema?.check(problem, work).length === 0) return undefined;
+    if (schema === undefined)
+      return mediaType === problemType ? undefined : { mediaType, body: problem };
+    const full = fillError(shape, problem);
+    const faults = schema.check(full, work);
+    // What the schema does not allow is left out, if it is better without.
+    const less = faults.reduce((body, { field }) => without(body, field), full);
+    const isBetter = faults.length > 0 && schema.check(less, work).length < faults.length;
+    return { mediaType, body: isBetter ? less : full };
+  } catch (error) {
+    if (error instanceof OutOfWork) return undefined;
+    throw error;
+  }
+}
+
+const problemType = 'application/problem+json';
+
+function fillError({ schema, pointers, fills }: ErrorShape, problem: ErrorFacts): JsonObject {
+  let body: JsonObject = {};
+  for (const pointer of pointers) {
+    const { types } = pointer.reduce((shape, name) => shape?.property(name), schema?.shape()) ?? {
+      types: new Set<string>(),
+    };
+    const value = factFor(pointer.at(-1) ?? '', problem, types);
+    if (value !== undefined) body = withValue(body, pointer, value);
+  }
+  for (const { pointer, source } of fills) {
+    if (source.kind === 'field') continue;
+    if (source.kind === 'default' && valueAt(body, pointer) !== undefined) continue;
+    body = withValue(body, pointer, source.value);
+  }
+  return body;
+}
+
+/** What a property of this name means, as one of its types. */
+function factFor(name: string, problem: ErrorFacts, types: ReadonlySet<string>): unknown {
+  const fact = Object.entries(meanings).find(([, pattern]) => pattern.test(name))?.[0];
+  const isNumber = types.has('integer') || types.has('number');
+  const isText = types.size === 0 || types.has('string');
+  if (fact === 'status' || (fact === 'code' && isNumber && !isText)) {
+    return isNumber || types.size === 0
+      ? problem.status
+      : isText
+        ? String(problem.status)
+        : undefined;
+  }
+  return fact === undefined || !isText ? undefined : problem[fact];
+}
+
+const meanings: Readonly<Record<string, RegExp>> = {
+  status: /^(?:http)?[_-]?status(?:[_-]?code)?$/iu,
+  code: /^(?:error[_-]?)?(?:code|error)$/iu,
+  detail: /^(?:error[_-]?)?(?:message|msg|details?|description|reason)$/iu,
+  title: /^(?:title|summary)$/iu,
+  requestId: /^(?:request|trace|correlation)[_-]?id$/iu,
+};
+
+function without(body: JsonObject, field: string): JsonObject {
+  const [name = ''] = field.slice(1).split('/');
+  return Object.fromEntries(Object.entries(body).filter(([key]) => key !== name));
+}

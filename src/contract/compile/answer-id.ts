@@ -100,29 +100,29 @@ export function idFormOf({ pointers, schema, ends }: IdTakers): {
 } {
   const places = pointers.flatMap((pointer) => {
     const place = propertyAt(schema, pointer);
-    return place === undefined ? [] : [{ pointer, place, wish: wishOf(place) }];
+    return place === undefined ? [] : [{ pointer, place, demand: wishOf(place) }];
   });
   const parameters = ends.flatMap(({ draft, parameter }) => {
     const { schema: validator } = draft.parameters.find(({ name }) => name === parameter) ?? {};
-    return validator === undefined ? [] : [wishIn(validator)];
+    return validator === undefined ? [] : [demandIn(validator)];
   });
-  const wishes = [...places.map(({ wish }) => wish), ...parameters];
-  const form = (['integer31', 'integer', 'uuid'] as const).find((one) => wishes.includes(one));
-  for (const { place, wish } of places) {
-    if (wish !== undefined && wish !== form) {
-      warn(place, `is the subscriber id, but another place wants it as ${formNames[form ?? wish]}`);
+  const demands = [...places.map(({ demand }) => demand), ...parameters];
+  const form = (['integer31', 'integer', 'uuid'] as const).find((one) => demands.includes(one));
+  for (const { place, demand } of places) {
+    if (demand !== undefined && demand !== form) {
+      warn(place, `is the subscriber id, but another place wants it as ${formNames[form ?? demand]}`);
     }
   }
-  const numbers = places.filter(({ wish }) => wish?.startsWith('integer') === true);
+  const numbers = places.filter(({ demand }) => demand?.startsWith('integer') === true);
   return { form: form ?? 'prefixed', numbers: numbers.map(({ pointer }) => pointer) };
 }
 
 const formNames = { uuid: 'a UUID', integer: 'an integer', integer31: 'an integer of 32 bits' };
 
-type Wish = Exclude<IdForm, 'prefixed'> | undefined;
+type Demand = Exclude<IdForm, 'prefixed'> | undefined;
 
 /** Type and format of a schema that names an id. */
-function wishFor(type: unknown, format: unknown, maximum: unknown): Wish {
+function demandFor(type: unknown, format: unknown, maximum: unknown): Demand {
   const types = [type].flat();
   if (format === 'uuid') return 'uuid';
   if (types.includes('string') || !types.some((one) => one === 'integer' || one === 'number')) {
@@ -132,21 +132,21 @@ function wishFor(type: unknown, format: unknown, maximum: unknown): Wish {
   return isShort ? 'integer31' : 'integer';
 }
 
-function wishOf(place: RefNode): Wish {
+function wishOf(place: RefNode): Demand {
   const parts = [
     place,
     ...(child(place, 'allOf') === undefined ? [] : items(child(place, 'allOf'))),
   ];
   const value = (key: string): unknown =>
     parts.map((part) => child(part, key)?.value).find((one) => one !== undefined);
-  return wishFor(value('type'), value('format'), value('maximum'));
+  return demandFor(value('type'), value('format'), value('maximum'));
 }
 
-function wishIn(validator: Validator): Wish {
+function demandIn(validator: Validator): Demand {
   const { $ref, $defs } = validator.schema();
   const schema = $defs[$ref.slice($ref.lastIndexOf('/') + 1)];
   if (!isObject(schema)) return undefined;
-  return wishFor(own(schema, 'type'), own(schema, 'format'), own(schema, 'maximum'));
+  return demandFor(own(schema, 'type'), own(schema, 'format'), own(schema, 'maximum'));
 }
 
 /** The operations that the id of this subscription is passed to. */

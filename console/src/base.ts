@@ -17,7 +17,7 @@ export function withoutBase(path: string): string {
 
 /** Puts the base in front of every link, so that it also works in a new tab. */
 export function prefixLinks(): void {
-  const before = options.vnode;
+  const before = options.vnode?.bind(options);
   options.vnode = (vnode) => {
     const { type, props } = vnode;
     if (type === 'a' && 'href' in props && typeof props.href === 'string') {

@@ -110,7 +110,10 @@ export function idFormOf({ pointers, schema, ends }: IdTakers): {
   const form = (['integer31', 'integer', 'uuid'] as const).find((one) => demands.includes(one));
   for (const { place, demand } of places) {
     if (demand !== undefined && demand !== form) {
-      warn(place, `is the subscriber id, but another place wants it as ${formNames[form ?? demand]}`);
+      warn(
+        place,
+        `is the subscriber id, but another place wants it as ${formNames[form ?? demand]}`,
+      );
     }
   }
   const numbers = places.filter(({ demand }) => demand?.startsWith('integer') === true);

@@ -119,9 +119,11 @@ function undeclared(
     }
     schemas = below;
   }
-  const types = partsOf(schemas, $defs).flatMap((part) => [own(part, 'type') ?? []].flat());
+  const types = partsOf(schemas, $defs).flatMap((part) =>
+    [own(part, 'type')].flat().filter((type) => typeof type === 'string'),
+  );
   const usable = isUrl ? ['string', 'array'] : ['string', 'array', 'number', 'integer', 'boolean'];
-  if (types.length === 0 || types.some((type) => usable.includes(String(type)))) return undefined;
+  if (types.length === 0 || types.some((type) => usable.includes(type))) return undefined;
   const what = isUrl ? 'a URL' : 'a text';
   return `the request body has type ${types.join(' or ')} at "/${pointer.join('/')}", expected ${what}`;
 }

@@ -1,5 +1,5 @@
 // Overlays (OpenAPI Overlay 1.0) change a document when it is loaded, so that extensions can be added
-// to somebody else's file. The document on disk is never changed.
+// to a file that must stay as it is. The document on disk is never changed.
 import { dirname, resolve } from 'node:path';
 import { printPointer } from '../../core/base/pointer.ts';
 import { bounds } from './bounds.ts';

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { bounds } from '../../src/contract/document/bounds.ts';
 import type { Question, Report } from './hostile-child.ts';
 
 const run = promisify(execFile);
@@ -293,10 +294,12 @@ describe('references', { concurrency: 1 }, () => {
   it('a thousand in a row are followed or given up, wherever they stand', async () => {
     const row = numbered(1_001, (at) => (at === 1_000 ? { type: 'string' } : ref(at + 1)));
     const rows = await load({ 'a.json': contractOf(ref(0), schemas(row)) }, [5, 'x']);
-    assert.deepEqual(
-      rows.checks.map(({ faults }) => faults.length),
-      [1, 0],
-    );
+    for (const { faults } of rows.checks) {
+      assert.match(
+        faults[0]?.message ?? '',
+        new RegExp(`more than ${bounds.checkDepthMax} schemas`),
+      );
+    }
     const items = numbered(1_001, (at) =>
       at === 1_000
         ? { post: { parameters: [url] } }
@@ -601,7 +604,10 @@ describe('a schema made to hurt', { concurrency: 1 }, () => {
     );
     const report = await load({ 'a.json': contractOf({ patternProperties: patterns }) }, [names]);
     assert.equal(report.kind, 'loaded', report.message);
-    assert.match(report.checks[0]?.faults[0]?.message ?? '', /it takes more than 2500000 steps/);
+    assert.match(
+      report.checks[0]?.faults[0]?.message ?? '',
+      new RegExp(`it takes more than ${bounds.checkStepsMax} steps`),
+    );
   });
 
   it('with formats that backtrack does not exist', async () => {
@@ -650,8 +656,9 @@ describe('a schema made to hurt', { concurrency: 1 }, () => {
       [0, 1],
     );
     const values = Array.from({ length: 100_000 }, (_, at) => `value ${at}`);
-    const lists = await load({ 'a.json': contractOf({ items: { enum: values } }) }, [
-      values.slice(0, 40_000),
+    const common = values.slice(0, 20_000);
+    const lists = await load({ 'a.json': contractOf({ items: { enum: common } }) }, [
+      common.slice(0, 10_000),
       ['value 5', 'value x'],
     ]);
     assert.deepEqual(
@@ -686,7 +693,7 @@ describe('a schema made to hurt', { concurrency: 1 }, () => {
   });
 
   it('that compares every item with every other is checked in linear time', async () => {
-    const items = Array.from({ length: 2_000 }, (_, at) => ({ id: at, name: 'x', list: [at] }));
+    const items = Array.from({ length: 500 }, (_, at) => ({ id: at, name: 'x', list: [at] }));
     const schema = { type: 'array', uniqueItems: true };
     const report = await load({ 'a.json': contractOf(schema) }, [
       items,
@@ -694,7 +701,7 @@ describe('a schema made to hurt', { concurrency: 1 }, () => {
     ]);
     assert.deepEqual(
       report.checks.map(({ faults }) => faults.map(({ message }) => message)),
-      [[], ['must not repeat items: 7 and 2000 are equal']],
+      [[], ['must not repeat items: 7 and 500 are equal']],
     );
   });
 

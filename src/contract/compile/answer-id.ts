@@ -3,7 +3,7 @@ import type { IdForm } from '../../core/base/id.ts';
 import { isList, isObject, own } from '../document/document.ts';
 import { child, items, warn, type RefNode } from '../document/ref-node.ts';
 import type { Link, Location } from '../model/contract.ts';
-import { lastParameter, type DeclaredOperation } from '../model/declared-operations.ts';
+import { indexOf, lastParameter, type DeclaredOperation } from '../model/declared-operations.ts';
 import type { Validator } from '../schema/schema.ts';
 import { propertiesOf } from '../schema/shape.ts';
 import { propertyAt } from './answer-fills.ts';
@@ -100,7 +100,7 @@ export function idFormOf({ pointers, schema, ends }: IdTakers): {
 } {
   const places = pointers.flatMap((pointer) => {
     const place = propertyAt(schema, pointer);
-    return place === undefined ? [] : [{ pointer, place, demand: wishOf(place) }];
+    return place === undefined ? [] : [{ pointer, place, demand: demandOf(place) }];
   });
   const parameters = ends.flatMap(({ draft, parameter }) => {
     const { schema: validator } = draft.parameters.find(({ name }) => name === parameter) ?? {};
@@ -135,7 +135,7 @@ function demandFor(type: unknown, format: unknown, maximum: unknown): Demand {
   return isShort ? 'integer31' : 'integer';
 }
 
-function wishOf(place: RefNode): Demand {
+function demandOf(place: RefNode): Demand {
   const parts = [
     place,
     ...(child(place, 'allOf') === undefined ? [] : items(child(place, 'allOf'))),
@@ -154,13 +154,14 @@ function demandIn(validator: Validator): Demand {
 
 /** The operations that the id of this subscription is passed to. */
 export function endsOf({ drafts, unsubscribeIds, location, links }: EndHints): IdTakers['ends'] {
-  return drafts.flatMap((draft) => {
+  const { byId, byServedPath } = indexOf(drafts);
+  const below = location === undefined ? [] : (byServedPath.get(location.path) ?? []);
+  const linked = links.flatMap(({ operationId }) => byId.get(operationId) ?? []);
+  return [...new Set([...linked, ...below])].flatMap((draft) => {
     if (!unsubscribeIds.has(draft.operationId)) return [];
     const link = links.find(({ operationId }) => operationId === draft.operationId);
     const named = link && idOf(link)?.parameter;
-    const below =
-      draft.serverPath + draft.path === location?.path ? lastParameter(draft.path) : undefined;
-    const parameter = named ?? below;
+    const parameter = named ?? (below.includes(draft) ? lastParameter(draft.path) : undefined);
     return parameter === undefined ? [] : [{ draft, parameter }];
   });
 }

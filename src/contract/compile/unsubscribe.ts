@@ -95,15 +95,14 @@ const endingPath = /\/(?:cancel|delete|release)$/u;
 function postsBelow(
   drafts: readonly DeclaredOperation[],
 ): (subscribe: DeclaredOperation) => DeclaredOperation[] {
-  const posts = drafts.filter(({ method, path }) => method === 'POST' && endingPath.test(path));
+  const posts = Map.groupBy(
+    drafts.filter(({ method, path }) => method === 'POST' && endingPath.test(path)),
+    ({ path }) => path.replace(endingPath, '').replace(/\/\{[^{}/]+\}$/u, ''),
+  );
   return ({ method, path }) => {
     if (method !== 'POST') return [];
-    const folder = path.replace(/\/$/u, '');
-    return posts.filter((one) => {
-      const resource = one.path.replace(endingPath, '');
-      const parameter = lastParameter(resource);
-      return parameter !== undefined && resource === `${folder}/{${parameter}}`;
-    });
+    const below = posts.get(path.replace(/\/$/u, '')) ?? [];
+    return below.filter((one) => lastParameter(one.path.replace(endingPath, '')) !== undefined);
   };
 }
 

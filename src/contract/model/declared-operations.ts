@@ -60,6 +60,8 @@ export interface OperationIndex {
   byPlace: ReadonlyMap<string, DeclaredOperation>;
   /** The first draft of each path that ends in a parameter, by the path before the parameter. */
   byFolder: ReadonlyMap<string, { draft: DeclaredOperation; parameter: string }>;
+  /** By the path as it is served, with that of the server. */
+  byServedPath: ReadonlyMap<string, readonly DeclaredOperation[]>;
 }
 
 const indexes = new WeakMap<readonly DeclaredOperation[], OperationIndex>();
@@ -78,6 +80,7 @@ export function indexOf(drafts: readonly DeclaredOperation[]): OperationIndex {
         return [[one.path.slice(0, -parameter.length - 3), { draft: one, parameter }] as const];
       }),
     ),
+    byServedPath: Map.groupBy(drafts, ({ serverPath, path }) => serverPath + path),
   };
   indexes.set(drafts, index);
   return index;

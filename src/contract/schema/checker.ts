@@ -91,7 +91,7 @@ const never: Rule = (_value, at) =>
 
 function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
   const names = Object.keys(schema).filter((keyword) => order.has(keyword));
-  const size = names.reduce((sum, keyword) => sum + sizeOf(schema[keyword]), 0);
+  const size = names.reduce((sum, keyword) => sum + sizeOf(keyword, schema[keyword]), 0);
   meter.spend(costOf.readingSchema + costOf.reading * size);
   const found = names.toSorted(byOrder).flatMap((keyword) => {
     const limit = schema[keyword];
@@ -115,9 +115,12 @@ function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
   };
 }
 
-/** Of a keyword: the members or items that it has. */
-function sizeOf(limit: unknown): number {
-  if (isList(limit)) return 1 + limit.length;
+/**
+ * Of a keyword: the members or items that it has. The values of an `enum` are charged where they
+ * are put into a map, unless that happened at load.
+ */
+function sizeOf(keyword: string, limit: unknown): number {
+  if (isList(limit) && keyword !== 'enum') return 1 + limit.length;
   return isObject(limit) ? 1 + Object.keys(limit).length : 1;
 }
 

@@ -54,7 +54,7 @@ export const loadLimits = {
    * While publishes go on, one change begins after so many of them or after so long, whichever comes first, and at
    * most so many at once. Publishes go on until none has been in progress for `publishQuietMs`, longer than the main
    * thread may be too busy with new connections to read the next one. A change that has not begun after
-   * `changeTurnMs` is refused. A subscribe takes the CPU time of three to four publishes.
+   * `changeTurnMs` is refused. A subscribe takes the CPU time of two to five publishes.
    */
   publishesPerChange: 10,
   changeEveryMs: 16,

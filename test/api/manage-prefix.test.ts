@@ -95,7 +95,7 @@ describe('RINGBACK_MANAGE_PREFIX', () => {
     const replay = await service.call({
       method: 'POST',
       path: `${prefix}/replays`,
-      body: { subscriberId, from: '2020-01-01T00:00:00Z' },
+      body: { filter: { subscriberId, from: '2020-01-01T00:00:00Z' } },
     });
     assert.equal(replay.status, 201, replay.text);
     const location = replay.headers.get('location') ?? '';

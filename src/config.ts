@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposure.ts';
 import { type Environment, isGiven, readSetting, settings } from './config/settings.ts';
 import type { Quotas } from './core/load/quotas.ts';
-import { parseAllowTargets, type Policy } from './egress/guard/policy.ts';
+import { parseAllowTargets, type Policy } from './egress/guard/allow-list.ts';
 import type { Database } from './store/open/open.ts';
 
 type SettingName = keyof typeof settings;

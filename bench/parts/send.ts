@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 import { Pool } from 'undici';
 import { realWorld } from '../../src/core/base/world.ts';
 import { createGuard } from '../../src/egress/guard/guard.ts';
-import { parseAllowTargets } from '../../src/egress/guard/policy.ts';
+import { parseAllowTargets } from '../../src/egress/guard/allow-list.ts';
 import { callbackHeaders } from '../../src/egress/sign/request-head.ts';
 import { createSender } from '../../src/egress/http/send.ts';
 import { sign } from '../../src/egress/sign/sign.ts';

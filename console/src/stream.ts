@@ -1,5 +1,6 @@
 // The live view: one EventSource on /stream for the whole page. Nothing is queued: a page that was
-// hidden or disconnected gets `isReset` and reloads its lists.
+// hidden or disconnected gets `isReset` and reloads its lists. deliveries/live-list.ts applies the changes
+// to a list.
 import { computed, effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { base } from './base.ts';

@@ -3,7 +3,7 @@ import { durationMs } from '../core/base/written-time.ts';
 import { keyIdOf } from '../core/domain/key.ts';
 import type { KeyRing } from '../core/secrets/seal.ts';
 import { limits } from '../core/limits/limits.ts';
-import { parseAllowTargets, type Policy } from '../egress/guard/policy.ts';
+import { parseAllowTargets, type Policy } from '../egress/guard/allow-list.ts';
 import type { NodeRole } from '../store/port/node-verbs.ts';
 
 /** A parsed value, or a sentence that says what was expected. */

@@ -14,7 +14,7 @@ import type { Scope } from '../../src/core/domain/key.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import { realWorld, type World } from '../../src/core/base/world.ts';
 import { createGuard } from '../../src/egress/guard/guard.ts';
-import { parseAllowTargets } from '../../src/egress/guard/policy.ts';
+import { parseAllowTargets } from '../../src/egress/guard/allow-list.ts';
 import { createApp, ensureDefaultApp } from '../../src/engine/access/apps.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
 import type { Context } from '../../src/engine/context.ts';

@@ -8,7 +8,7 @@ import { systemConnector, type Connector } from '../../src/egress/http/connect.t
 import type { SendRequest } from '../../src/egress/http/exchange.ts';
 import type { Guard } from '../../src/egress/guard/guard.ts';
 import { createGuard } from '../../src/egress/guard/guard.ts';
-import { parseAllowTargets } from '../../src/egress/guard/policy.ts';
+import { parseAllowTargets } from '../../src/egress/guard/allow-list.ts';
 import type { Resolver } from '../../src/egress/guard/resolve.ts';
 import type { Sender, SenderOptions } from '../../src/egress/http/send.ts';
 import { createSender } from '../../src/egress/http/send.ts';

@@ -7,7 +7,7 @@ import { idMaker } from '../../src/core/base/id.ts';
 import { byTurns, untilQuiet } from '../../src/core/load/pace.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import { createGuard } from '../../src/egress/guard/guard.ts';
-import { parseAllowTargets } from '../../src/egress/guard/policy.ts';
+import { parseAllowTargets } from '../../src/egress/guard/allow-list.ts';
 import type { Sender } from '../../src/egress/http/send.ts';
 import { ensureDefaultApp } from '../../src/engine/access/apps.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';

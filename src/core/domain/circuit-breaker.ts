@@ -1,5 +1,6 @@
 // The circuit breaker of a lane: after several failures in a row, a lane gets one delivery at a time,
-// the probe, at growing intervals. A success closes it. Pure; lane.ts applies it.
+// the probe, at growing intervals. A success closes it. Pure: lane.ts applies it, and
+// store/verbs/subscriptions/failing-receivers.ts disables what has failed for days.
 import { limits } from '../limits/limits.ts';
 
 /** The part of a lane that the breaker knows. */

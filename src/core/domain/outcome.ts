@@ -9,11 +9,12 @@ export type Outcome =
   | { kind: 'dead'; reason: 'exhausted' }
   /**
    * The receiver wants no more callbacks: the subscription ends, in the transaction that stores the
-   * outcome (store/verbs/subscriptions/end-subscription.ts).
+   * outcome (store/verbs/subscriptions/end-subscription.ts). If the target has changed since the
+   * attempt began, it is retried instead (`settle` in engine/deliver/attempt.ts).
    */
   | { kind: 'gone' };
 
-/** 410 Gone: ends the subscription, unless the contract names another status. */
+/** 410 Gone: ends the subscription, unless the contract names another one (contract/compile/callbacks.ts). */
 export const goneStatus = 410;
 
 export interface Circumstances {

@@ -1,5 +1,6 @@
 // Decides when a delivery is retried. The operator sets the schedule; a receiver may ask for more
-// time, within bounds, but never for less.
+// time, within bounds, but never for less. The default schedule is `retry` in config/settings.ts; a
+// subscription may have its own (controls.ts).
 import type { Header } from './attempt.ts';
 
 const jitter = 0.2;

@@ -16,7 +16,7 @@ import { dial } from '../http/connect.ts';
 import type { Guard, RefusalCode, VetResult } from './guard.ts';
 import { showUrl } from '../../core/secrets/redact.ts';
 import { createGuard } from './guard.ts';
-import { parseAllowTargets } from './policy.ts';
+import { parseAllowTargets } from './allow-list.ts';
 import type { Resolution, Resolver } from './resolve.ts';
 
 const publicAddress = '93.184.215.14';

@@ -6,8 +6,8 @@ import { limits } from '../../core/limits/limits.ts';
 import { showUrl } from '../../core/secrets/redact.ts';
 import type { Address, Verdict } from './address.ts';
 import { formatIpv4, judge, parseAddress, unmap } from './address.ts';
-import type { Policy } from './policy.ts';
-import { portRule } from './policy.ts';
+import type { Policy } from './allow-list.ts';
+import { portRule } from './allow-list.ts';
 import type { Resolver } from './resolve.ts';
 import { localhostAddresses } from './resolve.ts';
 

@@ -12,7 +12,7 @@ import type { Connector, DialResult } from './connect.ts';
 import { dial, openVetted, systemConnector } from './connect.ts';
 import type { Guard, Vetted } from '../guard/guard.ts';
 import { createGuard } from '../guard/guard.ts';
-import { parseAllowTargets } from '../guard/policy.ts';
+import { parseAllowTargets } from '../guard/allow-list.ts';
 import type { Resolver } from '../guard/resolve.ts';
 
 const publicAddress = '93.184.215.14';

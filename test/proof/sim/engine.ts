@@ -8,7 +8,7 @@ import { noQuotas } from '../../../src/core/load/quotas.ts';
 import type { World } from '../../../src/core/base/world.ts';
 import { Deadlines } from '../../../src/egress/http/deadlines.ts';
 import { createGuard } from '../../../src/egress/guard/guard.ts';
-import { parseAllowTargets } from '../../../src/egress/guard/policy.ts';
+import { parseAllowTargets } from '../../../src/egress/guard/allow-list.ts';
 import type { Sender } from '../../../src/egress/http/send.ts';
 import { ensureDefaultApp } from '../../../src/engine/access/apps.ts';
 import type { Context } from '../../../src/engine/context.ts';

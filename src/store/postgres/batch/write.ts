@@ -1,5 +1,6 @@
 // Runs a batch of edits in one transaction. Neighbouring publishes are written together, and so are neighbouring
 // subscribes and unsubscribes; other edits run one at a time, in the order of the calls, until the time limit of a batch.
+// connection/transact.ts begins and commits; batch/persist.ts repeats a batch that failed.
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { FreshDelivery, Offer, Outlook } from '../../port/delivery-verbs.ts';

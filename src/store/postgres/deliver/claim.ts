@@ -1,6 +1,7 @@
 // Claim: leases pending deliveries to a node. Apps take turns, and lanes that have been ready for
 // longest come first. The index skips lanes that are full, held, broken or not due yet; lanes
-// locked by another node are skipped too.
+// locked by another node are skipped too. The parts of the query that both claims share are in
+// outlook.ts.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../../core/domain/lane.ts';
 import { linger, look, never, room } from '../../../core/domain/lane.ts';

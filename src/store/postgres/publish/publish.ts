@@ -1,5 +1,6 @@
 // Publishes many calls at once: events with their deliveries, or with the cursor of a fan-out, and
-// the idempotency keys, in one transaction. Replies are in the order of the calls.
+// the idempotency keys, in one transaction, which connection/transact.ts begins and
+// commits. Replies are in the order of the calls.
 import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';

@@ -1,5 +1,5 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
-// leaves.
+// leaves. transaction/transaction.ts begins and commits.
 import type { DatabaseSync } from 'node:sqlite';
 import type { FreshDelivery, Outlook, Worked } from '../../port/delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';

@@ -1,5 +1,5 @@
 // Publish: inserts events with their deliveries, or with the cursor of a fan-out, and the
-// idempotency key; all or nothing.
+// idempotency key; all or nothing: transaction/transaction.ts begins and commits.
 import type { DatabaseSync } from 'node:sqlite';
 import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';

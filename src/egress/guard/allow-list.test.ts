@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { parseAllowTargets, portRule } from './policy.ts';
+import { parseAllowTargets, portRule } from './allow-list.ts';
 
 function ranges(text: string): string[] {
   const read = parseAllowTargets(text);

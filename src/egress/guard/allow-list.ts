@@ -1,4 +1,5 @@
-// What callbacks may reach: the operator's allow list, and which ports. Mistakes in the setting are
+// The operator's allow list of addresses, and the ports that callbacks may use. address.ts knows which
+// addresses are refused without it; guard.ts decides about a whole URL. Mistakes in the setting are
 // returned as messages, because the configuration reports all of them at once.
 import type { Cidr } from './address.ts';
 import { isOpenable, parseCidr } from './address.ts';

@@ -106,7 +106,7 @@ describe('the statements of the store', () => {
   it('never notify', async () => {
     const statements = [...(await statementsIn('postgres')), ...(await statementsIn('verbs'))];
     assert(statements.length > 100);
-    const dir = new URL('../../migrations/postgres', import.meta.url);
+    const dir = new URL('../../migrations/postgres/', import.meta.url);
     const migrations = readdirSync(dir).map((name) => {
       return { name, sql: readFileSync(new URL(name, dir), 'utf8').replaceAll(/--.*/g, '') };
     });

@@ -80,7 +80,7 @@ export function indexOf(drafts: readonly DeclaredOperation[]): OperationIndex {
         return [[one.path.slice(0, -parameter.length - 3), { draft: one, parameter }] as const];
       }),
     ),
-    byServedPath: Map.groupBy(drafts, ({ serverPath, path }) => serverPath + path),
+    byServedPath: Map.groupBy(drafts, (one) => one.serverPath + one.path),
   };
   indexes.set(drafts, index);
   return index;

@@ -178,6 +178,11 @@ export interface ContractReport {
     security: string;
     /** Scope that the key needs. */
     scope?: string;
+    /**
+     * Statuses of errors that the operation can return and does not declare. Their body is
+     * `application/problem+json`.
+     */
+    undeclared?: readonly number[];
     variants: readonly VariantReport[];
   }[];
   unsubscribes: readonly {
@@ -189,6 +194,7 @@ export interface ContractReport {
     /** Location of the subscriber id. */
     takes: string;
     status: number;
+    undeclared?: readonly number[];
   }[];
   /** Number of other operations. */
   otherOperations?: number;

@@ -41,6 +41,7 @@ const all = [
   { number: 18, name: 'no_live_find' },
   { number: 19, name: 'publishers' },
   { number: 20, name: 'lane_app_ready' },
+  { number: 21, name: 'resource' },
 ];
 
 describe('applyMigrations', () => {

@@ -33,8 +33,8 @@ describe('subscribe', () => {
       { position: 2, lane: 2 },
     ]);
     assert.deepEqual(patterns(opened), [
-      { contract: 'Ringback', pattern: 'a.*', callback: 1, lane: 1, fresh: 2, died: null },
-      { contract: 'Ringback', pattern: '*', callback: 3, lane: 2, fresh: 2, died: null },
+      { contract: 'Ringback', pattern: 'a.*', callback: 1, lane: 1, born: 2, died: null },
+      { contract: 'Ringback', pattern: '*', callback: 3, lane: 2, born: 2, died: null },
     ]);
   });
 
@@ -143,7 +143,7 @@ describe('editSubscription', () => {
       pattern: 'b',
       callback: 2,
       lane: 2,
-      fresh: 3,
+      born: 3,
       died: null,
     });
     assert.deepEqual(lanes(opened).at(-1), { no: 2, state: 0, ready_ms: never });
@@ -206,6 +206,7 @@ describe('the schema', () => {
       { number: 18, name: 'no_live_find' },
       { number: 19, name: 'publishers' },
       { number: 20, name: 'lane_app_ready' },
+      { number: 21, name: 'resource' },
     ]);
   });
 

@@ -45,11 +45,22 @@ export function judgeForeign(
   const isRefused = intent === 'valid' && answer.status >= 400 && answer.status !== 422;
   return [
     ...ofStatus(undefined, answer),
-    ...ofUnrouted(deps, answer),
+    ...ofForeignError(deps, answer),
     ...ofHeaders(answer),
     ...(isRefused ? [`refused: a sample got ${answer.status} ${cut(answer.body.toString())}`] : []),
     ...(answer.status >= 400 ? ofSecrets(request, undefined, answer) : []),
   ];
+}
+
+/** A problem document, or JSON in the shape that the document declares for its errors. */
+function ofForeignError(deps: JudgeDeps, answer: WireAnswer): string[] {
+  const type = answer.header('content-type')?.split(';')[0] ?? '';
+  const isOwnShape =
+    type !== 'application/problem+json' && /^application\/(?:.+\+)?json$/.test(type);
+  if (!isOwnShape) return ofUnrouted(deps, answer);
+  const { status, body } = answer;
+  const isRead = status < 400 || body.length === 0 || asJson(body) !== undefined;
+  return isRead ? [] : [`no JSON: status ${status} ${cut(body.toString())}`];
 }
 
 /** The operation that the request is for; undefined where that is not known. */

@@ -42,6 +42,13 @@ export async function judgeLeases(
     let taken: { by: Arrival; lease: number } | undefined;
     for (const arrival of came.toSorted((a, b) => a.atMs - b.atMs)) {
       const lease = leaseAt(held, arrival.atMs, record.lagAt(arrival.atMs));
+      const frozen = held.findLast((one) => isFrozenBefore(one, arrival.atMs, fates))?.lease;
+      if (lease === undefined && frozen !== undefined && !seen.has(frozen)) {
+        // Its node was frozen between the last check and the first byte, which nothing can prevent.
+        duplicates['frozen'] = (duplicates['frozen'] ?? 0) + 1;
+        seen.set(frozen, arrival);
+        continue;
+      }
       if (lease === undefined) {
         flaws.push(`${delivery} came at ${arrival.atMs} when nobody held it: ${printed(held)}`);
         continue;
@@ -61,6 +68,14 @@ export async function judgeLeases(
     }
   }
   return { duplicates, flaws };
+}
+
+function isFrozenBefore(
+  { lease, atMs }: Lease,
+  beforeMs: number,
+  fates: ReadonlyMap<number, string>,
+): boolean {
+  return lease !== undefined && atMs < beforeMs && causeOf(lease, fates) === 'frozen';
 }
 
 /** The lease under which a callback came; undefined when that had ended before. */

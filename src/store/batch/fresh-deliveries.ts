@@ -24,13 +24,13 @@ export function freshFrom(
   origin: Origin,
   prepareRequests: (deliveries: readonly Leased[]) => void,
 ): Fresh {
-  let told: { fresh: readonly FreshDelivery[]; leased: readonly Leased[] } | undefined;
+  let announced: { fresh: readonly FreshDelivery[]; leased: readonly Leased[] } | undefined;
   return {
     announce: (fresh) => {
-      told = { fresh, leased: leasedFrom(fresh, origin) };
-      prepareRequests(told.leased);
+      announced = { fresh, leased: leasedFrom(fresh, origin) };
+      prepareRequests(announced.leased);
     },
-    of: (fresh) => (told?.fresh === fresh ? told.leased : leasedFrom(fresh, origin)),
+    of: (fresh) => (announced?.fresh === fresh ? announced.leased : leasedFrom(fresh, origin)),
   };
 }
 

@@ -179,7 +179,7 @@ const titles = {
   },
   admissionPublishLimit: {
     name: 'ringback_admission_publish_limit',
-    help: 'Maximum number of publishes in progress, currently.',
+    help: 'Maximum number of publishes of one app in progress, currently: the lowest of all apps.',
   },
   admissionChangeLimit: {
     name: 'ringback_admission_change_limit',

@@ -2,7 +2,7 @@
 // stopped in reverse order when a start fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardServer, type Door } from './api/server/admission.ts';
+import { admitRequests, type RequestAdmission } from './api/server/admission.ts';
 import { serveDirectly } from './api/direct/serve.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers/handlers.ts';
@@ -153,7 +153,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store } = parts.context;
-  const { server, connections, admission, door } = createDoor(parts);
+  const { server, connections, admission, requestAdmission } = createAdmittingServer(parts);
   cleanup.defer(async () => closeServer({ server, connections }, world));
   const answering = withStoreTimeout(store, {
     deadlines,
@@ -205,7 +205,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     const { logFact, tracer } = outside;
     const { answered: onAnswered } = parts.meter;
     const logging = { world, log, logFact, tracer, onAnswered };
-    serveDirectly(server, { ...logging, newId, door, connections, served });
+    serveDirectly(server, { ...logging, newId, requestAdmission, connections, served });
   }
   // Otherwise the server would listen on every address of that name, and only one of them would
   // have limits.
@@ -216,9 +216,9 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
 }
 
 /** Creates the server, which refuses requests when it is overloaded. */
-function createDoor({ config, outside, context, contracts, meter }: Parts): Server & {
+function createAdmittingServer({ config, outside, context, contracts, meter }: Parts): Server & {
   admission: Admission;
-  door: Door;
+  requestAdmission: RequestAdmission;
 } {
   const { world, log, logFact, tracer } = outside;
   const { newId } = context;
@@ -228,8 +228,15 @@ function createDoor({ config, outside, context, contracts, meter }: Parts): Serv
   const options = { world, log, logFact, tracer, newId, trustProxy, tls, onAnswered };
   const { server, connections } = createServer(options);
   const admission = createAdmission(world);
-  const door = guardServer(server, { admission, contracts, world, newId, log, onAnswered });
-  return { server, connections, admission, door };
+  const requestAdmission = admitRequests(server, {
+    admission,
+    contracts,
+    world,
+    newId,
+    log,
+    onAnswered,
+  });
+  return { server, connections, admission, requestAdmission };
 }
 
 /** Starts the metrics that an operator can scrape. */

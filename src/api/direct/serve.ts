@@ -17,7 +17,7 @@ import type { Arrived } from '../operations/read-call.ts';
 import type { Reply } from '../request/call.ts';
 import { readHead } from '../request/raw-request.ts';
 import { hasKey, logRequest, type RequestLog } from '../request/request-log.ts';
-import type { Door } from '../server/admission.ts';
+import type { RequestAdmission } from '../server/admission.ts';
 import type { Connections } from '../server/connections.ts';
 import { readRequestId, answerHeaders } from '../server/server.ts';
 import { DirectConnection, type Answer } from './connection.ts';
@@ -25,7 +25,7 @@ import type { Head, WholeRequest } from './read-whole.ts';
 
 export interface DirectDeps extends RequestLog {
   newId: () => string;
-  door: Door;
+  requestAdmission: RequestAdmission;
   connections: Connections;
   /** All mounted operations. */
   served: readonly Served[];
@@ -103,7 +103,7 @@ interface Asked {
 
 async function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
   const { one, whole, socket, printAnswer } = asked;
-  const { door, connections, world, newId } = deps;
+  const { requestAdmission, connections, world, newId } = deps;
   const { head, body } = whole;
   const { url, headersDistinct } = head;
   const visit = connections.visit(socket);
@@ -119,15 +119,15 @@ async function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
     body,
     notes: { startedMs: world.monotonicMs(), facts: {}, span: undefined },
   };
-  const ticket = door.enter(
+  const ticket = requestAdmission.enter(
     { kind: 'publish', operation: one.operation.operationId },
     body.length,
     socket,
   );
   const reply =
     ticket === undefined
-      ? door.turnAway(request)
-      : await replyTo(request, { one, door, ticket, head, socket });
+      ? requestAdmission.refuse(request)
+      : await replyTo(request, { one, requestAdmission, ticket, head, socket });
   const isLast = visit.isLast || asked.isClosing();
   const over = (): void => {
     ticket?.finish();
@@ -150,7 +150,7 @@ async function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
 
 interface LetIn {
   one: Served;
-  door: Door;
+  requestAdmission: RequestAdmission;
   ticket: Ticket;
   head: Head;
   socket: Socket;
@@ -158,14 +158,14 @@ interface LetIn {
 
 /** The same steps as on the regular path (mount.ts, admission.ts). */
 async function replyTo(request: Arrived, letIn: LetIn): Promise<Reply> {
-  const { one, door, ticket, head, socket } = letIn;
+  const { one, requestAdmission, ticket, head, socket } = letIn;
   try {
     head.raw ??= readHead({ ...head, socket, hasBody: true });
     const arriving = one.arrive(request, head.raw);
     if (arriving !== undefined) await arriving;
     const bytes = request.body instanceof Uint8Array ? request.body.length : 0;
-    door.checkKey({ arrival: request.arrival, ticket, socket, bytes });
-    door.refuseUnless(ticket.begin());
+    requestAdmission.checkKey({ arrival: request.arrival, ticket, socket, bytes });
+    requestAdmission.refuseUnless(ticket.begin());
     return await one.answer(request);
   } catch (error) {
     return one.refuse(request, error);

@@ -36,7 +36,7 @@ export async function loadContract(path: string, options: LoadOptions = {}): Pro
   if (!isObject(document.root)) return compile(document, { budget });
   const { prefix = '' } = options;
   const placed = prefix === '' ? document.root : { ...document.root, servers: [{ url: prefix }] };
-  const opened = openOperationWarnings(placed, options.open ?? []);
+  const opened = openOperations(placed, options.open ?? []);
   const root = options.requireAppId === true ? requireAppId(opened) : opened;
   const contract = compile({ ...document, root }, { budget, contractRoot });
   const unused = warnings.map((message) => ({ pointer: '#', message }));
@@ -60,7 +60,7 @@ function compile(document: Document, options: SourceOptions): Contract {
 // Copies a document so that some operations need no key. The given document is never changed. The
 // copy is also the one that is served, so that readers see it.
 
-function openOperationWarnings(document: JsonObject, ids: readonly string[]): JsonObject {
+function openOperations(document: JsonObject, ids: readonly string[]): JsonObject {
   const { paths } = document;
   if (!isObject(paths)) return document;
   const opened = Object.entries(paths).map(([path, item]) => [

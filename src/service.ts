@@ -10,7 +10,11 @@ import { closeServer, createServer, localUrl, type Server } from './api/server/s
 import { mount } from './api/server/mount.ts';
 import type { Config } from './config.ts';
 import { createPages } from './api/pages/pages.ts';
-import { acceptedContracts, judgeContracts, type Verdicts } from './contract/report/verdict.ts';
+import {
+  acceptedContracts,
+  checkContracts,
+  type CheckedContracts,
+} from './contract/report/check-contracts.ts';
 import { withPrefix } from './core/base/id.ts';
 import { limits } from './core/limits/limits.ts';
 import { packageFolder } from './core/base/package.ts';
@@ -39,7 +43,7 @@ export interface Service extends AsyncDisposable, First {
   /** The same, with the prefix of the management API. */
   manageUrl: string;
   role: Config['role'];
-  contracts: Verdicts;
+  contracts: CheckedContracts;
   /** A one-time sign-in link to the console; undefined when no key may manage the app `default`. */
   signInLink: () => Promise<string | undefined>;
 }
@@ -49,7 +53,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   const { log } = outside;
   // Before the store: the first key is shown only once, so a first start must not fail because of a
   // document after creating it.
-  const contracts = acceptedContracts(await judgeContracts(contractFiles(config)));
+  const contracts = acceptedContracts(await checkContracts(contractFiles(config)));
   const opened = await openContext(config, outside, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
   for (const { title, warnings } of contracts.executed) {
@@ -103,7 +107,7 @@ const consoleFolder = join(packageFolder, 'console', 'dist');
 interface Parts extends Opened {
   config: Config;
   outside: Outside;
-  contracts: Verdicts;
+  contracts: CheckedContracts;
   self: Liveness;
   feed: Feed;
   deadlines: Deadlines;
@@ -111,7 +115,7 @@ interface Parts extends Opened {
 
 /** The work of a worker: deliver, and take in events published by SQL. */
 function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
-  const { config, outside, context, reach, contracts, self, meter } = parts;
+  const { config, outside, context, invalidation, contracts, self, meter } = parts;
   const { world, log, network } = outside;
   const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
@@ -119,7 +123,7 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
     self,
     contracts: contracts.known,
     sender,
-    reach,
+    invalidation,
     waitsMs: config.retry,
     timeoutMs: config.timeout,
     log,

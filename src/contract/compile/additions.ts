@@ -150,18 +150,18 @@ function compileScheme(
 ): Addition | undefined {
   const scheme = at(rootOf(it.place), 'components', 'securitySchemes', name);
   if (scheme === undefined) return undefined;
-  const way = wayOf(scheme);
-  if (way === undefined) return undefined;
+  const carrier = carrierOf(scheme);
+  if (carrier === undefined) return undefined;
   const own = child(scheme, 'x-ringback-value');
   if (own !== undefined) {
     const value = templateAt(own);
     checkVisible(expressionsOf(value), own, it.draft);
-    return { ...way, value, required: false, expires: undefined, secrets: secretsIn(value) };
+    return { ...carrier, value, required: false, expires: undefined, secrets: secretsIn(value) };
   }
-  const beside = way.form === 'bearer' ? credentialBeside(it.draft, target) : undefined;
+  const beside = carrier.form === 'bearer' ? credentialBeside(it.draft, target) : undefined;
   if (beside === undefined) return undefined;
   return {
-    ...way,
+    ...carrier,
     value: [{ kind: 'expression', expression: bodyAt(beside, 'accessToken') }],
     required: false,
     expires: bodyAt(beside, 'accessTokenExpiresUtc'),
@@ -169,7 +169,7 @@ function compileScheme(
   };
 }
 
-function wayOf(scheme: RefNode): Pick<Addition, 'in' | 'name' | 'form'> | undefined {
+function carrierOf(scheme: RefNode): Pick<Addition, 'in' | 'name' | 'form'> | undefined {
   const type = text(scheme, 'type');
   const httpScheme = (text(scheme, 'scheme') ?? '').toLowerCase();
   const authorization = { in: 'header', name: 'authorization' } as const;

@@ -6,7 +6,7 @@ import { changeRange, publishRange } from '../../core/load/admission.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../core/base/linked-list.ts';
-import { ChangeTurns, type Verdict } from './change-turns.ts';
+import { ChangeTurns, type TurnAnswer } from './change-turns.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import { AppLimits } from './app-limits.ts';
 import {
@@ -30,7 +30,7 @@ export interface Ticket {
    */
   begin(): boolean;
   /** Calls back when the work may begin: at once, unless it is a change. Never after `finish`. */
-  turn(answer: (verdict: Verdict) => void): void;
+  turn(answer: (verdict: TurnAnswer) => void): void;
   /** The work is done, and the answer waits for the client to read it. */
   answer(answer: LargeAnswer): void;
   /** Answered and read, or aborted. Idempotent. */
@@ -240,7 +240,7 @@ function begin(state: AdmissionState, one: Entered): boolean {
   return true;
 }
 
-function turn(state: AdmissionState, one: Entered, answer: (verdict: Verdict) => void): void {
+function turn(state: AdmissionState, one: Entered, answer: (verdict: TurnAnswer) => void): void {
   if (one.state === 'over') return;
   if (roomOf(one.kind) !== 'change') {
     answer('begin');

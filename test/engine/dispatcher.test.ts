@@ -19,7 +19,7 @@ import { createWindow, type Result, type Window } from '../../src/engine/deliver
 import type {
   Delivery,
   Offer,
-  Outlook,
+  NextWork,
   Settled,
   Settlement,
   Target,
@@ -582,7 +582,7 @@ function leasedOf(event: string, lane: number, concurrency?: number): Leased {
   };
 }
 
-const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
+const quiet: NextWork = { readyMs: undefined, isFanningOut: false };
 const nothing: Omit<Worked, 'readyMs'> = {
   claimed: [],
   fannedOut: { deliveries: [], isMore: false },
@@ -843,10 +843,10 @@ describe('Dispatcher', () => {
     const { dispatcher, worker, works, end } = dispatch(world);
     const count = limits.windowClaimedMax - limits.fanOutStepMin + 1;
     const all = Array.from({ length: count }, (_, i) => `e${i}`);
-    const outlook = { readyMs: undefined, isFanningOut: true };
+    const nextWork = { readyMs: undefined, isFanningOut: true };
     worker().take(
       all.map((event, lane) => leasedOf(event, lane)),
-      outlook,
+      nextWork,
     );
     assert.equal(worker().fanOut(), undefined);
     const before = works();

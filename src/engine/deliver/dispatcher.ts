@@ -10,7 +10,7 @@ import type {
   DeliverySink,
   LeaseOffer,
   Offer,
-  Outlook,
+  NextWork,
   Settled,
   Settlement,
   Worked,
@@ -108,7 +108,7 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
     return this.#mayTake() ? this.#offer('offer') : undefined;
   }
 
-  take(deliveries: readonly Leased[], { readyMs, isFanningOut }: Outlook): void {
+  take(deliveries: readonly Leased[], { readyMs, isFanningOut }: NextWork): void {
     if (isFanningOut) this.#isFanningOut = true;
     this.#start(deliveries);
     this.#noteReady(readyMs ?? never);

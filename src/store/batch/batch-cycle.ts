@@ -216,7 +216,7 @@ export class BatchCycle {
       if (takeUp !== undefined) this.#worker?.refused();
       refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
     } else {
-      this.#worker?.take(inserted.of(reply.fresh), reply.outlook);
+      this.#worker?.take(inserted.of(reply.fresh), reply.nextWork);
       if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
       queue.putBack(taken.slice(reply.edits.length));
       this.handOut(() => {

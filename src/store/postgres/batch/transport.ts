@@ -217,9 +217,9 @@ class PostgresNode {
       ));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#notifier.notify();
-    const { replies: edits, fresh, outlook } = written;
+    const { replies: edits, fresh, nextWork } = written;
     this.#held.took(fresh, batch.offer);
-    const reply = { kind: 'written', settled: [], edits, fresh, outlook } as const;
+    const reply = { kind: 'written', settled: [], edits, fresh, nextWork } as const;
     const postponed = batch.edits.length - edits.length;
     return postponed === 0 ? reply : { ...reply, postponed };
   }

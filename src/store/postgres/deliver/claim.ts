@@ -1,7 +1,7 @@
 // Claim: leases pending deliveries to a node. Apps take turns, and lanes that have been ready for
 // longest come first. The index skips lanes that are full, held, broken or not due yet; lanes
 // locked by another node are skipped too. The parts of the query that both claims share are in
-// outlook.ts.
+// next-work.ts.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../../core/domain/lane.ts';
 import { linger, look, never, room } from '../../../core/domain/lane.ts';
@@ -12,7 +12,7 @@ import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { hasRoom, readyApps, slotsJson } from './outlook.ts';
+import { hasRoom, readyApps, slotsJson } from './next-work.ts';
 import { laneIsOlder } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 

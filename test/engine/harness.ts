@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { withPrefix } from '../../src/core/base/id.ts';
 import { loadContract } from '../../src/contract/compile/load.ts';
 import { idMaker } from '../../src/core/base/id.ts';
-import { byTurns, untilQuiet } from '../../src/core/load/pace.ts';
+import { sendEachTurn, sendWhenQuiet } from '../../src/core/load/batch-pacer.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import { createGuard } from '../../src/egress/guard/guard.ts';
 import { parseAllowTargets } from '../../src/egress/guard/allow-list.ts';
@@ -79,7 +79,7 @@ export async function startEngine(
   const disabled: string[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
   const lasting = { ...transport, close: async () => undefined };
-  const alone = storeOver(lasting, steady, { pace: isShared ? untilQuiet() : byTurns() });
+  const alone = storeOver(lasting, steady, { pacer: isShared ? sendWhenQuiet() : sendEachTurn() });
   const store = isShared ? { ...alone, isShared, pollMs: clusterPollMs } : alone;
   const newId = idMaker(steady);
   const { app } = await ensureDefaultApp({ world, store, newId }, 'k'.repeat(40));

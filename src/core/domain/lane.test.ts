@@ -335,8 +335,8 @@ describe('headExpired', () => {
 
   it('keeps the wait of a breaker, but no longer one', () => {
     const broken = { ordered: true, failures: brokenAfter };
-    const soon = headExpired(lane({ ...broken, gateMs: nowMs + 7 }), nowMs);
-    assert.deepEqual([soon?.gateMs, soon?.readyMs], [nowMs + 7, nowMs + 7]);
+    const expired = headExpired(lane({ ...broken, gateMs: nowMs + 7 }), nowMs);
+    assert.deepEqual([expired?.gateMs, expired?.readyMs], [nowMs + 7, nowMs + 7]);
     const late = headExpired(lane({ ...broken, gateMs: nowMs + hour }), nowMs);
     assert.deepEqual([late?.gateMs, late?.readyMs], [nowMs + 30_000, nowMs + 30_000]);
   });

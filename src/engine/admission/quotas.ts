@@ -12,7 +12,7 @@ import {
   rescale,
   take,
 } from '../../core/load/quotas.ts';
-import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
+import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Store } from '../../store/port/store.ts';
 
@@ -46,7 +46,7 @@ export function createQuotas({ world, store, fallback }: QuotaDeps): AppQuotas {
     spend: (app, events) => {
       const perSecond = quotasOf(app.quotas, fallback).eventsPerSecond;
       if (perSecond === undefined) return {};
-      return followed(sharers(), (nodes) => {
+      return whenReady(sharers(), (nodes) => {
         const share = perSecond / nodes;
         const nowMs = world.monotonicMs();
         const known = debts.get(app.no) ?? { perSecond: share, paidMs: 0 };

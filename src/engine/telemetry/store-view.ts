@@ -43,7 +43,7 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
     const taken = censor.take();
     const last = censor.last();
     if (last === undefined) return taken;
-    return soon(deadlines, limits.laneScanAnswerMs, taken).then((now) => now ?? last);
+    return within(deadlines, limits.laneScanAnswerMs, taken).then((now) => now ?? last);
   };
   const ask = async (): Promise<StoreView | undefined> => {
     try {
@@ -53,7 +53,7 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
         store.read('nodes', {}),
         diskOf(database),
       ]);
-      const counted = await soon(deadlines, limits.scrapeAnswerMs / 2, laneScan());
+      const counted = await within(deadlines, limits.scrapeAnswerMs / 2, laneScan());
       const view = { gauges, nodes, disk, laneScan: counted, nowMs };
       seen = { view, untilMs: world.monotonicMs() + limits.scrapeKeepMs };
       return view;
@@ -69,13 +69,13 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
     look: async () => {
       if (seen !== undefined && world.monotonicMs() < seen.untilMs) return seen.view;
       inFlight ??= ask();
-      return soon(deadlines, limits.scrapeAnswerMs, inFlight);
+      return within(deadlines, limits.scrapeAnswerMs, inFlight);
     },
   };
 }
 
 /** The result, if it arrives in time; undefined otherwise. */
-async function soon<T>(
+async function within<T>(
   deadlines: Deadlines,
   ms: number,
   promised: Promise<T>,

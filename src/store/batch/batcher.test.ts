@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { byTurns, untilQuiet, type MakePace } from '../../core/load/pace.ts';
+import { sendEachTurn, sendWhenQuiet, type CreatePacer } from '../../core/load/batch-pacer.ts';
 import type {
   FreshDelivery,
   Offer,
@@ -70,8 +70,8 @@ describe('createBatcher', () => {
     assert.deepEqual(order, [1, 2, 3]);
   });
 
-  it('sends nothing while each turn adds more, with untilQuiet', async () => {
-    const { transport, batcher } = setUp({ pace: untilQuiet() });
+  it('sends nothing while each turn adds more, with sendWhenQuiet', async () => {
+    const { transport, batcher } = setUp({ pacer: sendWhenQuiet() });
     const edits = [forget(batcher, 1), forget(batcher, 2)];
     await turn();
     edits.push(forget(batcher, 3));
@@ -83,8 +83,8 @@ describe('createBatcher', () => {
     await Promise.all(edits);
   });
 
-  it('sends the edits of one turn together, at its end, with byTurns', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+  it('sends the edits of one turn together, at its end, with sendEachTurn', async () => {
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
     const settled = batcher.settle(settlement('a'));
     assert.deepEqual(transport.limitsSent(), []);
@@ -98,8 +98,8 @@ describe('createBatcher', () => {
     await Promise.all([...edits, settled]);
   });
 
-  it('sends edits that arrived with a reply before that reply is handed out, with byTurns', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+  it('sends edits that arrived with a reply before that reply is handed out, with sendEachTurn', async () => {
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const first = forget(batcher, 1).then(() => transport.left);
     await turn();
     transport.write();
@@ -109,8 +109,8 @@ describe('createBatcher', () => {
     await second;
   });
 
-  it('sends edits that waited for a reply with those that follow in the same turn, with byTurns', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+  it('sends edits that waited for a reply with those that follow in the same turn, with sendEachTurn', async () => {
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const edits = [forget(batcher, 1)];
     await turn();
     edits.push(forget(batcher, 2));
@@ -124,7 +124,7 @@ describe('createBatcher', () => {
   });
 
   it('closes after the replies that wait for the end of a turn', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const heard: string[] = [];
     const edit = forget(batcher, 1).then(() => heard.push('answered'));
     const closed = batcher.close().then(() => heard.push('closed'));
@@ -1049,7 +1049,7 @@ interface Sizes {
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;
   kinds?: 'together' | 'apart';
-  pace?: MakePace;
+  pacer?: CreatePacer;
   onBatch?: (batch: BatchFacts) => void;
 }
 

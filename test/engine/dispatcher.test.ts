@@ -15,7 +15,7 @@ import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import { changeSubscription } from '../../src/engine/subscribe/subscriptions.ts';
 import { createTargetCache } from '../../src/engine/targets/target-cache.ts';
 import { noChoice } from '../../src/core/domain/read-controls.ts';
-import { createWindow, type Result, type Window } from '../../src/engine/deliver/window.ts';
+import { createWindow, type AttemptResult, type Window } from '../../src/engine/deliver/window.ts';
 import type {
   Delivery,
   Offer,
@@ -35,7 +35,7 @@ interface LaneWindow extends Pick<Window, 'limit' | 'claimRoom' | 'size'> {
   offer: () => Offer;
   claimOffer: () => Offer;
   enter: (lane: number, concurrency?: number) => void;
-  leave: (lane: number, result: Result) => { wasFull: boolean };
+  leave: (lane: number, result: AttemptResult) => { wasFull: boolean };
   hasUnofferedRoom: (lane: number) => boolean;
 }
 

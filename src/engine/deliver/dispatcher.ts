@@ -315,14 +315,14 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
 // How long a stop must wait so that no attempt in flight is cut off: each has the timeout that its
 // subscription chose.
 
-export interface Longest {
+export interface LongestTimeout {
   /** Call when an attempt begins; the function returned, when it ends. */
   begin(timeoutMs: number): () => void;
   /** The longest timeout of the attempts in flight; 0 if there are none. */
   ms(): number;
 }
 
-export function createLongest(): Longest {
+export function createLongestTimeout(): LongestTimeout {
   const inFlight = new Map<number, number>();
   const count = (timeoutMs: number, by: number): void => {
     const now = (inFlight.get(timeoutMs) ?? 0) + by;

@@ -47,7 +47,7 @@ export function* walkStretches(
   asks: readonly Ask[],
   { looks = 1 } = {},
 ): Walk<Step> {
-  const ahead = findNextWork(stretches);
+  const ahead = lookAhead(stretches);
   const size = { rows: limits.pieceRowsMin, looks };
   for (;;) {
     const some = yield* ahead.take(size.looks);
@@ -142,7 +142,7 @@ interface Ahead {
 }
 
 /** Reads ahead in the source, and buffers the items. */
-function findNextWork(source: Walk<Stretch | Step>): Ahead {
+function lookAhead(source: Walk<Stretch | Step>): Ahead {
   const known: (Stretch | Step)[] = [];
   let isEnd = false;
   return {

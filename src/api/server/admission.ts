@@ -43,7 +43,8 @@ declare module 'node:net' {
 export interface RequestAdmission {
   /** Undefined: no room; answer with `refuse` and nothing else. */
   enter(requestClass: RequestClass, bytes: number, socket: Socket): Ticket | undefined;
-  refuse(request: { id: string }): ProblemReply;
+  /** Resolves when the refusal may be sent: at once, unless there are many. */
+  refuse(requestId: string): Promise<ProblemReply>;
   /**
    * Call once the key was checked. Throws if its app has used up its share, or there is no room for
    * the body.
@@ -90,6 +91,7 @@ export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): Req
     logOverload();
     return undefined;
   };
+  const refuse: RequestAdmission['refuse'] = async (id) => refusalInTurn(admission, id);
   // After authentication: the body of a request without a valid key is never read, so it takes no
   // bytes from others.
   server.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -106,10 +108,7 @@ export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): Req
     else awaitTurn(ticket, { logOverload, done });
   });
   server.addHook('onSend', (request, _reply, payload, done) => {
-    const { raw } = request;
-    const isPublic = !hasKey(request);
-    const cut = (): void => void raw.socket.destroy();
-    raw.ticket?.answer({ bytes: answerBytes(payload), isPublic, cut });
+    countUnread(request, payload);
     done();
   });
   // Called below once a request is admitted. Other listeners for requests stay.
@@ -121,7 +120,7 @@ export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): Req
       const ticket = enter(requestClass, bodyBytes(request, limits.bodyBytesMax), request.socket);
       if (ticket === undefined) {
         const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
-        refuse(response, { id, isClosing });
+        void refuse(id).then((reply) => sendRefusal(response, { id, reply, isClosing }));
         return;
       }
       request.ticket = ticket;
@@ -129,7 +128,14 @@ export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): Req
     }
     server.routing(request, response);
   });
-  return { enter, refuse: refusalReply, checkKey, refuseUnless };
+  return { enter, refuse, checkKey, refuseUnless };
+}
+
+/** Counts the answer as work until the client has read it. */
+function countUnread(request: FastifyRequest, payload: unknown): void {
+  const { raw } = request;
+  const cut = (): void => void raw.socket.destroy();
+  raw.ticket?.answer({ bytes: answerBytes(payload), isPublic: !hasKey(request), cut });
 }
 
 /** Calls `done` when the work may begin; never if the client leaves before. */
@@ -166,19 +172,20 @@ const refusalHeaders = Object.entries({
   ...retryLater,
 }).flat();
 
-function refusalReply({ id }: { id: string }): ProblemReply {
+async function refusalInTurn(admission: Admission, id: string): Promise<ProblemReply> {
+  await admission.refusalTurn();
   const body = JSON.stringify(problemBody(overloaded, id));
   const { status } = overloaded;
   return { status, headers: retryLater, mediaType: problemMediaType, body };
 }
 
-function refuse(
+function sendRefusal(
   response: ServerResponse,
-  { id, isClosing }: { id: string; isClosing: boolean },
+  { id, reply, isClosing }: { id: string; reply: ProblemReply; isClosing: boolean },
 ): void {
-  const { body } = refusalReply({ id });
+  const { body, status } = reply;
   const head = [...refusalHeaders, 'x-request-id', id, 'content-length', `${body.length}`];
-  response.writeHead(overloaded.status, isClosing ? [...head, 'connection', 'close'] : head);
+  response.writeHead(status, isClosing ? [...head, 'connection', 'close'] : head);
   response.end(body);
 }
 

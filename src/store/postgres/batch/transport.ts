@@ -226,12 +226,12 @@ class PostgresNode {
 
   async work(work: Work): Promise<WorkReply> {
     await this.#order.behind(async () => this.#work.link.hold());
-    const reply = await this.#workOn(work);
+    const reply = await this.#runWork(work);
     this.#held.worked(work, reply);
     return reply;
   }
 
-  async #workOn(work: Work): Promise<WorkReply> {
+  async #runWork(work: Work): Promise<WorkReply> {
     const nowMs = this.#clock.at(work.nowMs);
     const { link, pending, writer } = this.#work;
     const { floors, turns, stalled } = this.#memory;

@@ -1,5 +1,5 @@
-// Makes texts and numbers for a schema: texts by format, by pattern or plain, numbers within the bounds. Candidates are
-// checked against the rules first, which counts as work.
+// Makes texts for a schema: by format, by pattern or plain. Candidates are checked against the rules first, which counts
+// as work.
 import { remembered } from '../../core/base/lazy.ts';
 import { bounds } from '../document/bounds.ts';
 import { Exhausted, makeMeter, pay, runMetered, type Work } from '../schema/meter.ts';
@@ -226,62 +226,4 @@ function plain({ minLength, maxLength }: TextRules, variant: number): string {
   if (length > bounds.sampleCharsMax) return '';
   if (length < end.length) return String.fromCodePoint(97 + (variant % 26)).repeat(length);
   return `${'string'.repeat(length).slice(0, length - end.length)}${end}`;
-}
-
-export interface NumberRules {
-  isInteger: boolean;
-  minimum: number;
-  maximum: number;
-  exclusiveMinimum: number;
-  exclusiveMaximum: number;
-  factors: readonly number[];
-}
-
-/** Numbers to try, the best first. Each `variant` (0, 1, 2, …) returns different ones. */
-export function numbersFor(rules: NumberRules, variant: number): number[] {
-  const { isInteger, factors } = rules;
-  const least = Math.max(rules.minimum, rules.exclusiveMinimum);
-  const most = Math.min(rules.maximum, rules.exclusiveMaximum);
-  const steps = [...new Set([...factors, ...(isInteger ? [1] : [])])];
-  if (steps.length > 1) steps.push(steps.reduce(commonMultiple));
-  const between = [
-    (Number.isFinite(least) ? least : most - 1) + variant,
-    least + (most - least) / (variant + 2),
-    most,
-    variant + 1.5,
-  ];
-  const tries = steps.flatMap((step) => multiples(step, { least, most, variant }));
-  const found = [variant + 1, ...tries, ...between].filter(
-    (number) =>
-      Number.isFinite(number) &&
-      number >= rules.minimum &&
-      number <= rules.maximum &&
-      number > rules.exclusiveMinimum &&
-      number < rules.exclusiveMaximum &&
-      (!isInteger || Number.isInteger(number)) &&
-      factors.every((factor) => Number.isInteger(number / factor)),
-  );
-  return [...new Set(found)].slice(0, bounds.sampleOptionsMax);
-}
-
-/** From the minimum upwards, or, if there is none, from the maximum downwards. */
-function multiples(
-  step: number,
-  { least, most, variant }: { least: number; most: number; variant: number },
-): number[] {
-  const isBelow = least === -Infinity && most < 1;
-  const first = isBelow ? Math.floor(most / step) : Math.ceil(Math.max(least, -1e15) / step);
-  const start = least < 1 && most >= step && !isBelow ? Math.max(first, 1) : first;
-  return Array.from(
-    { length: bounds.sampleOptionsMax },
-    (_none, index) => (start + (index + variant) * (isBelow ? -1 : 1)) * step,
-  );
-}
-
-/** The least common multiple if both are integers, otherwise their product. */
-function commonMultiple(a: number, b: number): number {
-  if (!Number.isInteger(a) || !Number.isInteger(b)) return a * b;
-  let [x, y] = [a, b];
-  while (y !== 0) [x, y] = [y, x % y];
-  return (a / x) * b;
 }

@@ -7,7 +7,7 @@ import { isList, isObject, own, type JsonObject } from '../document/document.ts'
 import { examplesIn } from '../schema/examples.ts';
 import { pay } from '../schema/meter.ts';
 import { typeOf } from '../schema/explain.ts';
-import { numbersFor } from './make-text.ts';
+import { numbersFor } from './make-number.ts';
 import {
   decide,
   isRecursive,
@@ -153,14 +153,14 @@ function makeText({ parts: { schemas }, spot, making }: Deps): unknown {
 }
 
 function makeNumber({ parts: { schemas }, spot, making }: Deps, type: string): unknown {
+  const isInteger = type === 'integer' || texts(schemas, 'format').some((it) => /^u?int/u.test(it));
   const options = numbersFor(
     {
-      isInteger: type === 'integer' || texts(schemas, 'format').some((it) => /^u?int/u.test(it)),
       minimum: Math.max(-Infinity, ...numbers(schemas, 'minimum')),
       maximum: most(schemas, 'maximum'),
       exclusiveMinimum: Math.max(-Infinity, ...numbers(schemas, 'exclusiveMinimum')),
       exclusiveMaximum: most(schemas, 'exclusiveMaximum'),
-      factors: numbers(schemas, 'multipleOf'),
+      factors: [...(isInteger ? [1] : []), ...numbers(schemas, 'multipleOf')],
     },
     spot.variant,
   );

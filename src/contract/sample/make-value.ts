@@ -149,7 +149,8 @@ function makeText({ parts: { schemas }, spot, making }: Deps): unknown {
     },
     spot.variant,
   );
-  return options[decide(making, { pointer: spot.pointer, about: 'text' }, options.length)];
+  const chosen = decide(making, { pointer: spot.pointer, about: 'text' }, options.length);
+  return options.at(chosen);
 }
 
 function makeNumber({ parts: { schemas }, spot, making }: Deps, type: string): unknown {

@@ -37,6 +37,27 @@ export function join(fragments: readonly Fragment[], separator: Fragment): Fragm
   return fragments.flatMap((one, index) => (index === 0 ? [one] : [separator, one]));
 }
 
+export function table(kind: 'pairs' | 'plain', heads: readonly string[], rows: Fragment): Html {
+  return html`<table class="${kind}">
+    <thead>
+      <tr>
+        ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${rows}
+    </tbody>
+  </table>`;
+}
+
+/** Collapsed content. */
+export function details(summary: Fragment, content: Fragment): Html {
+  return html`<details>
+    <summary>${summary}</summary>
+    ${content}
+  </details>`;
+}
+
 function textOf(value: Fragment): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return escape(value);

@@ -70,8 +70,8 @@ function list(lines: readonly string[], at: number, depth: number): Block {
   while (end < lines.length) {
     const start = bullet.exec(lines[end] ?? '');
     if (start === null || /\d/u.test(start[0]) !== isOrdered) break;
-    const [{ length: indent }, { length: outer } = ''] = start;
-    const next = itemEnd(lines, end, outer);
+    const indent = start[0].length;
+    const next = itemEnd(lines, end, start[1]?.length ?? 0);
     const inside = lines.slice(end + 1, next).map((line) => dedent(line, indent));
     items.push(html`<li>${item([lines[end]?.slice(indent) ?? '', ...inside], depth)}</li>`);
     end = next;

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { isObject } from '../../contract/document/document.ts';
 import type { Contract, Operation } from '../../contract/model/contract.ts';
-import { cannotRun } from '../../contract/report/verdict.ts';
+import { cannotRun } from '../../contract/report/check-contracts.ts';
 import { contractWork } from '../../contract/sample/sample.ts';
 import { version } from '../../core/base/package.ts';
 import { problems } from '../../core/errors/problem.ts';

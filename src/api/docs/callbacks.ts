@@ -10,10 +10,9 @@ import {
 import { exampleView } from './example.ts';
 import { type Fragment, type Html, html, table } from './html.ts';
 import { prose } from './prose.ts';
-import { factsOf, schemaView } from './schema.ts';
+import { readableSchema, schemaView } from './schema.ts';
 import {
   type View,
-  compiledSchema,
   jsonFirst,
   slug,
   entriesOf,
@@ -28,14 +27,9 @@ export function variantsView(
   variants: readonly Variant[],
 ): Fragment {
   const rows = variants.map((variant) => {
-    const report = describeVariant({ operation, variant });
-    return html`<tr>
-      <th scope="row">
-        <a href="#${anchorOf(view, operation, variant)}"><code>${variant.name}</code></a>
-      </th>
-      <td>${needsWords(report)}</td>
-      <td><span class="status">${report.status}</span></td>
-    </tr>`;
+    const { name, status, ...report } = describeVariant({ operation, variant });
+    const link = html`<a href="#${anchorOf(view, operation, variant)}"><code>${name}</code></a>`;
+    return { cells: [link, needsWords(report), html`<span class="status">${status}</span>`] };
   });
   return [
     html`<section class="variants">
@@ -133,7 +127,6 @@ function templateView(template: string): Html {
   return html`<code class="template">${parts}</code>`;
 }
 
-/** The schema may be in another file; then only the compiled contract has it. */
 function payloadView(
   view: View,
   called: JsonObject,
@@ -145,10 +138,8 @@ function payloadView(
   if (payload === undefined) {
     return html`<code class="media">${mediaType}</code> <span class="meaning">any value</span>`;
   }
-  const isHere = schema !== undefined && factsOf(view.root, schema).elsewhere.length === 0;
-  if (isHere) return schemaView(view, schema, mediaType);
-  const compiled = compiledSchema(view, payload);
-  return schemaView(compiled.view, compiled.schema, mediaType);
+  const readable = readableSchema(view, schema, payload);
+  return schemaView(readable.view, readable.schema, mediaType);
 }
 
 function answers(view: View, called: JsonObject, callback: CallbackDefinition): Html {

@@ -37,7 +37,21 @@ export function join(fragments: readonly Fragment[], separator: Fragment): Fragm
   return fragments.flatMap((one, index) => (index === 0 ? [one] : [separator, one]));
 }
 
-export function table(kind: 'pairs' | 'plain', heads: readonly string[], rows: Fragment): Html {
+/** The first cell of each row is its heading. */
+export interface Row {
+  id?: string;
+  cells: readonly Fragment[];
+}
+
+export function table(
+  kind: 'pairs' | 'plain',
+  heads: readonly string[],
+  rows: readonly Row[],
+): Html {
+  const body = rows.map(({ id, cells: [head, ...others] }) => {
+    const anchor = id === undefined ? undefined : html` id="${id}"`;
+    return html`<tr${anchor}><th scope="row">${head}</th>${others.map((cell) => html`<td>${cell}</td>`)}</tr>`;
+  });
   return html`<table class="${kind}">
     <thead>
       <tr>
@@ -45,9 +59,17 @@ export function table(kind: 'pairs' | 'plain', heads: readonly string[], rows: F
       </tr>
     </thead>
     <tbody>
-      ${rows}
+      ${body}
     </tbody>
   </table>`;
+}
+
+/** Undefined where there is nothing to list. */
+export function list(kind: string, items: readonly Fragment[]): Html | undefined {
+  if (items.length === 0) return undefined;
+  return html`<ul class="${kind}">
+    ${items}
+  </ul>`;
 }
 
 /** Collapsed content. */

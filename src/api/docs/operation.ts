@@ -6,13 +6,12 @@ import { schemeParts, securityParts, type Words } from '../../contract/report/wo
 import { scopeOf } from '../operations/authenticate.ts';
 import { variantView, variantsView } from './callbacks.ts';
 import { exampleView } from './example.ts';
-import { type Fragment, type Html, details, html, join, table } from './html.ts';
+import { type Fragment, type Html, type Row, details, html, join, list, table } from './html.ts';
 import { prose } from './prose.ts';
-import { about, factsOf, schemaView, sentence } from './schema.ts';
+import { about, factsOf, readableSchema, schemaView, sentence } from './schema.ts';
 import { printValue } from './value.ts';
 import {
   type View,
-  compiledSchema,
   entriesOf,
   objectAt,
   parameterKey,
@@ -79,12 +78,12 @@ function factList(operation: Operation): Html {
   </dl>`;
 }
 
-/** If the body is in another file, the contract of a subscribe operation still has it. */
 function requestBodyView(view: View, operation: Operation): Fragment {
   const { body, role } = operation;
   if (body === undefined) return undefined;
   const written = objectAt(view.root, view.written(operation)?.operation['requestBody']);
   const content = entriesOf(objectAt(view.root, written['content']));
+  // If the body is in another file, the contract of an executed operation still has it.
   const compiled = content.length > 0 || role.kind === 'managed' ? [] : [...body.content];
   const word = body.required ? 'required' : 'optional';
   return html`<section>
@@ -92,27 +91,23 @@ function requestBodyView(view: View, operation: Operation): Fragment {
     ${prose(textIn(written, 'description'))}
     ${content.map(([mediaType, value]) => bodyView(view, mediaType, value))}
     ${compiled.map(([mediaType, validator]) => {
-      if (validator === undefined) return html`<p class="brief"><code>${mediaType}</code></p>`;
-      const { view: inside, schema } = compiledSchema(view, validator);
+      const { view: inside, schema } = readableSchema(view, undefined, validator);
       return bodyView(inside, mediaType, { schema });
     })}
   </section>`;
 }
 
-// The parameters of an operation as a table.
-
 function parametersView(view: View, operation: Operation): Fragment {
   const { parameters, role } = operation;
   if (parameters.length === 0) return undefined;
   const found = view.written(operation);
-  const written = found === undefined ? undefined : writtenParameters(view.root, found);
+  const places = found === undefined ? undefined : writtenParameters(view.root, found);
   const rows = parameters.map((parameter) => {
-    const here = written?.get(parameterKey(parameter)) ?? {};
-    const schema = writtenSchema(view, here);
-    if (schema !== undefined || parameter.schema === undefined || role.kind === 'managed') {
-      return parameterRow({ view, parameter, written: here, schema });
-    }
-    return parameterRow({ ...compiledSchema(view, parameter.schema), parameter, written: here });
+    const written = places?.get(parameterKey(parameter)) ?? {};
+    const [content] = entriesOf(objectAt(view.root, written['content']));
+    const schema = written['schema'] ?? objectAt(view.root, content?.[1])['schema'];
+    const compiled = role.kind === 'managed' ? undefined : parameter.schema;
+    return parameterRow(parameter, written, readableSchema(view, schema, compiled));
   });
   return html`<section>
     <h4>Parameters</h4>
@@ -120,36 +115,25 @@ function parametersView(view: View, operation: Operation): Fragment {
   </section>`;
 }
 
-function writtenSchema({ root }: View, written: JsonObject): unknown {
-  const [content] = entriesOf(objectAt(root, written['content']));
-  return written['schema'] ?? objectAt(root, content?.[1])['schema'];
-}
-
-interface Row {
-  view: View;
-  parameter: Parameter;
-  written: JsonObject;
-  schema: unknown;
-}
-
-function parameterRow({ view, parameter, written, schema }: Row): Html {
+function parameterRow(
+  parameter: Parameter,
+  written: JsonObject,
+  { view, schema }: { view: View; schema: unknown },
+): Row {
   const facts = factsOf(view.root, schema);
   const example = own(written, 'example');
   const shown = example === undefined ? facts : { ...facts, examples: [example] };
   const type = schema === undefined ? undefined : html`<span class="type">${facts.type}</span> `;
   const required = parameter.required ? html`<span class="required">required</span>` : undefined;
   const isNested = facts.properties.length > 0 || facts.branches.length > 0;
-  return html`<tr>
-    <th scope="row">
-      <code class="name">${parameter.name}</code>
-      <span class="place">${parameter.in}</span>
-    </th>
-    <td>
-      <p class="property">${type}${required}</p>
-      ${about(shown, textIn(written, 'description') ?? facts.description)}
-      ${isNested ? schemaView(view, schema) : undefined}
-    </td>
-  </tr>`;
+  return {
+    cells: [
+      html`<code class="name">${parameter.name}</code> <span class="place">${parameter.in}</span>`,
+      html`<p class="property">${type}${required}</p>
+        ${about(shown, textIn(written, 'description') ?? facts.description)}
+        ${isNested ? schemaView(view, schema) : undefined}`,
+    ],
+  };
 }
 
 // The responses of an operation: successes in full, the rest collapsed.
@@ -166,9 +150,7 @@ function responsesView(view: View, operation: JsonObject): Fragment {
   });
   return html`<section>
     <h4>Responses</h4>
-    <ul class="responses">
-      ${rows}
-    </ul>
+    ${list('responses', rows)}
   </section>`;
 }
 
@@ -213,24 +195,20 @@ function bodyView(view: View, mediaType: string, value: unknown): Fragment {
 function isShownOnce(view: View, value: unknown): boolean {
   const { schema } = objectAt(view.root, value);
   return (
-    isObject(schema) && view.problemRef !== undefined && own(schema, '$ref') === view.problemRef
+    view.problemRef !== undefined && isObject(schema) && own(schema, '$ref') === view.problemRef
   );
 }
 
 function headersView(view: View, response: JsonObject): Fragment {
-  const headers = entriesOf(objectAt(view.root, response['headers']));
-  if (headers.length === 0) return undefined;
-  const rows = headers.map(
+  const rows = entriesOf(objectAt(view.root, response['headers'])).map(
     ([name, value]) => html`<li>
       <p class="property"><code class="name">${name}</code> <span class="type">header</span></p>
       ${prose(textIn(objectAt(view.root, value), 'description'))}
     </li>`,
   );
-  return html`<div class="schema">
-    <ul class="properties">
-      ${rows}
-    </ul>
-  </div>`;
+  return rows.length === 0
+    ? undefined
+    : html`<div class="schema">${list('properties', rows)}</div>`;
 }
 
 /** `$response.body#/subscriberId` → `Id` of `unsubscribeOperation`, for each link. */
@@ -251,10 +229,7 @@ function linksView(view: View, response: JsonObject): Fragment {
       ${anchor === undefined ? code : html`<a href="#${anchor}">${code}</a>`}
     </li>`;
   });
-  if (links.length === 0) return undefined;
-  return html`<ul class="links">
-    ${links}
-  </ul>`;
+  return list('links', links);
 }
 
 // How operations are authenticated, in the words of the report.
@@ -281,15 +256,13 @@ export function securitySection(view: View, contract: Contract): Html | undefine
   if (schemes.length === 0) return undefined;
   const rows = schemes.map((scheme) => {
     const declared = objectAt(view.root, written[scheme.name]);
-    return html`<tr>
-      <th scope="row">
-        <code>${scheme.name}</code> <span class="place">${textIn(declared, 'type')}</span>
-      </th>
-      <td>
-        <p>${wordsView(schemeParts(scheme))}</p>
-        ${prose(textIn(declared, 'description'))}
-      </td>
-    </tr>`;
+    const words = html`<p>${wordsView(schemeParts(scheme))}</p>`;
+    return {
+      cells: [
+        html`<code>${scheme.name}</code> <span class="place">${textIn(declared, 'type')}</span>`,
+        [words, prose(textIn(declared, 'description'))],
+      ],
+    };
   });
   return html`<section id="security" aria-labelledby="security-title">
     <h2 id="security-title">Authentication</h2>

@@ -178,17 +178,14 @@ function item(anchor: string, title: string, more?: Fragment): Html {
 // The errors section. Every problem links to its code, so each code is an anchor.
 
 function errorsSection(view: View): Html {
-  const rows = Object.entries(problems).map(
-    ([code, { status, title, remedy }]) => html`<tr id="${code}">
-      <th scope="row">
-        <a href="#${code}"><code>${code}</code></a> <span class="status">${status}</span>
-      </th>
-      <td>
-        <p class="error-title">${title}.</p>
-        <p class="remedy">${inline(remedy)}</p>
-      </td>
-    </tr>`,
-  );
+  const rows = Object.entries(problems).map(([code, { status, title, remedy }]) => ({
+    id: code,
+    cells: [
+      html`<a href="#${code}"><code>${code}</code></a> <span class="status">${status}</span>`,
+      html`<p class="error-title">${title}.</p>
+        <p class="remedy">${inline(remedy)}</p>`,
+    ],
+  }));
   const { problemRef } = view;
   const body = problemRef && details('Error body', schemaView(view, { $ref: problemRef }));
   return html`<section id="errors" aria-labelledby="errors-title">

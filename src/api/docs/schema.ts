@@ -1,9 +1,10 @@
 // Shows a schema as a nested list. First in words: its composed parts (allOf, references), type and limits. For display
 // only; the validators of the contract decide what is valid.
+import type { Validator } from '../../contract/schema/schema.ts';
 import { typeOf as jsonTypeOf } from '../../contract/schema/explain.ts';
 import { type JsonObject, isList, isObject, own } from '../../contract/document/document.ts';
 import { bounds, type View, follow, listIn, nameOfRef, textIn } from './view.ts';
-import { type Fragment, type Html, details, html, join } from './html.ts';
+import { type Fragment, type Html, details, html, join, list } from './html.ts';
 import { prose } from './prose.ts';
 import { printValue } from './value.ts';
 
@@ -259,6 +260,21 @@ export function schemaView(view: View, schema: unknown, mediaType?: string): Htm
   return content;
 }
 
+/**
+ * The schema as written. If it is in another file, only the compiled contract has it; `compiled` is
+ * undefined where it may never have been compiled and could fail now.
+ */
+export function readableSchema(
+  view: View,
+  written: unknown,
+  compiled: Validator | undefined,
+): { view: View; schema: unknown } {
+  const isHere = written !== undefined && factsOf(view.root, written).elsewhere.length === 0;
+  if (isHere || compiled === undefined) return { view, schema: written };
+  const { $ref, $defs } = compiled.schema();
+  return { view: { ...view, root: { $defs } }, schema: { $ref } };
+}
+
 /** Description, limits and values, also used by the parameters table. */
 export function about(facts: SchemaFacts, description = facts.description): Fragment {
   const limits = sentence(facts.limits.join(', '));
@@ -277,8 +293,10 @@ export function about(facts: SchemaFacts, description = facts.description): Frag
         : html`<span class="note"><span class="note-label">${label}</span> ${codes(values)}</span>`,
     ),
   ];
-  const list = notes.length === 0 ? undefined : html`<p class="notes">${join(notes, ' ')}</p>`;
-  return [prose(description), list];
+  return [
+    prose(description),
+    notes.length === 0 ? undefined : html`<p class="notes">${join(notes, ' ')}</p>`,
+  ];
 }
 
 export function typeOf(schema: unknown, { type }: SchemaFacts): Fragment {
@@ -319,9 +337,9 @@ function propertyList(properties: readonly Property[], drawing: Drawing): Fragme
   const rows = properties.map(({ name, schema, isRequired }) => {
     return { head: html`<code class="name">${name}</code>`, schema, isRequired };
   });
-  const list = rowList('properties', rows, drawing);
-  if (drawing.depth < 4) return list;
-  return details(rows.length === 1 ? '1 property' : `${rows.length} properties`, list);
+  const shown = rowList('properties', rows, drawing);
+  if (drawing.depth < 4) return shown;
+  return details(rows.length === 1 ? '1 property' : `${rows.length} properties`, shown);
 }
 
 function branchList({ words, schemas }: Branches, drawing: Drawing): Fragment {
@@ -337,7 +355,11 @@ interface Row {
   isRequired: boolean;
 }
 
-function rowList(kind: 'properties' | 'branches', rows: readonly Row[], drawing: Drawing): Html {
+function rowList(
+  kind: 'properties' | 'branches',
+  rows: readonly Row[],
+  drawing: Drawing,
+): Fragment {
   const { meter, view } = drawing;
   const shown = rows.slice(0, Math.max(0, meter.rowsLeft)).map(({ head, schema, isRequired }) => {
     if (meter.rowsLeft <= 0) return undefined;
@@ -349,9 +371,7 @@ function rowList(kind: 'properties' | 'branches', rows: readonly Row[], drawing:
       ${about(facts)} ${inside(facts, drawing)}
     </li>`;
   });
-  return html`<ul class="${kind}">
-    ${shown}${cutNote(drawing)}
-  </ul>`;
+  return list(kind, [shown, cutNote(drawing)]);
 }
 
 /** Shown once, where the rows ran out. */
@@ -379,8 +399,8 @@ function itemsOf(items: unknown, drawing: Drawing): Fragment {
 function codes(values: readonly unknown[]): Fragment {
   const shown = values.slice(0, bounds.valuesShownMax);
   const more = values.length - shown.length;
-  const list = shown.map((value) => html`<code>${printValue(value)}</code>`);
-  return [join(list, ' '), more > 0 ? ` and ${more} more` : undefined];
+  const printed = shown.map((value) => html`<code>${printValue(value)}</code>`);
+  return [join(printed, ' '), more > 0 ? ` and ${more} more` : undefined];
 }
 
 export function sentence(text: string): string {

@@ -5,7 +5,6 @@ import { type RefNode, at, openSource } from '../../contract/document/ref-node.t
 import type { Contract, Operation } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
 import type { Work } from '../../contract/schema/meter.ts';
-import type { Validator } from '../../contract/schema/schema.ts';
 
 export interface View {
   /** The root of `#/…` references. */
@@ -42,18 +41,6 @@ export function freeAnchor(wanted: string, taken: Set<string>): string {
 export function slug(text: string): string {
   const plain = text.replaceAll(/[^A-Za-z0-9_]+/gu, '-').replaceAll(/^-|-$/gu, '');
   return plain === '' ? 'x' : plain;
-}
-
-/**
- * The compiled schema, for schemas in another file. Only for executed operations: those were
- * compiled at load and cannot fail.
- */
-export function compiledSchema(
-  view: View,
-  validator: Validator,
-): { view: View; schema: { $ref: string } } {
-  const { $ref, $defs } = validator.schema();
-  return { view: { ...view, root: { $defs } }, schema: { $ref } };
 }
 
 /** The JSON type, otherwise the first; a range is shown as JSON. */

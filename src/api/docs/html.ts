@@ -50,7 +50,8 @@ export function table(
 ): Html {
   const body = rows.map(({ id, cells: [head, ...others] }) => {
     const anchor = id === undefined ? undefined : html` id="${id}"`;
-    return html`<tr${anchor}><th scope="row">${head}</th>${others.map((cell) => html`<td>${cell}</td>`)}</tr>`;
+    const rest = others.map((cell) => html` <td>${cell}</td>`);
+    return html`<tr${anchor}><th scope="row">${head}</th>${rest}</tr>`;
   });
   return html`<table class="${kind}">
     <thead>

@@ -1,6 +1,7 @@
-// Whether the response to the example request matches the schema that the document declares for it.
-import type { Operation, Variant } from '../model/contract.ts';
-import { composeAnswer } from '../request/answer.ts';
+// Whether the responses to the example requests match the schemas that the document declares for them.
+import { idOfForm } from '../../core/base/id.ts';
+import type { AnswerShape, Operation } from '../model/contract.ts';
+import { composeAnswer, withoutId } from '../request/answer.ts';
 import { readRequest } from '../request/request.ts';
 import type { RequestSample } from '../sample/sample-request.ts';
 import { OutOfWork, type Work } from '../schema/meter.ts';
@@ -13,18 +14,47 @@ export interface AnswerFault {
   message: string;
 }
 
-export function answerFaults(
+/** A response, and the example request that it answers. */
+export interface SampledAnswer {
+  operation: Operation;
+  shape: AnswerShape;
+  sample: RequestSample;
+  /** What the request is, where that is not evident: ` to a request without a callback URL`. */
+  to: string;
+}
+
+/** The responses that the operation may give; `sample` is a request for the variant, if it has some. */
+export function sampledAnswers(
   operation: Operation,
-  { answer }: Variant,
-  { sample, work }: { sample: RequestSample; work: Work },
+  { sample, variant = '' }: { sample: RequestSample; variant?: string },
+): SampledAnswer[] {
+  const { role } = operation;
+  if (role.kind === 'managed') return [];
+  const given = { operation, sample };
+  if (role.kind === 'unsubscribe') return [{ ...given, shape: role.answer, to: '' }];
+  return role.variants
+    .filter(({ name }) => name === variant)
+    .flatMap(({ answer, replaced, callbacks }) => {
+      const isOptional = callbacks.length > 0 && callbacks.every((one) => one.isOptional);
+      const usual = { ...given, shape: answer, to: '' };
+      const others = replaced === undefined ? [] : [{ ...given, shape: replaced, to: '' }];
+      const to = ' to a request without a callback URL';
+      const bare = isOptional ? [{ ...given, shape: withoutId(answer), to }] : [];
+      return [usual, ...others, ...bare];
+    });
+}
+
+export function answerFaults(
+  { operation, shape, sample }: SampledAnswer,
+  work: Work,
 ): AnswerFault[] {
-  const { schema } = answer;
+  const { schema } = shape;
   if (schema === undefined || sample.kind === 'none') return [];
   const reading = readRequest(operation, sample.raw);
   if (reading.kind !== 'valid') return [];
-  const id = `sub_01${'jc'.repeat(12)}`;
+  const id = `sub_${idOfForm(shape.idForm, `01${'jc'.repeat(12)}`)}`;
   const url = `http://localhost${sample.target}`;
-  const { body } = composeAnswer(answer, { request: reading.message, id, secret: 'whsec_', url });
+  const { body } = composeAnswer(shape, { request: reading.message, id, secret: 'whsec_', url });
   if (body === undefined) return [];
   try {
     return schema.check(body, work).map((fault) => ({ place: schema.place, ...fault }));

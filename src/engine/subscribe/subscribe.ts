@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { isObject } from '../../contract/document/document.ts';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
-import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
+import { composeAnswer, messageOf, withoutId, type Answer } from '../../contract/request/answer.ts';
 import { idOfForm, withPrefix } from '../../core/base/id.ts';
 import type { App } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
@@ -128,18 +128,9 @@ export function resourceAt(contract: string, target: string): string {
   return hash('sha256', JSON.stringify([contract, target]), 'hex');
 }
 
-/** Of a request that makes no subscription: without an id and what belongs to it. */
 function plainAnswer({ variant, request, url }: SubscribeCall): Answer {
-  const nothing = { idPointers: [], secretPointer: undefined, location: undefined };
-  return composeAnswer(
-    { ...variant.answer, ...nothing },
-    {
-      request: withoutSecrets(request, variant),
-      url,
-      id: '',
-      secret: '',
-    },
-  );
+  const own = { request: withoutSecrets(request, variant), url, id: '', secret: '' };
+  return composeAnswer(withoutId(variant.answer), own);
 }
 
 /** Credentials of the subscriber's receiver are not sent back, even if the document declares it. */

@@ -1,4 +1,5 @@
 // docs/openapi-coverage.md, from what became of each document in a run of tools/coverage.ts.
+import { relative } from 'node:path';
 import type {
   DocumentResult,
   JudgedAnswer,
@@ -23,6 +24,7 @@ export function coveragePage(
   const answers = operations.flatMap((one) => one.answers);
   const matching = answers.filter(fits).length;
   const without = results.filter((one) => one.operations.length === 0).length;
+  const decision = relative('docs', 'docs/decisions/0039-check-reads-the-document-alone.md');
   const agreed = results.filter(isAgreed).length;
   return `# OpenAPI coverage
 
@@ -36,9 +38,9 @@ end the subscription is ended by the operation of the document, or by the receiv
 
 - **Verdict**: \`ringback check\` and the start of a service agree on ${agreed} of ${results.length} documents.
 - **Operations**: ${run.length} of ${operations.length} operations with callbacks run from end to end. \`ringback check\` names ${unable} that cannot run,
-  with the reason: the document does not say where to call, or no request can satisfy its security. ${idle.length - unable} more have a fixed
-  URL in the document, whose host does not resolve in this test. \`check\` also names ${run.filter(isUnable).length} that run here: the sample request
-  has the callback URL in a property that the document does not declare ([0039](decisions/0039-check-reads-the-document-alone.md)).
+  with the reason: the document does not say where to call, or no request can satisfy its security. A fixed URL
+  of the document that does not resolve in this test stops ${idle.length - unable}. \`check\` also names ${run.filter(isUnable).length} that run here, because the sample
+  request has the callback URL in a property that the document does not declare ([0039](${decision})).
 - **Responses**: ${matching} of ${answers.length} 2xx responses match the schema that the document declares, as judged by
   [ajv](https://ajv.js.org). \`ringback check\` warns of ${answers.filter(isNamed).length} of the other ${answers.length - matching}: they require a property that nothing
   determines, or they declare no JSON.
@@ -56,7 +58,7 @@ ${without} more documents declare no callbacks; they are checked and served, too
 | callbacks | how many were received, at the URL that the document says, with the declared media type and a valid payload |
 | unsubscribe | subscriptions ended by an operation of the document |
 | 410 | subscriptions ended by the receiver's status |
-| 2xx | responses to subscribe and unsubscribe requests |
+| 2xx | responses to subscribe and unsubscribe requests, and to subscribe requests without an optional URL |
 | match | those that match their schema |
 | named | those that do not match, and that \`ringback check\` warns of |
 `;

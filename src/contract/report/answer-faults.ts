@@ -1,6 +1,8 @@
 // Whether the responses to the example requests match the schemas that the document declares for them.
 import { idOfForm } from '../../core/base/id.ts';
-import type { AnswerShape, Operation } from '../model/contract.ts';
+import { withoutAt } from '../../core/base/pointer.ts';
+import { expressionsOf } from '../expression/template.ts';
+import type { AnswerShape, CallbackDefinition, Operation } from '../model/contract.ts';
 import { composeAnswer, withoutId } from '../request/answer.ts';
 import { readRequest } from '../request/request.ts';
 import type { RequestSample } from '../sample/sample-request.ts';
@@ -35,13 +37,33 @@ export function sampledAnswers(
   return role.variants
     .filter(({ name }) => name === variant)
     .flatMap(({ answer, replaced, callbacks }) => {
-      const isOptional = callbacks.length > 0 && callbacks.every((one) => one.isOptional);
       const usual = { ...given, shape: answer, to: '' };
       const others = replaced === undefined ? [] : [{ ...given, shape: replaced, to: '' }];
+      const bare = withoutUrls(sample, callbacks);
       const to = ' to a request without a callback URL';
-      const bare = isOptional ? [{ ...given, shape: withoutId(answer), to }] : [];
-      return [usual, ...others, ...bare];
+      return [
+        usual,
+        ...others,
+        ...(bare === undefined ? [] : [{ operation, shape: withoutId(answer), sample: bare, to }]),
+      ];
     });
+}
+
+/** The request that makes no subscription; whether it is valid is not known yet. */
+function withoutUrls(
+  sample: RequestSample,
+  callbacks: readonly CallbackDefinition[],
+): RequestSample | undefined {
+  const isOptional = callbacks.length > 0 && callbacks.every((one) => one.isOptional);
+  if (!isOptional || sample.kind === 'none') return undefined;
+  let { query, body } = sample.raw;
+  for (const one of callbacks.flatMap(({ target = [] }) => expressionsOf(target))) {
+    if (one.kind === 'query') query = query.filter(([name]) => name !== one.name);
+    if (one.kind === 'body' && one.from === 'request' && body !== undefined) {
+      body = { ...body, value: withoutAt(body.value, one.pointer) };
+    }
+  }
+  return { ...sample, raw: { ...sample.raw, query, body } };
 }
 
 export function answerFaults(

@@ -58,9 +58,9 @@ export interface OperationResult {
   answers: readonly JudgedAnswer[];
 }
 
-/** A 2xx answer. */
+/** A 2xx answer; `none`: to a request without a callback URL, which makes no subscription. */
 export interface JudgedAnswer {
-  to: 'subscribe' | 'unsubscribe';
+  to: 'subscribe' | 'none' | 'unsubscribe';
   misfits: readonly Misfit[];
   /** Those that `ringback check` warns of. */
   isNamed: boolean;
@@ -142,13 +142,15 @@ async function runOperation(
   const credentials = carry(operation, service.key);
   if (credentials === undefined) return { ...idle, why: 'no supported security alternative' };
   const mark = sample.target.includes('?') ? '&' : '?';
-  const answer = await service.call({
-    method: sample.method,
-    path: sample.target + (credentials.query === '' ? '' : mark + credentials.query),
-    key: null,
-    headers: { ...sample.headers, ...credentials.headers },
-    ...(sample.body === undefined ? {} : { body: withValidToken(sample.body) }),
-  });
+  const send = async (body: string | undefined): Promise<Answer> =>
+    service.call({
+      method: sample.method,
+      path: sample.target + (credentials.query === '' ? '' : mark + credentials.query),
+      key: null,
+      headers: { ...sample.headers, ...credentials.headers },
+      ...(body === undefined ? {} : { body }),
+    });
+  const answer = await send(sample.body && withValidToken(sample.body));
   const { status } = answer;
   const active = sample.callbacks.filter(({ inactive }) => inactive === undefined);
   const answers = [judged(stage, { operation, to: 'subscribe', answer })].flat();
@@ -162,6 +164,10 @@ async function runOperation(
   assert.match(id, /^sub_/);
   const callbacks: string[] = [];
   for (const callback of active) callbacks.push(await publishTo(stage, callback, id));
+  const bare = withoutUrl(sample, receiver);
+  if (bare !== undefined) {
+    answers.push(...[judged(stage, { operation, to: 'none', answer: await send(bare) })].flat());
+  }
   const ended = await end({ stage, operation, sample, id, active });
   return {
     name,
@@ -207,6 +213,14 @@ function isWhereItSays(
   const literals = rest.split(/\{[^}]*\}/u).map((text) => RegExp.escape(text));
   const { pathname } = new URL(receiver.url);
   return new RegExp(`^${RegExp.escape(pathname)}${literals.join('[^/?&]*')}$`, 'u').test(url);
+}
+
+/** The body without the members that hold the callback URL; undefined if there are none. */
+function withoutUrl({ body = '', headers }: Sample, { url }: Receiver): string | undefined {
+  if (headers['content-type']?.includes('json') !== true) return undefined;
+  const all = Object.entries(JSON.parse(body) as Record<string, unknown>);
+  const others = all.filter(([, value]) => value !== url);
+  return others.length === all.length ? undefined : JSON.stringify(Object.fromEntries(others));
 }
 
 /** Examples of access tokens expired in the year in which their document was written. */

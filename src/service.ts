@@ -2,7 +2,7 @@
 // stopped in reverse order when a start fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { guardServer, type Door } from './api/server/admission.ts';
+import { admitRequests, type RequestAdmission } from './api/server/admission.ts';
 import { serveDirectly } from './api/direct/serve.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers/handlers.ts';
@@ -10,7 +10,11 @@ import { closeServer, createServer, localUrl, type Server } from './api/server/s
 import { mount } from './api/server/mount.ts';
 import type { Config } from './config.ts';
 import { createPages } from './api/pages/pages.ts';
-import { acceptedContracts, judgeContracts, type Verdicts } from './contract/report/verdict.ts';
+import {
+  acceptedContracts,
+  checkContracts,
+  type CheckedContracts,
+} from './contract/report/check-contracts.ts';
 import { withPrefix } from './core/base/id.ts';
 import { limits } from './core/limits/limits.ts';
 import { packageFolder } from './core/base/package.ts';
@@ -39,7 +43,7 @@ export interface Service extends AsyncDisposable, First {
   /** The same, with the prefix of the management API. */
   manageUrl: string;
   role: Config['role'];
-  contracts: Verdicts;
+  contracts: CheckedContracts;
   /** A one-time sign-in link to the console; undefined when no key may manage the app `default`. */
   signInLink: () => Promise<string | undefined>;
 }
@@ -49,7 +53,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
   const { log } = outside;
   // Before the store: the first key is shown only once, so a first start must not fail because of a
   // document after creating it.
-  const contracts = acceptedContracts(await judgeContracts(contractFiles(config)));
+  const contracts = acceptedContracts(await checkContracts(contractFiles(config)));
   const opened = await openContext(config, outside, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
   for (const { title, warnings } of contracts.executed) {
@@ -103,7 +107,7 @@ const consoleFolder = join(packageFolder, 'console', 'dist');
 interface Parts extends Opened {
   config: Config;
   outside: Outside;
-  contracts: Verdicts;
+  contracts: CheckedContracts;
   self: Liveness;
   feed: Feed;
   deadlines: Deadlines;
@@ -111,7 +115,7 @@ interface Parts extends Opened {
 
 /** The work of a worker: deliver, and take in events published by SQL. */
 function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
-  const { config, outside, context, reach, contracts, self, meter } = parts;
+  const { config, outside, context, invalidation, contracts, self, meter } = parts;
   const { world, log, network } = outside;
   const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
@@ -119,7 +123,7 @@ function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
     self,
     contracts: contracts.known,
     sender,
-    reach,
+    invalidation,
     waitsMs: config.retry,
     timeoutMs: config.timeout,
     log,
@@ -153,7 +157,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const { config, outside, contracts, self, deadlines } = parts;
   const { world, log } = outside;
   const { store } = parts.context;
-  const { server, connections, admission, door } = createDoor(parts);
+  const { server, connections, admission, requestAdmission } = createAdmittingServer(parts);
   cleanup.defer(async () => closeServer({ server, connections }, world));
   const answering = withStoreTimeout(store, {
     deadlines,
@@ -205,7 +209,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     const { logFact, tracer } = outside;
     const { answered: onAnswered } = parts.meter;
     const logging = { world, log, logFact, tracer, onAnswered };
-    serveDirectly(server, { ...logging, newId, door, connections, served });
+    serveDirectly(server, { ...logging, newId, requestAdmission, connections, served });
   }
   // Otherwise the server would listen on every address of that name, and only one of them would
   // have limits.
@@ -216,9 +220,9 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
 }
 
 /** Creates the server, which refuses requests when it is overloaded. */
-function createDoor({ config, outside, context, contracts, meter }: Parts): Server & {
+function createAdmittingServer({ config, outside, context, contracts, meter }: Parts): Server & {
   admission: Admission;
-  door: Door;
+  requestAdmission: RequestAdmission;
 } {
   const { world, log, logFact, tracer } = outside;
   const { newId } = context;
@@ -228,8 +232,15 @@ function createDoor({ config, outside, context, contracts, meter }: Parts): Serv
   const options = { world, log, logFact, tracer, newId, trustProxy, tls, onAnswered };
   const { server, connections } = createServer(options);
   const admission = createAdmission(world);
-  const door = guardServer(server, { admission, contracts, world, newId, log, onAnswered });
-  return { server, connections, admission, door };
+  const requestAdmission = admitRequests(server, {
+    admission,
+    contracts,
+    world,
+    newId,
+    log,
+    onAnswered,
+  });
+  return { server, connections, admission, requestAdmission };
 }
 
 /** Starts the metrics that an operator can scrape. */

@@ -9,7 +9,7 @@ import { ensureDefaultApp } from '../engine/access/apps.ts';
 import { openRing } from '../engine/access/unlock.ts';
 import { createQuotas } from '../engine/admission/quotas.ts';
 import type { Context } from '../engine/context.ts';
-import { createReach, type Reach } from '../engine/deliver/start-delivering.ts';
+import { createInvalidation, type Invalidation } from '../engine/deliver/start-delivering.ts';
 import { createJournal, type Journal } from '../engine/live/journal.ts';
 import { createMeter, metered, type Meter } from '../engine/telemetry/meter.ts';
 import { noTending, startTending } from '../engine/upkeep/start-upkeep.ts';
@@ -20,7 +20,7 @@ import type { Outside } from './outside.ts';
 
 export interface Opened {
   context: Context;
-  reach: Reach;
+  invalidation: Invalidation;
   journal: Journal;
   meter: Meter;
   /** Number of batches that the store failed to write so far. */
@@ -50,7 +50,7 @@ export async function openContext(
   const store = await open({ ...database, world, onFatal, onBatch });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
-  // By the store's clock, because retention judges an event by its id.
+  // By the store's clock, because retention checks an event by its id.
   const newId = idMaker({
     nowMs: () => store.nowMs(),
     randomBytes: (count) => world.randomBytes(count),
@@ -85,8 +85,8 @@ export async function openContext(
           onError: (err, what) => log.warn({ err }, what),
         });
   cleanup.use(tending);
-  const reach = createReach({ store, world }, () => tending.ended());
-  const { changed } = reach;
+  const invalidation = createInvalidation({ store, world }, () => tending.ended());
+  const { changed } = invalidation;
   const watch = {
     changed,
     changes,
@@ -98,5 +98,5 @@ export async function openContext(
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...watch };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
   const noticed = (): void => tending.noticed();
-  return { context, reach, noticed, journal, meter, failures: () => failures, ...first };
+  return { context, invalidation, noticed, journal, meter, failures: () => failures, ...first };
 }

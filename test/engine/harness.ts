@@ -18,7 +18,7 @@ import { startLiveness, type Liveness } from '../../src/engine/cluster/liveness.
 import type { Retained } from '../../src/engine/upkeep/retention.ts';
 import { createQuotas } from '../../src/engine/admission/quotas.ts';
 import { publish } from '../../src/engine/publish/publish.ts';
-import { createReach, startDelivering } from '../../src/engine/deliver/start-delivering.ts';
+import { createInvalidation, startDelivering } from '../../src/engine/deliver/start-delivering.ts';
 import { startTending } from '../../src/engine/upkeep/start-upkeep.ts';
 import { subscribe } from '../../src/engine/subscribe/subscribe.ts';
 import { storeOver } from '../../src/store/open/open.ts';
@@ -105,9 +105,9 @@ export async function startEngine(
     },
     onReplayed: () => undefined,
   });
-  const reach = createReach({ store, world }, () => tending.ended());
+  const invalidation = createInvalidation({ store, world }, () => tending.ended());
   const ring = [new Uint8Array(32)] as const;
-  const { changed } = reach;
+  const { changed } = invalidation;
   const told = {
     changed,
     changes,
@@ -134,7 +134,7 @@ export async function startEngine(
       close: async () => undefined,
       count: () => ({ sending: 0, origins: 0, open: 0, idle: 0 }),
     },
-    reach,
+    invalidation,
     waitsMs: [5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000],
     timeoutMs: 15_000,
     onSettled: () => undefined,

@@ -14,7 +14,7 @@ import { OutOfWork, type Work, pay } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
 import { answerFaults, sampledAnswers, type SampledAnswer } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
-import { cannotRun } from './verdict.ts';
+import { cannotRun } from './check-contracts.ts';
 import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
 
 export interface Report {

@@ -4,7 +4,7 @@ import { fc } from '../../../test/fast-check.ts';
 import type { Lane } from './lane.ts';
 import { brokenAfter } from './circuit-breaker.ts';
 import { look, never, room } from './lane.ts';
-import type { LaneControls, Place } from './lane-plan.ts';
+import type { LaneControls, LaneChoice } from './lane-plan.ts';
 import { enterAnew, intervalOf, planLanes, relimit } from './lane-plan.ts';
 import { lane } from '../../../test/lane.ts';
 
@@ -15,8 +15,8 @@ const controls = (changes: Partial<LaneControls> = {}): LaneControls => ({
   concurrency: undefined,
   ...changes,
 });
-const there = (no: number): Place => ({ kind: 'there', no });
-const added = (index: number): Place => ({ kind: 'new', index });
+const there = (no: number): LaneChoice => ({ kind: 'existing', no });
+const added = (index: number): LaneChoice => ({ kind: 'new', index });
 
 describe('planLanes', () => {
   it('gives each callback a lane, or one lane to all of an ordered or rate-limited subscription', () => {
@@ -71,8 +71,8 @@ describe('planLanes', () => {
           if (comes) callbacks = [undefined, ...callbacks];
           const before = lanes.length;
           const plan = planLanes(lanes, callbacks, next);
-          callbacks = plan.map((place) => {
-            const no = place.kind === 'there' ? place.no : before + place.index + 1;
+          callbacks = plan.map((choice) => {
+            const no = choice.kind === 'existing' ? choice.no : before + choice.index + 1;
             if (!lanes.some((each) => each.no === no)) lanes.push(lane({ no, ...next }));
             return no;
           });

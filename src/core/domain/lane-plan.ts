@@ -9,7 +9,7 @@ import { limitedUntilMs, never } from './lane.ts';
 export type LaneControls = Pick<Controls, 'ordered' | 'ratePerSecond' | 'concurrency'>;
 
 /** An existing lane, or the `index`th of those to be created. */
-export type Place = { kind: 'there'; no: number } | { kind: 'new'; index: number };
+export type LaneChoice = { kind: 'existing'; no: number } | { kind: 'new'; index: number };
 
 /** Time per delivery; undefined: no limit. */
 export function intervalOf({ ratePerSecond }: LaneControls): number | undefined {
@@ -26,22 +26,22 @@ export function planLanes(
   lanes: readonly Pick<Lane, 'no' | 'ordered'>[],
   callbacks: readonly (number | undefined)[],
   { ordered, ratePerSecond }: LaneControls,
-): Place[] {
+): LaneChoice[] {
   const fit = lanes.filter((lane) => lane.ordered === ordered).map(({ no }) => no);
   if (ordered || ratePerSecond !== undefined) {
     const [first] = fit;
-    const shared: Place =
-      first === undefined ? { kind: 'new', index: 0 } : { kind: 'there', no: first };
+    const shared: LaneChoice =
+      first === undefined ? { kind: 'new', index: 0 } : { kind: 'existing', no: first };
     return callbacks.map(() => shared);
   }
   // The first callback of a shared lane keeps it, so every callback gets its own lane back.
   const kept = new Set(callbacks.filter((no) => no !== undefined && fit.includes(no)));
   const others = fit.filter((no) => !kept.has(no));
   let made = 0;
-  return callbacks.map((no): Place => {
-    if (no !== undefined && kept.delete(no)) return { kind: 'there', no };
+  return callbacks.map((no): LaneChoice => {
+    if (no !== undefined && kept.delete(no)) return { kind: 'existing', no };
     const other = others.shift();
-    if (other !== undefined) return { kind: 'there', no: other };
+    if (other !== undefined) return { kind: 'existing', no: other };
     made += 1;
     return { kind: 'new', index: made - 1 };
   });

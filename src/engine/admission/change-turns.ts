@@ -7,12 +7,12 @@ import type { World } from '../../core/base/world.ts';
 import { FairQueue, type AppNo } from '../../core/load/fair-queue.ts';
 
 /** `late`: it has waited for too long, and must be refused. */
-export type Verdict = 'begin' | 'late';
+export type TurnAnswer = 'begin' | 'late';
 
 interface Waiting {
   appNo: AppNo;
   sinceMs: number;
-  answer: (verdict: Verdict) => void;
+  answer: (verdict: TurnAnswer) => void;
 }
 
 const { publishesPerChange, changeEveryMs, changeTurnMs, publishQuietMs } = limits;
@@ -45,7 +45,7 @@ export class ChangeTurns {
   }
 
   /** Calls `answer` once: now, or when the turn of the change comes. The result takes the change out of the queue. */
-  wait(appNo: AppNo, answer: (verdict: Verdict) => void): () => void {
+  wait(appNo: AppNo, answer: (verdict: TurnAnswer) => void): () => void {
     const nowMs = this.#world.monotonicMs();
     if (this.#queue.size === 0 && this.#mayBegin(nowMs)) {
       this.#begin(answer, nowMs);

@@ -133,13 +133,13 @@ async function attempt(deps: DeliverDeps, it: Attempting): Promise<Sent | Unsent
   return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
 }
 
-type Verdict = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
+type StartState = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
 
 /**
  * Called right before the first byte. A delivery that has lost its lease is released, and the store
  * ignores that release.
  */
-function judge(deps: DeliverDeps, it: Attempting): Verdict {
+function checkMayStart(deps: DeliverDeps, it: Attempting): StartState {
   const { leased, target, passage, confirmation } = it;
   const state = passage.state();
   if (state !== 'open') return state;
@@ -149,27 +149,27 @@ function judge(deps: DeliverDeps, it: Attempting): Verdict {
   return confirmation.isFresh() ? 'open' : 'unconfirmed';
 }
 
-function stopped(verdict: Exclude<Verdict, 'open'>): Unsent | { kind: 'unconfirmed' } {
+function stopped(startState: Exclude<StartState, 'open'>): Unsent | { kind: 'unconfirmed' } {
   // The expirer has not ended the subscription yet. Release the delivery, so that the next claim
   // finds it ended.
-  if (verdict === 'expired') return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
-  return verdict === 'held' ? { kind: 'held', waitMs: 0 } : { kind: verdict };
+  if (startState === 'expired') return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
+  return startState === 'held' ? { kind: 'held', waitMs: 0 } : { kind: startState };
 }
 
 async function send(
   deps: DeliverDeps,
   it: Attempting,
 ): Promise<Sent | Unsent | { kind: 'unconfirmed' }> {
-  let verdict = judge(deps, it);
-  if (verdict !== 'open') return stopped(verdict);
+  let startState = checkMayStart(deps, it);
+  if (startState !== 'open') return stopped(startState);
   const { world, sender } = deps;
   const startedMs = deps.nowMs();
   const startedAt = world.monotonicMs();
   const request = requestOf(deps, it);
   const onStart = (): boolean => {
-    verdict = judge(deps, it);
-    if (verdict === 'open') it.confirmation.end();
-    return verdict === 'open';
+    startState = checkMayStart(deps, it);
+    if (startState === 'open') it.confirmation.end();
+    return startState === 'open';
   };
   const isOver = deps.longest.begin(request.timeoutMs);
   let followed: Followed;
@@ -177,9 +177,9 @@ async function send(
     const result = await sender.send(request, { signal: it.signal, onStart });
     // The confirmation ended when the attempt started; the gate and the lease are asked again.
     const onHop = (): boolean => {
-      verdict = judge(deps, it);
-      if (verdict === 'unconfirmed') verdict = 'open';
-      return verdict === 'open';
+      startState = checkMayStart(deps, it);
+      if (startState === 'unconfirmed') startState = 'open';
+      return startState === 'open';
     };
     followed = isRedirect(result)
       ? await followRedirects(
@@ -201,7 +201,7 @@ async function send(
   if (result.kind !== 'not_started') {
     return { kind: 'sent', result, startedMs, tookMs, url: request.url, path };
   }
-  if (verdict !== 'open') return stopped(verdict);
+  if (startState !== 'open') return stopped(startState);
   return { kind: 'held', waitMs: limits.ownFailureWaitMs };
 }
 

@@ -8,7 +8,7 @@ import type { InboxEntry } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
 import type { Changes } from '../live/changes.ts';
-import { judge, largeFault, type PublishRules } from './publish.ts';
+import { validateEvents, largeFault, type PublishRules } from './publish.ts';
 
 export interface SqlInboxDeps {
   world: Pick<World, 'sleep'>;
@@ -71,14 +71,14 @@ export class SqlInbox {
   async #deal(entry: InboxEntry): Promise<void> {
     const { store, quotas, rules, changes } = this.#deps;
     const { no, id, appNo, name, payload } = entry;
-    const verdict = judgeEntry(rules, entry, quotas.of(entry).payloadBytes);
-    if (verdict.kind === 'rejected') {
-      await store.edit('rejectInbox', { no, reason: verdict.reason });
+    const validation = validateEntry(rules, entry, quotas.of(entry).payloadBytes);
+    if (validation.kind === 'rejected') {
+      await store.edit('rejectInbox', { no, reason: validation.reason });
       return;
     }
     const result = await store.edit('publish', {
       appNo,
-      contract: verdict.contract,
+      contract: validation.contract,
       events: [{ id, name, payload }],
       audience: { kind: 'everyone' },
       idempotency: undefined,
@@ -93,16 +93,16 @@ export class SqlInbox {
   }
 }
 
-export type EntryVerdict =
+export type EntryValidation =
   /** The title of its contract. */
   { kind: 'fit'; contract: string } | { kind: 'rejected'; reason: string };
 
 /** The reason is worded as a publisher over HTTP would get it. */
-export function judgeEntry(
+export function validateEntry(
   rules: PublishRules,
   { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
   bytesMax?: number,
-): EntryVerdict {
+): EntryValidation {
   if (payload.byteLength > limits.bodyBytesMax) {
     const most = `expected at most ${limits.bodyBytesMax}`;
     return { kind: 'rejected', reason: `The payload has ${payload.byteLength} bytes, ${most}` };
@@ -115,10 +115,10 @@ export function judgeEntry(
     return { kind: 'rejected', reason: `Cannot read the payload: it ${reading.message}` };
   }
   const event = { name, value: reading.value, payload, at: 'body#' };
-  const verdict = judge(rules, [event], undefined);
-  return verdict.kind === 'fit'
-    ? { kind: 'fit', contract: verdict.contract.title }
-    : { kind: 'rejected', reason: verdict.problem.message };
+  const validation = validateEvents(rules, [event], undefined);
+  return validation.kind === 'fit'
+    ? { kind: 'fit', contract: validation.contract.title }
+    : { kind: 'rejected', reason: validation.problem.message };
 }
 
 /** Groups entries so that those written together fit into one batch. */

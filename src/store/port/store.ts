@@ -36,7 +36,7 @@ export interface Store {
   settle(settlement: Settlement): Promise<Settled>;
   /** How often to poll for work without a notification. */
   readonly pollMs: number;
-  /** The time by which the store judges ages: on a shared database the same for all nodes. */
+  /** The time by which the store checks ages: on a shared database the same for all nodes. */
   nowMs(): number;
   /** Whether other nodes may use the same database. */
   readonly isShared: boolean;

@@ -71,7 +71,7 @@ const breaks: readonly Break[] = [
   {
     name: 'no-confirmation',
     file: 'src/engine/deliver/start-delivering.ts',
-    find: 'store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;',
+    find: 'store.isShared ? createConfirmer({ world, ...invalidation }) : noConfirmer;',
     replace: 'store.isShared ? noConfirmer : noConfirmer;',
     breaks: ['I8'],
   },
@@ -227,9 +227,9 @@ const breaks: readonly Break[] = [
   {
     name: 'ignore-the-filter',
     file: 'src/store/rules/listeners.ts',
-    find: '  return listeners.filter(({ rules }) => rules === undefined || judge(rules));',
+    find: '  return listeners.filter(({ rules }) => rules === undefined || matches(rules));',
     replace:
-      '  return listeners.filter(({ rules }) => rules === undefined || judge(rules) || true);',
+      '  return listeners.filter(({ rules }) => rules === undefined || matches(rules) || true);',
     breaks: ['I1'],
   },
   {

@@ -18,7 +18,10 @@ import { withStoreTimeout } from '../../../src/engine/store-timeout.ts';
 import { createJournal } from '../../../src/engine/live/journal.ts';
 import { startLiveness, type Liveness } from '../../../src/engine/cluster/liveness.ts';
 import { createQuotas } from '../../../src/engine/admission/quotas.ts';
-import { createReach, startDelivering } from '../../../src/engine/deliver/start-delivering.ts';
+import {
+  createInvalidation,
+  startDelivering,
+} from '../../../src/engine/deliver/start-delivering.ts';
 import { startTending } from '../../../src/engine/upkeep/start-upkeep.ts';
 import type { Store } from '../../../src/store/port/store.ts';
 
@@ -74,16 +77,16 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
     retentionMs,
     onRetained: () => undefined,
     onExpired: ({ appNo, id }) => {
-      reach.changed(id, 'ended');
+      invalidation.changed(id, 'ended');
       changes.subscription(appNo, id);
     },
     onReplayed: () => undefined,
     onError,
   });
   cleanup.use(tending);
-  const reach = createReach({ store, world }, () => tending.ended());
+  const invalidation = createInvalidation({ store, world }, () => tending.ended());
   const told = {
-    changed: reach.changed,
+    changed: invalidation.changed,
     changes,
     expires: (atMs: number) => tending.expires(atMs),
     replayWaits: () => tending.replayWaits(),
@@ -108,7 +111,7 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
     self,
     contracts: [contract],
     sender,
-    reach,
+    invalidation,
     waitsMs,
     timeoutMs,
     onSettled: () => undefined,

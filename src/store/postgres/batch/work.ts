@@ -15,7 +15,7 @@ import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
 import { type StatisticsContext, writeStatistics } from '../upkeep/statistics.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';
-import { type Way, inSavepoint, type Tx } from '../connection/tx.ts';
+import { type BatchMode, inSavepoint, type Tx } from '../connection/tx.ts';
 import type { SettledAll } from '../deliver/settle.ts';
 import { settleAll } from '../deliver/settle.ts';
 import type { Done } from '../connection/transact.ts';
@@ -39,10 +39,10 @@ export async function doWork(
   tx: Tx,
   work: Work,
   context: WorkContext,
-  way: Way,
+  mode: BatchMode,
 ): Promise<Done<WorkDone>> {
   const { nowMs, floors, turns, lingerMs, stalled } = context;
-  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
+  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, mode });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
@@ -77,19 +77,19 @@ async function besideStatistics(
 export async function doFanOut(
   tx: Tx,
   { work, done, context }: { work: Work; done: WorkDone; context: WorkContext },
-  way: Way,
+  mode: BatchMode,
 ): Promise<Done<WorkDone>> {
   const { nowMs, stalled } = context;
   const facts: Fact[] = [];
   // If items run alone, a later rollback may undo an insert, so nothing is inserted already leased.
-  const insertLeases = insertLeasesFor(way === 'together' ? work.fanOut : undefined);
-  const isOfStep = work.claim === undefined && way === 'together';
+  const insertLeases = insertLeasesFor(mode === 'together' ? work.fanOut : undefined);
+  const isOfStep = work.claim === undefined && mode === 'together';
   const slots = isOfStep ? insertLeases.slots : slotsFor(work);
   // The offers may share one window, or be the same offer.
   for (const each of new Set([insertLeases.slots, slots])) {
     for (const one of done.worked.claimed) each.take(laneOf(one));
   }
-  const step = await fanOut(tx, { insertLeases, nowMs, facts, stalled, way });
+  const step = await fanOut(tx, { insertLeases, nowMs, facts, stalled, mode });
   const outlook = besideStatistics(tx, lookAhead(tx, slots, stalled), { ...context, facts });
   const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;
@@ -134,9 +134,9 @@ async function outlookFor(
 async function settle(
   tx: Tx,
   settlements: readonly Settlement[],
-  { nowMs, way }: { nowMs: number; way: Way },
+  { nowMs, mode }: { nowMs: number; mode: BatchMode },
 ): Promise<Omit<SettledAll, 'replies'> & { settled: SettleReply[] }> {
-  if (way === 'together') {
+  if (mode === 'together') {
     const { replies, ...rest } = await settleAll(tx, settlements, nowMs);
     return { settled: replies.map((output) => ({ kind: 'done', output })), ...rest };
   }

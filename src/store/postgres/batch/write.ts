@@ -11,7 +11,7 @@ import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
 import { heartbeat, rescue, startNode, stopNode, type GivenMs } from '../cluster/nodes.ts';
-import { inSavepoint, type Way, type Tx } from '../connection/tx.ts';
+import { inSavepoint, type BatchMode, type Tx } from '../connection/tx.ts';
 import type { Done } from '../connection/transact.ts';
 import { lookAhead, seenWith } from '../deliver/outlook.ts';
 import { isInboxEmpty, rejectInbox, takeInbox } from '../publish/inbox.ts';
@@ -54,19 +54,19 @@ export interface Written {
 export async function writeBatch(
   tx: Tx,
   { edits, offer, announce, stalled, world, context }: WriteInput,
-  way: Way,
+  mode: BatchMode,
 ): Promise<Done<Written>> {
   // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
-  const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
+  const insertLeases = insertLeasesFor(mode === 'together' ? offer : undefined);
   const facts: Fact[] = [];
-  const isAlike = way === 'together' && edits.every(({ verb }) => verb === 'publish');
+  const isAlike = mode === 'together' && edits.every(({ verb }) => verb === 'publish');
   const listenerCache = isAlike ? context.listenerCache : undefined;
   const left = { waiting: 0, fanOuts: 0 };
   const within: EditContext = { ...context, listenerCache, insertLeases, facts, left };
   const untilMs = world.monotonicMs() + limits.batchEditsMs;
   const isInTime = (): boolean => world.monotonicMs() < untilMs;
   await lockFanOuts(tx, edits);
-  const { replies, answered } = await (way === 'together'
+  const { replies, answered } = await (mode === 'together'
     ? applyRuns(tx, edits, within, isInTime)
     : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([

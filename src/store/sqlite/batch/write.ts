@@ -58,22 +58,22 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
   const take = prepareClaimAndFanOut(db, stalled);
   const ahead = prepareOutlook(db, stalled);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
-    (way) => {
+    (mode) => {
       pending.undo(); // The figures that an earlier try took were not written.
       // When items run alone, one may be rolled back after it inserted a delivery; so then none is
       // leased.
-      const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
+      const insertLeases = insertLeasesFor(mode === 'together' ? offer : undefined);
       const facts: Fact[] = [];
       const changes: Changes = new Map();
       const context = { nowMs, insertLeases, facts, memo: emptyMemo() };
       return {
-        outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
+        outcomes: planOutcomes(settlements, { mode, nowMs, facts, changes }),
         edits: calls.map((call) => ({
           verb: call.verb,
           apply: () => {
             // Any other edit may change what was read; and when items run alone, the last one may
             // be rolled back.
-            if (call.verb !== 'publish' || way === 'alone') context.memo = emptyMemo();
+            if (call.verb !== 'publish' || mode === 'alone') context.memo = emptyMemo();
             return unlessUndone(facts, () => applyEdit(call, context));
           },
         })),

@@ -21,7 +21,7 @@ import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import { prepareNoticeDead, prepareEndDelivery } from './end-delivery.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
-import type { Item, Way } from '../transaction/transaction.ts';
+import type { Item, BatchMode } from '../transaction/transaction.ts';
 
 export const settleSql = {
   find: `
@@ -49,7 +49,7 @@ interface SettleContext {
 type Settle = (settlement: Settlement, context: SettleContext) => Settled;
 
 export interface OutcomesContext extends Omit<SettleContext, 'met'> {
-  way: Way;
+  mode: BatchMode;
 }
 
 export type PlanOutcomes = (
@@ -59,12 +59,12 @@ export type PlanOutcomes = (
 
 export function prepareOutcomes(db: DatabaseSync): PlanOutcomes {
   const settle = prepareSettle(db);
-  return (settlements, { way, ...rest }) => {
+  return (settlements, { mode, ...rest }) => {
     const context: SettleContext = { ...rest, met: new Map() };
     return settlements.map((settlement) => ({
       verb: 'settle',
       apply: () => {
-        if (way === 'alone') context.met.clear(); // The previous item may have been rolled back.
+        if (mode === 'alone') context.met.clear(); // The previous item may have been rolled back.
         return unlessUndone(context.facts, () => settle(settlement, context));
       },
     }));

@@ -84,7 +84,7 @@ export function* arrangeLanes(
   const lanes = rows.map(toLane);
   const plan = planLanes(lanes, callbacks, controls);
   const tatMs = Math.max(0, ...lanes.map((lane) => lane.tatMs));
-  const used = new Set(plan.flatMap((place) => (place.kind === 'there' ? place.no : [])));
+  const used = new Set(plan.flatMap((choice) => (choice.kind === 'existing' ? choice.no : [])));
   for (const lane of lanes) {
     const isEntered = used.has(lane.no) && !callbacks.includes(lane.no);
     yield* arrange(lane, controls, (limited) =>
@@ -92,12 +92,12 @@ export function* arrangeLanes(
     );
   }
   const added: number[] = [];
-  for (const place of plan) {
-    if (place.kind === 'there' || place.index < added.length) continue;
+  for (const choice of plan) {
+    if (choice.kind === 'existing' || choice.index < added.length) continue;
     added.push(yield* addLane(owner, tatMs));
   }
-  return plan.map((place) => {
-    const no = place.kind === 'there' ? place.no : added[place.index];
+  return plan.map((choice) => {
+    const no = choice.kind === 'existing' ? choice.no : added[choice.index];
     assert(no !== undefined);
     return no;
   });

@@ -5,7 +5,13 @@ import { bounds } from '../document/bounds.ts';
 import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
-import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import type {
+  CallbackDefinition,
+  Contract,
+  Operation,
+  Unsubscribe,
+  Variant,
+} from '../model/contract.ts';
 import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
@@ -14,7 +20,7 @@ import { OutOfWork, type Work, pay } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
 import { answerFaults } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
-import { cannotRun } from './verdict.ts';
+import { cannotRun } from './check-contracts.ts';
 import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
 
 export interface Report {
@@ -174,14 +180,20 @@ function reportSubscribe(operation: Operation, all: readonly Tried[]): Subscribe
 }
 
 function reportVariant(tried: Tried): VariantReport {
-  const { name, needs, needsAny, callbacks, answer } = tried.variant;
+  return { ...describeVariant(tried), example: exampleOf(tried.sample) };
+}
+
+/** All but the example, which takes time to make. */
+export function describeVariant(
+  holder: Pick<Tried, 'operation' | 'variant'>,
+): Omit<VariantReport, 'example'> {
+  const { name, needs, needsAny, callbacks, answer } = holder.variant;
   return {
     name,
     needs: needs.map(sourceWords),
     needsAny: needsAny.map(sourceWords),
     status: answer.status,
-    callbacks: callbacks.map((definition) => reportCallback(definition, tried)),
-    example: exampleOf(tried.sample),
+    callbacks: callbacks.map((definition) => reportCallback(definition, holder)),
   };
 }
 
@@ -191,7 +203,10 @@ function exampleOf(sample: RequestSample): ExampleRequest {
   return { kind, method, target, headers, body };
 }
 
-function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackReport {
+function reportCallback(
+  definition: CallbackDefinition,
+  holder: Pick<Tried, 'operation' | 'variant'>,
+): CallbackReport {
   const { label, target, method, event, repairs, unsubscribeStatus } = definition;
   const expressions = [...expressionsOf(target ?? []), ...expressionsOf(event)];
   return {
@@ -207,18 +222,23 @@ function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackR
     })),
     repairs,
     unsubscribeStatus,
-    inactive: neverRegistered(definition, tried),
+    inactive: neverRegistered(definition, holder),
   };
 }
 
 function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'unsubscribe') return [];
-  const { id, status } = role;
-  const takes = id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
+  const { status } = role;
+  const takes = takenFrom(role);
   const undeclared = undeclaredErrors(operation);
   const words = securityWords(security);
   return [{ operationId, method, path, security: words, scope, takes, status, undeclared }];
+}
+
+/** Where an unsubscribe operation takes the subscriber id. */
+export function takenFrom({ id }: Unsubscribe): string {
+  return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
 function undeclaredErrors({ role, body, security, errors }: Operation): number[] {

@@ -123,7 +123,7 @@ export function regexOf(source: string, meter: Meter): Regex {
 const stepsPerCharacter = 5;
 
 const formats = new Map<string, unknown>(Object.entries(fullFormats));
-// The guard judges a bad URL, with a better message than a schema can give.
+// The guard checks a bad URL, with a better message than a schema can give.
 for (const name of ['uri', 'url', 'uri-reference']) formats.delete(name);
 
 function formatTest(limit: unknown): Test {

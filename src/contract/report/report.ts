@@ -18,7 +18,7 @@ import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
 import { OutOfWork, type Work, pay } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
-import { answerFaults } from './answer-faults.ts';
+import { answerFaults, sampledAnswers, type SampledAnswer } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './check-contracts.ts';
 import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
@@ -117,14 +117,25 @@ export interface WarningReport {
 const callbackUrl = 'https://example.com/callback';
 
 /** Once the work limit for examples is reached, the report says that none was found. */
-export function makeReport(contract: Contract, file: string): Report {
+export function makeReport(contract: Contract, file: string, work = contractWork()): Report {
   const { title, document, operations } = contract;
   const { info } = document;
-  const work = contractWork();
   // Requests get half of the work. Payloads get the other half, and whatever requests did not use.
   const requests = { left: work.left / 2 };
   const tried = operations.flatMap((operation) => tryVariants(operation, requests));
+  const answers = [
+    ...tried.flatMap(({ operation, variant: { name: variant }, sample }) =>
+      sampledAnswers(operation, { sample, variant }),
+    ),
+    ...operations
+      .filter(({ role }) => role.kind === 'unsubscribe')
+      .flatMap((operation) =>
+        sampledAnswers(operation, { sample: sampleRequest(operation, { callbackUrl }, requests) }),
+      ),
+  ];
   const payloads = { left: work.left / 2 + requests.left };
+  const events = reportEvents(contract, activeIn(tried), payloads);
+  work.left = payloads.left;
   const byOperation = Map.groupBy(tried, ({ operation }) => operation);
   const subscribes = [...byOperation].flatMap(([operation, all]) =>
     reportSubscribe(operation, all),
@@ -137,8 +148,8 @@ export function makeReport(contract: Contract, file: string): Report {
     subscribes,
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
-    events: reportEvents(contract, activeIn(tried), payloads),
-    warnings: [...reportWarnings(contract, file), ...reportAnswers(contract, file, tried)],
+    events,
+    warnings: [...reportWarnings(contract, file), ...reportAnswers(contract, file, answers)],
     cannotRun: cannotRun(contract),
   };
 }
@@ -223,11 +234,21 @@ export function reportCallback(
 function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'unsubscribe') return [];
-  const { status } = role;
   const takes = takenFrom(role);
   const undeclared = undeclaredErrors(operation);
   const words = securityWords(security);
-  return [{ operationId, method, path, security: words, scope, takes, status, undeclared }];
+  return [
+    {
+      operationId,
+      method,
+      path,
+      security: words,
+      scope,
+      takes,
+      status: role.answer.status,
+      undeclared,
+    },
+  ];
 }
 
 /** Where an unsubscribe operation takes the subscriber id. */
@@ -274,23 +295,30 @@ function placed(pointer: string, file: string): Pick<WarningReport, 'file' | 'po
   };
 }
 
-/** What the response to the example request violates, apart from what was reported at load. */
+/** What the responses to the example requests violate, apart from what was reported at load. */
 function reportAnswers(
   { warnings }: Contract,
   file: string,
-  tried: readonly Tried[],
+  answers: readonly SampledAnswer[],
 ): WarningReport[] {
   const known = warnings.filter(({ message }) => message === unfilled);
-  return tried.flatMap(({ operation, variant, sample }) => {
-    const faults = answerFaults(operation, variant, { sample, work: contractWork() });
-    const { method, path } = operation;
-    return faults
+  const said = new Set<string>();
+  return answers.flatMap((answer) => {
+    const { method, path } = answer.operation;
+    return answerFaults(answer, contractWork())
       .filter(({ field }) => !known.some(({ pointer }) => pointer.endsWith(field)))
-      .map(({ place, field, message }) => ({
-        ...placed(place, file),
-        kind: 'warning' as const,
-        message: `the response of ${method} ${path} does not match the schema: ${field} ${message}`,
-      }));
+      .flatMap(({ place, field, message }) => {
+        const fault = `the schema: ${field} ${message}`;
+        if (said.has(`${method} ${path} ${fault}`)) return [];
+        said.add(`${method} ${path} ${fault}`);
+        return [
+          {
+            ...placed(place, file),
+            kind: 'warning' as const,
+            message: `the response of ${method} ${path}${answer.to} does not match ${fault}`,
+          },
+        ];
+      });
   });
 }
 

@@ -1,7 +1,7 @@
 // Inserts many deliveries at once: already leased where the node has room for them, otherwise
 // pending, and then wakes their lanes.
 import type { Lane } from '../../../core/domain/lane.ts';
-import { takesFresh, wake } from '../../../core/domain/lane.ts';
+import { acceptsFresh, wokenReadyMs } from '../../../core/domain/lane.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { integer } from '../../sql/row.ts';
@@ -76,7 +76,7 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
   const leased = deliveries.map((delivery) => {
     const { lane, event, n, appNo, callback } = delivery;
     facts.push(factOf('made', { appNo, lane: lane.no }));
-    const isLeased = takesFresh(lane, nowMs) && insertLeases.slots.free(lane) > 0;
+    const isLeased = acceptsFresh(lane, nowMs) && insertLeases.slots.free(lane) > 0;
     if (isLeased) {
       insertLeases.slots.take(lane);
       const { no, version, concurrency } = lane;
@@ -84,7 +84,7 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
     } else {
       waiting.add(lane.no);
       waits += 1;
-      lane.readyMs = wake(lane, nowMs);
+      lane.readyMs = wokenReadyMs(lane, nowMs);
     }
     return { ...delivery, lease: isLeased ? insertLeases.slots.lease : null };
   });

@@ -106,9 +106,9 @@ export function adapterOn(
     const written = write(batch, announce);
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
-    const { fresh, outlook, worked } = last;
+    const { fresh, nextWork, worked } = last;
     const reported = worked && { ...worked, fannedOut: withNews(worked.fannedOut, stalled) };
-    return { kind: 'written', settled, edits, fresh, outlook, worked: reported };
+    return { kind: 'written', settled, edits, fresh, nextWork, worked: reported };
   };
   return {
     run,

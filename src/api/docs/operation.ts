@@ -78,7 +78,7 @@ function factList(operation: Operation): Html {
     [
       'Ends',
       role.kind === 'unsubscribe'
-        ? `the subscription given by ${takenFrom(role)}, with all its callbacks`
+        ? `The subscription given by ${takenFrom(role)}, with all its callbacks`
         : undefined,
     ],
     ['Operation', html`<code>${operation.operationId}</code>`],

@@ -70,8 +70,8 @@ function readOperation(
     path,
     repeat: repeatOf(id, method, parameters),
     joined: parameters.filter(isJoined).map(nameOf),
-    pathNames: inPlace(parameters, 'path').map(nameOf),
-    query: queryOf(inPlace(parameters, 'query'), (schema) =>
+    pathNames: parametersIn(parameters, 'path').map(nameOf),
+    query: queryOf(parametersIn(parameters, 'query'), (schema) =>
       nameIt(schema, `${pascal(id)}Query`, true),
     ),
     body: bodyOf(document, operation, (schema, name) =>
@@ -181,7 +181,7 @@ function answerOf(
   return { kind: 'json', type: [...new Set(types)].join(' | ') };
 }
 
-function inPlace(parameters: readonly Tree[], place: string): Tree[] {
+function parametersIn(parameters: readonly Tree[], place: string): Tree[] {
   return parameters.filter((parameter) => parameter['in'] === place);
 }
 

@@ -81,14 +81,14 @@ function jobsOf(only: readonly string[] | undefined): Job[] {
         ],
   );
   // Jobs that need the machine for themselves come last, so that nothing runs beside them.
-  return kinds.sort((one, other) => placeOf(one) - placeOf(other));
+  return kinds.sort((one, other) => positionOf(one) - positionOf(other));
 }
 
 function isAlone({ entry, breaks }: Job): boolean {
   return entry.isAlone === true && !breaks;
 }
 
-function placeOf(job: Job): number {
+function positionOf(job: Job): number {
   if (isPatientJob(job)) return 0;
   return isAlone(job) ? 2 : 1;
 }

@@ -45,11 +45,11 @@ export const subscribeStorm: Scenario = {
     const burst = made.use(startChild<Burst, Bursted>(burstProgram));
     const parts = new Map<string, () => Promise<Stormed>>();
     for (const distanceMs of distancesMs) {
-      const place = { stage, databases, burst, distanceMs };
+      const options = { stage, databases, burst, distanceMs };
       if (against !== undefined) {
-        parts.set(`before, ${nameOf(distanceMs)}`, async () => stormOnce(place, against));
+        parts.set(`before, ${nameOf(distanceMs)}`, async () => stormOnce(options, against));
       }
-      parts.set(nameOf(distanceMs), async () => stormOnce(place));
+      parts.set(nameOf(distanceMs), async () => stormOnce(options));
     }
     const results = await inRounds(rounds, parts, 'by themselves');
     return {
@@ -65,7 +65,7 @@ function nameOf(distanceMs: number): string {
 
 let databasesMade = 0;
 
-interface Place {
+interface StormOptions {
   stage: Stage;
   databases: Databases;
   burst: ChildProgram<Burst, Bursted>;
@@ -73,8 +73,8 @@ interface Place {
 }
 
 /** On a new database and with a new process: each storm meets the same. */
-async function stormOnce(place: Place, root?: string): Promise<Stormed> {
-  const { stage, databases, distanceMs } = place;
+async function stormOnce(options: StormOptions, root?: string): Promise<Stormed> {
+  const { stage, databases, distanceMs } = options;
   databasesMade += 1;
   const databaseUrl = await databases.createDatabase(`storm_${databasesMade}`, distanceMs);
   const name = nameOf(distanceMs);
@@ -85,7 +85,7 @@ async function stormOnce(place: Place, root?: string): Promise<Stormed> {
   await publishing(stage, ringback, () => false); // A first piece, which does not count.
   let pieces = 0;
   const alone = await publishing(stage, ringback, () => (pieces += 1) < piecesAlone);
-  const storm = startStorm(place, ringback);
+  const storm = startStorm(options, ringback);
   const during = await publishing(stage, ringback, () => !storm.isOver());
   const { lastMs, refused } = await storm.ended;
   return { alone: alone.perSecond, during: during.perSecond, p99Ms: during.p99Ms, lastMs, refused };
@@ -114,7 +114,7 @@ interface Storm {
   ended: Promise<Pick<Stormed, 'lastMs' | 'refused'>>;
 }
 
-function startStorm({ burst, stage }: Place, { publish }: Subscribed): Storm {
+function startStorm({ burst, stage }: StormOptions, { publish }: Subscribed): Storm {
   let isOver = false;
   const paths = Array.from({ length: clients }, (_, i) => {
     const callbackUrl = `http://127.0.0.1:${stage.ports[i % stage.ports.length] ?? 0}/`;

@@ -38,7 +38,7 @@ export interface StreamOptions extends CallOptions {
   lastEventId?: string | undefined;
 }
 
-interface Place {
+interface StreamState {
   lastEventId: string | undefined;
   /** How long the service asks clients to wait before reconnecting. */
   againMs: number;
@@ -60,7 +60,7 @@ export async function* stream(
   const { retries } = patience(options, connection);
   const { platform } = connection;
   const life = createEnding([connection.signal, options.signal]);
-  const place: Place = {
+  const state: StreamState = {
     lastEventId: options.lastEventId,
     againMs: clientLimits.streamAgainMs,
     failures: 0,
@@ -70,16 +70,16 @@ export async function* stream(
   try {
     while (!life.signal.aborted) {
       try {
-        yield* frames(connection, place, { ...options, signal: life.signal });
+        yield* frames(connection, state, { ...options, signal: life.signal });
       } catch (error) {
         if (life.signal.aborted) return;
         const isFinal = error instanceof RingbackError ? !mayPass(error) : !isUnreached(error);
-        if (isFinal || (!place.wasOpen && place.failures >= retries)) throw error;
-        place.retryAfterMs =
+        if (isFinal || (!state.wasOpen && state.failures >= retries)) throw error;
+        state.retryAfterMs =
           (error instanceof RingbackError ? (error.retryAfterS ?? 0) : 0) * 1_000;
       }
-      place.failures += 1;
-      await life.race(platform.sleep(waitMs(place, platform.random()), life.signal));
+      state.failures += 1;
+      await life.race(platform.sleep(waitMs(state, platform.random()), life.signal));
     }
   } catch (error) {
     if (!life.signal.aborted) throw error;
@@ -93,7 +93,7 @@ function isUnreached(error: unknown): boolean {
 }
 
 /** The delay the service asks for; it grows with each consecutive failure. */
-function waitMs({ againMs, failures, retryAfterMs }: Place, random: number): number {
+function waitMs({ againMs, failures, retryAfterMs }: StreamState, random: number): number {
   const { streamAgainMsMin, streamAgainMsMax, retryAfterMsMax } = clientLimits;
   const grown = Math.max(streamAgainMsMin, againMs) * 2 ** Math.min(failures - 1, 10);
   const asked = Math.min(retryAfterMs, retryAfterMsMax);
@@ -103,22 +103,22 @@ function waitMs({ againMs, failures, retryAfterMs }: Place, random: number): num
 /** State of one connection. */
 async function* frames(
   connection: Connection,
-  place: Place,
+  state: StreamState,
   options: StreamOptions,
 ): AsyncGenerator<Frame, void, undefined> {
   const { timeoutMs } = patience(options, connection);
   const { sleep } = connection.platform;
-  const request = streamRequest(connection, place.lastEventId);
+  const request = streamRequest(connection, state.lastEventId);
   const ending = createEnding([options.signal]);
   try {
     ending.within(timeoutMs, sleep);
     const response = await open(connection, request, ending);
-    place.wasOpen = true;
-    place.retryAfterMs = 0;
+    state.wasOpen = true;
+    state.retryAfterMs = 0;
     for await (const sent of sentEvents(connection, { response, request, ending })) {
-      place.failures = 0;
-      place.lastEventId = idOf(sent) ?? place.lastEventId;
-      place.againMs = sent.retryMs ?? place.againMs;
+      state.failures = 0;
+      state.lastEventId = idOf(sent) ?? state.lastEventId;
+      state.againMs = sent.retryMs ?? state.againMs;
       if (sent.event === 'bye') return;
       if (sent.event !== 'changes' || sent.data === undefined) continue;
       ending.untimed(); // While the caller handles a frame, silence means nothing.
@@ -127,7 +127,7 @@ async function* frames(
         const detail = 'a frame of the stream is not valid JSON';
         throw unreadable(connection, { action: request.action, response, detail });
       }
-      yield { ...changes, lastEventId: place.lastEventId };
+      yield { ...changes, lastEventId: state.lastEventId };
     }
   } finally {
     ending.over();

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { allowedTargets, explainTargets, whyExposed } from './exposure.ts';
 
-type Reach = Parameters<typeof whyExposed>[0];
+type Exposure = Parameters<typeof whyExposed>[0];
 
-const alone: Reach = { host: '127.0.0.1', publicUrl: undefined, trustProxy: false, role: 'all' };
+const alone: Exposure = { host: '127.0.0.1', publicUrl: undefined, trustProxy: false, role: 'all' };
 
 describe('whyExposed', () => {
-  const cases: [reach: Partial<Reach>, reason: string | undefined][] = [
+  const cases: [exposure: Partial<Exposure>, reason: string | undefined][] = [
     [{}, undefined],
     [{ host: 'localhost' }, undefined],
     [{ host: '::1' }, undefined],
@@ -24,15 +24,15 @@ describe('whyExposed', () => {
     [{ publicUrl: 'http://localhost', trustProxy: true }, 'RINGBACK_TRUST_PROXY is on'],
     [{ role: 'worker' }, 'RINGBACK_ROLE is worker'],
   ];
-  for (const [reach, reason] of cases) {
-    it(`returns ${reason ?? 'nothing'} for ${JSON.stringify(reach)}`, () => {
-      assert.equal(whyExposed({ ...alone, ...reach }), reason);
+  for (const [exposure, reason] of cases) {
+    it(`returns ${reason ?? 'nothing'} for ${JSON.stringify(exposure)}`, () => {
+      assert.equal(whyExposed({ ...alone, ...exposure }), reason);
     });
   }
 });
 
 describe('allowedTargets', () => {
-  it('allows loopback only while no other machine can reach the service', () => {
+  it('allows loopback only while no other machine can exposure the service', () => {
     assert.equal(allowedTargets(undefined, alone).text, 'loopback');
     assert.equal(allowedTargets(undefined, { ...alone, trustProxy: true }).text, 'none');
   });
@@ -46,8 +46,8 @@ describe('allowedTargets', () => {
 
 describe('explainTargets', () => {
   it('states what is allowed, why, and which setting changes it', () => {
-    const said = (chosen: string | undefined, reach: Partial<Reach>): string =>
-      explainTargets(allowedTargets(chosen, { ...alone, ...reach }));
+    const said = (chosen: string | undefined, exposure: Partial<Exposure>): string =>
+      explainTargets(allowedTargets(chosen, { ...alone, ...exposure }));
     assert.deepEqual(
       [
         said(undefined, {}),
@@ -56,7 +56,7 @@ describe('explainTargets', () => {
         said('10.0.0.0/8', { trustProxy: true }),
       ],
       [
-        'public addresses and loopback, because only this machine can reach the service; set RINGBACK_ALLOW_TARGETS to change this',
+        'public addresses and loopback, because only this machine can exposure the service; set RINGBACK_ALLOW_TARGETS to change this',
         'public addresses only, because RINGBACK_PUBLIC_URL is https://hooks.example; set RINGBACK_ALLOW_TARGETS to change this',
         'public addresses only, as set by RINGBACK_ALLOW_TARGETS',
         'public addresses and 10.0.0.0/8, as set by RINGBACK_ALLOW_TARGETS',

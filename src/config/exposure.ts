@@ -4,7 +4,7 @@
 import { isIP } from 'node:net';
 import type { NodeRole } from '../store/port/node-verbs.ts';
 
-interface Reach {
+interface Exposure {
   host: string;
   publicUrl: string | undefined;
   trustProxy: boolean;
@@ -15,7 +15,7 @@ interface Reach {
  * The first reason why clients on other machines may reach this service; undefined: only this
  * machine can.
  */
-export function whyExposed({ host, publicUrl, trustProxy, role }: Reach): string | undefined {
+export function whyExposed({ host, publicUrl, trustProxy, role }: Exposure): string | undefined {
   if (!isLoopback(host)) return `the service listens on ${host}`;
   if (publicUrl !== undefined && !isLoopback(new URL(publicUrl).hostname)) {
     return `RINGBACK_PUBLIC_URL is ${publicUrl}`;
@@ -32,9 +32,9 @@ export interface AllowedTargets {
   reason: string;
 }
 
-export function allowedTargets(chosen: string | undefined, reach: Reach): AllowedTargets {
+export function allowedTargets(chosen: string | undefined, exposure: Exposure): AllowedTargets {
   if (chosen !== undefined) return { text: chosen, reason: 'RINGBACK_ALLOW_TARGETS' };
-  const exposed = whyExposed(reach);
+  const exposed = whyExposed(exposure);
   if (exposed !== undefined) return { text: 'none', reason: `because ${exposed}` };
   return { text: 'loopback', reason: 'because only this machine can reach the service' };
 }

@@ -68,7 +68,7 @@ describe('openapi.yaml', () => {
     );
     const { role } = operation('unsubscribeOperation');
     assert.ok(role.kind === 'unsubscribe');
-    assert.deepEqual([role.id?.in, role.id?.name, role.status], ['query', 'Id', 200]);
+    assert.deepEqual([role.id?.in, role.id?.name, role.answer.status], ['query', 'Id', 200]);
   });
 
   it('offers three variants, with their needs and responses', () => {
@@ -147,6 +147,7 @@ describe('openapi.yaml', () => {
       assert.deepEqual(composed, {
         status: answer.status,
         headers: {},
+        mediaType: 'application/json',
         body: { subscriberId: 'sub_1', secret: 'whsec_1' },
       });
       const [link, ...others] = answer.links;

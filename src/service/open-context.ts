@@ -9,18 +9,18 @@ import { ensureDefaultApp } from '../engine/access/apps.ts';
 import { openRing } from '../engine/access/unlock.ts';
 import { createQuotas } from '../engine/admission/quotas.ts';
 import type { Context } from '../engine/context.ts';
-import { createReach, type Reach } from '../engine/deliver/start-delivering.ts';
+import { createInvalidation, type Invalidation } from '../engine/deliver/start-delivering.ts';
 import { createJournal, type Journal } from '../engine/live/journal.ts';
 import { createMeter, metered, type Meter } from '../engine/telemetry/meter.ts';
-import { noTending, startTending } from '../engine/upkeep/start-upkeep.ts';
+import { noUpkeep, startUpkeep } from '../engine/upkeep/start-upkeep.ts';
 import { StatisticsWriter } from '../engine/upkeep/statistics-writer.ts';
 import type { BatchFacts } from '../store/batch/batch-cycle.ts';
 import { openStore } from '../store/open/open.ts';
-import type { Outside } from './outside.ts';
+import type { ExternalDeps } from './external-deps.ts';
 
 export interface Opened {
   context: Context;
-  reach: Reach;
+  invalidation: Invalidation;
   journal: Journal;
   meter: Meter;
   /** Number of batches that the store failed to write so far. */
@@ -35,12 +35,12 @@ export interface Opened {
 
 export async function openContext(
   config: Config,
-  outside: Outside,
+  external: ExternalDeps,
   cleanup: AsyncDisposableStack,
 ): Promise<Opened> {
-  const { world, log, onFatal, resolver } = outside;
+  const { world, log, onFatal, resolver } = external;
   const { database, encryptionKey } = config;
-  const open = outside.openStore ?? openStore;
+  const open = external.openStore ?? openStore;
   const meter = createMeter();
   let failures = 0;
   const onBatch = (batch: BatchFacts): void => {
@@ -50,7 +50,7 @@ export async function openContext(
   const store = await open({ ...database, world, onFatal, onBatch });
   cleanup.defer(async () => store.close());
   const ring = await openRing({ database, encryptionKey }, store, world);
-  // By the store's clock, because retention judges an event by its id.
+  // By the store's clock, because retention checks an event by its id.
   const newId = idMaker({
     nowMs: () => store.nowMs(),
     randomBytes: (count) => world.randomBytes(count),
@@ -66,10 +66,10 @@ export async function openContext(
   const onStatisticsError = (err: unknown): void =>
     log.warn({ err }, 'statistics not written, will retry');
   cleanup.use(new StatisticsWriter({ store, world, onError: onStatisticsError }));
-  const tending =
+  const upkeep =
     config.role === 'api'
-      ? noTending
-      : startTending({
+      ? noUpkeep
+      : startUpkeep({
           store,
           world,
           newId,
@@ -84,19 +84,19 @@ export async function openContext(
           onReplayed: (done) => log.info(done, 'replay finished'),
           onError: (err, what) => log.warn({ err }, what),
         });
-  cleanup.use(tending);
-  const reach = createReach({ store, world }, () => tending.ended());
-  const { changed } = reach;
+  cleanup.use(upkeep);
+  const invalidation = createInvalidation({ store, world }, () => upkeep.ended());
+  const { changed } = invalidation;
   const watch = {
     changed,
     changes,
-    expires: (atMs: number) => tending.expires(atMs),
-    replayWaits: () => tending.replayWaits(),
+    expires: (atMs: number) => upkeep.expires(atMs),
+    replayWaits: () => upkeep.replayWaits(),
   };
-  const { tracer } = outside;
+  const { tracer } = external;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...watch };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
-  const noticed = (): void => tending.noticed();
-  return { context, reach, noticed, journal, meter, failures: () => failures, ...first };
+  const noticed = (): void => upkeep.noticed();
+  return { context, invalidation, noticed, journal, meter, failures: () => failures, ...first };
 }

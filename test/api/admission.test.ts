@@ -4,12 +4,13 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { limits } from '../../src/core/limits/limits.ts';
 import { openStore } from '../../src/store/open/open.ts';
 import { Tally } from '../e2e/tally.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
-import { rawClient } from './raw-client.ts';
+import { rawClient, type RawClient } from './raw-client.ts';
 import { start, type Answer, type Call, type Started } from './harness.ts';
 
 interface Stage extends AsyncDisposable {
@@ -20,6 +21,10 @@ interface Stage extends AsyncDisposable {
   /** So many publishes that no more of the app are let in; their answers come when the store goes on. */
   flood: () => Promise<Promise<Answer>[]>;
   goOn: () => void;
+  /** Refusals that have to wait. */
+  waits: Tally;
+  /** Ends the wait of the latest one. */
+  endWait: () => void;
 }
 
 const publish: Call = {
@@ -28,6 +33,8 @@ const publish: Call = {
   body: { event: 'order.created', payload: { message: 'hello' } },
 };
 
+const { refusalEveryMs } = limits;
+
 /** Each takes a request, so that this is many seconds. */
 const looksMax = 5_000;
 
@@ -35,7 +42,20 @@ async function stage(): Promise<Stage> {
   const asked = new Tally('publishes have reached the store');
   const silence = Promise.withResolvers<void>();
   let isSilent = false;
-  const world = frozenWorld();
+  const waits = new Tally('refusals wait');
+  let endWait = (): void => undefined;
+  const frozen = frozenWorld();
+  const world: FrozenWorld = {
+    ...frozen,
+    sleep: async (ms, signal) => {
+      // Only the first two refusals beyond those at once are waited for here.
+      if (ms !== refusalEveryMs && ms !== 2 * refusalEveryMs) return frozen.sleep(ms, signal);
+      waits.add();
+      return new Promise((resolve) => {
+        endWait = resolve;
+      });
+    },
+  };
   const service = await start({
     world,
     openStore: async (options) => {
@@ -74,6 +94,8 @@ async function stage(): Promise<Stage> {
       return answers;
     },
     goOn: () => silence.resolve(),
+    waits,
+    endWait: () => endWait(),
     [Symbol.asyncDispose]: async () => {
       silence.resolve();
       await service[Symbol.asyncDispose]();
@@ -99,6 +121,37 @@ describe('a node with more to do than it can do', () => {
     assert.match(text, /ringback_refusals_total\{[^}]*publishEvent"[^}]*overloaded"\} 1\n/);
     assert.match(text, /ringback_admission_publish_limit 256\n/);
     assert.match(on.service.logged(), /"turnedAway":1,.*"msg":"overloaded"/);
+  });
+
+  it('answers few refusals at once, and makes more of them wait, on both paths', async () => {
+    await using on = await stage();
+    // Each client keeps its connection, whose app is known after the first publish.
+    using direct = rawClient(on.service.url);
+    using node = rawClient(on.service.url);
+    const send = async (client: RawClient, path: string): Promise<number> => {
+      const type = ['Content-Type', 'application/json'] as const;
+      const headers = [['X-API-Key', on.service.key] as const, type];
+      const body = JSON.stringify(publish.body);
+      return (await client.send({ method: 'POST', path, headers, body })).status;
+    };
+    const paths = [
+      [direct, '/events'],
+      [node, '/%65vents'],
+    ] as const;
+    for (const [client, path] of paths) assert.equal(await send(client, path), 202);
+    const admitted = await on.flood();
+    for (let n = 0; n < limits.refusalsAtOnceMax; n += 1) {
+      assert.equal(await send(direct, '/events'), 503);
+    }
+    assert.equal(on.waits.count, 0);
+    for (const [n, [client, path]] of paths.entries()) {
+      const later = send(client, path);
+      await on.waits.reach(n + 1);
+      on.endWait();
+      assert.equal(await later, 503, path);
+    }
+    on.goOn();
+    await Promise.all(admitted);
   });
 
   it('still answers probes, reads, and whoever unsubscribes', async () => {
@@ -169,6 +222,61 @@ describe('a node with more to do than it can do', () => {
     on.goOn();
     await Promise.all(admitted);
   });
+
+  for (const [path, reader] of [
+    ['/events', 'the fast path'],
+    ['/%65vents', 'Node and Fastify'],
+  ]) {
+    it(`begins one large publish in each turn of the event loop: ${reader}`, async () => {
+      let turns = 0;
+      let isOver = false;
+      const countTurns = (): void => {
+        turns += 1;
+        if (!isOver) setImmediate(countTurns);
+      };
+      const begun: number[] = [];
+      const arrived = new Tally('large publishes have reached the store');
+      await using service = await start({
+        openStore: async (options) => {
+          const store = await openStore(options);
+          return {
+            ...store,
+            edit: async (verb, input) => {
+              if (verb === 'publish') {
+                begun.push(turns);
+                arrived.add();
+              }
+              return store.edit(verb, input);
+            },
+          };
+        },
+      });
+      const write = (socket: Socket, message: string): void => {
+        const text = JSON.stringify({ event: 'order.created', payload: { message } });
+        const head =
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n` +
+          `X-API-Key: ${service.key}\r\nContent-Length: ${text.length}\r\n\r\n`;
+        socket.write(head + text);
+      };
+      const { hostname, port } = new URL(service.url);
+      const sockets = Array.from({ length: 16 }, () =>
+        connect({ host: hostname, port: Number(port) }),
+      );
+      // The service accepts connections one by one. Once all are open, it reads them in one turn.
+      for (const socket of sockets) {
+        write(socket, 'small');
+        const [answer] = await once(socket, 'data');
+        assert.match(String(answer), /^HTTP\/1.1 202 /);
+      }
+      begun.length = 0;
+      countTurns();
+      for (const socket of sockets) write(socket, 'm'.repeat(limits.smallBodyBytes));
+      await arrived.reach(2 * sockets.length);
+      isOver = true;
+      assert.equal(new Set(begun).size, sockets.length, begun.join(', '));
+      for (const socket of sockets) socket.destroy();
+    });
+  }
 
   it('counts an answer until it is read, on a connection that is kept', async () => {
     await using on = await stage();

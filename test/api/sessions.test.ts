@@ -341,12 +341,12 @@ describe('a session', () => {
   });
 });
 
-interface Place {
+interface DatabaseChoice {
   name: string;
   env: () => Promise<{ env: Record<string, string> } & AsyncDisposable>;
 }
 
-const databases: Place[] = [
+const databases: DatabaseChoice[] = [
   {
     name: 'SQLite',
     env: async () => ({ env: {}, [Symbol.asyncDispose]: async () => undefined }),

@@ -11,8 +11,8 @@ import {
   nameToLookUp,
   checkRuntime,
 } from '../../src/cli/doctor/doctor.ts';
-import { judgeClock, judgeDisk } from '../../src/cli/doctor/store-file.ts';
-import { judgeAhead } from '../../src/cli/doctor/store-server.ts';
+import { assessClock, assessDisk } from '../../src/cli/doctor/store-file.ts';
+import { assessAhead } from '../../src/cli/doctor/store-server.ts';
 import { allowedTargets } from '../../src/config/exposure.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import { makeCertificate } from '../egress/certificate.ts';
@@ -64,9 +64,9 @@ describe('a small check', () => {
   });
 
   it('wants room on the disk', () => {
-    assert.equal(judgeDisk(5e9).state, 'ok');
-    assert.equal(judgeDisk(5e8).state, 'warning');
-    assert.deepEqual([judgeDisk(5e6).state, judgeDisk(5e6).message], ['failed', '0.0 GB free']);
+    assert.equal(assessDisk(5e9).state, 'ok');
+    assert.equal(assessDisk(5e8).state, 'warning');
+    assert.deepEqual([assessDisk(5e6).state, assessDisk(5e6).message], ['failed', '0.0 GB free']);
   });
 
   it('wants the clocks to go, and to agree', async () => {
@@ -77,15 +77,15 @@ describe('a small check', () => {
     assert.match((await checkClocks(stuck)).message, /monotonic clock advanced 0 ms/);
     const unset = { ...stuck, nowMs: () => 0 };
     assert.match((await checkClocks(unset)).message, /system clock says 1970/);
-    const states = [100, 5_000, -120_000].map((aheadMs) => judgeAhead(aheadMs));
+    const states = [100, 5_000, -120_000].map((aheadMs) => assessAhead(aheadMs));
     assert.deepEqual(
       states.map(({ state }) => state),
       ['ok', 'warning', 'failed'],
     );
     assert.match(states[1]?.message ?? '', /5\.0 s behind the database server’s/);
     assert.match(states[2]?.message ?? '', /120\.0 s ahead of the database server’s/);
-    assert.equal(judgeClock(1_000_000, 950_000).state, 'ok');
-    assert.match(judgeClock(1_000_000, 0).message, /last used 1000 s after that/);
+    assert.equal(assessClock(1_000_000, 950_000).state, 'ok');
+    assert.match(assessClock(1_000_000, 0).message, /last used 1000 s after that/);
   });
 
   it('wants names to be looked up, and goes on without', async () => {
@@ -125,11 +125,11 @@ describe('a small check', () => {
   });
 
   it('wants a public URL that clients can use safely', () => {
-    const judge = (publicUrl: string | undefined, host: string): string =>
+    const assess = (publicUrl: string | undefined, host: string): string =>
       checkPublicUrl({ publicUrl, host }).state;
-    assert.equal(judge(undefined, '127.0.0.1'), 'ok');
-    assert.equal(judge(undefined, '0.0.0.0'), 'warning');
-    assert.equal(judge('http://hooks.example.com', '0.0.0.0'), 'warning');
-    assert.equal(judge('https://hooks.example.com', '0.0.0.0'), 'ok');
+    assert.equal(assess(undefined, '127.0.0.1'), 'ok');
+    assert.equal(assess(undefined, '0.0.0.0'), 'warning');
+    assert.equal(assess('http://hooks.example.com', '0.0.0.0'), 'warning');
+    assert.equal(assess('https://hooks.example.com', '0.0.0.0'), 'ok');
   });
 });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { judgeServer } from '../../src/cli/doctor/store-server.ts';
+import { assessServer } from '../../src/cli/doctor/store-server.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import { openRing } from '../../src/engine/access/unlock.ts';
 import { openStore } from '../../src/store/open/open.ts';
@@ -81,7 +81,7 @@ describe('ringback doctor on PostgreSQL', () => {
   });
 });
 
-describe('judgeServer', () => {
+describe('assessServer', () => {
   const well: ExaminedServer = {
     versionNumber: 180_001,
     fsync: 'on',
@@ -110,7 +110,7 @@ describe('judgeServer', () => {
   ];
   for (const [change, expected] of cases) {
     it(`judges ${JSON.stringify(change)}`, () => {
-      const found = judgeServer('x', { ...well, ...change });
+      const found = assessServer('x', { ...well, ...change });
       assert.match(found.map(({ state, message }) => `${state} ${message}`).join(), expected);
     });
   }

@@ -19,7 +19,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { load } from 'js-yaml';
 import { fileOf, readBlocks, type Block } from './fences.ts';
 import { freePort } from './free-ports.ts';
-import { Shell, Terminal, type Env, type Place, type Ran } from './shell.ts';
+import { Shell, Terminal, type Env, type DocStage, type Ran } from './shell.ts';
 import { isAsShown, jsonDifference, textPattern } from './shown.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -80,7 +80,7 @@ function envOf(scratch: string, { env = {}, path = [] }: ReaderOptions): Env {
 
 class PageReader implements Reader {
   folder: string;
-  #place: Place;
+  #place: DocStage;
   #options: ReaderOptions;
   #shell: Shell | undefined;
   #terminals = new Map<string, Terminal>();
@@ -90,7 +90,7 @@ class PageReader implements Reader {
   #said = '';
   #count = 0;
 
-  constructor(place: Place, options: ReaderOptions) {
+  constructor(place: DocStage, options: ReaderOptions) {
     this.folder = place.folder;
     this.#place = place;
     this.#options = options;

@@ -10,7 +10,7 @@ const patienceMs = 180_000;
 
 export type Env = Readonly<Record<string, string>>;
 
-export interface Place {
+export interface DocStage {
   /** Where the person stands. */
   folder: string;
   /** For what is typed, out of the person's sight. */
@@ -105,12 +105,12 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
 
 /** The one in which block after block is typed: variables and folders stay. */
 export class Shell implements AsyncDisposable {
-  #place: Place;
+  #place: DocStage;
   #child: ChildProcess;
   #screen: Screen;
   #count = 0;
 
-  constructor(place: Place) {
+  constructor(place: DocStage) {
     this.#place = place;
     this.#child = startBash(place, ['--norc', '--noprofile']);
     this.#screen = new Screen(this.#child);
@@ -154,7 +154,7 @@ export class Terminal implements AsyncDisposable {
     this.#screen = screen;
   }
 
-  static async start(place: Place, typed: Typed, name: string): Promise<Terminal> {
+  static async start(place: DocStage, typed: Typed, name: string): Promise<Terminal> {
     const file = await writeTyped(place, typed, name);
     return new Terminal(new Screen(startBash(place, ['--norc', '--noprofile', '-e', file])));
   }
@@ -181,13 +181,13 @@ export class Terminal implements AsyncDisposable {
   }
 }
 
-function startBash({ folder, env }: Place, args: readonly string[]): ChildProcess {
+function startBash({ folder, env }: DocStage, args: readonly string[]): ChildProcess {
   return spawn('bash', args, { cwd: folder, env, stdio: 'pipe', detached: true });
 }
 
 /** Behind as many empty lines as the page has before it. */
 async function writeTyped(
-  { scratch }: Place,
+  { scratch }: DocStage,
   typed: Typed,
   name: number | string,
 ): Promise<string> {

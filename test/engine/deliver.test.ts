@@ -5,9 +5,9 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import { deliver } from '../../src/engine/deliver/attempt.ts';
 import { noConfirmer } from '../../src/engine/deliver/confirmation.ts';
-import { createLongest } from '../../src/engine/deliver/dispatcher.ts';
+import { createLongestTimeout } from '../../src/engine/deliver/dispatcher.ts';
 import type { Gate } from '../../src/engine/deliver/gate.ts';
-import { createReach } from '../../src/engine/deliver/start-delivering.ts';
+import { createInvalidation } from '../../src/engine/deliver/start-delivering.ts';
 import { createPrepare } from '../../src/engine/targets/prepared-target.ts';
 import { sealSecrets } from '../../src/engine/targets/secrets.ts';
 import type { Target } from '../../src/store/port/delivery-verbs.ts';
@@ -34,7 +34,7 @@ function stage(): {
   atGate: () => number;
   /** How the store was asked to confirm the target. */
   renewals: () => readonly string[];
-  reach: ReturnType<typeof createReach>;
+  invalidation: ReturnType<typeof createInvalidation>;
   run: () => ReturnType<typeof deliver>;
 } {
   const state = { isActive: true, url: active.url, controls: noControls };
@@ -45,7 +45,10 @@ function stage(): {
   const receiver: ReturnType<typeof stage>['receiver'] = { status: 200, before: () => undefined };
   const read = async (_verb: string, asked: { callbacks: readonly number[] }): Promise<unknown> =>
     asked.callbacks.map((one) => ({ ...active, ...state, callback: one }));
-  const reach = createReach({ store: { read } as unknown as Store, world }, () => undefined);
+  const invalidation = createInvalidation(
+    { store: { read } as unknown as Store, world },
+    () => undefined,
+  );
   const send: FakeSend = async (_request, options) => {
     way.before();
     if (options?.onStart?.() === false) return { kind: 'not_started', reason: 'declined' };
@@ -62,10 +65,10 @@ function stage(): {
     idle: 0,
   });
   const gate: Gate = {
-    ...reach.gate,
+    ...invalidation.gate,
     approach: (subscription) => {
       atGate += 1;
-      const passage = reach.gate.approach(subscription);
+      const passage = invalidation.gate.approach(subscription);
       const leave = (): void => {
         atGate -= 1;
         passage.leave();
@@ -77,7 +80,7 @@ function stage(): {
     world,
     prepare: createPrepare(ring, []),
     sender: { send, print: () => undefined, close: async () => undefined, count },
-    ...reach,
+    ...invalidation,
     gate,
     confirmer: {
       ...noConfirmer,
@@ -87,15 +90,15 @@ function stage(): {
       }),
     },
     nowMs: () => world.nowMs(),
-    longest: createLongest(),
-    holds: () => true,
+    longest: createLongestTimeout(),
+    holdsLease: () => true,
     waitsMs: [1000],
     timeoutMs: 1000,
   };
   const run = async (): ReturnType<typeof deliver> =>
     deliver(deps, leased, { signal: new AbortController().signal, confirmedMs: 0 });
   const counts = { starts: () => starts, atGate: () => atGate, renewals: () => renewals };
-  return { state, receiver, way, ...counts, reach, run };
+  return { state, receiver, way, ...counts, invalidation, run };
 }
 
 describe('deliver', () => {
@@ -133,7 +136,7 @@ describe('deliver', () => {
   it('starts nothing once the subscription has ended, between any two steps', async () => {
     const stopped = await atEachStep((on) => {
       on.state.isActive = false;
-      on.reach.changed(active.subscription, 'ended');
+      on.invalidation.changed(active.subscription, 'ended');
     });
     for (const { outcome } of stopped) assert.deepEqual(outcome, { kind: 'cancelled' });
   });
@@ -158,7 +161,7 @@ describe('deliver', () => {
 
   it('ends it even if its target was evicted from the cache during the attempt', async () => {
     const on = stage();
-    const { targets } = on.reach;
+    const { targets } = on.invalidation;
     on.state.controls = { ...noControls, timeoutMs: 1_000 }; // Only plain targets are packed.
     on.receiver.status = 410;
     on.receiver.before = async () => {
@@ -173,7 +176,7 @@ describe('deliver', () => {
   it('ends it even if an attempt at an older target has noticed the change and closed the gate', async () => {
     const on = stage();
     on.receiver.status = 410;
-    on.receiver.before = () => on.reach.gate.close(active.subscription, 'held');
+    on.receiver.before = () => on.invalidation.gate.close(active.subscription, 'held');
     assert.deepEqual((await on.run()).outcome, { kind: 'gone' });
   });
 
@@ -182,7 +185,7 @@ describe('deliver', () => {
     on.receiver.status = 410;
     on.receiver.before = () => {
       on.state.url = 'http://127.0.0.1:9001/';
-      on.reach.changed(active.subscription, 'active');
+      on.invalidation.changed(active.subscription, 'active');
     };
     assert.deepEqual((await on.run()).outcome, { kind: 'retry', dueMs: world.nowMs() });
   });
@@ -190,7 +193,7 @@ describe('deliver', () => {
   it('does not start at an old target once the change was answered', async () => {
     const stopped = await atEachStep((on) => {
       on.state.url = 'http://127.0.0.1:9001/';
-      on.reach.changed(active.subscription, 'active');
+      on.invalidation.changed(active.subscription, 'active');
     });
     // Or it was held, and is released.
     const urls = new Set(stopped.flatMap(({ attempt }) => attempt?.request.url ?? []));

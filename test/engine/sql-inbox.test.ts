@@ -7,8 +7,8 @@ import { loadContract } from '../../src/contract/compile/load.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { judge } from '../../src/engine/publish/publish.ts';
-import { groupsOf, SqlInbox, judgeEntry } from '../../src/engine/publish/sql-inbox.ts';
+import { validateEvents } from '../../src/engine/publish/publish.ts';
+import { groupsOf, SqlInbox, validateEntry } from '../../src/engine/publish/sql-inbox.ts';
 import type { InboxEntry } from '../../src/store/port/delivery-verbs.ts';
 import { apiContext, openDatabase, startEngine } from './harness.ts';
 import { ok, quickNetwork } from './network.ts';
@@ -19,8 +19,8 @@ const contract = await loadContract(join(import.meta.dirname, '..', '..', 'opena
 const rules = { contracts: [contract], isLenient: false };
 
 function reasonAgainst(one: InboxEntry): string | undefined {
-  const verdict = judgeEntry(rules, one);
-  return verdict.kind === 'rejected' ? verdict.reason : undefined;
+  const validation = validateEntry(rules, one);
+  return validation.kind === 'rejected' ? validation.reason : undefined;
 }
 
 function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry {
@@ -28,12 +28,12 @@ function entry(payload: string | Uint8Array, name = 'order.created'): InboxEntry
   return { no: 1, id, appNo: 1, quotas: noQuotas, name, payload: Buffer.from(payload) };
 }
 
-describe('judgeEntry', () => {
+describe('validateEntry', () => {
   it('rejects a payload that exceeds the quota of its app', () => {
     const one = entry('{"message":"hello"}');
-    assert.equal(judgeEntry(rules, one, 19).kind, 'fit');
+    assert.equal(validateEntry(rules, one, 19).kind, 'fit');
     const reason = "The payload has 19 bytes, the app's quota is 18";
-    assert.deepEqual(judgeEntry(rules, one, 18), { kind: 'rejected', reason });
+    assert.deepEqual(validateEntry(rules, one, 18), { kind: 'rejected', reason });
   });
 
   it('accepts what a publisher over HTTP may send', () => {
@@ -44,9 +44,9 @@ describe('judgeEntry', () => {
   it('gives the reason that a publisher over HTTP would get', () => {
     for (const value of [{}, { message: 7 }, 'text', [1]]) {
       const at = { name: 'order.created', value, payload: new Uint8Array(), at: 'body#' };
-      const verdict = judge(rules, [at], undefined);
-      assert(verdict.kind === 'refused');
-      const told = verdict.problem.message;
+      const validation = validateEvents(rules, [at], undefined);
+      assert(validation.kind === 'refused');
+      const told = validation.problem.message;
       assert.equal(reasonAgainst(entry(JSON.stringify(value))), told);
       assert.match(told, /^The payload violates the contract: body#\/payload/);
     }

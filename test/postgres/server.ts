@@ -33,7 +33,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   const watchdog = watch(folder);
   try {
     const account = accountFor(folder);
-    const place: Place = {
+    const place: ServerFolder = {
       bin: join(await reachable(native, account, folder), 'bin'),
       folder,
       account,
@@ -51,7 +51,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-interface Place {
+interface ServerFolder {
   bin: string;
   folder: string;
   account: Account;
@@ -61,10 +61,10 @@ interface Place {
 }
 
 export class Postgres implements AsyncDisposable {
-  readonly #place: Place;
+  readonly #place: ServerFolder;
   #program: Program | undefined;
 
-  constructor(place: Place) {
+  constructor(place: ServerFolder) {
     this.#place = place;
   }
 
@@ -193,7 +193,11 @@ export class Postgres implements AsyncDisposable {
 }
 
 /** Runs one of PostgreSQL's programs in the place, under the watchdog's eyes. */
-function spawnIn(place: Place, name: 'initdb' | 'postgres', args: readonly string[]): Program {
+function spawnIn(
+  place: ServerFolder,
+  name: 'initdb' | 'postgres',
+  args: readonly string[],
+): Program {
   const { bin, folder, account, watchdog } = place;
   const program = run(join(bin, name), args, { ...account, cwd: folder });
   watchdog.guard(program.pid);
@@ -201,7 +205,10 @@ function spawnIn(place: Place, name: 'initdb' | 'postgres', args: readonly strin
   return program;
 }
 
-async function initialise(place: Place, settings: Readonly<Record<string, string>>): Promise<void> {
+async function initialise(
+  place: ServerFolder,
+  settings: Readonly<Record<string, string>>,
+): Promise<void> {
   const { folder, password } = place;
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, password);

@@ -132,7 +132,7 @@ describe('a commit that goes on without its connection', net, () => {
   });
 });
 
-interface Place {
+interface CutPoint {
   side: Side;
   when: When;
   k: number;
@@ -144,7 +144,7 @@ interface Counts {
 }
 
 /** Gives false when the transaction has fewer messages. */
-async function publishCutAt(place: Place, counts: Counts): Promise<boolean> {
+async function publishCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   const isCut = cutInTransaction(place);
   const key = digest(JSON.stringify(place));
   const idempotency = { key, print: digest('print') };
@@ -173,7 +173,7 @@ async function publishCutAt(place: Place, counts: Counts): Promise<boolean> {
 }
 
 /** Without a key, after so many that nobody waits to hear who listens. */
-async function plainCutAt(place: Place, counts: Counts): Promise<boolean> {
+async function plainCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   const publish = async (input = stage.publishing('plain')) => dispatcher.publish(room, input);
   for (let times = 0; times <= limits.listenerCacheSteadyTimes; times += 1) {
     await settled((await insist(publish)).fresh);
@@ -193,7 +193,7 @@ async function plainCutAt(place: Place, counts: Counts): Promise<boolean> {
   return isCut();
 }
 
-async function settleCutAt(place: Place, counts: Counts): Promise<boolean> {
+async function settleCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   const { fresh } = await insist(async () => dispatcher.publish(room, stage.publishing('a')));
   const [leased] = fresh;
   assert(leased);
@@ -213,7 +213,7 @@ async function settleCutAt(place: Place, counts: Counts): Promise<boolean> {
 }
 
 /** Cuts at the k-th message of one side, counted from `begin`; says whether it came so far. */
-function cutInTransaction({ side, when, k }: Place): () => boolean {
+function cutInTransaction({ side, when, k }: CutPoint): () => boolean {
   let connection: number | undefined;
   let count = 0;
   let isCut = false;

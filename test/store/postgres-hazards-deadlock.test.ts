@@ -215,7 +215,7 @@ describe('transactions that need the same lanes in another order', net, () => {
         insertLeases,
         nowMs,
         stalled: createStalledFanOuts(),
-        way: 'together',
+        mode: 'together',
       } as const;
       const fanningOut = stage.once(async (tx) => fanOut(tx, { ...step, facts: [] }));
       await stage.untilSomebodyWaits(1);

@@ -66,12 +66,12 @@ async function crowd(stage: Stage): Promise<() => Promise<string>> {
 
 type Worked = Extract<WorkReply, { kind: 'worked' }>;
 
-interface Way extends AsyncDisposable {
+interface PoisonStage extends AsyncDisposable {
   step: () => Promise<Worked>;
   retain: (beforeMs: number) => Promise<unknown>;
 }
 
-async function open(stage: Stage): Promise<Way> {
+async function open(stage: Stage): Promise<PoisonStage> {
   const { url } = stage.database;
   const way = await openPostgres({ url, world, onNotified: () => undefined });
   return {

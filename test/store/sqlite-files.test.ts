@@ -211,16 +211,16 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777;
 }
 
-describe('watchPlace', () => {
+describe('watchFile', () => {
   it('calls it unavailable when nobody can tell whether the files are there', () => {
     const folder = join(root, 'folder');
     mkdirSync(folder);
     const path = join(folder, 'ringback.db');
     writeFileSync(path, '');
-    const inPlace = watchFile(path);
-    assert.equal(inPlace(), undefined);
+    const checkFile = watchFile(path);
+    assert.equal(checkFile(), undefined);
     renameSync(folder, join(root, 'elsewhere'));
     writeFileSync(folder, ''); // Now the path leads through a file: an error, not an absence.
-    assert.equal(inPlace()?.kind, 'unavailable');
+    assert.equal(checkFile()?.kind, 'unavailable');
   });
 });

@@ -17,15 +17,15 @@ import type { Arrived } from '../operations/read-call.ts';
 import type { Reply } from '../request/call.ts';
 import { readHead } from '../request/raw-request.ts';
 import { hasKey, logRequest, type RequestLog } from '../request/request-log.ts';
-import type { Door } from '../server/admission.ts';
-import type { Connections } from '../server/connections.ts';
+import type { RequestAdmission } from '../server/admission.ts';
+import type { Connections, Visit } from '../server/connections.ts';
 import { readRequestId, answerHeaders } from '../server/server.ts';
 import { DirectConnection, type Answer } from './connection.ts';
 import type { Head, WholeRequest } from './read-whole.ts';
 
 export interface DirectDeps extends RequestLog {
   newId: () => string;
-  door: Door;
+  requestAdmission: RequestAdmission;
   connections: Connections;
   /** All mounted operations. */
   served: readonly Served[];
@@ -101,56 +101,88 @@ interface Asked {
   isClosing: () => boolean;
 }
 
-async function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
-  const { one, whole, socket, printAnswer } = asked;
-  const { door, connections, world, newId } = deps;
-  const { head, body } = whole;
-  const { url, headersDistinct } = head;
-  const visit = connections.visit(socket);
+/** Not async: a refusal may have to wait, and must not keep the body in memory until then. */
+function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
+  const { one, whole, socket } = asked;
+  const { method, operationId } = one.operation;
+  const { requestAdmission, connections, newId } = deps;
+  const { url, headersDistinct } = whole.head;
   const given = headersDistinct['x-request-id']?.join(', ');
   const id = readRequestId(given) ?? withPrefix('req', newId());
+  const visit = connections.visit(socket);
+  const printing = { id, visit, printAnswer: asked.printAnswer, isClosing: asked.isClosing };
+  const requestClass = { kind: 'publish', operation: operationId } as const;
+  const ticket = requestAdmission.enter(requestClass, whole.body.length, socket);
+  if (ticket === undefined) return refuse(requestAdmission, printing);
   const request: Arrived = {
     id,
-    method: one.operation.method,
+    method,
     url,
     params: undefined,
     protocol: 'http', // No publish operation reads it.
     arrival: undefined,
-    body,
-    notes: { startedMs: world.monotonicMs(), facts: {}, span: undefined },
+    body: whole.body,
+    notes: { startedMs: deps.world.monotonicMs(), facts: {}, span: undefined },
   };
-  const ticket = door.enter(
-    { kind: 'publish', operation: one.operation.operationId },
-    body.length,
+  return admit(deps, request, {
+    ...printing,
+    one,
+    requestAdmission,
+    ticket,
+    head: whole.head,
     socket,
-  );
-  const reply =
-    ticket === undefined
-      ? door.turnAway(request)
-      : await replyTo(request, { one, door, ticket, head, socket });
-  const isLast = visit.isLast || asked.isClosing();
+  });
+}
+
+interface Printing {
+  id: string;
+  visit: Visit;
+  printAnswer: PrintAnswer;
+  isClosing: () => boolean;
+}
+
+async function refuse(requestAdmission: RequestAdmission, printing: Printing): Promise<Answer> {
+  const printed = print(await requestAdmission.refuse(printing.id), printing);
+  return { ...printed, onSent: () => printing.visit.over() };
+}
+
+async function admit(
+  deps: DirectDeps,
+  request: Arrived,
+  admitted: Printing & LetIn,
+): Promise<Answer> {
+  const { ticket, visit, socket } = admitted;
   const over = (): void => {
-    ticket?.finish();
+    ticket.finish();
     visit.over();
   };
+  const reply = await replyTo(request, admitted);
   try {
-    const printed = printAnswer(reply, { requestId: id, isLast });
+    const printed = print(reply, admitted);
     const cut = (): void => void socket.destroy();
-    ticket?.answer({ bytes: printed.bodyBytes, isPublic: !hasKey(request), cut });
+    ticket.answer({ bytes: printed.bodyBytes, isPublic: !hasKey(request), cut });
     const onSent = (): void => {
       over();
-      if (ticket !== undefined) logRequest(deps, { request, status: reply.status });
+      logRequest(deps, { request, status: reply.status });
     };
-    return { ...printed, isLast, onSent };
+    return { ...printed, onSent };
   } catch (error) {
     over(); // No answer will be sent, so the request must not stay counted.
     throw error;
   }
 }
 
+function print(
+  reply: Reply,
+  { id, visit, printAnswer, isClosing }: Printing,
+): Printed & { isLast: boolean } {
+  const isLast = visit.isLast || isClosing();
+  return { ...printAnswer(reply, { requestId: id, isLast }), isLast };
+}
+
 interface LetIn {
   one: Served;
-  door: Door;
+  requestAdmission: RequestAdmission;
   ticket: Ticket;
   head: Head;
   socket: Socket;
@@ -158,18 +190,24 @@ interface LetIn {
 
 /** The same steps as on the regular path (mount.ts, admission.ts). */
 async function replyTo(request: Arrived, letIn: LetIn): Promise<Reply> {
-  const { one, door, ticket, head, socket } = letIn;
+  const { one, requestAdmission, ticket, head, socket } = letIn;
   try {
     head.raw ??= readHead({ ...head, socket, hasBody: true });
     const arriving = one.arrive(request, head.raw);
     if (arriving !== undefined) await arriving;
     const bytes = request.body instanceof Uint8Array ? request.body.length : 0;
-    door.checkKey({ arrival: request.arrival, ticket, socket, bytes });
-    door.refuseUnless(ticket.begin());
+    requestAdmission.checkKey({ arrival: request.arrival, ticket, socket, bytes });
+    requestAdmission.refuseUnless(ticket.begin());
+    if (bytes > limits.smallBodyBytes) await turnOf(ticket);
     return await one.answer(request);
   } catch (error) {
     return one.refuse(request, error);
   }
+}
+
+/** Small publishes never wait for a turn, and are spared the promise. */
+async function turnOf(ticket: Ticket): Promise<void> {
+  return new Promise((resolve) => ticket.turn(() => resolve()));
 }
 
 // Serializes an answer as HTTP/1.1, with the headers of every answer.

@@ -37,6 +37,50 @@ export function join(fragments: readonly Fragment[], separator: Fragment): Fragm
   return fragments.flatMap((one, index) => (index === 0 ? [one] : [separator, one]));
 }
 
+/** The first cell of each row is its heading. */
+export interface Row {
+  id?: string;
+  cells: readonly Fragment[];
+}
+
+export function table(
+  kind: 'pairs' | 'plain',
+  heads: readonly string[],
+  rows: readonly Row[],
+): Html {
+  const body = rows.map(({ id, cells: [head, ...others] }) => {
+    const anchor = id === undefined ? undefined : html` id="${id}"`;
+    const rest = others.map((cell) => html` <td>${cell}</td>`);
+    return html`<tr${anchor}><th scope="row">${head}</th>${rest}</tr>`;
+  });
+  return html`<table class="${kind}">
+    <thead>
+      <tr>
+        ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${body}
+    </tbody>
+  </table>`;
+}
+
+/** Undefined where there is nothing to list. */
+export function list(kind: string, items: readonly Fragment[]): Html | undefined {
+  if (items.length === 0) return undefined;
+  return html`<ul class="${kind}">
+    ${items}
+  </ul>`;
+}
+
+/** Collapsed content. */
+export function details(summary: Fragment, content: Fragment): Html {
+  return html`<details>
+    <summary>${summary}</summary>
+    ${content}
+  </details>`;
+}
+
 function textOf(value: Fragment): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return escape(value);

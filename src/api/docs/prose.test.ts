@@ -73,7 +73,21 @@ describe('prose', () => {
   });
 
   it('ends in good time for text made to be slow', () => {
-    for (const piece of ['[', '`', '*', '**', '- ', '> ', '\\', '[a](', '*a', '<h', '| ']) {
+    for (const piece of [
+      '[',
+      '`a``b',
+      '**a ',
+      '`',
+      '*',
+      '**',
+      '- ',
+      '> ',
+      '\\',
+      '[a](',
+      '*a',
+      '<h',
+      '| ',
+    ]) {
       const text = piece.repeat(20_000);
       assert.ok(render(text).length > 0);
       assert.ok(render(text.replaceAll(' ', ' \n')).length > 0);

@@ -3,7 +3,7 @@
 import type { Alternative, Carrier, Operation, Scheme } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import { followed, type MaybePromise, together } from '../../core/base/maybe-promise.ts';
+import { whenReady, type MaybePromise, allReady } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
 import { hashKey, type Key, type Scope } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
@@ -32,11 +32,14 @@ export function authenticator(
   { identifier, publicOrigin }: Deps,
 ): (head: RawHead) => MaybePromise<Caller> {
   const { security, method, operationId } = operation;
-  const doors = security.map(doorOf);
-  const isOpen = admitsAnybody(operation);
+  const requirements = security.map(requirementOf);
+  const isOpen = allowsAnonymous(operation);
   const scope = scopeOf(operation);
-  const judge = (head: RawHead, held: readonly Held[]): Caller => {
-    const best = held.find(({ usesCookie }) => !usesCookie) ?? held.find(isSignedIn) ?? held[0];
+  const authorize = (head: RawHead, identified: readonly Identified[]): Caller => {
+    const best =
+      identified.find(({ usesCookie }) => !usesCookie) ??
+      identified.find(isSignedIn) ??
+      identified[0];
     if (best === undefined) {
       if (isOpen) return undefined;
       throw new Problem('unauthorized', unauthorizedDetail);
@@ -53,12 +56,12 @@ export function authenticator(
     return best;
   };
   return (head) => {
-    const held: MaybePromise<Held | undefined>[] = [];
-    for (const door of doors) {
-      const shown = shownAt(door, head);
-      if (shown !== undefined) held.push(knownBy(shown, head, identifier));
+    const identified: MaybePromise<Identified | undefined>[] = [];
+    for (const requirement of requirements) {
+      const presented = credentialsFor(requirement, head);
+      if (presented !== undefined) identified.push(identifyBy(presented, head, identifier));
     }
-    return followed(together(held), (all) => judge(head, all.filter(isHeld)));
+    return whenReady(allReady(identified), (all) => authorize(head, all.filter(isIdentified)));
   };
 }
 
@@ -67,10 +70,10 @@ export function authenticator(
  * large bodies.
  */
 export function bodyBytesMaxOf(operation: Operation): number {
-  return admitsAnybody(operation) ? limits.smallBodyBytes : limits.bodyBytesMax;
+  return allowsAnonymous(operation) ? limits.smallBodyBytes : limits.bodyBytesMax;
 }
 
-function admitsAnybody({ security }: Operation): boolean {
+function allowsAnonymous({ security }: Operation): boolean {
   return security.length === 0 || security.some(({ schemes }) => schemes.length === 0);
 }
 
@@ -83,9 +86,9 @@ export function challenges(security: readonly Alternative[]): string {
     ({ schemes }) => {
       const main = schemes.find(({ credential }) => credential === 'key') ?? schemes[0];
       const others = schemes.filter((scheme) => scheme !== main);
-      const shown = main === undefined ? 'ApiKey realm="ringback"' : challenge(main);
+      const challenged = main === undefined ? 'ApiKey realm="ringback"' : challenge(main);
       const and = others.map(({ carrier }) => carrierName(carrier)).join(' ');
-      return and === '' ? shown : `${shown}, and="${and}"`;
+      return and === '' ? challenged : `${challenged}, and="${and}"`;
     },
   );
   return texts.length === 0 ? 'ApiKey realm="ringback"' : texts.join(', ');
@@ -103,23 +106,23 @@ export function scopeOf({ scope, role }: Operation): Scope | undefined {
 const unauthorizedDetail =
   'The request needs a valid API key. The WWW-Authenticate header says where to send it.';
 
-interface Held extends Known {
+interface Identified extends Known {
   usesCookie: boolean;
 }
 
 /** A session comes before a key in a cookie, which a site of the same domain may have planted. */
-function isSignedIn({ session }: Held): boolean {
+function isSignedIn({ session }: Identified): boolean {
   return session !== undefined;
 }
 
 /** A security alternative: every credential that it requires. */
-interface Door {
+interface SecurityRequirement {
   keys: readonly Scheme[];
   appIds: readonly Scheme[];
   usesCookie: boolean;
 }
 
-function doorOf({ schemes }: Alternative): Door {
+function requirementOf({ schemes }: Alternative): SecurityRequirement {
   return {
     keys: schemes.filter(({ credential }) => credential !== 'app_id'),
     appIds: schemes.filter(({ credential }) => credential === 'app_id'),
@@ -128,52 +131,55 @@ function doorOf({ schemes }: Alternative): Door {
 }
 
 /** The credentials presented for an alternative. */
-interface Shown {
-  door: Door;
+interface PresentedCredentials {
+  requirement: SecurityRequirement;
   /** One per scheme. */
   credentials: readonly string[];
 }
 
 /** Undefined if a credential is missing, which is the case for most alternatives. */
-function shownAt(door: Door, head: RawHead): Shown | undefined {
+function credentialsFor(
+  requirement: SecurityRequirement,
+  head: RawHead,
+): PresentedCredentials | undefined {
   const credentials: string[] = [];
-  for (const scheme of door.keys) {
+  for (const scheme of requirement.keys) {
     const credential = credentialIn(scheme, head);
     if (credential === undefined) return undefined;
     credentials.push(credential);
   }
-  return credentials.length === 0 ? undefined : { door, credentials };
+  return credentials.length === 0 ? undefined : { requirement, credentials };
 }
 
 /**
  * The key for which all schemes hold; several keys must belong to one app. Stops at the first that
  * does not hold.
  */
-function knownBy(
-  { door, credentials }: Shown,
+function identifyBy(
+  { requirement, credentials }: PresentedCredentials,
   head: RawHead,
   identifier: Deps['identifier'],
-): MaybePromise<Held | undefined> {
-  const { keys, appIds, usesCookie } = door;
+): MaybePromise<Identified | undefined> {
+  const { keys, appIds, usesCookie } = requirement;
   const from = (at: number, first: Known | undefined): MaybePromise<Known | undefined> => {
     const [scheme, credential] = [keys[at], credentials[at]];
     if (scheme === undefined || credential === undefined) return first;
-    return followed(find(scheme, credential, { head, identifier }), (known) => {
+    return whenReady(find(scheme, credential, { head, identifier }), (known) => {
       if (known === undefined) return undefined;
       if (first !== undefined && first.key.appNo !== known.key.appNo) return undefined;
       return from(at + 1, first ?? known);
     });
   };
-  return followed(from(0, undefined), (held) => {
-    if (held === undefined) return undefined;
-    const appId = withPrefix('app', held.key.appId);
+  return whenReady(from(0, undefined), (identified) => {
+    if (identified === undefined) return undefined;
+    const appId = withPrefix('app', identified.key.appId);
     if (!appIds.every((scheme) => credentialIn(scheme, head) === appId)) return undefined;
-    return { ...held, usesCookie };
+    return { ...identified, usesCookie };
   });
 }
 
-function isHeld(held: Held | undefined): held is Held {
-  return held !== undefined;
+function isIdentified(identified: Identified | undefined): identified is Identified {
+  return identified !== undefined;
 }
 
 function find(
@@ -182,12 +188,12 @@ function find(
   { head, identifier }: { head: RawHead; identifier: Deps['identifier'] },
 ): MaybePromise<Known | undefined> {
   if (credential === 'session') {
-    return followed(
+    return whenReady(
       identifier.identifySession(presented),
       (found) => found && { key: found.key, session: { ...found.session, token: presented } },
     );
   }
-  return followed(
+  return whenReady(
     identifier.identify(presented, head.keyOf(presented)),
     (key) => key && { key, session: undefined },
   );

@@ -2,7 +2,7 @@
 // refuse.
 import type { Operation } from '../../contract/model/contract.ts';
 import { withPrefix, withoutPrefix } from '../../core/base/id.ts';
-import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
+import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { Key } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { redact } from '../../core/secrets/redact.ts';
@@ -20,7 +20,7 @@ import {
   createScrapeIdentifier,
   type Deps,
 } from './authenticate.ts';
-import { readCall, type Arrived, type Place } from './read-call.ts';
+import { readCall, type Arrived, type CallContext } from './read-call.ts';
 
 export interface Served {
   operation: Operation;
@@ -48,7 +48,7 @@ export function served(operation: Operation, handler: Handler, deps: ServedDeps)
   // An anonymous subscriber belongs to the app "default"; other public operations belong to no app.
   const openApp = operation.role.kind === 'managed' ? undefined : defaultApp.id;
   const { pathOf } = routeOf(operation.path);
-  const place: Place = { operation, pathOf, identify, publicOrigin, defaultApp };
+  const callContext: CallContext = { operation, pathOf, identify, publicOrigin, defaultApp };
   const did = deedOf(operation);
   const bodyBytesMax = bodyBytesMaxOf(operation);
   const challenge = challenges(operation.security);
@@ -56,7 +56,7 @@ export function served(operation: Operation, handler: Handler, deps: ServedDeps)
     operation,
     arrive: (request, head) => {
       note(request, { operation: operation.operationId });
-      return followed(identify(head), (caller) => {
+      return whenReady(identify(head), (caller) => {
         if (caller !== undefined) noteCaller(request, caller.key);
         const appId = caller?.key.appId ?? openApp;
         if (appId !== undefined) checkAppId(head, appId);
@@ -64,7 +64,7 @@ export function served(operation: Operation, handler: Handler, deps: ServedDeps)
       });
     },
     answer: async (request) => {
-      const call = readCall(place, request);
+      const call = readCall(callContext, request);
       const answer = await handler(call);
       noteDeed(request, call, did);
       return answer;
@@ -131,9 +131,9 @@ function onlooking(identifier: Identifier): Deps['identifier'] {
 type CheckAppId = (head: RawHead, appId: string) => void;
 
 function appIdCheck(operation: Operation): CheckAppId {
-  const places = appIdPlaces(operation);
+  const carriers = appIdCarriers(operation);
   return (head, appId) => {
-    for (const { name, sentIn, isDeclared } of places) {
+    for (const { name, sentIn, isDeclared } of carriers) {
       for (const sent of sentIn(head)) {
         if (sent === '' || sent === withPrefix('app', appId)) continue;
         // If the document does not declare the header, its value may be something else.
@@ -144,7 +144,7 @@ function appIdCheck(operation: Operation): CheckAppId {
   };
 }
 
-interface AppIdPlace {
+interface AppIdCarrier {
   name: string;
   sentIn: (head: RawHead) => readonly string[];
   isDeclared: boolean;
@@ -154,8 +154,8 @@ interface AppIdPlace {
  * All schemes of the document that carry an app id. X-APP-ID counts even if undeclared, unless the
  * operation has a parameter of that name with another meaning.
  */
-function appIdPlaces({ schemes, parameters }: Operation): AppIdPlace[] {
-  const declared = schemes.flatMap(({ credential, carrier }): AppIdPlace[] => {
+function appIdCarriers({ schemes, parameters }: Operation): AppIdCarrier[] {
+  const declared = schemes.flatMap(({ credential, carrier }): AppIdCarrier[] => {
     if (credential !== 'app_id' || !('name' in carrier)) return [];
     const { in: place, name } = carrier;
     return [{ name, sentIn: (head) => valuesIn(head, place, name), isDeclared: true }];

@@ -16,7 +16,7 @@ import { note, noteSpan, type Noted } from '../request/request-log.ts';
 import type { Route } from '../request/route.ts';
 
 /** What all requests of an operation share. */
-export interface Place {
+export interface CallContext {
   operation: Operation;
   pathOf: Route['pathOf'];
   identify: (head: RawHead) => MaybePromise<Caller>;
@@ -50,8 +50,8 @@ declare module 'fastify' {
   }
 }
 
-export function readCall(place: Place, request: Arrived): Call {
-  const { operation, pathOf, identify, publicOrigin, defaultApp } = place;
+export function readCall(context: CallContext, request: Arrived): Call {
+  const { operation, pathOf, identify, publicOrigin, defaultApp } = context;
   const { arrival } = request;
   assert(arrival, `${operation.operationId} was asked who calls`);
   const { head, caller } = arrival;

@@ -6,7 +6,7 @@ import type { App } from '../../core/domain/app.ts';
 import type { Key } from '../../core/domain/key.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { OpenSession } from '../../engine/access/sessions.ts';
-import type { Begun } from '../../engine/publish/trace.ts';
+import type { StartedTrace } from '../../engine/publish/trace.ts';
 import type { Facts } from './request-log.ts';
 
 export interface Call {
@@ -36,7 +36,7 @@ export interface Call {
   /** Adds facts to the log line of the request. */
   note: (facts: Facts) => void;
   /** Sets the span of the request, which ends with the answer. */
-  noteSpan: (span: Begun) => void;
+  noteSpan: (span: StartedTrace) => void;
   /** The body as received. */
   bytes: Uint8Array;
   /** Members of the body that are kept byte for byte, by JSON pointer. */

@@ -17,7 +17,7 @@ import { hasKey } from '../request/request-log.ts';
 import { routeOf } from '../request/route.ts';
 import { answerHeaders, readRequestId } from './server.ts';
 
-export interface DoorDeps {
+export interface AdmissionDeps {
   admission: Admission;
   contracts: Contracts;
   world: Pick<World, 'monotonicMs'>;
@@ -40,10 +40,11 @@ declare module 'node:net' {
   }
 }
 
-export interface Door {
-  /** Undefined: no room; answer with `turnAway` and nothing else. */
-  enter(entrance: Entrance, bytes: number, socket: Socket): Ticket | undefined;
-  turnAway(request: { id: string }): ProblemReply;
+export interface RequestAdmission {
+  /** Undefined: no room; answer with `refuse` and nothing else. */
+  enter(requestClass: RequestClass, bytes: number, socket: Socket): Ticket | undefined;
+  /** Resolves when the refusal may be sent: at once, unless there are many. */
+  refuse(requestId: string): Promise<ProblemReply>;
   /**
    * Call once the key was checked. Throws if its app has used up its share, or there is no room for
    * the body.
@@ -60,21 +61,21 @@ interface Checked {
   bytes: number;
 }
 
-/** Returns the door for the fast path, which reads requests without this server. */
-export function guardServer(server: FastifyInstance, deps: DoorDeps): Door {
+/** Also used by the fast path, which reads requests without this server. */
+export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): RequestAdmission {
   const { admission, newId } = deps;
-  const entranceOf = entrancesOf(deps.contracts);
-  const say = createSaying(deps);
+  const classify = requestClassifier(deps.contracts);
+  const logOverload = createOverloadLog(deps);
   let isClosing = false;
   server.addHook('preClose', async () => {
     isClosing = true;
   });
   const refuseUnless = (hasRoom: boolean | undefined, problem = overloaded): void => {
     if (hasRoom !== false) return;
-    say();
+    logOverload();
     throw problem;
   };
-  const checkKey: Door['checkKey'] = ({ arrival, ticket, socket, bytes }) => {
+  const checkKey: RequestAdmission['checkKey'] = ({ arrival, ticket, socket, bytes }) => {
     const appNo = arrival?.caller?.key.appNo;
     // The next request of the connection is likely to be of the same app, and can then be refused
     // without a key lookup.
@@ -82,14 +83,15 @@ export function guardServer(server: FastifyInstance, deps: DoorDeps): Door {
     if (appNo !== undefined) refuseUnless(ticket.ownedBy(appNo), tooManyOfApp);
     refuseUnless(ticket.expect(bytes));
   };
-  const enter: Door['enter'] = ({ kind, operation }, bytes, { publisher }) => {
+  const enter: RequestAdmission['enter'] = ({ kind, operation }, bytes, { publisher }) => {
     const ticket = admission.enter(kind, bytes, publisher);
     if (ticket !== undefined) return ticket;
     const { status, code } = overloaded;
     deps.onAnswered({ operation, status, tookMs: 0, code });
-    say();
+    logOverload();
     return undefined;
   };
+  const refuse: RequestAdmission['refuse'] = async (id) => refusalInTurn(admission, id);
   // After authentication: the body of a request without a valid key is never read, so it takes no
   // bytes from others.
   server.addHook('preParsing', (request, _reply, _payload, done) => {
@@ -103,25 +105,22 @@ export function guardServer(server: FastifyInstance, deps: DoorDeps): Door {
   server.addHook('preHandler', ({ raw: { ticket } }, _reply, done) => {
     refuseUnless(ticket?.begin());
     if (ticket === undefined) done();
-    else awaitTurn(ticket, { say, done });
+    else awaitTurn(ticket, { logOverload, done });
   });
   server.addHook('onSend', (request, _reply, payload, done) => {
-    const { raw } = request;
-    const isPublic = !hasKey(request);
-    const cut = (): void => void raw.socket.destroy();
-    raw.ticket?.answer({ bytes: answerBytes(payload), isPublic, cut });
+    countUnread(request, payload);
     done();
   });
   // Called below once a request is admitted. Other listeners for requests stay.
   // oxlint-disable-next-line typescript/unbound-method -- It is the listener itself that goes.
   server.server.off('request', server.routing);
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const entrance = entranceOf(request.method ?? '', request.url ?? '');
-    if (entrance !== undefined) {
-      const ticket = enter(entrance, bodyBytes(request, limits.bodyBytesMax), request.socket);
+    const requestClass = classify(request.method ?? '', request.url ?? '');
+    if (requestClass !== undefined) {
+      const ticket = enter(requestClass, bodyBytes(request, limits.bodyBytesMax), request.socket);
       if (ticket === undefined) {
         const id = readRequestId(request.headers['x-request-id']) ?? withPrefix('req', newId());
-        turnAway(response, { id, isClosing });
+        void refuse(id).then((reply) => sendRefusal(response, { id, reply, isClosing }));
         return;
       }
       request.ticket = ticket;
@@ -129,20 +128,27 @@ export function guardServer(server: FastifyInstance, deps: DoorDeps): Door {
     }
     server.routing(request, response);
   });
-  return { enter, turnAway: turnedAway, checkKey, refuseUnless };
+  return { enter, refuse, checkKey, refuseUnless };
+}
+
+/** Counts the answer as work until the client has read it. */
+function countUnread(request: FastifyRequest, payload: unknown): void {
+  const { raw } = request;
+  const cut = (): void => void raw.socket.destroy();
+  raw.ticket?.answer({ bytes: answerBytes(payload), isPublic: !hasKey(request), cut });
 }
 
 /** Calls `done` when the work may begin; never if the client leaves before. */
 function awaitTurn(
   ticket: Ticket,
-  { say, done }: { say: () => void; done: (refusal?: Problem) => void },
+  { logOverload, done }: { logOverload: () => void; done: (refusal?: Problem) => void },
 ): void {
   ticket.turn((verdict) => {
     if (verdict === 'begin') {
       done();
       return;
     }
-    say();
+    logOverload();
     done(overloaded);
   });
 }
@@ -166,19 +172,20 @@ const refusalHeaders = Object.entries({
   ...retryLater,
 }).flat();
 
-function turnedAway({ id }: { id: string }): ProblemReply {
+async function refusalInTurn(admission: Admission, id: string): Promise<ProblemReply> {
+  await admission.refusalTurn();
   const body = JSON.stringify(problemBody(overloaded, id));
   const { status } = overloaded;
   return { status, headers: retryLater, mediaType: problemMediaType, body };
 }
 
-function turnAway(
+function sendRefusal(
   response: ServerResponse,
-  { id, isClosing }: { id: string; isClosing: boolean },
+  { id, reply, isClosing }: { id: string; reply: ProblemReply; isClosing: boolean },
 ): void {
-  const { body } = turnedAway({ id });
+  const { body, status } = reply;
   const head = [...refusalHeaders, 'x-request-id', id, 'content-length', `${body.length}`];
-  response.writeHead(overloaded.status, isClosing ? [...head, 'connection', 'close'] : head);
+  response.writeHead(status, isClosing ? [...head, 'connection', 'close'] : head);
   response.end(body);
 }
 
@@ -208,7 +215,7 @@ function answerBytes(payload: unknown): number {
 }
 
 /** Logs one line a second, however many requests are refused. */
-function createSaying({ admission, world, log }: DoorDeps): () => void {
+function createOverloadLog({ admission, world, log }: AdmissionDeps): () => void {
   let saidMs = -Infinity;
   let since = 0;
   return () => {
@@ -221,42 +228,42 @@ function createSaying({ admission, world, log }: DoorDeps): () => void {
   };
 }
 
-export interface Entrance {
+export interface RequestClass {
   kind: LoadKind;
   /** Undefined if only routing would tell. */
   operation: string | undefined;
 }
 
 /** Undefined: always admitted, because it reports on the service or has limits of its own. */
-type EntranceOf = (method: string, url: string) => Entrance | undefined;
+type Classify = (method: string, url: string) => RequestClass | undefined;
 
-const free = new Set(['getHealth', 'getReadiness', 'getMetrics', 'openStream']);
+const alwaysAdmitted = new Set(['getHealth', 'getReadiness', 'getMetrics', 'openStream']);
 const publishing = new Set(['publishEvent', 'publishEvents']);
 
 /** By the literal method and path, so that refused requests cost no routing. */
-function entrancesOf({ management, executed }: Contracts): EntranceOf {
-  const known = new Map<string, Entrance | undefined>();
+function requestClassifier({ management, executed }: Contracts): Classify {
+  const known = new Map<string, RequestClass | undefined>();
   // Methods of publishing, for paths whose spelling the router would normalize.
-  const odd = new Map<string, Entrance>();
+  const byMethod = new Map<string, RequestClass>();
   for (const { operationId: operation, method, path } of management.operations) {
     if (publishing.has(operation)) {
       known.set(`${method} ${path}`, { kind: 'publish', operation });
-      odd.set(method, { kind: 'publish', operation: undefined });
+      byMethod.set(method, { kind: 'publish', operation: undefined });
     }
-    if (!free.has(operation)) continue;
+    if (!alwaysAdmitted.has(operation)) continue;
     known.set(`${method} ${path}`, undefined);
     if (method === 'GET') known.set(`HEAD ${path}`, undefined);
   }
-  const endings = endingsOf(executed);
+  const unsubscribes = unsubscribesOf(executed);
   return (method, url) => {
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const name = `${method} ${path}`;
     if (known.has(name)) return known.get(name);
-    const spelled = isOddlySpelled(path) ? odd.get(method) : undefined;
+    const spelled = isOddlySpelled(path) ? byMethod.get(method) : undefined;
     if (spelled !== undefined) return spelled;
-    const ending = endings.find((one) => one.method === method && one.matches(path));
-    return ending?.entrance ?? others.get(method) ?? change;
+    const unsubscribe = unsubscribes.find((one) => one.method === method && one.matches(path));
+    return unsubscribe?.requestClass ?? others.get(method) ?? change;
   };
 }
 
@@ -265,27 +272,27 @@ function isOddlySpelled(path: string): boolean {
   return !path.startsWith('/') || path.includes('%') || path.includes('#');
 }
 
-interface Ending {
+interface UnsubscribeRoute {
   method: string;
   matches: (path: string) => boolean;
-  entrance: Entrance;
+  requestClass: RequestClass;
 }
 
-function endingsOf(executed: Contracts['executed']): Ending[] {
+function unsubscribesOf(executed: Contracts['executed']): UnsubscribeRoute[] {
   return executed.flatMap(({ operations }) =>
     operations
       .filter(({ role }) => role.kind === 'unsubscribe')
       .map(({ operationId: operation, method, path }) => ({
         method,
         matches: routeOf(path).matches,
-        entrance: { kind: 'end', operation },
+        requestClass: { kind: 'end', operation },
       })),
   );
 }
 
-const read: Entrance = { kind: 'read', operation: undefined };
-const change: Entrance = { kind: 'change', operation: undefined };
-const others = new Map<string, Entrance>([
+const read: RequestClass = { kind: 'read', operation: undefined };
+const change: RequestClass = { kind: 'change', operation: undefined };
+const others = new Map<string, RequestClass>([
   ['GET', read],
   ['HEAD', read],
   ['DELETE', { kind: 'end', operation: undefined }],

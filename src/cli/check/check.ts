@@ -19,7 +19,7 @@ import {
   type UnsubscribeReport,
   type VariantReport,
 } from '../../contract/report/report.ts';
-import { judgeContracts, type Verdict } from '../../contract/report/verdict.ts';
+import { checkContracts, type ContractCheck } from '../../contract/report/check-contracts.ts';
 import { contractFiles } from '../../service/contract-files.ts';
 import type { Invocation } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
@@ -35,7 +35,7 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   const { positionals: files, isJson } = call;
   if (files.length === 0)
     throw calledWrongly('Cannot check: no FILE given, expected at least one OpenAPI document');
-  const { verdicts } = await judgeContracts(contractFiles({ contract: files, ...chosen(call) }));
+  const { verdicts } = await checkContracts(contractFiles({ contract: files, ...chosen(call) }));
   const all = verdicts.map(checkedOf);
   for (const checked of isJson ? [] : all) terminal.out(showChecked(checked, terminal));
   if (isJson) terminal.out(`${JSON.stringify(all, absentAsNull, 2)}\n`);
@@ -61,7 +61,7 @@ function chosen({ text, texts, env }: Invocation): Settings {
   return { contractRoot, overlay, managePrefix: reading.value };
 }
 
-function summary(failed: readonly Verdict[], total: number): string {
+function summary(failed: readonly ContractCheck[], total: number): string {
   if (total === 1) {
     return failed[0]?.kind === 'refused'
       ? 'A service with this document does not start.'
@@ -76,7 +76,7 @@ function absentAsNull(_name: string, value: unknown): unknown {
   return value === undefined ? null : value;
 }
 
-function checkedOf(verdict: Verdict): Checked {
+function checkedOf(verdict: ContractCheck): Checked {
   const { file } = verdict;
   if (verdict.kind === 'loaded') return withPositions(makeReport(verdict.contract, file));
   const { error } = verdict;

@@ -19,7 +19,7 @@ export function checkCertificate(
   try {
     const certificate = new X509Certificate(readFileSync(tlsCert));
     const key = createPrivateKey(readFileSync(tlsKey));
-    if (certificate.checkPrivateKey(key)) return judge(certificate, { publicUrl, nowMs });
+    if (certificate.checkPrivateKey(key)) return assess(certificate, { publicUrl, nowMs });
     return failed('tls', {
       message: `The key in "${tlsKey}" does not belong to the certificate in "${tlsCert}"`,
       remedy: 'Set RINGBACK_TLS_CERT and RINGBACK_TLS_KEY to a matching pair',
@@ -32,7 +32,7 @@ export function checkCertificate(
   }
 }
 
-function judge(
+function assess(
   certificate: X509Certificate,
   { publicUrl, nowMs }: { publicUrl: string | undefined; nowMs: number },
 ): Finding {

@@ -7,7 +7,7 @@ import { readConfig, type Config, type Environment } from '../../config.ts';
 import { ContractError } from '../../contract/document/document.ts';
 import { explainError } from '../../contract/document/locate.ts';
 import { makeReport } from '../../contract/report/report.ts';
-import { acceptedContracts, judgeContracts } from '../../contract/report/verdict.ts';
+import { acceptedContracts, checkContracts } from '../../contract/report/check-contracts.ts';
 import { packageFolder, version } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
 import { systemResolver, localhostAddresses, type Resolver } from '../../egress/guard/resolve.ts';
@@ -54,7 +54,7 @@ function checksOf(config: Config, lookup: string | undefined, { world }: Termina
   const nowMs = world.nowMs();
   const isFolder = 'dataDir' in database && database.dataDir !== ':memory:';
   return [
-    { name: 'contracts', run: async () => checkContracts(config) },
+    { name: 'contracts', run: async () => findContractFaults(config) },
     ...(isFolder ? folderChecks(database.dataDir) : []),
     {
       name: 'store',
@@ -143,10 +143,10 @@ export async function checkClocks(
 
 // Checks the contracts: whether the service would start with them, and whether all of them can run.
 
-async function checkContracts(config: Parameters<typeof contractFiles>[0]): Promise<Finding[]> {
+async function findContractFaults(config: Parameters<typeof contractFiles>[0]): Promise<Finding[]> {
   const { contract: foreign } = config;
   try {
-    const { executed } = acceptedContracts(await judgeContracts(contractFiles(config)));
+    const { executed } = acceptedContracts(await checkContracts(contractFiles(config)));
     return executed.map((contract, index): Finding => {
       const { cannotRun, warnings } = makeReport(contract, '');
       const file = foreign[index] ?? 'openapi.yaml';

@@ -33,10 +33,10 @@ export function checkStoreFile({ dataDir, encryptionKey, nowMs }: StoreFile): Fi
       return [ok('store', 'SQLite: no database file yet; the first start creates it')];
     const found = examine({ path, migrationsDir });
     return [
-      judgeFile(path, found),
-      judgeSchema(found.due),
-      judgeKey({ dataDir, encryptionKey }, found.setting(proofName)),
-      judgeClock(found.lastSeenMs, nowMs),
+      assessFile(path, found),
+      assessSchema(found.due),
+      assessKey({ dataDir, encryptionKey }, found.setting(proofName)),
+      assessClock(found.lastSeenMs, nowMs),
     ];
   } catch (error) {
     return [cannotOpen(path, error)];
@@ -56,7 +56,7 @@ function cannotOpen(path: string, error: unknown): Finding {
   });
 }
 
-function judgeFile(path: string, { fileBytes, isInUse, state }: Examined): Finding {
+function assessFile(path: string, { fileBytes, isInUse, state }: Examined): Finding {
   const size = `SQLite, ${(fileBytes / 1e6).toFixed(1)} MB`;
   const use = isInUse ? ', in use by a running service' : '';
   if (state === 'sound') return ok('store', `${size}${use}, intact`);
@@ -70,7 +70,7 @@ function judgeFile(path: string, { fileBytes, isInUse, state }: Examined): Findi
   });
 }
 
-function judgeKey(
+function assessKey(
   { dataDir, encryptionKey }: Pick<StoreFile, 'dataDir' | 'encryptionKey'>,
   proof: Uint8Array | undefined,
 ): Finding {
@@ -83,11 +83,11 @@ function judgeKey(
   }
   if (proof === undefined)
     return ok('key', 'the first start stores which encryption key this database uses');
-  return judgeRing(encryptionKey ?? [readKeyFile(path)], proof);
+  return assessRing(encryptionKey ?? [readKeyFile(path)], proof);
 }
 
 /** Whether the ring unseals the value that was sealed at the first start. */
-export function judgeRing(ring: KeyRing, proof: Uint8Array): Finding {
+export function assessRing(ring: KeyRing, proof: Uint8Array): Finding {
   if (isProof(proof, ring)) return ok('key', 'the encryption key matches this database');
   return failed('key', {
     message: 'The encryption key does not match this database',
@@ -99,7 +99,7 @@ export function judgeRing(ring: KeyRing, proof: Uint8Array): Finding {
  * With SQLite there is no other clock to compare with; but the last time that the store saw must
  * not be in the future.
  */
-export function judgeClock(lastSeenMs: number | undefined, nowMs: number): Finding {
+export function assessClock(lastSeenMs: number | undefined, nowMs: number): Finding {
   const backBy = (lastSeenMs ?? nowMs) - nowMs;
   const shown = new Date(nowMs).toISOString();
   if (backBy <= backMs) return ok('clock', 'not behind the newest time in the store');
@@ -113,7 +113,7 @@ export function judgeClock(lastSeenMs: number | undefined, nowMs: number): Findi
 
 // Reports the schema version, on either database.
 
-export function judgeSchema(due: readonly AppliedMigration[]): Finding {
+export function assessSchema(due: readonly AppliedMigration[]): Finding {
   if (due.length === 0) return ok('schema', 'up to date, no migration pending');
   const names = due.map(({ number, name }) => `${number} "${name}"`).join(', ');
   return warning('schema', {
@@ -164,10 +164,10 @@ export function checkFolder(dataDir: string): Finding {
 
 export async function checkDisk(dataDir: string): Promise<Finding> {
   const { bsize, bavail } = await statfs(existingOf(dataDir));
-  return judgeDisk(bsize * bavail);
+  return assessDisk(bsize * bavail);
 }
 
-export function judgeDisk(freeBytes: number): Finding {
+export function assessDisk(freeBytes: number): Finding {
   const message = `${(freeBytes / 1e9).toFixed(1)} GB free`;
   const remedy =
     'Free some space, or shorten RINGBACK_RETENTION: with a full disk, every publish ' +

@@ -12,7 +12,7 @@ import {
 } from '../../store/postgres/connection/cannot-open.ts';
 import { examineServer, type ExaminedServer } from '../../store/postgres/connection/examine.ts';
 import { failed, ok, warning, type Finding } from './finding.ts';
-import { judgeRing, judgeSchema, refusedSchema } from './store-file.ts';
+import { assessRing, assessSchema, refusedSchema } from './store-file.ts';
 
 /** The newest version that the tests run on. */
 const versionTested = 18;
@@ -31,10 +31,10 @@ export async function checkStoreServer(deps: StoreServer): Promise<Finding[]> {
   try {
     const found = await examineServer(url, { world, setting: proofName });
     return [
-      ...judgeServer(databaseName(url), found),
+      ...assessServer(databaseName(url), found),
       await schemaOf(url),
-      judgeProof(encryptionKey, found.encryptionCheck),
-      judgeAhead(found.aheadMs),
+      assessProof(encryptionKey, found.encryptionCheck),
+      assessAhead(found.aheadMs),
     ];
   } catch (error) {
     if (!(error instanceof CannotOpenStore)) throw error;
@@ -49,7 +49,7 @@ function remedyOf({ code }: CannotOpenStore): string {
 }
 
 /** All that is wrong with the server, or a word that nothing is. */
-export function judgeServer(name: string, found: ExaminedServer): Finding[] {
+export function assessServer(name: string, found: ExaminedServer): Finding[] {
   const version = Math.floor(found.versionNumber / 10_000);
   const troubles = [...versionTroubles(version), ...settingTroubles(found), ...roomTroubles(found)];
   if (troubles.length > 0) return troubles;
@@ -112,21 +112,21 @@ function roomTroubles(found: ExaminedServer): Finding[] {
 
 async function schemaOf(url: string): Promise<Finding> {
   try {
-    return judgeSchema(await migratorOf({ url }).due());
+    return assessSchema(await migratorOf({ url }).due());
   } catch (error) {
     if (!(error instanceof CannotOpenStore)) throw error;
     return refusedSchema(error);
   }
 }
 
-function judgeProof(ring: KeyRing | undefined, proof: Uint8Array | undefined): Finding {
+function assessProof(ring: KeyRing | undefined, proof: Uint8Array | undefined): Finding {
   if (ring === undefined || proof === undefined) {
     return ok('key', 'the first start stores which encryption key this database uses');
   }
-  return judgeRing(ring, proof);
+  return assessRing(ring, proof);
 }
 
-export function judgeAhead(aheadMs: number): Finding {
+export function assessAhead(aheadMs: number): Finding {
   const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
   const message =
     `The clock of this machine is ${seconds} s ${aheadMs > 0 ? 'behind' : 'ahead of'} the ` +

@@ -26,7 +26,7 @@ export function firstSteps(service: Greeted): string[] {
 }
 
 /** A sentence for each contract with operations that need no key. */
-export function openDoors({ executed }: Service['contracts']): string[] {
+export function openOperationWarnings({ executed }: Service['contracts']): string[] {
   return executed.flatMap((contract) => {
     const open = servedOf(contract).filter(({ security }) => isOpen(security));
     if (open.length === 0) return [];

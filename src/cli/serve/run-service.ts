@@ -14,7 +14,7 @@ import { readTracing } from '../../tracing/settings.ts';
 import { startTracer, type RunningTracer } from '../../tracing/tracer.ts';
 import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';
-import { firstSteps, openDoors } from './first-steps.ts';
+import { firstSteps, openOperationWarnings } from './first-steps.ts';
 import { openLog } from './log.ts';
 import { type Paint, painter } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -173,8 +173,8 @@ function greeting(service: Service, { link, targets, paint }: Greeting): string 
       const text = `Warning: ${file}: ${which}. ringback check ${file} says why.`;
       lines.push(paint('yellow', text), '');
     }
-    for (const door of openDoors(service.contracts)) {
-      lines.push(paint('yellow', `Warning: ${door}.`), '');
+    for (const warning of openOperationWarnings(service.contracts)) {
+      lines.push(paint('yellow', `Warning: ${warning}.`), '');
     }
     const steps = firstSteps(service);
     if (targets.text === 'none') {

@@ -12,7 +12,7 @@ import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { declaredBy } from './declared.ts';
 import { checkVisible } from './visible.ts';
 
-interface CallbackPlace {
+interface CallbackNode {
   /** The callback path item, and one operation of it. */
   item: RefNode;
   place: RefNode;
@@ -28,7 +28,7 @@ interface CallbackParameter {
 }
 
 /** The operation's own parameters replace those of the path item. */
-function parametersOf({ item, place, draft }: CallbackPlace): CallbackParameter[] {
+function parametersOf({ item, place, draft }: CallbackNode): CallbackParameter[] {
   const found = new Map<string, CallbackParameter>();
   for (const holder of [item, place]) {
     for (const one of items(child(holder, 'parameters'))) {
@@ -44,7 +44,7 @@ function parametersOf({ item, place, draft }: CallbackPlace): CallbackParameter[
 }
 
 /** The key with the values of the callback's own path parameters. */
-export function fillPath(key: string, it: CallbackPlace): string {
+export function fillPath(key: string, it: CallbackNode): string {
   if (!/\{[^$}]/u.test(key)) return key;
   return parametersOf(it).reduce((filled, { in: kind, name, value }) => {
     if (kind !== 'path' || value === undefined) return filled;
@@ -52,7 +52,7 @@ export function fillPath(key: string, it: CallbackPlace): string {
   }, key);
 }
 
-export function compileAdditions(it: CallbackPlace, target: Template | undefined): Addition[] {
+export function compileAdditions(it: CallbackNode, target: Template | undefined): Addition[] {
   return [...parametersOf(it).flatMap(compileParameter), ...compileSecurity(it, target)];
 }
 
@@ -126,7 +126,7 @@ function templateOf(written: string): Template {
 
 // Credentials: the first alternative of the callback's own `security` that names a source.
 
-function compileSecurity(it: CallbackPlace, target: Template | undefined): Addition[] {
+function compileSecurity(it: CallbackNode, target: Template | undefined): Addition[] {
   const { place } = it;
   const security = child(place, 'security');
   if (security === undefined) return [];
@@ -145,23 +145,23 @@ function compileSecurity(it: CallbackPlace, target: Template | undefined): Addit
 
 function compileScheme(
   name: string,
-  it: CallbackPlace,
+  it: CallbackNode,
   target: Template | undefined,
 ): Addition | undefined {
   const scheme = at(rootOf(it.place), 'components', 'securitySchemes', name);
   if (scheme === undefined) return undefined;
-  const way = wayOf(scheme);
-  if (way === undefined) return undefined;
+  const carrier = carrierOf(scheme);
+  if (carrier === undefined) return undefined;
   const own = child(scheme, 'x-ringback-value');
   if (own !== undefined) {
     const value = templateAt(own);
     checkVisible(expressionsOf(value), own, it.draft);
-    return { ...way, value, required: false, expires: undefined, secrets: secretsIn(value) };
+    return { ...carrier, value, required: false, expires: undefined, secrets: secretsIn(value) };
   }
-  const beside = way.form === 'bearer' ? credentialBeside(it.draft, target) : undefined;
+  const beside = carrier.form === 'bearer' ? credentialBeside(it.draft, target) : undefined;
   if (beside === undefined) return undefined;
   return {
-    ...way,
+    ...carrier,
     value: [{ kind: 'expression', expression: bodyAt(beside, 'accessToken') }],
     required: false,
     expires: bodyAt(beside, 'accessTokenExpiresUtc'),
@@ -169,7 +169,7 @@ function compileScheme(
   };
 }
 
-function wayOf(scheme: RefNode): Pick<Addition, 'in' | 'name' | 'form'> | undefined {
+function carrierOf(scheme: RefNode): Pick<Addition, 'in' | 'name' | 'form'> | undefined {
   const type = text(scheme, 'type');
   const httpScheme = (text(scheme, 'scheme') ?? '').toLowerCase();
   const authorization = { in: 'header', name: 'authorization' } as const;

@@ -66,7 +66,7 @@ function operationOf(
     return undefined;
   }
   const referred = target({ ...place, value: { $ref: ref } });
-  const found = referred && indexOf(drafts).byPlace.get(nameOf(referred));
+  const found = referred && indexOf(drafts).byLocation.get(nameOf(referred));
   if (referred !== undefined && found === undefined) {
     warn(place, `Cannot follow the link: "${ref}" is not an operation of this contract`);
   }

@@ -8,7 +8,7 @@ export interface Steps {
 }
 
 /** Where a path leads: the tokens from the root. */
-export type Place = readonly (string | number)[];
+export type NodePath = readonly (string | number)[];
 
 export type ParsedPath = { kind: 'path'; segments: readonly Segment[] } | Malformed;
 
@@ -55,7 +55,7 @@ export function parsePath(text: string): ParsedPath {
 }
 
 /** In the order of the document, each place once. */
-export function select(root: unknown, segments: readonly Segment[], steps: Steps): Place[] {
+export function select(root: unknown, segments: readonly Segment[], steps: Steps): NodePath[] {
   let found: Node[] = [{ place: [], value: root }];
   for (const segment of segments) {
     found = found.flatMap((node) =>
@@ -170,7 +170,7 @@ function unquote(quoted: string, reader: Reader): string {
 }
 
 interface Node {
-  place: Place;
+  place: NodePath;
   value: unknown;
 }
 
@@ -203,7 +203,7 @@ function holds(
 }
 
 /** The value at a place that exists. */
-export function valueOf(root: unknown, place: Place): unknown {
+export function valueOf(root: unknown, place: NodePath): unknown {
   let value = root;
   for (const token of place) {
     value = isList(value) ? value[Number(token)] : isObject(value) ? value[token] : undefined;

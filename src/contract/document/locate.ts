@@ -120,37 +120,37 @@ function jsonOffsets(
   text: string,
   places: readonly (readonly string[])[],
 ): readonly (number | undefined)[] {
-  const root: Way = { offset: skipSpace(text, 0), ways: new Map() };
+  const root: OffsetNode = { offset: skipSpace(text, 0), children: new Map() };
   for (const tokens of places) {
-    let way = root;
+    let node = root;
     for (const token of tokens) {
-      const next = way.ways.get(token) ?? { offset: undefined, ways: new Map() };
-      way.ways.set(token, next);
-      way = next;
+      const next = node.children.get(token) ?? { offset: undefined, children: new Map() };
+      node.children.set(token, next);
+      node = next;
     }
   }
   readValue(text, 0, root);
   return places.map((tokens) => {
-    let way = root;
+    let node = root;
     for (const token of tokens) {
-      const next = way.ways.get(token);
+      const next = node.children.get(token);
       if (next?.offset === undefined) break;
-      way = next;
+      node = next;
     }
-    return way.offset;
+    return node.offset;
   });
 }
 
-interface Way {
+interface OffsetNode {
   offset: number | undefined;
-  ways: Map<string, Way>;
+  children: Map<string, OffsetNode>;
 }
 
-/** Records the offsets of the members on the requested ways; returns the end of the value. */
-function readValue(text: string, start: number, way: Way): number {
+/** Records the offsets of the members on the requested paths; returns the end of the value. */
+function readValue(text: string, start: number, node: OffsetNode): number {
   let at = skipSpace(text, start);
   const open = text[at];
-  if (way.ways.size === 0 || (open !== '{' && open !== '[')) return skipValue(text, at);
+  if (node.children.size === 0 || (open !== '{' && open !== '[')) return skipValue(text, at);
   at = skipSpace(text, at + 1);
   for (let index = 0; at < text.length && text[at] !== '}' && text[at] !== ']'; index += 1) {
     const member = at;
@@ -160,7 +160,7 @@ function readValue(text: string, start: number, way: Way): number {
       name = String(JSON.parse(text.slice(member, at)));
       at = skipSpace(text, at) + 1; // The colon.
     }
-    const next = way.ways.get(name);
+    const next = node.children.get(name);
     if (next !== undefined) forget(next).offset = member; // The last of repeated keys counts.
     at = next === undefined ? skipValue(text, skipSpace(text, at)) : readValue(text, at, next);
     at = skipSpace(text, at);
@@ -169,9 +169,9 @@ function readValue(text: string, start: number, way: Way): number {
   return at + 1;
 }
 
-function forget(way: Way): Way {
-  for (const inner of way.ways.values()) forget(inner).offset = undefined;
-  return way;
+function forget(node: OffsetNode): OffsetNode {
+  for (const inner of node.children.values()) forget(inner).offset = undefined;
+  return node;
 }
 
 function skipValue(text: string, start: number): number {

@@ -14,7 +14,7 @@ import {
   readDocument,
   valueFlaw,
 } from './document.ts';
-import { OutOfSteps, type Place, type Steps, parsePath, select, valueOf } from './json-path.ts';
+import { OutOfSteps, type NodePath, type Steps, parsePath, select, valueOf } from './json-path.ts';
 
 export interface Overlaid {
   document: Document;
@@ -93,7 +93,7 @@ function shown(action: JsonObject): string {
   return JSON.stringify(action['target']) ?? 'undefined';
 }
 
-function placesOf(action: JsonObject, root: unknown, at: At): readonly Place[] {
+function placesOf(action: JsonObject, root: unknown, at: At): readonly NodePath[] {
   const { target } = action;
   if (typeof target !== 'string') throw fail(at, '"target" is missing, expected a JSONPath');
   const parsed = parsePath(target);
@@ -116,7 +116,7 @@ function counted<T>(at: At, run: () => T): T {
 /** `remove` wins over `update`, as the specification says. */
 function perform(
   action: JsonObject,
-  { root, places }: { root: unknown; places: readonly Place[] },
+  { root, places }: { root: unknown; places: readonly NodePath[] },
   at: At,
 ): unknown {
   const { update, remove } = action;
@@ -163,7 +163,7 @@ function copy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function put(root: unknown, place: Place, value: unknown): void {
+function put(root: unknown, place: NodePath, value: unknown): void {
   const holder = valueOf(root, place.slice(0, -1));
   // Never an assignment: a member may be called `__proto__`.
   const how = { value, writable: true, enumerable: true, configurable: true };
@@ -171,7 +171,7 @@ function put(root: unknown, place: Place, value: unknown): void {
 }
 
 /** All holders are found first: the removal of one place must not move another. */
-function removeAll(root: unknown, places: readonly Place[], at: At): void {
+function removeAll(root: unknown, places: readonly NodePath[], at: At): void {
   const removals = places.map((place) => {
     const last = place.at(-1);
     if (last === undefined) {

@@ -356,7 +356,7 @@ export function referredPath({ file, from, folders }: Reference): Referred {
   return { kind: 'path', path, real };
 }
 
-/** Reads the file under its real path, so that the file that was judged is the one that is read. */
+/** Reads the file under its real path, so that the file that was checked is the one that is read. */
 export function readReferred(
   { path, real }: { path: string; real: string },
   budget: Budget,

@@ -31,7 +31,7 @@ export function repairKey(text: string, declared: Declared): RepairedKey {
   const repaired = isBare(trimmed)
     ? repairExpression(trimmed, { declared, repairs })
     : repairEmbedded(trimmed, { declared, repairs });
-  return judge(repaired, { declared, repairs });
+  return checkRepaired(repaired, { declared, repairs });
 }
 
 /** The input of a repair, and where it reports. */
@@ -141,7 +141,7 @@ function repairEmbedded(text: string, bench: Bench): string {
   return repaired + text.slice(at);
 }
 
-function judge(text: string, { declared, repairs }: Bench): RepairedKey {
+function checkRepaired(text: string, { declared, repairs }: Bench): RepairedKey {
   const whole = parseExpression(text);
   if (whole.kind === 'malformed' && isBare(text)) return unreadable(text, whole);
   const parsed = parseTemplate(text);

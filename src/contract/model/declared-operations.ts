@@ -57,7 +57,7 @@ export function declaredOperations(root: RefNode): DeclaredOperation[] {
 export interface OperationIndex {
   byId: ReadonlyMap<string, DeclaredOperation>;
   /** By the name of its place. */
-  byPlace: ReadonlyMap<string, DeclaredOperation>;
+  byLocation: ReadonlyMap<string, DeclaredOperation>;
   /** The first draft of each path that ends in a parameter, by the path before the parameter. */
   byFolder: ReadonlyMap<string, { draft: DeclaredOperation; parameter: string }>;
   /** By the path as it is served, with that of the server. */
@@ -72,7 +72,7 @@ export function indexOf(drafts: readonly DeclaredOperation[]): OperationIndex {
   const first = drafts.toReversed();
   const index: OperationIndex = {
     byId: new Map(first.map((one) => [one.operationId, one])),
-    byPlace: new Map(first.map((one) => [nameOf(one.place), one])),
+    byLocation: new Map(first.map((one) => [nameOf(one.place), one])),
     byFolder: new Map(
       first.flatMap((one) => {
         const parameter = lastParameter(one.path);

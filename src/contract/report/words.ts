@@ -49,11 +49,13 @@ function partWords(part: Part, index: number): string {
   return index === 0 && part.expression.kind !== 'url' ? `the URL in ${words}` : words;
 }
 
-/** `onData`, `every event`, `the event in query parameter event`. */
+/** `onData`, `every event`, `every event whose name starts with order.`, `the event in query parameter event`. */
 export function eventWords(event: Template): string {
   const [first] = event;
   if (event.length === 1 && first?.kind === 'text') {
-    return first.text === '*' ? 'every event' : first.text;
+    if (first.text === '*') return 'every event';
+    const prefix = first.text.endsWith('.*') ? first.text.slice(0, -1) : undefined;
+    return prefix === undefined ? first.text : `every event whose name starts with ${prefix}`;
   }
   const parts = event.map((part) =>
     part.kind === 'text' ? `"${part.text}"` : sourceWords(part.expression),
@@ -61,14 +63,33 @@ export function eventWords(event: Template): string {
   return `the event in ${parts.join(' + ')}`;
 }
 
+/** A text, with the names from the document apart, so that a page can set them in code. */
+export type Words = readonly (string | { name: string })[];
+
 /** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */
 export function securityWords(security: readonly Alternative[]): string {
-  if (security.length === 0) return 'no key';
-  if (security.every(isShut))
-    return 'cannot be called: none of its security alternatives is supported';
+  return printWords(securityParts(security));
+}
+
+export function securityParts(security: readonly Alternative[]): Words {
+  if (security.length === 0) return ['no key'];
+  if (isShutDown(security)) {
+    return ['cannot be called: none of its security alternatives is supported'];
+  }
   const open = security.filter((one) => !isShut(one));
-  const words = open.map(({ schemes }) => schemes.map(schemeWords).join(' and ') || 'no key');
-  return [...new Set(words)].join(', or ');
+  const alternatives = open.map(({ schemes }) =>
+    schemes.length === 0 ? ['no key'] : joinWords(schemes.map(schemeParts), ' and '),
+  );
+  const different = new Map(alternatives.map((words) => [printWords(words), words]));
+  return joinWords([...different.values()], ', or ');
+}
+
+function joinWords(list: readonly Words[], separator: string): Words {
+  return list.flatMap((words, index) => (index === 0 ? words : [separator, ...words]));
+}
+
+function printWords(words: Words): string {
+  return words.map((part) => (typeof part === 'string' ? part : part.name)).join('');
 }
 
 /** Whether the operation can never be called. */
@@ -86,18 +107,18 @@ const credentialNames: Readonly<Record<Scheme['credential'], string>> = {
   session: 'a console session',
 };
 
-function schemeWords({ credential, carrier }: Scheme): string {
+export function schemeParts({ credential, carrier }: Scheme): Words {
   const what = credentialNames[credential];
   switch (carrier.in) {
     case 'header':
     case 'query':
     case 'cookie':
-      return `${what} in ${carrier.in} ${carrier.name}`;
+      return [`${what} in ${carrier.in} `, { name: carrier.name }];
     case 'bearer':
-      return `${what} as bearer token`;
+      return [`${what} as bearer token`];
     case 'basic':
-      return `${what} as password of basic authentication`;
+      return [`${what} as password of basic authentication`];
     case 'nowhere':
-      return `${what} that cannot be sent`;
+      return [`${what} that cannot be sent`];
   }
 }

@@ -139,7 +139,15 @@ function drawingOf(
 }
 
 function makeFirst(making: Making): unknown {
-  const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };
+  const start = {
+    pointer: '',
+    name: '',
+    depth: 0,
+    trail: [],
+    variant: 0,
+    isOdometer: false,
+    mark: undefined,
+  };
   return makeValue([{ $ref: making.described.bundle.$ref }], start, making);
 }
 

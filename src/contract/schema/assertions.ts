@@ -2,6 +2,7 @@
 // length of a text, the number of names and items.
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
+import { isMultiple } from './decimal.ts';
 import { costOf, memberOf, nameFor, namesOf, report } from './evaluation.ts';
 import type { At, Name, Rule } from './evaluation.ts';
 import { charactersOf, countedMax, sentence, show, typeOf } from './explain.ts';
@@ -43,7 +44,7 @@ const tests: ReadonlyMap<string, (limit: unknown) => Test> = new Map(
     maximum: numberTest((value, limit) => value <= limit),
     exclusiveMinimum: numberTest((value, limit) => value > limit),
     exclusiveMaximum: numberTest((value, limit) => value < limit),
-    multipleOf: numberTest((value, limit) => Number.isInteger(value / limit)),
+    multipleOf: multipleTest,
     // A schema counts characters, and `length` counts each once or twice.
     minLength: textTest(
       (text, limit, meter) =>
@@ -82,6 +83,14 @@ function numberTest(fits: (value: number, limit: number) => boolean): (limit: un
   return (limit) => (value) => typeof value !== 'number' || fits(value, Number(limit));
 }
 
+function multipleTest(limit: unknown): Test {
+  return (value, meter) => {
+    if (typeof value !== 'number') return true;
+    if (!Number.isSafeInteger(value)) meter.spend(Math.abs(value) < 1e15 ? 60 : 200);
+    return isMultiple(value, Number(limit));
+  };
+}
+
 function textTest(
   fits: (text: string, limit: number, meter: Meter) => boolean,
 ): (limit: unknown) => Test {
@@ -114,7 +123,7 @@ export function regexOf(source: string, meter: Meter): Regex {
 const stepsPerCharacter = 5;
 
 const formats = new Map<string, unknown>(Object.entries(fullFormats));
-// The guard judges a bad URL, with a better message than a schema can give.
+// The guard checks a bad URL, with a better message than a schema can give.
 for (const name of ['uri', 'url', 'uri-reference']) formats.delete(name);
 
 function formatTest(limit: unknown): Test {

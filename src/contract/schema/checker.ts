@@ -97,7 +97,7 @@ function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
     const limit = schema[keyword];
     const rule =
       assertionRule(keyword, limit) ??
-      (inPlace.get(keyword) ?? memberRules.get(keyword))?.({ limit, schema, reader });
+      (inPlaceRules.get(keyword) ?? memberRules.get(keyword))?.({ limit, schema, reader });
     return rule === undefined ? [] : [{ keyword, rule }];
   });
   const sizeRules = found.filter(({ keyword }) => sizeKeywords.has(keyword));
@@ -172,7 +172,7 @@ const order: ReadonlyMap<string, number> = new Map(
 
 // Keywords that apply other schemas to the same value.
 
-const inPlace: ReadonlyMap<string, (applied: Applied) => Rule> = new Map(
+const inPlaceRules: ReadonlyMap<string, (applied: Applied) => Rule> = new Map(
   Object.entries({
     $ref({ limit, reader }: Applied): Rule {
       const node = reader.nodeOf({ $ref: limit });

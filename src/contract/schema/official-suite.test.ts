@@ -45,7 +45,7 @@ const drafts = [
     folder: join('draft2020-12', 'optional', 'format'),
     openapi: '3.1.0',
     reasons: {
-      'the guard judges URLs': /^uri(?:-reference)?\.json/,
+      'the guard checks URLs': /^uri(?:-reference)?\.json/,
       'formats of internationalized texts are not asserted': /^(?:idn-|iri)/,
       'quoted and literal parts of e-mail addresses are not accepted':
         /^email\.json: .*(?:quoted string|address-literal)/,

@@ -7,7 +7,7 @@ export interface Program {
   /** Whether only a match from the start of the text counts. */
   isAnchored: boolean;
   /** Everything that can be reached from the instructions without reading a character. */
-  reach: (instructions: readonly number[], around: Around) => Reached;
+  reachable: (instructions: readonly number[], around: Around) => ReachableStates;
 }
 
 export interface Around {
@@ -15,7 +15,7 @@ export interface Around {
   after: string;
 }
 
-export interface Reached {
+export interface ReachableStates {
   /** The expression matches right here. */
   fits: boolean;
   waiting: readonly Waiting[];
@@ -30,7 +30,7 @@ export interface Waiting {
 
 type Instruction =
   | ({ kind: 'one' } & Waiting)
-  | { kind: 'split'; ways: number[] }
+  | { kind: 'split'; targets: number[] }
   | { kind: 'assert'; holds: (around: Around) => boolean; next: number }
   | { kind: 'fit' };
 
@@ -54,20 +54,20 @@ export function programSize(node: Node): number {
 
 export function makeProgram(node: Node, isUnicode: boolean): Program {
   const instructions: Instruction[] = [];
-  write(node, { instructions, judges: new Map(), isUnicode });
+  write(node, { instructions, matchers: new Map(), isUnicode });
   instructions.push({ kind: 'fit' });
   return {
     isUnicode,
     isAnchored: startsAnchored(node),
-    reach: (from, around) => reach(instructions, from, around),
+    reachable: (from, around) => reachable(instructions, from, around),
   };
 }
 
-function reach(
+function reachable(
   instructions: readonly Instruction[],
   from: readonly number[],
   around: Around,
-): Reached {
+): ReachableStates {
   const seen = new Set(from);
   const waiting: Waiting[] = [];
   let fits = false;
@@ -77,7 +77,7 @@ function reach(
     if (instruction.kind === 'one') waiting.push(instruction);
     if (instruction.kind === 'fit') fits = true;
     // The loop also visits entries that are added on the way.
-    if (instruction.kind === 'split') for (const way of instruction.ways) seen.add(way);
+    if (instruction.kind === 'split') for (const target of instruction.targets) seen.add(target);
     if (instruction.kind === 'assert' && instruction.holds(around)) seen.add(instruction.next);
   }
   return { fits, waiting, visited: seen.size };
@@ -86,7 +86,7 @@ function reach(
 interface Writer {
   instructions: Instruction[];
   /** By source text. */
-  judges: Map<string, Waiting['accepts']>;
+  matchers: Map<string, Waiting['accepts']>;
   isUnicode: boolean;
 }
 
@@ -96,7 +96,7 @@ function write(node: Node, writer: Writer): void {
   const next = instructions.length + 1;
   switch (node.kind) {
     case 'one':
-      instructions.push({ kind: 'one', accepts: judgeOf(node.source, writer), next });
+      instructions.push({ kind: 'one', accepts: matcherOf(node.source, writer), next });
       break;
     case 'assert':
       instructions.push({ kind: 'assert', holds: holds[node.what], next });
@@ -115,15 +115,15 @@ function write(node: Node, writer: Writer): void {
 
 function writeAny(parts: readonly Node[], writer: Writer): void {
   const { instructions } = writer;
-  const entrance: number[] = [];
+  const starts: number[] = [];
   const exits: number[][] = [];
-  instructions.push({ kind: 'split', ways: entrance });
+  instructions.push({ kind: 'split', targets: starts });
   for (const part of parts) {
-    entrance.push(instructions.length);
+    starts.push(instructions.length);
     write(part, writer);
     const exit: number[] = [];
     exits.push(exit);
-    instructions.push({ kind: 'split', ways: exit });
+    instructions.push({ kind: 'split', targets: exit });
   }
   for (const exit of exits) exit.push(instructions.length);
 }
@@ -134,18 +134,18 @@ function writeRepeat({ part, min, max }: Extract<Node, { kind: 'repeat' }>, writ
   for (let count = 0; count < min; count += 1) write(part, writer);
   if (max === Infinity) {
     const start = instructions.length;
-    const ways = [start + 1];
-    instructions.push({ kind: 'split', ways });
+    const targets = [start + 1];
+    instructions.push({ kind: 'split', targets });
     write(part, writer);
-    instructions.push({ kind: 'split', ways: [start] });
-    ways.push(instructions.length);
+    instructions.push({ kind: 'split', targets: [start] });
+    targets.push(instructions.length);
     return;
   }
   const exits: number[][] = [];
   for (let count = min; count < max; count += 1) {
-    const ways = [instructions.length + 1];
-    exits.push(ways);
-    instructions.push({ kind: 'split', ways });
+    const targets = [instructions.length + 1];
+    exits.push(targets);
+    instructions.push({ kind: 'split', targets });
     write(part, writer);
   }
   for (const exit of exits) exit.push(instructions.length);
@@ -161,13 +161,13 @@ const holds: Readonly<
 };
 
 /** The engine matches single characters, because it knows what a class means. */
-function judgeOf(source: string, { judges, isUnicode }: Writer): Waiting['accepts'] {
-  const known = judges.get(source);
+function matcherOf(source: string, { matchers, isUnicode }: Writer): Waiting['accepts'] {
+  const known = matchers.get(source);
   if (known !== undefined) return known;
-  const judge = new RegExp(`^(?:${source})$`, isUnicode ? 'u' : '');
+  const pattern = new RegExp(`^(?:${source})$`, isUnicode ? 'u' : '');
   const accepts = (code: number): boolean =>
-    judge.test(isUnicode ? String.fromCodePoint(code) : String.fromCharCode(code));
-  judges.set(source, accepts);
+    pattern.test(isUnicode ? String.fromCodePoint(code) : String.fromCharCode(code));
+  matchers.set(source, accepts);
   return accepts;
 }
 

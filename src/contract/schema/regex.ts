@@ -166,7 +166,7 @@ function matches(machine: Machine, text: string, meter: Meter): boolean {
     if (next.isDead) return false;
     state = next;
   }
-  state.fitsAtEnd ??= reach(machine, state, { after: 'nothing', meter }).fits;
+  state.fitsAtEnd ??= reachableFrom(machine, state, { after: 'nothing', meter }).fits;
   return state.fitsAtEnd;
 }
 
@@ -177,7 +177,7 @@ function advance(
   meter: Meter,
 ): State | 'fits' {
   meter.spend(costOfAdvance);
-  const reached = reach(machine, state, { after: edgeOf(code), meter });
+  const reached = reachableFrom(machine, state, { after: edgeOf(code), meter });
   if (reached.fits) return 'fits';
   meter.spend(reached.waiting.length * costOfWaiting);
   const instructions = new Set(machine.program.isAnchored ? [] : [0]);
@@ -194,12 +194,12 @@ function advance(
   return next;
 }
 
-function reach(
+function reachableFrom(
   { program }: Machine,
   { instructions, before }: State,
   { after, meter }: { after: Edge; meter: Meter },
-): ReturnType<Program['reach']> {
-  const reached = program.reach(instructions, { before, after });
+): ReturnType<Program['reachable']> {
+  const reached = program.reachable(instructions, { before, after });
   meter.spend(reached.visited);
   return reached;
 }

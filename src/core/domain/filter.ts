@@ -68,7 +68,7 @@ export function fits(rules: Rules, payload: unknown): boolean {
  * Returns a function that matches one payload against any number of filters, parsing it lazily and
  * once.
  */
-export function payloadJudge(payload: Uint8Array): (rules: Rules) => boolean {
+export function payloadMatcher(payload: Uint8Array): (rules: Rules) => boolean {
   let parsed: { value: unknown } | undefined;
   return (rules) => {
     parsed ??= { value: parse(payload) };

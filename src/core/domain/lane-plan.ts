@@ -9,7 +9,7 @@ import { limitedUntilMs, never } from './lane.ts';
 export type LaneControls = Pick<Controls, 'ordered' | 'ratePerSecond' | 'concurrency'>;
 
 /** An existing lane, or the `index`th of those to be created. */
-export type Place = { kind: 'there'; no: number } | { kind: 'new'; index: number };
+export type LaneChoice = { kind: 'existing'; no: number } | { kind: 'new'; index: number };
 
 /** Time per delivery; undefined: no limit. */
 export function intervalOf({ ratePerSecond }: LaneControls): number | undefined {
@@ -26,22 +26,22 @@ export function planLanes(
   lanes: readonly Pick<Lane, 'no' | 'ordered'>[],
   callbacks: readonly (number | undefined)[],
   { ordered, ratePerSecond }: LaneControls,
-): Place[] {
+): LaneChoice[] {
   const fit = lanes.filter((lane) => lane.ordered === ordered).map(({ no }) => no);
   if (ordered || ratePerSecond !== undefined) {
     const [first] = fit;
-    const shared: Place =
-      first === undefined ? { kind: 'new', index: 0 } : { kind: 'there', no: first };
+    const shared: LaneChoice =
+      first === undefined ? { kind: 'new', index: 0 } : { kind: 'existing', no: first };
     return callbacks.map(() => shared);
   }
   // The first callback of a shared lane keeps it, so every callback gets its own lane back.
   const kept = new Set(callbacks.filter((no) => no !== undefined && fit.includes(no)));
   const others = fit.filter((no) => !kept.has(no));
   let made = 0;
-  return callbacks.map((no): Place => {
-    if (no !== undefined && kept.delete(no)) return { kind: 'there', no };
+  return callbacks.map((no): LaneChoice => {
+    if (no !== undefined && kept.delete(no)) return { kind: 'existing', no };
     const other = others.shift();
-    if (other !== undefined) return { kind: 'there', no: other };
+    if (other !== undefined) return { kind: 'existing', no: other };
     made += 1;
     return { kind: 'new', index: made - 1 };
   });
@@ -52,38 +52,45 @@ export function planLanes(
  * A breaker keeps its time. So does the retry that the head of an ordered lane waits for, unless
  * the old limit would have delayed it beyond that: then it may come sooner.
  */
-export function relimit(lane: Lane, nowMs: number, intervalMs: number | undefined): LaneTimes {
+export function laneAfterRateChange(
+  lane: Lane,
+  nowMs: number,
+  intervalMs: number | undefined,
+): LaneTimes {
   const { tatMs, failures, failingMs, readyMs } = lane;
   const same = { tatMs, failures, failingMs, gateMs: lane.gateMs, readyMs };
   const isRunning = lane.gateMs === never;
   if (isRunning || intervalMs === lane.intervalMs) return same;
   const limitedMs = limitedUntilMs({ intervalMs, tatMs });
   const isForLimit = failures < brokenAfter && lane.gateMs <= limitedUntilMs(lane);
-  return openAt(lane, nowMs, { ...same, gateMs: isForLimit ? limitedMs : later(lane, limitedMs) });
+  return withReadyMs(lane, nowMs, {
+    ...same,
+    gateMs: isForLimit ? limitedMs : laterGateMs(lane, limitedMs),
+  });
 }
 
 /**
  * The times of a lane that callbacks from other lanes move to. Earlier failures say nothing about
  * them, so the breaker is reset. `tatMs`: the part of the rate that was used in the other lanes.
  */
-export function enterAnew(lane: Lane, nowMs: number, tatMs: number): LaneTimes {
+export function laneAfterMoveIn(lane: Lane, nowMs: number, tatMs: number): LaneTimes {
   const isBroken = lane.failures >= brokenAfter;
   const limited = { intervalMs: lane.intervalMs, tatMs: Math.max(lane.tatMs, tatMs) };
   const limitedMs = limitedUntilMs(limited);
   const isRunning = lane.gateMs === never;
-  const gateMs = isBroken && !isRunning ? limitedMs : later(lane, limitedMs);
+  const gateMs = isBroken && !isRunning ? limitedMs : laterGateMs(lane, limitedMs);
   const fresh = { failures: 0, failingMs: undefined, tatMs: limited.tatMs };
-  return openAt(lane, nowMs, { ...fresh, gateMs, readyMs: lane.readyMs });
+  return withReadyMs(lane, nowMs, { ...fresh, gateMs, readyMs: lane.readyMs });
 }
 
-function later({ gateMs }: Lane, limitedMs: number): number {
+function laterGateMs({ gateMs }: Lane, limitedMs: number): number {
   return Math.max(gateMs, limitedMs);
 }
 
 /** A lane that is never ready has nothing pending, or is held and will be woken when it opens. */
-function openAt(lane: Lane, nowMs: number, times: LaneTimes): LaneTimes {
+function withReadyMs(lane: Lane, nowMs: number, times: LaneTimes): LaneTimes {
   const { readyMs, gateMs } = times;
   if (readyMs === never) return times;
-  const soonMs = gateMs < lane.gateMs ? nowMs : readyMs;
-  return { ...times, readyMs: Math.max(gateMs, Math.min(readyMs, soonMs)) };
+  const readyNowMs = gateMs < lane.gateMs ? nowMs : readyMs;
+  return { ...times, readyMs: Math.max(gateMs, Math.min(readyMs, readyNowMs)) };
 }

@@ -19,11 +19,11 @@ export const loadLimits = {
   lanesProvenMax: 256,
   /**
    * When more lanes are ready than a claim can look at: apps that it looks at, lanes of each, and
-   * apps that an outlook considers.
+   * apps that a look for the next work considers.
    */
   claimAppsMax: 64,
   claimAppLanesMax: 32,
-  outlookAppsMax: 1_000,
+  nextWorkAppsMax: 1_000,
   /** Quotas of an app: the largest allowed; how often a node counts the nodes that share one. */
   quotaMax: 1_000_000_000,
   quotaSharersMs: 5_000,
@@ -85,6 +85,14 @@ export const loadLimits = {
   readyKnownMs: 250,
   /** How long after a write the store counts as writable. */
   writableKnownMs: 5_000,
+  /**
+   * Refusals by admission: so many are answered at once, further ones one in every `refusalEveryMs`, and none later
+   * than after `refusalDelayMaxMs`. A refusal takes a tenth of a millisecond of the main thread, so that clients that
+   * try again at once would otherwise take all of it.
+   */
+  refusalsAtOnceMax: 256,
+  refusalEveryMs: 4,
+  refusalDelayMaxMs: 1_000,
   /** Refusals by admission are logged at most this often. */
   overloadSayMs: 1_000,
 } as const;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import type { AddressClass, Cidr } from './address.ts';
-import { classify, isOpenable, judge, parseAddress, parseCidr, unmap } from './address.ts';
+import { classify, isOpenable, checkAddress, parseAddress, parseCidr, unmap } from './address.ts';
 
 const runs = 60_000;
 
@@ -25,11 +25,11 @@ function cidrs(...texts: string[]): { allow: Cidr[] } {
 const none = cidrs();
 
 function verdict(text: string, policy = none): string {
-  const found = judge(addressOf(text), policy);
+  const found = checkAddress(addressOf(text), policy);
   return found.kind === 'forbidden' ? found.class : found.kind;
 }
 
-describe('judge', () => {
+describe('checkAddress', () => {
   const rows: [AddressClass | 'public', ...string[]][] = [
     ['unspecified', '0.0.0.0', '0.0.0.1', '0.255.255.255', '::'],
     ['loopback', '127.0.0.0', '127.0.0.1', '127.255.255.255', '::1', '0:0:0:0:0:0:0:1'],
@@ -100,7 +100,7 @@ describe('judge', () => {
     for (const text of texts) assert.equal(verdict(text, everything), 'transition', text);
   });
 
-  it('judges a NAT64 address of a listed prefix by the embedded IPv4 address', () => {
+  it('checks a NAT64 address of a listed prefix by the embedded IPv4 address', () => {
     const wellKnown = cidrs('64:ff9b::/96');
     assert.equal(verdict('64:ff9b::8.8.8.8', wellKnown), 'public');
     assert.equal(verdict('64:ff9b::10.0.0.1', wellKnown), 'private');

@@ -1,5 +1,5 @@
 // Addresses as numbers, and the one decision about them: may this address be dialled? Text is
-// always parsed into a number before it is judged, because one address has a hundred spellings.
+// always parsed into a number before it is checked, because one address has a hundred spellings.
 // Written by hand because net.BlockList supports neither classes nor embedded addresses.
 import { isIPv4, isIPv6 } from 'node:net';
 
@@ -36,11 +36,14 @@ export type Verdict =
   | { readonly kind: 'forbidden'; readonly class: AddressClass };
 
 /** Decides whether an address may be dialled, given the operator's allow list. */
-export function judge(address: Address, policy: { readonly allow: readonly Cidr[] }): Verdict {
+export function checkAddress(
+  address: Address,
+  policy: { readonly allow: readonly Cidr[] },
+): Verdict {
   const found = classify(address);
   const covering = policy.allow.filter((cidr) => contains(cidr, address));
   if (found === undefined) return { kind: covering.length > 0 ? 'listed' : 'public' };
-  if (found === 'transition') return judgeCarrier(address, { covering, policy });
+  if (found === 'transition') return classifyCarrier(address, { covering, policy });
   // A wide range such as 169.254.0.0/16 or 100.64.0.0/10 must not allow a metadata address by
   // accident.
   const naming = found === 'metadata' ? covering.filter(isSingle) : covering;
@@ -77,7 +80,7 @@ export function parseCidr(
   return { kind: 'cidr', cidr };
 }
 
-/** Whether `judge` could ever allow the range, whatever the operator lists. */
+/** Whether `checkAddress` could ever allow the range, whatever the operator lists. */
 export function isOpenable(cidr: Cidr): boolean {
   if (isNat64(cidr)) return nat64PrefixBits.has(cidr.prefixBits);
   const block = blocks.find((b) => b.cidr.prefixBits <= cidr.prefixBits && contains(b.cidr, cidr));
@@ -125,22 +128,22 @@ function contains(cidr: Cidr, address: Address): boolean {
 
 // An address that embeds an IPv4 address is never more trusted than that one. Mapped: allowed only
 // when the operator lists the IPv4 address. NAT64: only when the operator lists the prefix, and
-// then judged by the IPv4 address at the position that RFC 6052 defines for that prefix. All others
+// then checked by the IPv4 address at the position that RFC 6052 defines for that prefix. All others
 // are never allowed: no receiver uses them, and decoding each tunnel format is where other guards
 // went wrong.
-function judgeCarrier(
+function classifyCarrier(
   address: Address,
   { covering, policy }: { covering: readonly Cidr[]; policy: { readonly allow: readonly Cidr[] } },
 ): Verdict {
   const refused: Verdict = { kind: 'forbidden', class: 'transition' };
   if (contains(mapped, address)) {
-    const inner = judge(unmap(address), policy);
+    const inner = checkAddress(unmap(address), policy);
     return inner.kind === 'listed' ? inner : refused;
   }
   const named = covering.filter((cidr) => isNat64(cidr) && nat64PrefixBits.has(cidr.prefixBits));
   const verdicts = named.map((cidr) => {
     const inner = nat64Inner(address.value, cidr.prefixBits);
-    return inner === undefined ? refused : judge({ family: 4, value: inner }, policy);
+    return inner === undefined ? refused : checkAddress({ family: 4, value: inner }, policy);
   });
   return verdicts.find((verdict) => verdict.kind === 'forbidden') ?? verdicts[0] ?? refused;
 }

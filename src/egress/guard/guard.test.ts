@@ -334,26 +334,26 @@ describe('vet', () => {
     assert.equal((await vet(guard, 'http://mix.corp.com:8080/')).kind, 'vetted');
   });
 
-  it('dials a mapped address as the IPv4 address it was judged as', async () => {
+  it('dials a mapped address as the IPv4 address it was checked as', async () => {
     const result = await vet(guardOf({ allow: 'loopback' }), 'http://[::ffff:127.0.0.1]:3000/');
     assert(result.kind === 'vetted');
     assert.deepEqual(result.addresses, ['127.0.0.1']);
   });
 
-  it('judges again a URL that an older policy accepted', async () => {
+  it('checks again a URL that an older policy accepted', async () => {
     const read = guardOf({ allow: 'loopback' }).read('http://127.0.0.1:3000/');
     assert(read.kind === 'url');
     assert.equal((await guardOf().vet(read.url)).kind, 'refused');
   });
 });
 
-describe('judgeAddress', () => {
+describe('checkAddress', () => {
   it('forbids text that it cannot parse', () => {
     const guard = guardOf({ allow: 'loopback' });
-    assert.deepEqual(guard.judgeAddress(undefined), { kind: 'forbidden', class: 'unreadable' });
-    assert.deepEqual(guard.judgeAddress('example.com'), { kind: 'forbidden', class: 'unreadable' });
-    assert.deepEqual(guard.judgeAddress('127.0.0.1'), { kind: 'listed' });
-    assert.deepEqual(guard.judgeAddress(publicAddress), { kind: 'public' });
+    assert.deepEqual(guard.checkAddress(undefined), { kind: 'forbidden', class: 'unreadable' });
+    assert.deepEqual(guard.checkAddress('example.com'), { kind: 'forbidden', class: 'unreadable' });
+    assert.deepEqual(guard.checkAddress('127.0.0.1'), { kind: 'listed' });
+    assert.deepEqual(guard.checkAddress(publicAddress), { kind: 'public' });
   });
 });
 
@@ -424,7 +424,7 @@ describe('known bypasses', () => {
   });
 
   it('reads a redirect target of CVE-2023-28155 like any other URL', () => {
-    // The URL of a redirect that is followed is judged like the first URL.
+    // The URL of a redirect that is followed is checked like the first URL.
     assert.equal(reasonOf(guardOf(), 'https://127.0.0.1/'), 'address');
     assert.equal(reasonOf(guardOf(), 'http://127.0.0.1/'), 'address');
   });

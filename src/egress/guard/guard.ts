@@ -1,11 +1,11 @@
-// Decides which callback URLs may be called: read() judges the text, vet() the addresses of its
+// Decides which callback URLs may be called: read() checks the text, vet() the addresses of its
 // host at the moment. Both run at subscribe and again at every attempt, because names and policies
 // change in between. A message must never say which address a name resolved to: that would map the
 // operator's network.
 import { limits } from '../../core/limits/limits.ts';
 import { showUrl } from '../../core/secrets/redact.ts';
 import type { Address, Verdict } from './address.ts';
-import { formatIpv4, judge, parseAddress, unmap } from './address.ts';
+import { formatIpv4, checkAddress, parseAddress, unmap } from './address.ts';
 import type { Policy } from './allow-list.ts';
 import { portRule } from './allow-list.ts';
 import type { Resolver } from './resolve.ts';
@@ -61,7 +61,7 @@ export type VetResult = Vetted | Refused | Unresolved;
 export interface Guard {
   read(raw: string): ReadResult;
   vet(url: CallbackUrl, signal?: AbortSignal): Promise<VetResult>;
-  judgeAddress(text: string | undefined): Verdict;
+  checkAddress(text: string | undefined): Verdict;
 }
 
 export function createGuard(options: { policy: Policy; resolver: Resolver }): Guard {
@@ -69,7 +69,7 @@ export function createGuard(options: { policy: Policy; resolver: Resolver }): Gu
   return {
     read: (raw) => readUrl(raw, policy),
     vet: async (url, signal) => vetUrl(url, { policy, resolver, signal }),
-    judgeAddress: (text) => judgeText(text, policy),
+    checkAddress: (text) => checkIpText(text, policy),
   };
 }
 
@@ -157,7 +157,7 @@ function findHostFault(url: CallbackUrl, policy: Policy): Fault | undefined {
   const { host } = url;
   const rule = portRule(url.port);
   if (rule === 'closed') return portFault(url.port);
-  if (host.kind === 'address') return findAddressFault(url, [judgeText(host.address, policy)]);
+  if (host.kind === 'address') return findAddressFault(url, [checkIpText(host.address, policy)]);
   const nothingListed =
     host.kind === 'localhost' ? listedLocalhost(policy).length === 0 : policy.allow.length === 0;
   if (nothingListed && host.kind !== 'name') return nameFault(host.name);
@@ -204,26 +204,26 @@ async function vetUrl(
     const text = `host has too many addresses, expected at most ${limits.dnsAddressesMax}`;
     return refuse(url.href, { reason: 'address', text });
   }
-  const verdicts = answer.addresses.map((address) => judgeText(address, policy));
+  const verdicts = answer.addresses.map((address) => checkIpText(address, policy));
   const addressFault = findAddressFault(url, verdicts);
   return addressFault === undefined
     ? vetted(url, answer.addresses)
     : refuse(url.href, addressFault);
 }
 
-function judgeText(text: string | undefined, policy: Policy): Verdict {
+function checkIpText(text: string | undefined, policy: Policy): Verdict {
   const address = parseAddress(text ?? '');
   return address === undefined
     ? { kind: 'forbidden', class: 'unreadable' }
-    : judge(address, policy);
+    : checkAddress(address, policy);
 }
 
 function listedLocalhost(policy: Policy): readonly string[] {
   const both = localhostAddresses('localhost') ?? [];
-  return both.filter((address) => judgeText(address, policy).kind === 'listed');
+  return both.filter((address) => checkIpText(address, policy).kind === 'listed');
 }
 
-// A mapped address is dialled as the IPv4 address that it was judged as.
+// A mapped address is dialled as the IPv4 address that it was checked as.
 function vetted(url: CallbackUrl, texts: readonly string[]): Vetted {
   const addresses = texts.map((text) => {
     const address = parseAddress(text);

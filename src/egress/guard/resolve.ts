@@ -1,5 +1,5 @@
 // Resolves names with c-ares, within a time budget. Never getaddrinfo: it shares the thread pool,
-// reads /etc/hosts and search domains, and cannot be cancelled. The guard judges the result.
+// reads /etc/hosts and search domains, and cannot be cancelled. The guard checks the result.
 import { Resolver as DnsResolver } from 'node:dns/promises';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';

@@ -161,7 +161,7 @@ export interface AnswerHead {
   readonly body: Framing;
   /** Whether the connection can carry another request, and how long the receiver keeps it open. */
   readonly isKept: boolean;
-  readonly keptMs: number | undefined;
+  readonly keepAliveMs: number | undefined;
 }
 
 /** How the end of the body is found. */
@@ -204,7 +204,7 @@ class Facts {
   #length: number | undefined;
   #coding: string | undefined;
   #connection = '';
-  #keptMs: number | undefined;
+  #keepAliveMs: number | undefined;
 
   add(line: string): void {
     const colon = line.indexOf(':');
@@ -229,7 +229,7 @@ class Facts {
         this.#connection += `,${value.toLowerCase()}`;
         break;
       case 'keep-alive':
-        this.#keptMs = Number(keepAlive.exec(value)?.[1] ?? Number.NaN) * 1_000;
+        this.#keepAliveMs = Number(keepAlive.exec(value)?.[1] ?? Number.NaN) * 1_000;
         break;
     }
   }
@@ -247,7 +247,7 @@ class Facts {
       headers: this.#headers,
       body,
       isKept: !isLast && isSure,
-      keptMs: Number.isNaN(this.#keptMs) ? undefined : this.#keptMs,
+      keepAliveMs: Number.isNaN(this.#keepAliveMs) ? undefined : this.#keepAliveMs,
     };
   }
 

@@ -1,5 +1,5 @@
 // Opens a connection to a vetted URL. It must never connect anywhere else: the socket goes to an
-// address that the guard has judged, and the address it reached is judged again before a byte is
+// address that the guard has checked, and the address it reached is checked again before a byte is
 // sent. No proxies, no unix sockets, no DNS lookups; the TLS server name and the Host header are
 // those of the URL.
 import assert from 'node:assert/strict';
@@ -144,7 +144,7 @@ export class DialError extends Error {
   }
 }
 
-/** Reads, vets and dials a URL; connects only to addresses that the guard has judged. */
+/** Reads, vets and dials a URL; connects only to addresses that the guard has checked. */
 export async function openVetted(
   href: string,
   options: DialOptions & { readonly signal?: AbortSignal },
@@ -161,14 +161,14 @@ async function dialOne(
   options: DialOptions & { readonly signal?: AbortSignal; readonly deadline: AbortSignal },
 ): Promise<DialResult> {
   const { guard, connector = systemConnector(), signal, deadline } = options;
-  if (guard.judgeAddress(address).kind === 'forbidden') return blocked(url);
+  if (guard.checkAddress(address).kind === 'forbidden') return blocked(url);
   const onBytes = url.protocol === 'http:' ? options.onBytes : undefined;
   const target = { address, port: url.port, signal: deadline, onBytes };
   const opened = await attempt(connector.connect(target));
   if (opened.kind === 'threw') return failed(url, 'connect', { ...opened, signal, deadline });
   const { remoteAddress } = opened.value;
   const arrived = isSame(parseAddress(remoteAddress ?? ''), parseAddress(address));
-  if (!arrived || guard.judgeAddress(remoteAddress).kind === 'forbidden') {
+  if (!arrived || guard.checkAddress(remoteAddress).kind === 'forbidden') {
     opened.value.destroy();
     // A peer that hangs up at once leaves no remote address: that is a failure, not an attack.
     if (remoteAddress !== undefined) return blocked(url);

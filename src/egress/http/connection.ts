@@ -44,9 +44,9 @@ export class Connection implements Link<Connection> {
   /** On the monotonic clock. */
   readonly openedMs: number;
   /** How long it may be idle. */
-  keptMs: number | undefined;
+  keepAliveMs: number | undefined;
   /** Set while it is idle. */
-  rest: Deadline | undefined;
+  idleDeadline: Deadline | undefined;
   readonly #options: ConnectionOptions;
   readonly #dial = new AbortController();
   readonly #reader: AnswerReader;
@@ -93,7 +93,7 @@ export class Connection implements Link<Connection> {
     // A response to HEAD should have no body, but one that announces a body may send it.
     const isSure = this.#carried?.method !== 'HEAD' || head.body.kind === 'none';
     this.#isKept &&= head.isKept && isSure;
-    this.keptMs = head.keptMs;
+    this.keepAliveMs = head.keepAliveMs;
     this.#carried?.onHead(head);
   }
 

@@ -11,7 +11,7 @@ import type { Deadlines } from './deadlines.ts';
 import { LinkedList } from '../../core/base/linked-list.ts';
 
 /** A request for a connection. `use` is called once: immediately, or when one is free. */
-export interface Taker {
+export interface ConnectionRequest {
   /** The pool whose connections it may use: one app at one origin. */
   readonly pool: string;
   readonly origin: string;
@@ -36,33 +36,33 @@ export interface ConnectionsOptions extends DialOptions {
 }
 
 /** The pool of one app at one origin. */
-interface Place {
+interface Pool {
   readonly key: string;
   readonly origin: Origin;
   /** Most recently used last. */
   readonly idle: Connection[];
-  /** Waiting takers and since when, first come first. */
-  readonly takers: Map<Taker, number>;
+  /** Waiting requests and since when, first come first. */
+  readonly requests: Map<ConnectionRequest, number>;
   open: number;
-  /** A timer watches the waiting takers. */
+  /** A timer watches the waiting requests. */
   isWatched: boolean;
 }
 
 /** Shared by all apps: a receiver gets no more connections because several apps call it. */
 interface Origin {
   readonly name: string;
-  places: number;
+  pools: number;
   open: number;
-  /** Pools with waiting takers, in the order of their turns. */
-  readonly waiting: Set<Place>;
+  /** Pools with waiting requests, in the order of their turns. */
+  readonly waiting: Set<Pool>;
 }
 
 export class Connections {
   readonly #options: ConnectionsOptions;
-  readonly #places = new Map<string, Place>();
+  readonly #pools = new Map<string, Pool>();
   readonly #origins = new Map<string, Origin>();
   /** With the pool of each. */
-  readonly #open = new Map<Connection, Place>();
+  readonly #open = new Map<Connection, Pool>();
   readonly #idle = new LinkedList<Connection>(); // Longest idle first.
   readonly #closing = new Set<Promise<void>>();
 
@@ -70,69 +70,70 @@ export class Connections {
     this.#options = options;
   }
 
-  take(taker: Taker): void {
+  take(request: ConnectionRequest): void {
     const { connectionsPerOriginMax, connectionsEagerMax } = this.#options.limits;
-    const rested = taker.wants === 'any' ? this.#wake(this.#places.get(taker.pool)) : undefined;
-    if (rested !== undefined) return taker.use(rested);
-    const origin = this.#origins.get(taker.origin);
+    const idle =
+      request.wants === 'any' ? this.#takeIdle(this.#pools.get(request.pool)) : undefined;
+    if (idle !== undefined) return request.use(idle);
+    const origin = this.#origins.get(request.origin);
     if (origin !== undefined && this.#isFull(origin)) this.#dropIdle(origin);
-    const place = this.#placeOf(taker); // Only now: a drop above may have removed the pool.
-    const most = taker.wants === 'fresh' ? connectionsPerOriginMax : connectionsEagerMax;
-    if (place.open < most && !this.#isFull(place.origin)) return taker.use(this.#connect(place));
-    place.takers.set(taker, this.#options.world.monotonicMs());
-    place.origin.waiting.add(place);
-    this.#watch(place);
+    const pool = this.#poolFor(request); // Only now: a drop above may have removed the pool.
+    const most = request.wants === 'fresh' ? connectionsPerOriginMax : connectionsEagerMax;
+    if (pool.open < most && !this.#isFull(pool.origin)) return request.use(this.#connect(pool));
+    pool.requests.set(request, this.#options.world.monotonicMs());
+    pool.origin.waiting.add(pool);
+    this.#watchWaiting(pool);
   }
 
-  /** Removes a taker that no longer waits. */
-  forget(taker: Taker): void {
-    const place = this.#places.get(taker.pool);
-    if (place === undefined) return;
-    this.#removeTaker(place, taker);
-    this.#tidy(place);
+  /** Removes a request that no longer waits. */
+  forget(request: ConnectionRequest): void {
+    const pool = this.#pools.get(request.pool);
+    if (pool === undefined) return;
+    this.#removeWaiting(pool, request);
+    this.#removeIfUnused(pool);
   }
 
   /** Returns a connection whose last response was read to its end. */
   release(connection: Connection): void {
-    const place = this.#open.get(connection);
-    if (place === undefined) return;
-    const [taker] = place.takers.keys();
-    const [next] = place.origin.waiting;
+    const pool = this.#open.get(connection);
+    if (pool === undefined) return;
+    const [request] = pool.requests.keys();
+    const [next] = pool.origin.waiting;
     // At the limit of the origin the apps take turns, and another app needs a connection of its
     // own.
-    const isOthersTurn = this.#isFull(place.origin) && next !== undefined && next !== place;
-    if (this.#isOld(connection) || taker?.wants === 'fresh' || isOthersTurn) {
+    const isOthersTurn = this.#isFull(pool.origin) && next !== undefined && next !== pool;
+    if (this.#isOld(connection) || request?.wants === 'fresh' || isOthersTurn) {
       return this.drop(connection);
     }
-    if (taker !== undefined) {
-      this.#removeTaker(place, taker);
-      return taker.use(connection);
+    if (request !== undefined) {
+      this.#removeWaiting(pool, request);
+      return request.use(connection);
     }
-    const restMs = this.#restMs(connection);
-    if (restMs <= 0) return this.drop(connection);
-    place.idle.push(connection);
+    const idleMs = this.#idleMs(connection);
+    if (idleMs <= 0) return this.drop(connection);
+    pool.idle.push(connection);
     this.#idle.add(connection);
     const expire = (): void => this.drop(connection);
-    connection.rest = this.#options.deadlines.set(restMs, { expire });
+    connection.idleDeadline = this.#options.deadlines.set(idleMs, { expire });
     const { first, size } = this.#idle;
     if (first !== undefined && size > this.#options.limits.connectionsIdleMax) this.drop(first);
   }
 
   /** Closes a connection, and fails the request on it with ConnectionGone. */
   drop(connection: Connection): void {
-    const place = this.#open.get(connection);
-    if (place === undefined) return;
-    const { origin } = place;
+    const pool = this.#open.get(connection);
+    if (pool === undefined) return;
+    const { origin } = pool;
     this.#open.delete(connection);
-    place.open -= 1;
+    pool.open -= 1;
     origin.open -= 1;
-    if (this.#rouse(connection)) place.idle.splice(place.idle.indexOf(connection), 1);
+    if (this.#leaveIdle(connection)) pool.idle.splice(pool.idle.indexOf(connection), 1);
     const closed = connection.end().finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
     const [next] = origin.waiting;
-    const [taker] = next?.takers.keys() ?? [];
-    if (next !== undefined && taker !== undefined) this.#connectFor(taker, next);
-    this.#tidy(place);
+    const [request] = next?.requests.keys() ?? [];
+    if (next !== undefined && request !== undefined) this.#connectFor(request, next);
+    this.#removeIfUnused(pool);
   }
 
   /** Closes all connections; resolves when their sockets are closed. */
@@ -145,23 +146,23 @@ export class Connections {
     return { origins: this.#origins.size, open: this.#open.size, idle: this.#idle.size };
   }
 
-  #placeOf(taker: Taker): Place {
-    const { pool: key, origin: name } = taker;
-    const found = this.#places.get(key);
+  #poolFor(request: ConnectionRequest): Pool {
+    const { pool: key, origin: name } = request;
+    const found = this.#pools.get(key);
     if (found !== undefined) return found;
-    const origin = this.#origins.get(name) ?? { name, places: 0, open: 0, waiting: new Set() };
+    const origin = this.#origins.get(name) ?? { name, pools: 0, open: 0, waiting: new Set() };
     this.#origins.set(name, origin);
-    const place = { key, origin, idle: [], takers: new Map(), open: 0, isWatched: false };
-    this.#places.set(key, place);
-    origin.places += 1;
-    return place;
+    const pool = { key, origin, idle: [], requests: new Map(), open: 0, isWatched: false };
+    this.#pools.set(key, pool);
+    origin.pools += 1;
+    return pool;
   }
 
-  /** Removes a pool without connections and takers, and the origin with its last pool. */
-  #tidy({ key, origin, open, takers }: Place): void {
-    if (open > 0 || takers.size > 0 || !this.#places.delete(key)) return;
-    origin.places -= 1;
-    if (origin.places === 0) this.#origins.delete(origin.name);
+  /** Removes a pool without connections and requests, and the origin with its last pool. */
+  #removeIfUnused({ key, origin, open, requests }: Pool): void {
+    if (open > 0 || requests.size > 0 || !this.#pools.delete(key)) return;
+    origin.pools -= 1;
+    if (origin.pools === 0) this.#origins.delete(origin.name);
   }
 
   #isFull({ open }: Origin): boolean {
@@ -176,67 +177,68 @@ export class Connections {
   }
 
   /** Returns whether it was waiting. The next turn goes to another app. */
-  #removeTaker(place: Place, taker: Taker): boolean {
-    const { waiting } = place.origin;
-    if (!place.takers.delete(taker)) return false;
-    waiting.delete(place);
-    if (place.takers.size > 0) waiting.add(place);
+  #removeWaiting(pool: Pool, request: ConnectionRequest): boolean {
+    const { waiting } = pool.origin;
+    if (!pool.requests.delete(request)) return false;
+    waiting.delete(pool);
+    if (pool.requests.size > 0) waiting.add(pool);
     return true;
   }
 
-  #watch(place: Place): void {
-    if (place.isWatched) return;
+  #watchWaiting(pool: Pool): void {
+    if (pool.isWatched) return;
     const { deadlines, limits } = this.#options;
-    place.isWatched = true;
+    pool.isWatched = true;
     const expire = (): void => {
-      place.isWatched = false;
-      this.#tend(place);
-      if (place.takers.size > 0) this.#watch(place);
+      pool.isWatched = false;
+      this.#connectOverdue(pool);
+      if (pool.requests.size > 0) this.#watchWaiting(pool);
     };
     deadlines.set(limits.connectionPatienceMs, { expire });
   }
 
-  /** Opens connections for takers that have waited long enough, a few at a time. */
-  #tend(place: Place): void {
+  /** Opens connections for requests that have waited long enough, a few at a time. */
+  #connectOverdue(pool: Pool): void {
     const { world, limits } = this.#options;
     const longestMs = world.monotonicMs() - limits.connectionPatienceMs;
-    for (const [taker, sinceMs] of [...place.takers].slice(0, limits.connectionsEagerMax)) {
-      if (sinceMs <= longestMs) this.#connectFor(taker, place);
+    for (const [request, sinceMs] of [...pool.requests].slice(0, limits.connectionsEagerMax)) {
+      if (sinceMs <= longestMs) this.#connectFor(request, pool);
     }
   }
 
-  #connectFor(taker: Taker, place: Place): void {
-    if (this.#isFull(place.origin)) this.#dropIdle(place.origin);
-    if (this.#isFull(place.origin)) return;
-    if (!this.#removeTaker(place, taker)) return; // It got a connection meanwhile.
-    taker.use(this.#connect(place));
+  #connectFor(request: ConnectionRequest, pool: Pool): void {
+    if (this.#isFull(pool.origin)) this.#dropIdle(pool.origin);
+    if (this.#isFull(pool.origin)) return;
+    if (!this.#removeWaiting(pool, request)) return; // It got a connection meanwhile.
+    request.use(this.#connect(pool));
   }
 
   // The most recently used one is the least likely to be stale, and lets the others time out.
-  #wake(place: Place | undefined): Connection | undefined {
-    let connection = place?.idle.at(-1);
+  #takeIdle(pool: Pool | undefined): Connection | undefined {
+    let connection = pool?.idle.at(-1);
     while (connection !== undefined && this.#isOld(connection)) {
       this.drop(connection);
-      connection = place?.idle.at(-1);
+      connection = pool?.idle.at(-1);
     }
     if (connection === undefined) return undefined;
-    place?.idle.pop();
-    this.#rouse(connection);
+    pool?.idle.pop();
+    this.#leaveIdle(connection);
     return connection;
   }
 
   /** Returns whether it was idle. */
-  #rouse(connection: Connection): boolean {
+  #leaveIdle(connection: Connection): boolean {
     if (!this.#idle.remove(connection)) return false;
-    if (connection.rest !== undefined) this.#options.deadlines.clear(connection.rest);
-    connection.rest = undefined;
+    if (connection.idleDeadline !== undefined)
+      this.#options.deadlines.clear(connection.idleDeadline);
+    connection.idleDeadline = undefined;
     return true;
   }
 
   /** A receiver may shorten the idle time, never extend it; it counts from its response. */
-  #restMs({ keptMs = Infinity }: Connection): number {
+  #idleMs({ keepAliveMs = Infinity }: Connection): number {
     const { connectionIdleMs, connectionIdleMarginMs } = this.#options.limits;
-    return Math.min(connectionIdleMs, keptMs - connectionIdleMarginMs);
+    return Math.min(connectionIdleMs, keepAliveMs - connectionIdleMarginMs);
   }
 
   #isOld({ openedMs }: Connection): boolean {
@@ -244,14 +246,14 @@ export class Connections {
     return world.monotonicMs() - openedMs >= limits.connectionAgeMs;
   }
 
-  #connect(place: Place): Connection {
-    const connection = new Connection(place.origin.name, this.#options.world.monotonicMs(), {
+  #connect(pool: Pool): Connection {
+    const connection = new Connection(pool.origin.name, this.#options.world.monotonicMs(), {
       ...this.#options,
       onGone: (gone) => this.drop(gone),
     });
-    this.#open.set(connection, place);
-    place.open += 1;
-    place.origin.open += 1;
+    this.#open.set(connection, pool);
+    pool.open += 1;
+    pool.origin.open += 1;
     return connection;
   }
 }

@@ -8,7 +8,7 @@ import type { CallbackUrl } from '../guard/guard.ts';
 import type { AnswerHead } from './answer-reader.ts';
 import { keepHeaders, KeptBody } from './answer.ts';
 import { type Carried, type Connection, ConnectionGone } from './connection.ts';
-import type { Connections, Taker } from './connections.ts';
+import type { Connections, ConnectionRequest } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
 import type { Link, LinkedList } from '../../core/base/linked-list.ts';
@@ -65,13 +65,13 @@ export interface ExchangeContext {
   readonly recall: Recall;
 }
 
-export class Exchange implements Taker, Carried, DeadlineOwner, Link<Exchange> {
+export class Exchange implements ConnectionRequest, Carried, DeadlineOwner, Link<Exchange> {
   before: Exchange | undefined;
   after: Exchange | undefined;
   readonly pool: string;
   readonly origin: string;
   readonly method: string;
-  wants: Taker['wants'] = 'any';
+  wants: ConnectionRequest['wants'] = 'any';
   readonly #url: CallbackUrl;
   readonly #host: string;
   readonly #request: SendRequest;

@@ -30,7 +30,7 @@ export async function openRing(
   if (keyFile?.isNew === true) rmSync(keyFile.path);
   throw new CannotOpenStore(
     'failed',
-    `Cannot decrypt the secrets in ${placeOf(database)}: the encryption key does not ` +
+    `Cannot decrypt the secrets in ${describeDatabase(database)}: the encryption key does not ` +
       'match this database, expected the previous RINGBACK_ENCRYPTION_KEY or encryption.key',
   );
 }
@@ -56,6 +56,6 @@ export const proofName = 'encryption_check';
 const context = 'encryption check';
 const words = 'the key fits';
 
-function placeOf(database: Database): string {
+function describeDatabase(database: Database): string {
   return 'dataDir' in database ? `"${database.dataDir}"` : 'PostgreSQL';
 }

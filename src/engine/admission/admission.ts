@@ -2,13 +2,15 @@
 // its body is read. Publishes, other changes and reads have limits of their own, so that a burst of one kind does not
 // block the others. No app may take so much of one kind that nothing is left for the next app: the same rule as for the
 // dispatch window (core/load/app-share.ts).
-import { changeRange, publishRange } from '../../core/load/admission.ts';
+import { changeRange, publishRange } from '../../core/load/request-limit.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../core/base/linked-list.ts';
-import { ChangeTurns, type Verdict } from './change-turns.ts';
+import { BatchTurns } from './batch-turns.ts';
+import { ChangeTurns, type TurnAnswer } from './change-turns.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import { AppLimits } from './app-limits.ts';
+import { RefusalPace } from './refusal-pace.ts';
 import {
   createResponseBacklog,
   type LargeAnswer,
@@ -29,8 +31,8 @@ export interface Ticket {
    * The request has been read and its work begins. False: it arrived late, and its place is taken.
    */
   begin(): boolean;
-  /** Calls back when the work may begin: at once, unless it is a change. Never after `finish`. */
-  turn(answer: (verdict: Verdict) => void): void;
+  /** Calls back when the work may begin. Only changes and large publishes may have to wait. Never after `finish`. */
+  turn(answer: (verdict: TurnAnswer) => void): void;
   /** The work is done, and the answer waits for the client to read it. */
   answer(answer: LargeAnswer): void;
   /** Answered and read, or aborted. Idempotent. */
@@ -56,6 +58,8 @@ export interface AdmissionStatistics {
 export interface Admission {
   /** Undefined: no room. `appNo`: the app of earlier requests on this connection, if any. */
   enter(kind: LoadKind, bytes: number, appNo?: number): Ticket | undefined;
+  /** Resolves when a refusal may be answered. Undefined: now. */
+  refusalTurn(): Promise<void> | undefined;
   /** The store took this long for a change, or the change timed out after that. */
   changed(tookMs: number): void;
   statistics(): AdmissionStatistics;
@@ -82,6 +86,7 @@ interface Entered extends Link<Entered> {
 interface AdmissionState {
   world: Pick<World, 'monotonicMs'>;
   turns: ChangeTurns;
+  batchTurns: BatchTurns;
   inFlight: Record<Room, number>;
   /** Places per app, counted once the key was checked. */
   ofApps: Record<Room, Map<number, number>>;
@@ -103,6 +108,7 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
   const state: AdmissionState = {
     world,
     turns: new ChangeTurns(world),
+    batchTurns: new BatchTurns(),
     inFlight: { publish: 0, change: 0, read: 0 },
     ofApps: { publish: new Map(), change: new Map(), read: new Map() },
     unknown: 0,
@@ -116,9 +122,11 @@ export function createAdmission(world: Pick<World, 'monotonicMs' | 'sleep'>): Ad
     lateBytes: 0,
     refreshedMs: world.monotonicMs(),
   };
+  const refusals = new RefusalPace(world);
   return {
     enter: (kind, bytes, appNo) =>
       enter(state, { kind, appNo: kind === 'publish' ? appNo : undefined }, bytes),
+    refusalTurn: () => refusals.wait(),
     changed: (tookMs) => state.changes.took(tookMs),
     statistics: () => {
       // `refresh` otherwise runs only when a request enters, and none may have entered lately.
@@ -240,10 +248,11 @@ function begin(state: AdmissionState, one: Entered): boolean {
   return true;
 }
 
-function turn(state: AdmissionState, one: Entered, answer: (verdict: Verdict) => void): void {
+function turn(state: AdmissionState, one: Entered, answer: (verdict: TurnAnswer) => void): void {
   if (one.state === 'over') return;
   if (roomOf(one.kind) !== 'change') {
-    answer('begin');
+    if (one.places > 1) one.leave = state.batchTurns.wait(one.appNo, () => answer('begin'));
+    else answer('begin');
     return;
   }
   one.leave = state.turns.wait(one.appNo, (verdict) => {

@@ -1,5 +1,5 @@
 // Follows the redirects that the document declares for a callback: 307 and 308, which keep method
-// and body. Each hop is a request of its own to the sender, so the guard judges its URL and its
+// and body. Each hop is a request of its own to the sender, so the guard checks its URL and its
 // addresses. All hops share the deadline of the attempt.
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
 import type { World } from '../../core/base/world.ts';
@@ -80,7 +80,7 @@ function isDeclared(
   return result.status !== unsubscribeStatus && statuses.includes(String(result.status));
 }
 
-/** Absolute, without a fragment. The guard judges the rest when it is sent. */
+/** Absolute, without a fragment. The guard checks the rest when it is sent. */
 function nextUrl({ headers }: Answered, from: string): string | { refused: string } {
   const [location, ...others] = headers.flatMap(([name, value]) =>
     name.toLowerCase() === 'location' ? [value] : [],

@@ -12,18 +12,21 @@ import { prepareRequests } from './attempt-request.ts';
 import { deliver } from './attempt.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import { createDeliveryTelemetry, type FactLog } from './delivery-telemetry.ts';
-import { Dispatcher, createLongest } from './dispatcher.ts';
+import { Dispatcher, createLongestTimeout } from './dispatcher.ts';
 import { createGate, type Gate } from './gate.ts';
 
-/** What deliveries in flight know of subscriptions, and how a change reaches them. */
-export interface Reach {
+/** What deliveries in flight know of subscriptions, and how a change invalidates it. */
+export interface Invalidation {
   targets: TargetCache;
   gate: Gate;
   changed: Context['changed'];
 }
 
 /** `onEnded`: a subscription has ended, and its pending deliveries can be cancelled. */
-export function createReach(deps: Pick<Context, 'store' | 'world'>, onEnded: () => void): Reach {
+export function createInvalidation(
+  deps: Pick<Context, 'store' | 'world'>,
+  onEnded: () => void,
+): Invalidation {
   const targets = createTargetCache(deps);
   const gate = createGate();
   return {
@@ -43,7 +46,7 @@ export interface DeliveringOptions {
   self: Liveness;
   contracts: readonly Contract[];
   sender: Sender;
-  reach: Reach;
+  invalidation: Invalidation;
   waitsMs: readonly number[];
   timeoutMs: number;
   /** Where log lines go. */
@@ -64,23 +67,23 @@ export interface Delivering extends AsyncDisposable {
 
 export function startDelivering(context: Context, options: DeliveringOptions): Delivering {
   const { world, store, ring, changes, tracer } = context;
-  const { self, contracts, sender, reach, waitsMs, timeoutMs, onSettled, onError } = options;
-  const confirmer = store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;
-  const witness = createDeliveryTelemetry({ world, tracer, log: options.log });
-  const longest = createLongest();
+  const { self, contracts, sender, invalidation, waitsMs, timeoutMs, onSettled, onError } = options;
+  const confirmer = store.isShared ? createConfirmer({ world, ...invalidation }) : noConfirmer;
+  const telemetry = createDeliveryTelemetry({ world, tracer, log: options.log });
+  const longest = createLongestTimeout();
   const deps = {
     world,
     prepare: createPrepare(ring, contracts),
     sender,
-    ...reach,
+    ...invalidation,
     confirmer,
     nowMs: () => store.nowMs(),
-    holds: (lease: number) => self.holds(lease),
+    holdsLease: (lease: number) => self.holds(lease),
     longest,
     waitsMs,
     timeoutMs,
     tracer,
-    witness,
+    telemetry,
   };
   const dispatcher = new Dispatcher({
     // Due times are by the store's clock, because it is the one that all nodes share.
@@ -90,20 +93,20 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     deliver: (leased, start) => deliver(deps, leased, start),
     prepareRequests: (deliveries) => prepareRequests(deps, deliveries),
     onGone: (subscription, leased) => {
-      reach.changed(subscription, 'ended');
-      witness.gone(leased, subscription);
-      const appNo = reach.targets.appOf(leased.callback);
+      invalidation.changed(subscription, 'ended');
+      telemetry.gone(leased, subscription);
+      const appNo = invalidation.targets.appOf(leased.callback);
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },
     onOverdue: async (overdue) => disable(context, { ...options, ...overdue }).catch(onError),
     onMoved: (leased, settlement) => {
       if (settlement !== undefined) {
-        witness.settled(leased, settlement);
+        telemetry.settled(leased, settlement);
         onSettled(settlement);
       }
       const kind = settlement?.outcome.kind;
       if (kind === 'dead' || kind === 'gone') options.onNoticed();
-      const appNo = reach.targets.appOf(leased.callback);
+      const appNo = invalidation.targets.appOf(leased.callback);
       if (appNo === undefined) return; // Only before the first attempt; its end is reported.
       if (settlement === undefined) changes.moved(appNo, leased);
       else changes.settled(appNo, leased, settlement.outcome.kind);
@@ -122,17 +125,17 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
   };
 }
 
-interface Disabling extends Pick<DeliveringOptions, 'reach' | 'onDisabled' | 'onNoticed'> {
+interface Disabling extends Pick<DeliveringOptions, 'invalidation' | 'onDisabled' | 'onNoticed'> {
   appNo: number;
   lane: number;
 }
 
 /** If it fails, the next failure of the receiver triggers it again. */
 async function disable({ store, changes }: Context, disabling: Disabling): Promise<void> {
-  const { appNo, lane, reach, onDisabled, onNoticed } = disabling;
+  const { appNo, lane, invalidation, onDisabled, onNoticed } = disabling;
   const result = await store.edit('disableFailing', { appNo, lane });
   if (result.kind === 'kept') return;
-  reach.changed(result.subscription, 'disabled');
+  invalidation.changed(result.subscription, 'disabled');
   changes.subscription(appNo, result.subscription);
   onDisabled(result.subscription);
   onNoticed();

@@ -54,7 +54,7 @@ export class StreamHub {
 
   constructor(deps: HubDeps) {
     this.#deps = deps;
-    deps.feed.whenWritten((appNo) => this.#open.get(appNo)?.channel.ask());
+    deps.feed.whenWritten((appNo) => this.#open.get(appNo)?.channel.requestRead());
     this.#done = this.#attend();
   }
 
@@ -72,7 +72,7 @@ export class StreamHub {
     this.#count += 1;
     const seat = {
       ready: () => {
-        if (client.missed !== undefined) open.channel.ask();
+        if (client.missed !== undefined) open.channel.requestRead();
       },
       leave: () => this.#leave(appNo, open, watcher),
     };

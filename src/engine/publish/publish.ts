@@ -5,7 +5,7 @@ import { ownPrefix, pingEvent } from '../../core/domain/event.ts';
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { endOfTurn } from '../../core/load/pace.ts';
+import { endOfTurn } from '../../core/load/batch-pacer.ts';
 import { isEventName, nameFault } from '../../core/domain/pattern.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
@@ -16,7 +16,7 @@ import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
-import { StoreSilent } from '../store-timeout.ts';
+import { StoreTimedOut } from '../store-timeout.ts';
 import type { RateHeaders } from '../admission/quotas.ts';
 
 export interface NewEvent {
@@ -67,20 +67,20 @@ export async function publish(
   refuseLoop(hops);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
   const isLarge = events.length > limits.eventsCheckedAtOnce;
-  const verdict = isLarge
-    ? await judgeByTurns(rules, events, call.contract)
-    : judge(rules, events, call.contract);
-  if (verdict.kind === 'refused') throw verdict.problem;
+  const validation = isLarge
+    ? await validateEventsInTurns(rules, events, call.contract)
+    : validateEvents(rules, events, call.contract);
+  if (validation.kind === 'refused') throw validation.problem;
   const audience = audienceOf(subscriberId);
   const { accepted, rate } = await writeWithin(context, app, {
     appNo: app.no,
-    contract: verdict.contract.title,
+    contract: validation.contract.title,
     events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
     audience,
     trace: withHops(hops, call.trace && printTrace(call.trace)),
     idempotency: call.idempotency && idempotencyOf(call.idempotency),
   });
-  return { events: accepted, warnings: verdict.warnings, rate };
+  return { events: accepted, warnings: validation.warnings, rate };
 }
 
 function refuseLarge(events: readonly NewEvent[], bytesMax: number | undefined): void {
@@ -140,7 +140,7 @@ async function writeWithin(
     return { accepted, rate };
   } catch (error) {
     quotas.giveBack(app, input.events.length);
-    const mayHappen = error instanceof StoreSilent && error.mayHappen;
+    const mayHappen = error instanceof StoreTimedOut && error.mayHappen;
     throw mayHappen && input.idempotency === undefined ? inDoubt(error) : error;
   }
 }
@@ -162,27 +162,27 @@ function acceptedBy(
   }
 }
 
-export type Verdict =
+export type EventValidation =
   | { kind: 'fit'; contract: Contract; warnings: readonly Fault[] }
   | { kind: 'refused'; problem: Problem };
 
 /** Whether events can be published; if not, the problem as a publisher gets it. */
-export function judge(
+export function validateEvents(
   rules: PublishRules,
   events: readonly NewEvent[],
   title: string | undefined,
-): Verdict {
+): EventValidation {
   const chosen = contractOf(rules.contracts, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
-  return verdictOf(rules, chosen, faultsIn(events, chosen));
+  return validationOf(rules, chosen, faultsIn(events, chosen));
 }
 
 /** The same for a large batch, yielding to other requests while it checks the payloads. */
-async function judgeByTurns(
+async function validateEventsInTurns(
   rules: PublishRules,
   events: readonly NewEvent[],
   title: string | undefined,
-): Promise<Verdict> {
+): Promise<EventValidation> {
   const chosen = contractOf(rules.contracts, events, title);
   if (chosen instanceof Problem) return { kind: 'refused', problem: chosen };
   const faults: Fault[] = [];
@@ -191,14 +191,14 @@ async function judgeByTurns(
     faults.push(...faultsIn(events.slice(at, at + limits.eventsCheckedAtOnce), chosen));
     if (faults.length >= bounds.faultsMax) break;
   }
-  return verdictOf(rules, chosen, faults.slice(0, bounds.faultsMax));
+  return validationOf(rules, chosen, faults.slice(0, bounds.faultsMax));
 }
 
-function verdictOf(
+function validationOf(
   { isLenient }: PublishRules,
   contract: Contract,
   faults: readonly Fault[],
-): Verdict {
+): EventValidation {
   const [first] = faults;
   if (first === undefined || isLenient) return { kind: 'fit', contract, warnings: faults };
   const detail = `The payload violates the contract: ${first.field} ${first.message}`;
@@ -269,7 +269,7 @@ function audienceOf(subscriberId: string | undefined): Audience {
 }
 
 /** Without an idempotency key, a repetition looks like a second event. */
-function inDoubt(cause: StoreSilent): Problem {
+function inDoubt(cause: StoreTimedOut): Problem {
   const detail =
     'The store did not respond in time. The event may have been accepted: without an ' +
     'Idempotency-Key, publishing it again may deliver it twice. With one, repeating is ' +

@@ -8,7 +8,7 @@ import type { InboxEntry } from '../../store/port/delivery-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AppQuotas } from '../admission/quotas.ts';
 import type { Changes } from '../live/changes.ts';
-import { judge, largeFault, type PublishRules } from './publish.ts';
+import { validateEvents, largeFault, type PublishRules } from './publish.ts';
 
 export interface SqlInboxDeps {
   world: Pick<World, 'sleep'>;
@@ -26,7 +26,7 @@ export class SqlInbox {
 
   constructor(deps: SqlInboxDeps) {
     this.#deps = deps;
-    this.#done = this.#takeOn();
+    this.#done = this.#runLoop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -34,7 +34,7 @@ export class SqlInbox {
     await this.#done;
   }
 
-  async #takeOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { world, store, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
@@ -59,7 +59,9 @@ export class SqlInbox {
     let dealt = 0;
     for (const group of groupsOf(entries)) {
       if (this.#stop.signal.aborted) break;
-      const results = await Promise.allSettled(group.map(async (entry) => this.#deal(entry)));
+      const results = await Promise.allSettled(
+        group.map(async (entry) => this.#publishEntries(entry)),
+      );
       const failure = results.find((result) => result.status === 'rejected');
       if (failure !== undefined) onError(failure.reason);
       dealt += results.filter(({ status }) => status === 'fulfilled').length;
@@ -68,17 +70,17 @@ export class SqlInbox {
   }
 
   /** `taken`, from either edit: another node has handled it, which is fine. */
-  async #deal(entry: InboxEntry): Promise<void> {
+  async #publishEntries(entry: InboxEntry): Promise<void> {
     const { store, quotas, rules, changes } = this.#deps;
     const { no, id, appNo, name, payload } = entry;
-    const verdict = judgeEntry(rules, entry, quotas.of(entry).payloadBytes);
-    if (verdict.kind === 'rejected') {
-      await store.edit('rejectInbox', { no, reason: verdict.reason });
+    const validation = validateEntry(rules, entry, quotas.of(entry).payloadBytes);
+    if (validation.kind === 'rejected') {
+      await store.edit('rejectInbox', { no, reason: validation.reason });
       return;
     }
     const result = await store.edit('publish', {
       appNo,
-      contract: verdict.contract,
+      contract: validation.contract,
       events: [{ id, name, payload }],
       audience: { kind: 'everyone' },
       idempotency: undefined,
@@ -93,16 +95,16 @@ export class SqlInbox {
   }
 }
 
-export type EntryVerdict =
+export type EntryValidation =
   /** The title of its contract. */
   { kind: 'fit'; contract: string } | { kind: 'rejected'; reason: string };
 
 /** The reason is worded as a publisher over HTTP would get it. */
-export function judgeEntry(
+export function validateEntry(
   rules: PublishRules,
   { name, payload }: Pick<InboxEntry, 'name' | 'payload'>,
   bytesMax?: number,
-): EntryVerdict {
+): EntryValidation {
   if (payload.byteLength > limits.bodyBytesMax) {
     const most = `expected at most ${limits.bodyBytesMax}`;
     return { kind: 'rejected', reason: `The payload has ${payload.byteLength} bytes, ${most}` };
@@ -115,10 +117,10 @@ export function judgeEntry(
     return { kind: 'rejected', reason: `Cannot read the payload: it ${reading.message}` };
   }
   const event = { name, value: reading.value, payload, at: 'body#' };
-  const verdict = judge(rules, [event], undefined);
-  return verdict.kind === 'fit'
-    ? { kind: 'fit', contract: verdict.contract.title }
-    : { kind: 'rejected', reason: verdict.problem.message };
+  const validation = validateEvents(rules, [event], undefined);
+  return validation.kind === 'fit'
+    ? { kind: 'fit', contract: validation.contract.title }
+    : { kind: 'rejected', reason: validation.problem.message };
 }
 
 /** Groups entries so that those written together fit into one batch. */

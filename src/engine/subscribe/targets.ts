@@ -33,7 +33,7 @@ export async function makeCallbacks(
   definitions: readonly CallbackDefinition[],
   exchange: Omit<ExpressionInput, 'method'>,
   { guard, nowMs }: { guard: Guard; nowMs: number },
-): Promise<Made> {
+): Promise<MadeCallbacks> {
   const drafts = definitions.flatMap((definition) => draft(definition, exchange, nowMs));
   if (drafts.length > limits.callbacksPerSubscriptionMax) {
     const most = limits.callbacksPerSubscriptionMax;
@@ -44,11 +44,11 @@ export async function makeCallbacks(
   }
   const faults: Fault[] = [];
   const callbacks = await Promise.all(
-    drafts.map(async (it, position) => settle(it, { position, guard, faults })),
+    drafts.map(async (it, position) => vetDraft(it, { position, guard, faults })),
   );
   if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
   if (callbacks.every(({ inactive }) => inactive !== undefined)) {
-    if (leavesOut(definitions, exchange)) return { callbacks: [], headers: [] };
+    if (omitsOptionalTargets(definitions, exchange)) return { callbacks: [], headers: [] };
     const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
     throw new Problem(
       'no_callback',
@@ -62,14 +62,14 @@ export async function makeCallbacks(
   return { callbacks, headers: [...headers].filter(({ callback }) => active.has(callback)) };
 }
 
-interface Made {
+interface MadeCallbacks {
   callbacks: Callback[];
   /** What the document adds to the requests of the active ones. */
   headers: readonly DeclaredHeader[];
 }
 
 /** Whether each callback that could be active lacks an optional value. */
-function leavesOut(
+function omitsOptionalTargets(
   definitions: readonly CallbackDefinition[],
   { request }: Omit<ExpressionInput, 'method'>,
 ): boolean {
@@ -167,7 +167,7 @@ interface Settling {
   faults: Fault[];
 }
 
-async function settle(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
+async function vetDraft(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
   const { definition, event, target, field } = it;
   const { id, label, method } = definition;
   const callback = { position, label, events: [event], definition: id, method };
@@ -175,7 +175,7 @@ async function settle(it: Draft, { position, guard, faults }: Settling): Promise
   const accepted =
     target.kind === 'refused'
       ? { kind: target.kind, message: target.reason }
-      : await accept(target.url, guard);
+      : await acceptUrl(target.url, guard);
   if (accepted.kind === 'refused') {
     faults.push({ field, message: accepted.message });
     return { ...callback, url: '', inactive: accepted.message };
@@ -183,7 +183,7 @@ async function settle(it: Draft, { position, guard, faults }: Settling): Promise
   return { ...callback, url: accepted.url, inactive: undefined };
 }
 
-type Accepted = { kind: 'accepted'; url: string } | { kind: 'refused'; message: string };
+type UrlAcceptance = { kind: 'accepted'; url: string } | { kind: 'refused'; message: string };
 
 /** Stands in for the event name while a URL with such a placeholder is checked. */
 const standIn = 'ringback-event-type';
@@ -192,7 +192,7 @@ const standIn = 'ringback-event-type';
  * Checks a target URL and returns its canonical form. A host name that cannot be resolved right now
  * is accepted, because every attempt checks it again; one that does not exist is refused.
  */
-export async function accept(url: string, guard: Guard): Promise<Accepted> {
+export async function acceptUrl(url: string, guard: Guard): Promise<UrlAcceptance> {
   const reading = guard.read(fillEvent(url, standIn));
   if (reading.kind === 'refused') return { kind: 'refused', message: reading.message };
   const { host, href } = reading.url;

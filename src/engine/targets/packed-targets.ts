@@ -6,14 +6,14 @@ import { isWithoutControls, noControls } from '../../core/domain/controls.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import type { SigningSecret } from '../../core/secrets/signing-secret.ts';
-import type { Found } from './target-reads.ts';
+import type { FoundTarget } from './target-reads.ts';
 
 export class PackedTargets {
-  /** By callback: the place of its text. */
-  #places = this.#noPlaces();
+  /** By callback: the slot of its text. */
+  #slotByCallback = this.#emptyIndex();
   #free: number[] = [];
   #used = 0;
-  readonly #pieces: Buffer[] = [];
+  readonly #blocks: Buffer[] = [];
   /**
    * Subscriptions that have changed. Their packed targets are invalid; searching for them would
    * take too long.
@@ -21,64 +21,61 @@ export class PackedTargets {
   readonly #changed = new Set<string>();
 
   /** Skips a target that is packed already: it is the same, or a new read has deleted it. */
-  add(found: Found): void {
+  add(found: FoundTarget): void {
     const { callback, subscription } = found.target;
-    if (this.#places.has(callback) || this.#changed.has(subscription)) return;
+    if (this.#slotByCallback.has(callback) || this.#changed.has(subscription)) return;
     const text = pack(found);
     if (text === undefined) return;
-    const place = this.#free.pop() ?? this.#used++;
-    const { piece, at } = this.#pieceOf(place);
-    piece.writeUInt16LE(piece.write(text, at + lengthBytes), at);
-    this.#places.set(callback, place);
+    const slot = this.#free.pop() ?? this.#used++;
+    const { block, at } = this.#blockOf(slot);
+    block.writeUInt16LE(block.write(text, at + lengthBytes), at);
+    this.#slotByCallback.set(callback, slot);
   }
 
-  get(callback: number): Found | undefined {
-    const place = this.#places.get(callback);
-    if (place === undefined) return undefined;
-    const { piece, at } = this.#pieceOf(place);
+  get(callback: number): FoundTarget | undefined {
+    const slot = this.#slotByCallback.get(callback);
+    if (slot === undefined) return undefined;
+    const { block, at } = this.#blockOf(slot);
     const from = at + lengthBytes;
-    const found = unpack(callback, piece.toString('utf8', from, from + piece.readUInt16LE(at)));
+    const found = unpack(callback, block.toString('utf8', from, from + block.readUInt16LE(at)));
     if (!this.#changed.has(found.target.subscription)) return found;
     this.delete(callback);
     return undefined;
   }
 
   delete(callback: number): void {
-    const place = this.#places.get(callback);
-    if (place !== undefined) this.#free.push(place);
-    this.#places.delete(callback);
+    const slot = this.#slotByCallback.get(callback);
+    if (slot !== undefined) this.#free.push(slot);
+    this.#slotByCallback.delete(callback);
   }
 
   forget(subscription: string): void {
-    if (this.#places.size === 0) return;
+    if (this.#slotByCallback.size === 0) return;
     this.#changed.add(subscription);
     if (this.#changed.size <= limits.targetsChangedMax) return;
-    this.#places = this.#noPlaces();
+    this.#slotByCallback = this.#emptyIndex();
     this.#free = [];
     this.#used = 0;
     this.#changed.clear();
   }
 
-  #noPlaces(): NewestMap<number, number> {
-    return new NewestMap(
-      limits.targetsPackedMax,
-      (_callback, place) => void this.#free.push(place),
-    );
+  #emptyIndex(): NewestMap<number, number> {
+    return new NewestMap(limits.targetsPackedMax, (_callback, slot) => void this.#free.push(slot));
   }
 
-  #pieceOf(place: number): { piece: Buffer; at: number } {
-    const index = Math.floor(place / placesInPiece);
-    const piece = (this.#pieces[index] ??= Buffer.allocUnsafeSlow(placesInPiece * placeBytes));
-    return { piece, at: (place % placesInPiece) * placeBytes };
+  #blockOf(slot: number): { block: Buffer; at: number } {
+    const index = Math.floor(slot / slotsPerBlock);
+    const block = (this.#blocks[index] ??= Buffer.allocUnsafeSlow(slotsPerBlock * slotBytes));
+    return { block, at: (slot % slotsPerBlock) * slotBytes };
   }
 }
 
-const placesInPiece = 1_024;
+const slotsPerBlock = 1_024;
 const lengthBytes = 2;
-const placeBytes = lengthBytes + limits.targetPackedBytesMax;
+const slotBytes = lengthBytes + limits.targetPackedBytesMax;
 
 /** Undefined if the target has settings of its own, sealed secrets, or too long a text. */
-function pack({ target, readMs }: Found): string | undefined {
+function pack({ target, readMs }: FoundTarget): string | undefined {
   const { secrets, isActive, headers, controls } = target;
   const isPlain = isActive && headers === undefined && isWithoutControls(controls);
   if (!isPlain || secrets instanceof Uint8Array) return undefined;
@@ -96,7 +93,7 @@ type Packed = [
   ...[method: string, url: string, keys: [string, number, number | null][]],
 ];
 
-function unpack(callback: number, text: string): Found {
+function unpack(callback: number, text: string): FoundTarget {
   const packed: Packed = JSON.parse(text);
   const [readMs, lane, version, subscription, appNo, appId, ...rest] = packed;
   const [contract, operation, definition, method, url, keys] = rest;

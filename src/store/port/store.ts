@@ -7,7 +7,7 @@ import type { Controls } from '../../core/domain/controls.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
 import type { Session, SessionKind } from '../../core/domain/session.ts';
 import type { Callback, Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
-import type { HandOut } from '../../core/load/pace.ts';
+import type { HandOut } from '../../core/load/batch-pacer.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
 import type {
   DeliveryEdits,
@@ -36,7 +36,7 @@ export interface Store {
   settle(settlement: Settlement): Promise<Settled>;
   /** How often to poll for work without a notification. */
   readonly pollMs: number;
-  /** The time by which the store judges ages: on a shared database the same for all nodes. */
+  /** The time by which the store checks ages: on a shared database the same for all nodes. */
   nowMs(): number;
   /** Whether other nodes may use the same database. */
   readonly isShared: boolean;

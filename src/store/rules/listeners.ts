@@ -3,7 +3,7 @@
 // large.
 import { ownPrefix } from '../../core/domain/event.ts';
 import { patternsFor } from '../../core/domain/pattern.ts';
-import { type Rules, payloadJudge, rulesOf } from '../../core/domain/filter.ts';
+import { type Rules, payloadMatcher, rulesOf } from '../../core/domain/filter.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import { decodeFilter } from '../../core/domain/controls.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -32,8 +32,8 @@ export function fitting<L extends Pick<Listener, 'rules'>>(
   payload: Uint8Array,
 ): readonly L[] {
   if (listeners.every(({ rules }) => rules === undefined)) return listeners;
-  const judge = payloadJudge(payload);
-  return listeners.filter(({ rules }) => rules === undefined || judge(rules));
+  const matches = payloadMatcher(payload);
+  return listeners.filter(({ rules }) => rules === undefined || matches(rules));
 }
 
 /** A matching callback: it is known whether it has a filter, but the filter is not read yet. */

@@ -9,14 +9,14 @@ import type { Finding } from '../finding.ts';
 import { readDocument } from '../fuzz/document.ts';
 import { hostileValues, placesOf } from './hostile-values.ts';
 import { requestsOf, type Request } from './operations.ts';
-import { attack, type Attempt, type Place } from './target.ts';
+import { attack, type Attempt, type TargetOptions } from './target.ts';
 
 /** As large a value as a body may hold, by values or by bytes. */
 const valuesMax = 49_000;
 const bodyBytesMax = 1_048_576;
 const headBytesMax = 15_000;
 
-export async function keepBusy(place: Place = {}): Promise<Finding> {
+export async function keepBusy(place: TargetOptions = {}): Promise<Finding> {
   const turns = join(tmpdir(), `ringback-turns-${process.pid}`);
   writeFileSync(turns, '');
   const env = { ...place.env, PROOF_TURNS: turns };

@@ -44,8 +44,8 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/config/exposure.ts',
-        find: 'const exposed = whyExposed(reach);',
-        replace: 'const exposed = isLoopback(reach.host) ? undefined : whyExposed(reach);',
+        find: 'const exposed = whyExposed(exposure);',
+        replace: 'const exposed = isLoopback(exposure.host) ? undefined : whyExposed(exposure);',
       },
     ],
     breaks: /^I15: behind a proxy/,
@@ -359,9 +359,9 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/access/identify.ts',
-        find: '      return followed(keys.find(id), (key = nobody) => {',
+        find: '      return whenReady(keys.find(id), (key = nobody) => {',
         replace:
-          '      return followed(keys.find(id), (key = nobody) => {\n' +
+          '      return whenReady(keys.find(id), (key = nobody) => {\n' +
           '        if (key === nobody) return undefined;',
       },
     ],

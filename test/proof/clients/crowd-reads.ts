@@ -52,9 +52,9 @@ export async function crowdReads(
   figures['lists of the crowd that were answered'] = answered;
 }
 
-type Ways = Pick<ReturnType<typeof tenantsOf>, 'ok'> & { make: () => Promise<string> };
+type Tenants = Pick<ReturnType<typeof tenantsOf>, 'ok'> & { make: () => Promise<string> };
 
-async function fill(key: string, batches: number, { make, ok }: Ways): Promise<void> {
+async function fill(key: string, batches: number, { make, ok }: Tenants): Promise<void> {
   const id = await make();
   await ok({ method: 'PATCH', path: `/subscriptions/${id}`, key, body: { state: 'paused' } });
   const event = { event: 'e', payload: { message: 'm' } };

@@ -30,7 +30,7 @@ function list(n: number, make: (i: number) => string): string {
 }
 
 /** A body as JSON text, with `value` at one of its places. */
-export interface Place {
+export interface ValueLocation {
   name: string;
   bodyWith: (value: string) => string;
 }
@@ -40,9 +40,9 @@ export function placesOf(
   { resolve }: Pick<Document, 'resolve'>,
   { body }: Operation,
   valid: string,
-): Place[] {
+): ValueLocation[] {
   if (body === undefined) return [];
-  const within = (schema: Schema, depth: number): Place[] => {
+  const within = (schema: Schema, depth: number): ValueLocation[] => {
     const whole = { name: '', bodyWith: (value: string) => value };
     if (depth === depthMax) return [whole];
     const { properties = {}, items, allOf = [], oneOf = [], anyOf = [] } = resolve(schema);
@@ -66,7 +66,7 @@ export function placesOf(
 const depthMax = 3;
 
 /** What a valid body has besides: then nothing but the hostile value is wrong. */
-function withRest({ name, bodyWith }: Place, valid: string): Place {
+function withRest({ name, bodyWith }: ValueLocation, valid: string): ValueLocation {
   const top = name.split('/')[1];
   const { [top ?? '']: _replaced, ...rest } = JSON.parse(valid) as Record<string, unknown>;
   const others = JSON.stringify(rest).slice(1, -1);

@@ -3,7 +3,7 @@
 import { receive, type Received } from '../../e2e/receiver.ts';
 import { runChild } from '../../cli/child.ts';
 import { rawClient, type RawAnswer, type RawClient } from '../../api/raw-client.ts';
-import { attack, type Attempt, type Place, type Target } from './target.ts';
+import { attack, type Attempt, type TargetOptions, type Target } from './target.ts';
 import { until } from './siege.ts';
 import { exchange, requestOf } from './wire.ts';
 import type { Finding } from '../finding.ts';
@@ -257,7 +257,7 @@ async function lookAtTerminal({ target, violations }: Attempt, eventId: string):
 }
 
 /** The log for people: the same texts, and nothing in it that a terminal would obey. */
-export async function injectPretty(place: Place): Promise<Finding> {
+export async function injectPretty(place: TargetOptions): Promise<Finding> {
   const env = { RINGBACK_LOG_FORMAT: 'pretty', RINGBACK_LOG: 'trace' };
   return attack('clients: texts in a log for people', { ...place, env }, async (attempt) => {
     const { target, figures, violations } = attempt;

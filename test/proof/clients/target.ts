@@ -22,7 +22,7 @@ export interface Target {
   ended: () => number | string | undefined;
 }
 
-export interface Place {
+export interface TargetOptions {
   /** The product as it is, or broken on purpose. */
   changes?: readonly SourceChange[];
   env?: Env;
@@ -37,7 +37,7 @@ export interface Attempt {
 /** Starts it, lets `body` attack it, and looks afterwards whether it is well. */
 export async function attack(
   part: string,
-  { changes = [], env = {} }: Place,
+  { changes = [], env = {} }: TargetOptions,
   body: (attempt: Attempt) => Promise<void>,
 ): Promise<Finding> {
   return withScratch(async (scratch) => {

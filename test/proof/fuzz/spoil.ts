@@ -12,7 +12,7 @@ export interface Spoiled<T> {
 
 type Path = readonly (string | number)[];
 
-interface Place {
+interface DocumentLocation {
   path: Path;
   parts: readonly Schema[];
   value: unknown;
@@ -28,7 +28,7 @@ export function spoilBody(
   const places = placesIn(document, { path: [], parts: partsOf(document, schema, value), value });
   for (let turn = 0; turn < triesMax; turn += 1) {
     const place = chance.pick(places);
-    const [name, spoiled] = spoilPlace(chance, place);
+    const [name, spoiled] = spoilLocation(chance, place);
     const whole = replaced(value, place.path, spoiled);
     if (misfits(document, schema, whole).length === 0) continue;
     return { value: whole, rule: `${name} at body#/${place.path.join('/')}` };
@@ -44,7 +44,7 @@ function partsOf(document: Document, schema: Schema, value: unknown): Schema[] {
   });
 }
 
-function placesIn(document: Document, place: Place): Place[] {
+function placesIn(document: Document, place: DocumentLocation): DocumentLocation[] {
   const { path, parts, value } = place;
   if (isObject(value)) {
     const inner = Object.entries(value).flatMap(([name, member]) => {
@@ -71,7 +71,7 @@ function placesIn(document: Document, place: Place): Place[] {
 /** Leaves the member out. */
 const gone = Symbol('gone');
 
-function spoilPlace(chance: Chance, { parts, value }: Place): [string, unknown] {
+function spoilLocation(chance: Chance, { parts, value }: DocumentLocation): [string, unknown] {
   const ways: [string, unknown][] = [
     ['null', null],
     ['missing', gone],

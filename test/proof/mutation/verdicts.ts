@@ -90,8 +90,8 @@ export const verdicts: readonly Verdict[] = [
   },
   {
     file: 'src/egress/http/connections.ts',
-    find: 'if (!place.takers.delete(taker)) return false;',
-    replace: 'if (!place.takers.delete(taker)) return true;',
+    find: 'if (!pool.requests.delete(request)) return false;',
+    replace: 'if (!pool.requests.delete(request)) return true;',
     kind: 'accepted',
     why: 'Guards against a request that the same loop has served already; no test gets there.',
   },

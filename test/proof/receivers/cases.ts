@@ -3,12 +3,12 @@
 import { behaviours, type Behaviour } from '../../egress/behaviours.ts';
 import { secureBehaviours, type Shown } from '../../egress/secure-behaviours.ts';
 
-export type Place = 'http' | 'https' | 'deaf' | 'absent';
+export type ReceiverKind = 'http' | 'https' | 'deaf' | 'absent';
 
 export interface Case extends Behaviour {
   /** Of the event that all its attempts are about. */
   event: string;
-  place: Place;
+  place: ReceiverKind;
   shows: Shown | undefined;
 }
 

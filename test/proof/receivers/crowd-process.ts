@@ -3,18 +3,18 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import type { Certificates } from '../../egress/secure-behaviours.ts';
-import type { Place } from './cases.ts';
-import type { Order, Places, Seen } from './crowd.ts';
+import type { ReceiverKind } from './cases.ts';
+import type { Order, ReceiverPorts, Seen } from './crowd.ts';
 
 export interface Crowd extends AsyncDisposable {
-  places: Places;
+  places: ReceiverPorts;
   behave: (as: number | 'well') => Promise<void>;
   report: () => Promise<Seen>;
   look: () => Promise<Seen>;
 }
 
 export async function startCrowd(
-  ports: Readonly<Record<Place, number>>,
+  ports: Readonly<Record<ReceiverKind, number>>,
   certificates: Certificates,
 ): Promise<Crowd> {
   const child = fork(join(import.meta.dirname, 'crowd.ts'), { serialization: 'advanced' });
@@ -25,7 +25,7 @@ export async function startCrowd(
     return Promise.race([answered, ended.then(([code]: unknown[]) => gone(code))]);
   };
   return {
-    places: (await ask({ kind: 'open', ports, certificates })) as Places,
+    places: (await ask({ kind: 'open', ports, certificates })) as ReceiverPorts,
     behave: async (as) => void (await ask({ kind: 'behave', as })),
     report: async () => (await ask({ kind: 'report' })) as Seen,
     look: async () => (await ask({ kind: 'look' })) as Seen,

@@ -8,10 +8,10 @@ import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
 import { neverAccept, neverListen } from '../../egress/deaf.ts';
 import { strayPath } from '../../egress/behaviours.ts';
 import { shownBy, type Certificates, type Shown } from '../../egress/secure-behaviours.ts';
-import { cases, isWhole, type Case, type Place } from './cases.ts';
+import { cases, isWhole, type Case, type ReceiverKind } from './cases.ts';
 
 export type Order =
-  | { kind: 'open'; ports: Readonly<Record<Place, number>>; certificates: Certificates }
+  | { kind: 'open'; ports: Readonly<Record<ReceiverKind, number>>; certificates: Certificates }
   /** The index of a case; or they all answer well, and hang up. */
   | { kind: 'behave'; as: number | 'well' }
   /** All attempts are over. */
@@ -19,7 +19,7 @@ export type Order =
   /** They are not. */
   | { kind: 'look' };
 
-export type Places = Readonly<Record<Place, readonly number[]>>;
+export type ReceiverPorts = Readonly<Record<ReceiverKind, readonly number[]>>;
 
 /** Of one behaviour. */
 export interface Seen {
@@ -51,7 +51,7 @@ process.on('message', (order: Order) => {
 });
 process.on('disconnect', () => process.exit());
 
-async function obey(order: Order): Promise<Places | Seen | 'done'> {
+async function obey(order: Order): Promise<ReceiverPorts | Seen | 'done'> {
   switch (order.kind) {
     case 'open':
       contextOf = (shows) => {
@@ -83,7 +83,12 @@ function nothingSeen(): Seen {
   return { accepted: 0, requests: 0, strays: 0, most: 0, heldMs: 0, left: 0 };
 }
 
-async function open({ http, https, deaf, absent }: Record<Place, number>): Promise<Places> {
+async function open({
+  http,
+  https,
+  deaf,
+  absent,
+}: Record<ReceiverKind, number>): Promise<ReceiverPorts> {
   // Both end with this process: the one by a connection that it holds, the other by a pipe.
   const never = deaf === 0 ? undefined : await neverAccept(deaf);
   const none = await neverListen(absent);

@@ -8,7 +8,7 @@ import { makeCertificates, trusted } from '../../egress/secure-behaviours.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Seen } from './crowd.ts';
 import { startCrowd, type Crowd } from './crowd-process.ts';
-import { cases, titleOf, type Case, type Place } from './cases.ts';
+import { cases, titleOf, type Case, type ReceiverKind } from './cases.ts';
 import { readRecord, type CaseRecord } from './record.ts';
 import { startSubject, type LogRead, type Subject, type Weight } from './subject.ts';
 
@@ -17,7 +17,7 @@ export interface Size {
   endless: number;
   other: number;
   /** Subscriptions at each place. Each has one attempt under way: so many there are at a time. */
-  lanes: Readonly<Record<Place, number>>;
+  lanes: Readonly<Record<ReceiverKind, number>>;
   /** Which are met; all of them unless said otherwise. */
   only?: (one: Case) => boolean;
   /** Good answers before anything is weighed, and how long the process rests before each weighing. */
@@ -55,7 +55,12 @@ export const timeoutMs = 1_000;
 const failuresMax = 5;
 const healsMax = 4;
 /** So many that no origin gets more connections than the sender opens to one. */
-const portsMax: Readonly<Record<Place, number>> = { http: 50, https: 50, deaf: 10, absent: 10 };
+const portsMax: Readonly<Record<ReceiverKind, number>> = {
+  http: 50,
+  https: 50,
+  deaf: 10,
+  absent: 10,
+};
 const subscribesAtOnce = 32;
 const lagEveryMs = 20_000;
 const weighEveryMs = 500;
@@ -126,17 +131,17 @@ export async function meetAll(
   return { met: all, lost, before, after, lag, log, attempts, ended, unhealed: stage.unhealed };
 }
 
-function portsFor({ lanes }: Size, chosen: readonly Case[]): Record<Place, number> {
-  const at = (place: Place): number =>
+function portsFor({ lanes }: Size, chosen: readonly Case[]): Record<ReceiverKind, number> {
+  const at = (place: ReceiverKind): number =>
     chosen.some((one) => one.place === place) ? Math.min(portsMax[place], lanes[place]) : 0;
   return { http: at('http'), https: at('https'), deaf: at('deaf'), absent: at('absent') };
 }
 
-function placesOf(chosen: readonly Case[]): Set<Place> {
+function placesOf(chosen: readonly Case[]): Set<ReceiverKind> {
   return new Set(chosen.map(({ place }) => place).filter(canHeal));
 }
 
-function canHeal(place: Place): boolean {
+function canHeal(place: ReceiverKind): boolean {
   return place === 'http' || place === 'https';
 }
 
@@ -160,7 +165,7 @@ async function subscribeAll(stage: Stage, chosen: readonly Case[]): Promise<void
 }
 
 /** Good answers: so many, at least one for each lane, and again where one was late. */
-async function heal(stage: Stage, place: Place, attempts: number): Promise<void> {
+async function heal(stage: Stage, place: ReceiverKind, attempts: number): Promise<void> {
   const { subject, crowd, size } = stage;
   await crowd.behave('well');
   const lanes = size.lanes[place];

@@ -26,8 +26,8 @@ const breaks: readonly Break[] = [
   {
     name: 'ack-then-send',
     file: 'src/engine/deliver/attempt.ts',
-    find: '  const outcome: Outcome = isLeft ?',
-    replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isLeft ?",
+    find: '  const outcome: Outcome = isMoved ?',
+    replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isMoved ?",
     breaks: ['I3'],
   },
   {
@@ -71,7 +71,7 @@ const breaks: readonly Break[] = [
   {
     name: 'no-confirmation',
     file: 'src/engine/deliver/start-delivering.ts',
-    find: 'store.isShared ? createConfirmer({ world, ...reach }) : noConfirmer;',
+    find: 'store.isShared ? createConfirmer({ world, ...invalidation }) : noConfirmer;',
     replace: 'store.isShared ? noConfirmer : noConfirmer;',
     breaks: ['I8'],
   },
@@ -150,8 +150,8 @@ const breaks: readonly Break[] = [
   {
     name: 'retry-what-was-delivered',
     file: 'src/engine/deliver/attempt.ts',
-    find: '  const isLeft = classified.kind ===',
-    replace: "  const isLeft = classified.kind === 'delivered' || classified.kind ===",
+    find: '  const isMoved = classified.kind ===',
+    replace: "  const isMoved = classified.kind === 'delivered' || classified.kind ===",
     breaks: ['I5'],
   },
   {
@@ -227,16 +227,16 @@ const breaks: readonly Break[] = [
   {
     name: 'ignore-the-filter',
     file: 'src/store/rules/listeners.ts',
-    find: '  return listeners.filter(({ rules }) => rules === undefined || judge(rules));',
+    find: '  return listeners.filter(({ rules }) => rules === undefined || matches(rules));',
     replace:
-      '  return listeners.filter(({ rules }) => rules === undefined || judge(rules) || true);',
+      '  return listeners.filter(({ rules }) => rules === undefined || matches(rules) || true);',
     breaks: ['I1'],
   },
   {
     name: 'ignore-the-rate',
     file: 'src/core/domain/lane.ts',
-    find: '    most = Math.min(most, Math.floor((savedMs + slackMs) / lane.intervalMs));',
-    replace: '    most = Math.min(most, Math.ceil((savedMs + 50) / lane.intervalMs) + 1);',
+    find: '    most = Math.min(most, Math.floor((unusedMs + slackMs) / lane.intervalMs));',
+    replace: '    most = Math.min(most, Math.ceil((unusedMs + 50) / lane.intervalMs) + 1);',
     breaks: ['rate'],
   },
 ];

@@ -18,8 +18,11 @@ import { withStoreTimeout } from '../../../src/engine/store-timeout.ts';
 import { createJournal } from '../../../src/engine/live/journal.ts';
 import { startLiveness, type Liveness } from '../../../src/engine/cluster/liveness.ts';
 import { createQuotas } from '../../../src/engine/admission/quotas.ts';
-import { createReach, startDelivering } from '../../../src/engine/deliver/start-delivering.ts';
-import { startTending } from '../../../src/engine/upkeep/start-upkeep.ts';
+import {
+  createInvalidation,
+  startDelivering,
+} from '../../../src/engine/deliver/start-delivering.ts';
+import { startUpkeep } from '../../../src/engine/upkeep/start-upkeep.ts';
 import type { Store } from '../../../src/store/port/store.ts';
 
 export const contract = await loadContract(
@@ -66,7 +69,7 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
   cleanup.use(
     new StatisticsWriter({ store, world, onError: (error) => onError(error, 'figures') }),
   );
-  const tending = startTending({
+  const upkeep = startUpkeep({
     store,
     world,
     newId,
@@ -74,19 +77,19 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
     retentionMs,
     onRetained: () => undefined,
     onExpired: ({ appNo, id }) => {
-      reach.changed(id, 'ended');
+      invalidation.changed(id, 'ended');
       changes.subscription(appNo, id);
     },
     onReplayed: () => undefined,
     onError,
   });
-  cleanup.use(tending);
-  const reach = createReach({ store, world }, () => tending.ended());
+  cleanup.use(upkeep);
+  const invalidation = createInvalidation({ store, world }, () => upkeep.ended());
   const told = {
-    changed: reach.changed,
+    changed: invalidation.changed,
     changes,
-    expires: (atMs: number) => tending.expires(atMs),
-    replayWaits: () => tending.replayWaits(),
+    expires: (atMs: number) => upkeep.expires(atMs),
+    replayWaits: () => upkeep.replayWaits(),
   };
   const quotas = createQuotas({ world, store, fallback: noQuotas });
   const context: Context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
@@ -108,12 +111,12 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
     self,
     contracts: [contract],
     sender,
-    reach,
+    invalidation,
     waitsMs,
     timeoutMs,
     onSettled: () => undefined,
     onDisabled: () => undefined,
-    onNoticed: () => tending.noticed(),
+    onNoticed: () => upkeep.noticed(),
     onError: (error) => onError(error, 'delivery'),
   });
   cleanup.use(delivering);

@@ -53,10 +53,10 @@ export interface StoreDeps {
 type Fate = 'answered' | 'before' | 'after' | 'late';
 
 export function simulatedStore(deps: StoreDeps): Transport & { close(): Promise<void> } {
-  return new Way(deps);
+  return new SimTransport(deps);
 }
 
-class Way implements Transport {
+class SimTransport implements Transport {
   readonly #deps: StoreDeps;
   /** Leases of transactions of which nobody knows what became. */
   #inDoubt: number[] = [];

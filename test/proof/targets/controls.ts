@@ -14,26 +14,26 @@ const briefly = { step: 800, names: 1, seed: 1, phases: 'closed' } as const;
 /** The last look before a dial. */
 const dialUnseen: SourceChange = {
   file: 'src/egress/http/connect.ts',
-  find: "  if (guard.judgeAddress(address).kind === 'forbidden') return blocked(url);",
+  find: "  if (guard.checkAddress(address).kind === 'forbidden') return blocked(url);",
   replace: '',
 };
 
 /** Where a connection ended is of no interest. */
 const arriveAnywhere: SourceChange = {
   file: 'src/egress/http/connect.ts',
-  find: "  if (!arrived || guard.judgeAddress(remoteAddress).kind === 'forbidden') {",
+  find: "  if (!arrived || guard.checkAddress(remoteAddress).kind === 'forbidden') {",
   replace: '  if (!arrived && guard === undefined) {',
 };
 
 /** Addresses in URLs are no names, so nobody looks at them. */
 const trustLiterals: SourceChange = {
   file: 'src/egress/guard/guard.ts',
-  find: "  if (host.kind === 'address') return findAddressFault(url, [judgeText(host.address, policy)]);",
+  find: "  if (host.kind === 'address') return findAddressFault(url, [checkIpText(host.address, policy)]);",
   replace: "  if (host.kind === 'address') return undefined;",
 };
 
-const judgeAnswer =
-  '  const verdicts = answer.addresses.map((address) => judgeText(address, policy));';
+const checkAnswer =
+  '  const verdicts = answer.addresses.map((address) => checkIpText(address, policy));';
 
 export const targetsControls: readonly LookControl[] = [
   {
@@ -53,11 +53,11 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/egress/guard/guard.ts',
-        find: judgeAnswer,
+        find: checkAnswer,
         // Only an attempt can be given up.
         replace:
           '  const verdicts = answer.addresses.map((address): Verdict =>\n' +
-          "    signal === undefined ? judgeText(address, policy) : { kind: 'public' });",
+          "    signal === undefined ? checkIpText(address, policy) : { kind: 'public' });",
       },
       dialUnseen,
     ],
@@ -112,12 +112,12 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/egress/guard/guard.ts',
-        find: judgeAnswer,
+        find: checkAnswer,
         replace:
           '  const fine = answer.addresses.filter((one) =>\n' +
-          "    judgeText(one, policy).kind !== 'forbidden');\n" +
+          "    checkIpText(one, policy).kind !== 'forbidden');\n" +
           '  if (fine.length > 0) return vetted(url, fine);\n' +
-          judgeAnswer,
+          checkAnswer,
       },
     ],
     breaks: /^I15: dialled .*the same answer led to/,
@@ -128,8 +128,8 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/egress/guard/guard.ts',
-        find: judgeAnswer,
-        replace: judgeAnswer.replace('answer.addresses.map', 'answer.addresses.slice(0, 1).map'),
+        find: checkAnswer,
+        replace: checkAnswer.replace('answer.addresses.map', 'answer.addresses.slice(0, 1).map'),
       },
       dialUnseen,
     ],
@@ -201,9 +201,9 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/subscribe/subscriptions.ts',
-        find: '    const verdict = await accept(url, guard);',
+        find: '    const verdict = await acceptUrl(url, guard);',
         replace:
-          '    const judged = await accept(url, guard);\n' +
+          '    const judged = await acceptUrl(url, guard);\n' +
           "    const verdict = judged.kind === 'refused' ? { kind: 'accepted', url } as const : judged;",
       },
     ],
@@ -252,8 +252,8 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/egress/guard/guard.ts',
-        find: "    ? { kind: 'forbidden', class: 'unreadable' }\n    : judge(address, policy);",
-        replace: "    ? judge({ family: 4, value: 1n }, policy)\n    : { kind: 'public' };",
+        find: "    ? { kind: 'forbidden', class: 'unreadable' }\n    : checkAddress(address, policy);",
+        replace: "    ? checkAddress({ family: 4, value: 1n }, policy)\n    : { kind: 'public' };",
       },
     ],
     breaks: /^I15: \d+ connections came to .*it is forbidden/,

@@ -6,7 +6,7 @@ import type { Offer } from '../../port/delivery-verbs.ts';
 import { failureKind, unavailable } from '../connection/failure.ts';
 import type { Upkeep } from '../upkeep/upkeep.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
-import type { Way, Tx } from '../connection/tx.ts';
+import type { BatchMode, Tx } from '../connection/tx.ts';
 import {
   type Done,
   type TransactDeps,
@@ -32,15 +32,15 @@ export interface Persisting {
 
 export type Persist = <T>(
   persisting: Persisting,
-  body: (tx: Tx, way: Way) => Promise<Done<T>>,
+  body: (tx: Tx, mode: BatchMode) => Promise<Done<T>>,
 ) => Promise<T | StoreFailure>;
 
 export function createPersist({ world, upkeep, inDoubt }: PersistDeps): Persist {
   return async ({ link, leases, events }, body) => {
-    let way: Way = 'together';
+    let mode: BatchMode = 'together';
     for (let tries = 1; ; tries += 1) {
       try {
-        return await transact({ link, world }, async (tx) => body(tx, way));
+        return await transact({ link, world }, async (tx) => body(tx, mode));
       } catch (error) {
         const isUnknown = error instanceof OutcomeUnknown;
         if (isUnknown && leases.length > 0) inDoubt.add({ xid: error.xid, leases });
@@ -49,8 +49,8 @@ export function createPersist({ world, upkeep, inDoubt }: PersistDeps): Persist 
           return unavailable(error);
         }
         if (kind === 'item') {
-          if (way === 'alone') return unavailable(error); // No item is the cause, so it is the store.
-          way = 'alone';
+          if (mode === 'alone') return unavailable(error); // No item is the cause, so it is the store.
+          mode = 'alone';
         }
         if (kind === 'missing_partition') {
           const failed = await makeDays(upkeep, events);

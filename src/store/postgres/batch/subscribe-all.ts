@@ -27,7 +27,7 @@ export const subscribeAllSql = {
   // its own, in the order of the calls.
   subscriptions: `
     with asked as (
-      select x.*, row_number() over (partition by x.app order by x.i) as place
+      select x.*, row_number() over (partition by x.app order by x.i) as choice
       from unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[], $5::text[], $6::bytea[],
         $7::text[], $8::text[], $9::int[], $10::bigint[], $11::bytea[], $12::bigint[])
         with ordinality as x (id, app, key, contract, operation, secrets, settings, filter,
@@ -38,9 +38,9 @@ export const subscribeAllSql = {
       insert into subscription (id, app, contract, operation, secrets, settings, filter, ordered,
         expires_ms, headers, version, created_ms)
       select asked.id, asked.app, contract, operation, secrets, asked.settings, filter, ordered,
-        expires_ms, headers, app.version + place, $13::bigint
+        expires_ms, headers, app.version + choice, $13::bigint
       from asked join app on app.no = any (array[asked.app])
-      where app.subscriptions + place <= coalesce(
+      where app.subscriptions + choice <= coalesce(
         (app.settings::json #>> '{quotas,subscriptions}')::bigint, quota, 9007199254740991)
       order by i returning app)
     update app set version = version + x.count, subscriptions = subscriptions + x.count
@@ -215,14 +215,14 @@ function lanesOf(
   controls: NonNullable<Asked['controls']>,
 ): number[] {
   const active = callbacks.filter(isActive);
-  const places = planLanes(
+  const choices = planLanes(
     [],
     active.map(() => undefined),
     controls,
   );
-  return places.map((place) => {
-    assert(place.kind === 'new', 'A new subscription has no lanes yet');
-    return place.index;
+  return choices.map((choice) => {
+    assert(choice.kind === 'new', 'A new subscription has no lanes yet');
+    return choice.index;
   });
 }
 
@@ -340,12 +340,12 @@ export const unsubscribeAllSql = {
   end: `
     with asked as (
       select subscription.no, subscription.app,
-        row_number() over (partition by subscription.app order by x.i) as place
+        row_number() over (partition by subscription.app order by x.i) as choice
       from unnest($1::text[], $2::bigint[]) with ordinality as x (id, app, i)
       join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
         and subscription.state <> 'ended'),
     ended as (
-      update subscription set state = 'ended', ended_ms = $3::bigint, version = app.version + place
+      update subscription set state = 'ended', ended_ms = $3::bigint, version = app.version + choice
       from asked join app on app.no = any (array[asked.app])
       where subscription.no = any (array[asked.no])
       returning subscription.app)

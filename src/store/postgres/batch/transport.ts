@@ -210,28 +210,28 @@ class PostgresNode {
     const written =
       idle ??
       (await counting(side, nowMs, async () =>
-        this.#persist(deps, async (tx, way) => {
+        this.#persist(deps, async (tx, mode) => {
           pending.undo(); // Figures taken by an earlier try were not written.
-          return writeBatch(tx, input, way);
+          return writeBatch(tx, input, mode);
         }),
       ));
     if (isFailure(written)) return written;
     if (isWorthTelling(written, batch)) this.#notifier.notify();
-    const { replies: edits, fresh, outlook } = written;
+    const { replies: edits, fresh, nextWork } = written;
     this.#held.took(fresh, batch.offer);
-    const reply = { kind: 'written', settled: [], edits, fresh, outlook } as const;
+    const reply = { kind: 'written', settled: [], edits, fresh, nextWork } as const;
     const postponed = batch.edits.length - edits.length;
     return postponed === 0 ? reply : { ...reply, postponed };
   }
 
   async work(work: Work): Promise<WorkReply> {
     await this.#order.behind(async () => this.#work.link.hold());
-    const reply = await this.#workOn(work);
+    const reply = await this.#runWork(work);
     this.#held.worked(work, reply);
     return reply;
   }
 
-  async #workOn(work: Work): Promise<WorkReply> {
+  async #runWork(work: Work): Promise<WorkReply> {
     const nowMs = this.#clock.at(work.nowMs);
     const { link, pending, writer } = this.#work;
     const { floors, turns, stalled } = this.#memory;
@@ -258,9 +258,9 @@ class PostgresNode {
     const events = async (): Promise<string[]> => work.settlements.map(({ event }) => event);
     const deps = { link: this.#work.link, leases: leasesOf(work.claim), events };
     return counting(this.#work, context.nowMs, async () =>
-      this.#persist(deps, async (tx, way) => {
+      this.#persist(deps, async (tx, mode) => {
         context.pending.undo();
-        return doWork(tx, work, context, way);
+        return doWork(tx, work, context, mode);
       }),
     );
   }
@@ -277,9 +277,9 @@ class PostgresNode {
     if (work.fanOut === undefined || !done.worked.fannedOut.isMore) return done;
     const deps = { link: this.#work.link, leases: leasesOf(work.fanOut), events: noEvents };
     const fannedOut = await counting(this.#work, context.nowMs, async () =>
-      this.#persist(deps, async (tx, way) => {
+      this.#persist(deps, async (tx, mode) => {
         context.pending.undo();
-        return doFanOut(tx, { work, done, context }, way);
+        return doFanOut(tx, { work, done, context }, mode);
       }),
     );
     const { settled, claimed } = done.worked;

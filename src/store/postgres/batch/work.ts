@@ -5,7 +5,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { SettleReply } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
+import type { NextWork, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
 import type { Changes } from '../../rules/settlement-rules.ts';
 import { firstReadyMs } from '../../rules/settlement-rules.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
@@ -14,8 +14,8 @@ import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
 import { type StatisticsContext, writeStatistics } from '../upkeep/statistics.ts';
-import { lookAhead, seenWith } from '../deliver/outlook.ts';
-import { type Way, inSavepoint, type Tx } from '../connection/tx.ts';
+import { findNextWork, withNextWork } from '../deliver/next-work.ts';
+import { type BatchMode, inSavepoint, type Tx } from '../connection/tx.ts';
 import type { SettledAll } from '../deliver/settle.ts';
 import { settleAll } from '../deliver/settle.ts';
 import type { Done } from '../connection/transact.ts';
@@ -39,10 +39,10 @@ export async function doWork(
   tx: Tx,
   work: Work,
   context: WorkContext,
-  way: Way,
+  mode: BatchMode,
 ): Promise<Done<WorkDone>> {
   const { nowMs, floors, turns, lingerMs, stalled } = context;
-  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, way });
+  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, mode });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
@@ -51,9 +51,9 @@ export async function doWork(
     floors.observed(found.firstReadyMs);
     claimed = found.deliveries;
   }
-  const asked = outlookFor(tx, work, { slots, changes, stalled });
-  const outlook = besideStatistics(tx, asked, { ...context, facts });
-  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+  const asked = nextWorkFor(tx, work, { slots, changes, stalled });
+  const nextWork = besideStatistics(tx, asked, { ...context, facts });
+  const ended = withNextWork(nextWork, nowMs, (ahead): WorkDone => {
     const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
     const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
     return { worked, waiting: wentBack, facts };
@@ -63,11 +63,11 @@ export async function doWork(
 
 async function besideStatistics(
   tx: Tx,
-  asked: Promise<Outlook>,
+  asked: Promise<NextWork>,
   context: StatisticsContext,
-): Promise<Outlook> {
-  const [outlook] = await Promise.all([asked, writeStatistics(tx, context)]);
-  return outlook;
+): Promise<NextWork> {
+  const [nextWork] = await Promise.all([asked, writeStatistics(tx, context)]);
+  return nextWork;
 }
 
 /**
@@ -77,21 +77,21 @@ async function besideStatistics(
 export async function doFanOut(
   tx: Tx,
   { work, done, context }: { work: Work; done: WorkDone; context: WorkContext },
-  way: Way,
+  mode: BatchMode,
 ): Promise<Done<WorkDone>> {
   const { nowMs, stalled } = context;
   const facts: Fact[] = [];
   // If items run alone, a later rollback may undo an insert, so nothing is inserted already leased.
-  const insertLeases = insertLeasesFor(way === 'together' ? work.fanOut : undefined);
-  const isOfStep = work.claim === undefined && way === 'together';
+  const insertLeases = insertLeasesFor(mode === 'together' ? work.fanOut : undefined);
+  const isOfStep = work.claim === undefined && mode === 'together';
   const slots = isOfStep ? insertLeases.slots : slotsFor(work);
   // The offers may share one window, or be the same offer.
   for (const each of new Set([insertLeases.slots, slots])) {
     for (const one of done.worked.claimed) each.take(laneOf(one));
   }
-  const step = await fanOut(tx, { insertLeases, nowMs, facts, stalled, way });
-  const outlook = besideStatistics(tx, lookAhead(tx, slots, stalled), { ...context, facts });
-  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+  const step = await fanOut(tx, { insertLeases, nowMs, facts, stalled, mode });
+  const nextWork = besideStatistics(tx, findNextWork(tx, slots, stalled), { ...context, facts });
+  const ended = withNextWork(nextWork, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;
     // If another node works on the only fan-out, asking again at once would be in vain.
     const fannedOut = { deliveries, isMore: isDone && ahead.isFanningOut };
@@ -121,22 +121,22 @@ function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): OfferSlots 
  * Without an offer it is unknown which lanes are full; only lanes that this work has changed count
  * then.
  */
-async function outlookFor(
+async function nextWorkFor(
   tx: Tx,
   { claim: claimOffer, fanOut: fanOutOffer }: Work,
   { slots, changes, stalled }: { slots: OfferSlots; changes: Changes; stalled: StalledFanOuts },
-): Promise<Outlook> {
-  if ((claimOffer ?? fanOutOffer) !== undefined) return lookAhead(tx, slots, stalled);
-  const outlook = await lookAhead(tx, undefined, stalled);
-  return { ...outlook, readyMs: firstReadyMs(changes) };
+): Promise<NextWork> {
+  if ((claimOffer ?? fanOutOffer) !== undefined) return findNextWork(tx, slots, stalled);
+  const nextWork = await findNextWork(tx, undefined, stalled);
+  return { ...nextWork, readyMs: firstReadyMs(changes) };
 }
 
 async function settle(
   tx: Tx,
   settlements: readonly Settlement[],
-  { nowMs, way }: { nowMs: number; way: Way },
+  { nowMs, mode }: { nowMs: number; mode: BatchMode },
 ): Promise<Omit<SettledAll, 'replies'> & { settled: SettleReply[] }> {
-  if (way === 'together') {
+  if (mode === 'together') {
     const { replies, ...rest } = await settleAll(tx, settlements, nowMs);
     return { settled: replies.map((output) => ({ kind: 'done', output })), ...rest };
   }
@@ -164,7 +164,7 @@ export async function findsNothing(
   { nowMs, stalled }: Pick<WorkContext, 'nowMs' | 'stalled'>,
 ): Promise<WorkDone | undefined> {
   const asked = { slots: slotsFor(work), changes: new Map(), stalled };
-  const { readyMs, isFanningOut: isMore } = await outlookFor(tx, work, asked);
+  const { readyMs, isFanningOut: isMore } = await nextWorkFor(tx, work, asked);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
   const fannedOut = { deliveries: [], isMore };

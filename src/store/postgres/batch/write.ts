@@ -3,7 +3,7 @@
 // connection/transact.ts begins and commits; batch/persist.ts repeats a batch that failed.
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { FreshDelivery, Offer, Outlook } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, Offer, NextWork } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall, EditReply, Announce } from '../../port/transport-protocol.ts';
 import { insertLeasesFor } from '../../rules/offer-slots.ts';
@@ -11,9 +11,9 @@ import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
 import { heartbeat, rescue, startNode, stopNode, type GivenMs } from '../cluster/nodes.ts';
-import { inSavepoint, type Way, type Tx } from '../connection/tx.ts';
+import { inSavepoint, type BatchMode, type Tx } from '../connection/tx.ts';
 import type { Done } from '../connection/transact.ts';
-import { lookAhead, seenWith } from '../deliver/outlook.ts';
+import { findNextWork, withNextWork } from '../deliver/next-work.ts';
 import { isInboxEmpty, rejectInbox, takeInbox } from '../publish/inbox.ts';
 import { publishAll, type PublishContext } from '../publish/publish.ts';
 import { advanceReplay } from '../upkeep/advance-replay.ts';
@@ -42,7 +42,7 @@ export interface WriteInput {
 export interface Written {
   replies: EditReply[];
   fresh: readonly FreshDelivery[];
-  outlook: Outlook;
+  nextWork: NextWork;
   left: EditContext['left'];
   /** The facts that were counted. */
   facts: readonly Fact[];
@@ -54,33 +54,33 @@ export interface Written {
 export async function writeBatch(
   tx: Tx,
   { edits, offer, announce, stalled, world, context }: WriteInput,
-  way: Way,
+  mode: BatchMode,
 ): Promise<Done<Written>> {
   // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
-  const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
+  const insertLeases = insertLeasesFor(mode === 'together' ? offer : undefined);
   const facts: Fact[] = [];
-  const isAlike = way === 'together' && edits.every(({ verb }) => verb === 'publish');
+  const isAlike = mode === 'together' && edits.every(({ verb }) => verb === 'publish');
   const listenerCache = isAlike ? context.listenerCache : undefined;
   const left = { waiting: 0, fanOuts: 0 };
   const within: EditContext = { ...context, listenerCache, insertLeases, facts, left };
   const untilMs = world.monotonicMs() + limits.batchEditsMs;
   const isInTime = (): boolean => world.monotonicMs() < untilMs;
   await lockFanOuts(tx, edits);
-  const { replies, answered } = await (way === 'together'
+  const { replies, answered } = await (mode === 'together'
     ? applyRuns(tx, edits, within, isInTime)
     : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([
-    lookAhead(tx, insertLeases.slots, stalled),
+    findNextWork(tx, insertLeases.slots, stalled),
     writeStatistics(tx, within),
     answered,
   ]);
-  const ended = seenWith(
-    asked.then(([outlook]) => outlook),
+  const ended = withNextWork(
+    asked.then(([nextWork]) => nextWork),
     context.nowMs,
-    (outlook): Written => ({
+    (nextWork): Written => ({
       replies,
       fresh: insertLeases.fresh,
-      outlook,
+      nextWork,
       left: within.left,
       facts,
     }),
@@ -99,26 +99,26 @@ export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Writte
   const { edits, offer, stalled, context } = input;
   if (context.pending.isEmpty() && edits.every(({ verb }) => verb === 'keepStatistics')) {
     const output = { written: 0, isMore: false };
-    return nothingNew(input, output, await lookAhead(tx, insertLeasesFor(offer).slots, stalled));
+    return nothingNew(input, output, await findNextWork(tx, insertLeasesFor(offer).slots, stalled));
   }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
   const insertLeases = insertLeasesFor(offer);
-  const [isEmpty, outlook] = await Promise.all([
+  const [isEmpty, nextWork] = await Promise.all([
     isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
-    lookAhead(tx, insertLeases.slots, stalled),
+    findNextWork(tx, insertLeases.slots, stalled),
   ]);
   if (!isEmpty) return undefined;
-  return nothingNew(input, { entries: [] }, outlook);
+  return nothingNew(input, { entries: [] }, nextWork);
 }
 
 function nothingNew(
   { edits }: WriteInput,
   output: EditOutput<EditVerb>,
-  outlook: Outlook,
+  nextWork: NextWork,
 ): Written {
   const replies = edits.map((): EditReply => ({ kind: 'done', output }));
-  return { replies, fresh: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
+  return { replies, fresh: [], nextWork, left: { waiting: 0, fanOuts: 0 }, facts: [] };
 }
 
 interface Applied {

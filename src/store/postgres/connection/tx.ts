@@ -93,7 +93,7 @@ export const savepointSql = {
   undo: 'rollback to savepoint item',
 } as const;
 
-export type Way = 'together' | 'alone';
+export type BatchMode = 'together' | 'alone';
 
 export async function inSavepoint<T>(
   tx: Tx,

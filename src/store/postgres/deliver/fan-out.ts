@@ -13,7 +13,7 @@ import type { InsertLeases } from '../../rules/offer-slots.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { inSavepoint, type Way, type Tx } from '../connection/tx.ts';
+import { inSavepoint, type BatchMode, type Tx } from '../connection/tx.ts';
 import { makeDeliveries } from '../publish/make-deliveries.ts';
 import { withRules } from '../publish/match.ts';
 
@@ -59,11 +59,11 @@ interface StepContext {
  */
 export async function fanOut(
   tx: Tx,
-  { stalled, way, ...context }: StepContext & { stalled: StalledFanOuts; way: Way },
+  { stalled, mode, ...context }: StepContext & { stalled: StalledFanOuts; mode: BatchMode },
 ): Promise<FannedOut> {
   const [row] = await tx.query(fanOutSql.oldest, [stalled.upTo(), stalled.events()]);
   if (row === undefined) return { deliveries: [], waiting: 0, isDone: false };
-  if (way === 'together') return takeStep(tx, row, context);
+  if (mode === 'together') return takeStep(tx, row, context);
   const taken = await inSavepoint(tx, 'fanOut', async () => takeStep(tx, row, context));
   if (taken.kind === 'done') return taken.output;
   context.facts.length = 0; // They were rolled back.

@@ -2,7 +2,11 @@
 // lease is the proof of ownership: if it has changed, nothing is written.
 import assert from 'node:assert/strict';
 import { deliveryKey } from '../../../core/domain/delivery.ts';
-import { type Lane, type LaneTimes, settled as laneSettled } from '../../../core/domain/lane.ts';
+import {
+  type Lane,
+  type LaneTimes,
+  laneAfterSettlement as laneSettled,
+} from '../../../core/domain/lane.ts';
 import { type Fact, noteSettled } from '../../statistics/transaction-facts.ts';
 import type { Settled, Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
 import {

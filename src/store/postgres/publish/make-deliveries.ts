@@ -1,7 +1,7 @@
 // Inserts many deliveries at once: already leased where the node has room for them, otherwise
 // pending, and then wakes their lanes.
 import type { Lane } from '../../../core/domain/lane.ts';
-import { takesFresh, wake } from '../../../core/domain/lane.ts';
+import { acceptsFresh, wokenReadyMs } from '../../../core/domain/lane.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { integer } from '../../sql/row.ts';
@@ -76,7 +76,7 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
   const leased = deliveries.map((delivery) => {
     const { lane, event, n, appNo, callback } = delivery;
     facts.push(factOf('made', { appNo, lane: lane.no }));
-    const isLeased = takesFresh(lane, nowMs) && insertLeases.slots.free(lane) > 0;
+    const isLeased = acceptsFresh(lane, nowMs) && insertLeases.slots.free(lane) > 0;
     if (isLeased) {
       insertLeases.slots.take(lane);
       const { no, version, concurrency } = lane;
@@ -84,13 +84,13 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
     } else {
       waiting.add(lane.no);
       waits += 1;
-      lane.readyMs = wake(lane, nowMs);
+      lane.readyMs = wokenReadyMs(lane, nowMs);
     }
     return { ...delivery, lease: isLeased ? insertLeases.slots.lease : null };
   });
-  const places = await takePlaces(tx, { deliveries, waking: waiting, nowMs });
+  const positions = await takePositions(tx, { deliveries, waking: waiting, nowMs });
   const rows = leased.map((row) => {
-    return { ...row, dueMs: row.lane.ordered ? nextPlace(places, row.lane.no) : nowMs };
+    return { ...row, dueMs: row.lane.ordered ? nextPosition(positions, row.lane.no) : nowMs };
   });
   const inserted = tx.query(makeDeliveriesSql.insert, [
     rows.map(({ event }) => event),
@@ -114,7 +114,7 @@ export interface Joining {
 }
 
 /** The first free position of each ordered lane. */
-export async function takePlaces(
+export async function takePositions(
   tx: Tx,
   { deliveries, waking, nowMs }: Joining,
 ): Promise<Map<number, number>> {
@@ -134,9 +134,9 @@ export async function takePlaces(
   );
 }
 
-export function nextPlace(places: Map<number, number>, lane: number): number {
-  const place = places.get(lane);
-  if (place === undefined) throw new Error(`Cannot join lane ${lane}: it has no place`);
-  places.set(lane, place + 1);
-  return place;
+export function nextPosition(positions: Map<number, number>, lane: number): number {
+  const position = positions.get(lane);
+  if (position === undefined) throw new Error(`Cannot join lane ${lane}: it has no position`);
+  positions.set(lane, position + 1);
+  return position;
 }

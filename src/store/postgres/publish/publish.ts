@@ -1,7 +1,7 @@
 // Publishes many calls at once: events with their deliveries, or with the cursor of a fan-out, and
 // the idempotency keys, in one transaction, which connection/transact.ts begins and
 // commits. Replies are in the order of the calls.
-import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
+import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
 import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
@@ -191,7 +191,7 @@ function listenersOf(
   { name, payload }: Publish['events'][number],
   { rules }: Addressee,
 ): Listener[] {
-  if (rules !== undefined && !payloadJudge(payload)(rules)) return [];
+  if (rules !== undefined && !payloadMatcher(payload)(rules)) return [];
   const hearing = matchingPatterns(name);
   return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
 }

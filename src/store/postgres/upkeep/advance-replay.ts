@@ -10,7 +10,7 @@ import type { EditInput, EditOutput } from '../../port/store.ts';
 import { beginStep, endStep } from '../../verbs/replays/replays.ts';
 import { endStates } from '../../sql/end-states.ts';
 import { lockLanes } from '../publish/lanes.ts';
-import { makeDeliveriesSql, nextPlace, takePlaces } from '../publish/make-deliveries.ts';
+import { makeDeliveriesSql, nextPosition, takePositions } from '../publish/make-deliveries.ts';
 import type { PublishContext } from '../publish/publish.ts';
 import type { Tx } from '../connection/tx.ts';
 
@@ -114,13 +114,13 @@ async function sendAgain(tx: Tx, { again, appNo, nowMs }: Sending): Promise<read
   if (left.length === 0) return [];
   const made = await numbered(tx, left);
   const lanes = new Set(made.map(({ lane }) => lane.no));
-  const places = await takePlaces(tx, { deliveries: made, waking: lanes, nowMs });
+  const positions = await takePositions(tx, { deliveries: made, waking: lanes, nowMs });
   const inserted = tx.query(advanceReplaySql.insert, [
     ...columnsOf(made),
     made.map(() => appNo),
     made.map(({ lane }) => lane.no),
     made.map(({ callback }) => callback),
-    made.map(({ lane }) => (lane.ordered ? nextPlace(places, lane.no) : nowMs)),
+    made.map(({ lane }) => (lane.ordered ? nextPosition(positions, lane.no) : nowMs)),
     made.map(({ attempts }) => attempts),
     made.map(({ slice }) => slice),
   ]);

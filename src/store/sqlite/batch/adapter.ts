@@ -60,8 +60,8 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
       const db = connect({ path, access: 'write' });
       return closing(db, () => {
         applyMigrations(db, { database: path, ...options });
-        const inPlace = path === ':memory:' ? alwaysSameFile : watchFile(path);
-        return adapterOn(db, { lock, inPlace, rebase: prepareRebase(db) });
+        const checkFile = path === ':memory:' ? alwaysSameFile : watchFile(path);
+        return adapterOn(db, { lock, checkFile, rebase: prepareRebase(db) });
       });
     } catch (error) {
       lock.release();
@@ -72,14 +72,14 @@ export function openSqlite({ path, ...options }: SqliteOptions): Sqlite {
 
 export interface AdapterDeps {
   lock: Lock;
-  inPlace: FileIdentity;
+  checkFile: FileIdentity;
   rebase: Rebase;
 }
 
 /** The adapter on a connection whose schema is up to date. */
 export function adapterOn(
   db: DatabaseSync,
-  { lock = noLock, inPlace = alwaysSameFile, rebase = neverRebase }: Partial<AdapterDeps> = {},
+  { lock = noLock, checkFile = alwaysSameFile, rebase = neverRebase }: Partial<AdapterDeps> = {},
 ): Sqlite {
   const pending = createPendingStatistics();
   const stalled = createStalledFanOuts();
@@ -88,10 +88,10 @@ export function adapterOn(
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
   const write = (batch: Batch, announce: Announce): Written<Left> => {
-    const elsewhere = broken ?? inPlace();
+    const elsewhere = broken ?? checkFile();
     if (elsewhere !== undefined) return elsewhere;
     const beforeCommit = ({ fresh }: Left): void => announce(fresh);
-    const written = committed(writeTogether(db, planWrite(batch), beforeCommit), inPlace);
+    const written = committed(writeTogether(db, planWrite(batch), beforeCommit), checkFile);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
       pending.done();
@@ -106,9 +106,9 @@ export function adapterOn(
     const written = write(batch, announce);
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
-    const { fresh, outlook, worked } = last;
+    const { fresh, nextWork, worked } = last;
     const reported = worked && { ...worked, fannedOut: withNews(worked.fannedOut, stalled) };
-    return { kind: 'written', settled, edits, fresh, outlook, worked: reported };
+    return { kind: 'written', settled, edits, fresh, nextWork, worked: reported };
   };
   return {
     run,
@@ -122,8 +122,8 @@ export function adapterOn(
 }
 
 /** A commit to a file that the next start will not find counts as failed. */
-function committed<R>(written: Written<R>, inPlace: FileIdentity): Written<R> {
-  const elsewhere = written.kind === 'written' ? inPlace() : undefined;
+function committed<R>(written: Written<R>, checkFile: FileIdentity): Written<R> {
+  const elsewhere = written.kind === 'written' ? checkFile() : undefined;
   return elsewhere === undefined ? written : { ...elsewhere, kind: 'fatal' };
 }
 

@@ -1,7 +1,7 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
 // leaves. transaction/transaction.ts begins and commits.
 import type { DatabaseSync } from 'node:sqlite';
-import type { FreshDelivery, Outlook, Worked } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, NextWork, Worked } from '../../port/delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall } from '../../port/transport-protocol.ts';
 import { insertLeasesFor } from '../../rules/offer-slots.ts';
@@ -17,7 +17,7 @@ import {
   prepareStartNode,
   prepareStopNode,
 } from '../deliver/nodes.ts';
-import { prepareOutlook } from '../deliver/outlook.ts';
+import { prepareNextWork } from '../deliver/next-work.ts';
 import type { PlanOutcomes } from '../deliver/settle.ts';
 import { preparePublish } from '../publish/publish.ts';
 import { type Edit, type EditContext, emptyMemo } from '../transaction/edit.ts';
@@ -35,7 +35,7 @@ import {
 
 export interface Left {
   fresh: readonly FreshDelivery[];
-  outlook: Outlook;
+  nextWork: NextWork;
   worked: Worked | undefined;
   /** Facts of the batch for statistics, in its minute. */
   facts: readonly Fact[];
@@ -56,24 +56,24 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
   const writeStatistics = prepareWriteStatistics(db, { pending, keep });
   const applyEdit = prepareEdits(db, { keep, stalled });
   const take = prepareClaimAndFanOut(db, stalled);
-  const ahead = prepareOutlook(db, stalled);
+  const ahead = prepareNextWork(db, stalled);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
-    (way) => {
+    (mode) => {
       pending.undo(); // The figures that an earlier try took were not written.
       // When items run alone, one may be rolled back after it inserted a delivery; so then none is
       // leased.
-      const insertLeases = insertLeasesFor(way === 'together' ? offer : undefined);
+      const insertLeases = insertLeasesFor(mode === 'together' ? offer : undefined);
       const facts: Fact[] = [];
       const changes: Changes = new Map();
       const context = { nowMs, insertLeases, facts, memo: emptyMemo() };
       return {
-        outcomes: planOutcomes(settlements, { way, nowMs, facts, changes }),
+        outcomes: planOutcomes(settlements, { mode, nowMs, facts, changes }),
         edits: calls.map((call) => ({
           verb: call.verb,
           apply: () => {
             // Any other edit may change what was read; and when items run alone, the last one may
             // be rolled back.
-            if (call.verb !== 'publish' || way === 'alone') context.memo = emptyMemo();
+            if (call.verb !== 'publish' || mode === 'alone') context.memo = emptyMemo();
             return unlessUndone(facts, () => applyEdit(call, context));
           },
         })),
@@ -89,13 +89,13 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           const readyMs = isKnown ? ahead.readyMs(slots) : firstReadyMs(changes);
           const isFanningOut = ahead.isFanningOut();
           const worked = taken && workedFrom(taken, { readyMs, isFanningOut });
-          return { fresh, outlook: { readyMs, isFanningOut }, worked, facts };
+          return { fresh, nextWork: { readyMs, isFanningOut }, worked, facts };
         },
       };
     };
 }
 
-function workedFrom({ claimed, fannedOut }: Claimed, { readyMs, isFanningOut }: Outlook): Worked {
+function workedFrom({ claimed, fannedOut }: Claimed, { readyMs, isFanningOut }: NextWork): Worked {
   return { claimed, fannedOut: { deliveries: fannedOut, isMore: isFanningOut }, readyMs };
 }
 

@@ -44,7 +44,7 @@ function makeDurable(db: DatabaseSync, path: string): void {
 }
 
 // Creates an empty file that only its owner may read, unless it exists. SQLite gives its WAL and
-// index files the same mode. An existing file must not even be opened: closing it would drop every
+// index files the same way. An existing file must not even be opened: closing it would drop every
 // lock that this process holds on it.
 
 export function createPrivate(path: string): void {

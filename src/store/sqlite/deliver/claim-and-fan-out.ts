@@ -2,7 +2,7 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../../core/domain/delivery.ts';
-import { look, never, room, type Lane } from '../../../core/domain/lane.ts';
+import { laneAfterClaim, never, claimRoom, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { toLeased } from '../../verbs/shared/delivery.ts';
 import type { FreshDelivery, TakeUp } from '../../port/delivery-verbs.ts';
@@ -142,7 +142,7 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
   const next = db.prepare(claimSql.next);
   const lanes = prepareLanes(db);
   return (lane, { slots, nowMs, quantum }) => {
-    const most = room(lane, nowMs, { free: slots.free(lane), quantum });
+    const most = claimRoom(lane, nowMs, { free: slots.free(lane), quantum });
     const untilMs = lane.ordered ? never : nowMs;
     const taken = most === 0 ? [] : due.all(lane.no, untilMs, most);
     const claimed = taken.map((row): Leased => {
@@ -153,7 +153,7 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
     });
     const left = next.get(lane.no);
     const nextMs = left === undefined ? undefined : integer(left, 'due_ms');
-    lanes.write(lane, look(lane, nowMs, { took: claimed.length, nextMs }));
+    lanes.write(lane, laneAfterClaim(lane, nowMs, { took: claimed.length, nextMs }));
     return claimed;
   };
 }

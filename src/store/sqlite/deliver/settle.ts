@@ -2,7 +2,7 @@
 // fencing token: with a stale one, nothing is written.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import { settled, type Lane } from '../../../core/domain/lane.ts';
+import { laneAfterSettlement, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Settled, Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
 import {
@@ -21,7 +21,7 @@ import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import { prepareNoticeDead, prepareEndDelivery } from './end-delivery.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
-import type { Item, Way } from '../transaction/transaction.ts';
+import type { Item, BatchMode } from '../transaction/transaction.ts';
 
 export const settleSql = {
   find: `
@@ -49,7 +49,7 @@ interface SettleContext {
 type Settle = (settlement: Settlement, context: SettleContext) => Settled;
 
 export interface OutcomesContext extends Omit<SettleContext, 'met'> {
-  way: Way;
+  mode: BatchMode;
 }
 
 export type PlanOutcomes = (
@@ -59,12 +59,12 @@ export type PlanOutcomes = (
 
 export function prepareOutcomes(db: DatabaseSync): PlanOutcomes {
   const settle = prepareSettle(db);
-  return (settlements, { way, ...rest }) => {
+  return (settlements, { mode, ...rest }) => {
     const context: SettleContext = { ...rest, met: new Map() };
     return settlements.map((settlement) => ({
       verb: 'settle',
       apply: () => {
-        if (way === 'alone') context.met.clear(); // The previous item may have been rolled back.
+        if (mode === 'alone') context.met.clear(); // The previous item may have been rolled back.
         return unlessUndone(context.facts, () => settle(settlement, context));
       },
     }));
@@ -105,7 +105,7 @@ function prepareSettle(db: DatabaseSync): Settle {
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
     noteSettled(facts, owner, { settlement, state });
     if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
-    const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
+    const times = laneAfterSettlement(lane, nowMs, laneOutcome(settlement, nowMs));
     const isOverdue = isLast(lane, times, nowMs);
     if (times !== undefined) lanes.write(lane, times);
     Object.assign(lane, times);

@@ -1,7 +1,7 @@
 // Publish: inserts events with their deliveries, or with the cursor of a fan-out, and the
 // idempotency key; all or nothing: transaction/transaction.ts begins and commits.
 import type { DatabaseSync } from 'node:sqlite';
-import { payloadJudge, type Rules } from '../../../core/domain/filter.ts';
+import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
 import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
@@ -105,7 +105,7 @@ function prepareAccept(db: DatabaseSync): Accept {
     }
     const { no, rules } = addressed;
     if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined, memo.lanes);
-    const isMeant = rules === undefined || payloadJudge(payload)(rules);
+    const isMeant = rules === undefined || payloadMatcher(payload)(rules);
     return isMeant ? match.ofSubscription(no, name, memo.lanes) : [];
   };
 

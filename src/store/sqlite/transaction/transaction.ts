@@ -21,13 +21,13 @@ export type ItemReply<T> = { kind: 'done'; output: T } | VerbFailure;
 export type Written<R> = ({ kind: 'written' } & Done<R>) | StoreFailure;
 
 /** `alone`: an item may be rolled back, so nothing that it read may stay in memory. */
-export type Way = 'together' | 'alone';
+export type BatchMode = 'together' | 'alone';
 
 /**
  * What to do in one try: outcomes, edits, and the final part. Planned again for each try, because
  * the in-memory state of the first one is void.
  */
-export type Plan<R> = (way: Way) => {
+export type Plan<R> = (mode: BatchMode) => {
   outcomes: readonly Item<Settled>[];
   edits: readonly Item<EditOutput<EditVerb>>[];
   last: () => R;

@@ -7,7 +7,7 @@ import { belowPosition, cursorAtPosition, type Position } from '../../sql/cursor
 import { integer } from '../../sql/row.ts';
 import { all, first, only, type Script } from '../../sql/statement.ts';
 import { fillPage, nextStep, type Walk } from '../lists/fill-page.ts';
-import { placesFor, type Places } from '../lists/pieces.ts';
+import { searchPathsFor, type SearchPaths } from '../lists/pieces.ts';
 import {
   isAnyName,
   liveStates,
@@ -65,27 +65,31 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   if (found === undefined) return;
   const sought = searchFilterOf(filter, found);
   const lanes = found === 0 ? [] : yield* all(deliveriesSql.lanes, found);
-  const places = placesFor({ appNo, sought, lanes: lanes.map((row) => integer(row, 'no')) });
+  const searchPaths = searchPathsFor({
+    appNo,
+    sought,
+    lanes: lanes.map((row) => integer(row, 'no')),
+  });
   const { event } = filter;
   const isName = !isAnyName(sought.names);
   const ofNames = { of: 'events', appNo, names: sought.names } as const;
   const isNarrow = isName || found > 0;
   if (event !== undefined) {
-    yield* walkStretches(walkEvent(event, range), places.byKey);
+    yield* walkStretches(walkEvent(event, range), searchPaths.byKey);
   } else if (isOfFailures(sought) && (!isNarrow || (yield* areFew(appNo, range)))) {
-    yield* walkStretches(walkWhole(range), places.failures);
+    yield* walkStretches(walkWhole(range), searchPaths.failures);
   } else if (filter.state === 'running') {
-    yield* walkStretches(walkWhole(range), places.running);
+    yield* walkStretches(walkWhole(range), searchPaths.running);
   } else if (found > 0) {
     const spans = walkSpans(range, isName ? ofNames : undefined);
-    yield* walkStretches(spans, places.ofLanes(yield* slicesRunning(appNo, sought)));
+    yield* walkStretches(spans, searchPaths.ofLanes(yield* slicesRunning(appNo, sought)));
   } else if (filter.state === 'due' || filter.state === 'pending') {
     const running = yield* slicesRunning(appNo, sought);
-    yield* walkStretches(walkSpans(range, { of: 'live', appNo, running }), places.byKey);
+    yield* walkStretches(walkSpans(range, { of: 'live', appNo, running }), searchPaths.byKey);
   } else if (isOneCode(sought)) {
-    yield* walkStretches(walkSpans(range, ofNames), places.byKey);
+    yield* walkStretches(walkSpans(range, ofNames), searchPaths.byKey);
   } else {
-    yield* walkByEvents({ appNo, range, sought, places });
+    yield* walkByEvents({ appNo, range, sought, searchPaths });
   }
 }
 
@@ -138,14 +142,16 @@ interface ByEvents {
   appNo: number;
   range: Range;
   sought: SearchFilter;
-  places: Places;
+  searchPaths: SearchPaths;
 }
 
 /** Most events have few deliveries, and most of those match. */
-function walkByEvents({ appNo, range, sought: { names }, places }: ByEvents): Walk<Step> {
+function walkByEvents({ appNo, range, sought: { names }, searchPaths }: ByEvents): Walk<Step> {
   const upTo = { event: aboveAll(range.below), n: 0 };
   const events = walkEvents({ appNo, names, range: { ...range, below: upTo } });
-  return walkStretches(stretchesOf(events, range.below), places.byKey, { looks: eventsAtFirst });
+  return walkStretches(stretchesOf(events, range.below), searchPaths.byKey, {
+    looks: eventsAtFirst,
+  });
 }
 
 const eventsAtFirst = 8;

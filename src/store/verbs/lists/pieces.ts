@@ -90,7 +90,7 @@ export interface PieceInput {
   lanes: readonly number[];
 }
 
-export interface Places {
+export interface SearchPaths {
   /** In whole stretches. */
   byKey: Ask[];
   /** `running`: slices that contain a leased delivery of the app. */
@@ -105,8 +105,8 @@ export interface Places {
  */
 const rowCosts = { inOrder: 1, indexed: 2, scattered: 6 } as const;
 
-/** The places to search. Leaves out those that cannot contain a match. */
-export function placesFor({ appNo, sought, lanes }: PieceInput): Places {
+/** The access paths to search. Leaves out those that cannot contain a match. */
+export function searchPathsFor({ appNo, sought, lanes }: PieceInput): SearchPaths {
   const filter = valuesOf(sought);
   const attempts = [sought.attemptsMin];
   const values = ({ tag, below: { event, n }, from, most }: Piece): Value[] => [

@@ -4,7 +4,12 @@
 import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
 import type { LaneControls } from '../../../core/domain/lane-plan.ts';
-import { enterAnew, intervalOf, planLanes, relimit } from '../../../core/domain/lane-plan.ts';
+import {
+  laneAfterMoveIn,
+  intervalOf,
+  planLanes,
+  laneAfterRateChange,
+} from '../../../core/domain/lane-plan.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
@@ -84,20 +89,22 @@ export function* arrangeLanes(
   const lanes = rows.map(toLane);
   const plan = planLanes(lanes, callbacks, controls);
   const tatMs = Math.max(0, ...lanes.map((lane) => lane.tatMs));
-  const used = new Set(plan.flatMap((place) => (place.kind === 'there' ? place.no : [])));
+  const used = new Set(plan.flatMap((choice) => (choice.kind === 'existing' ? choice.no : [])));
   for (const lane of lanes) {
     const isEntered = used.has(lane.no) && !callbacks.includes(lane.no);
     yield* arrange(lane, controls, (limited) =>
-      isEntered ? enterAnew(limited, nowMs, tatMs) : relimit(lane, nowMs, limited.intervalMs),
+      isEntered
+        ? laneAfterMoveIn(limited, nowMs, tatMs)
+        : laneAfterRateChange(lane, nowMs, limited.intervalMs),
     );
   }
   const added: number[] = [];
-  for (const place of plan) {
-    if (place.kind === 'there' || place.index < added.length) continue;
+  for (const choice of plan) {
+    if (choice.kind === 'existing' || choice.index < added.length) continue;
     added.push(yield* addLane(owner, tatMs));
   }
-  return plan.map((place) => {
-    const no = place.kind === 'there' ? place.no : added[place.index];
+  return plan.map((choice) => {
+    const no = choice.kind === 'existing' ? choice.no : added[choice.index];
     assert(no !== undefined);
     return no;
   });
@@ -119,7 +126,7 @@ export function* meetAnew(
   for (const row of yield* all(arrangeLanesSql.lanes, subscription)) {
     const lane = toLane(row);
     if (others.has(lane.no)) continue;
-    yield* arrange(lane, controls, (limited) => enterAnew(limited, nowMs, lane.tatMs));
+    yield* arrange(lane, controls, (limited) => laneAfterMoveIn(limited, nowMs, lane.tatMs));
   }
 }
 

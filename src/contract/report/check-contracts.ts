@@ -1,18 +1,18 @@
 // The verdict on the contracts of a service, by which `ringback check` exits and `ringback serve`
-// starts: both call judgeContracts(), so they cannot disagree.
+// starts: both call checkContracts(), so they cannot disagree.
 import { loadContracts, type ContractFiles, type Contracts } from '../compile/contracts.ts';
 import type { ContractError } from '../document/document.ts';
 import type { Contract, Operation } from '../model/contract.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { isShutDown } from './words.ts';
 
-export interface Verdicts extends Contracts {
+export interface CheckedContracts extends Contracts {
   /** One for each foreign file, in their order. */
-  verdicts: readonly Verdict[];
+  verdicts: readonly ContractCheck[];
 }
 
 /** `refused`: a service with this file does not start. */
-export type Verdict =
+export type ContractCheck =
   | { kind: 'refused'; file: string; error: ContractError }
   | {
       kind: 'loaded';
@@ -22,10 +22,10 @@ export type Verdict =
       cannotRun: readonly string[];
     };
 
-/** Files that are refused do not keep the others from being judged. */
-export async function judgeContracts(files: ContractFiles): Promise<Verdicts> {
+/** Files that are refused do not keep the others from being checked. */
+export async function checkContracts(files: ContractFiles): Promise<CheckedContracts> {
   const { loaded, ...contracts } = await loadContracts(files);
-  const verdicts = loaded.map(({ file, result }): Verdict =>
+  const verdicts = loaded.map(({ file, result }): ContractCheck =>
     result.kind === 'refused'
       ? { kind: 'refused', file, error: result.error }
       : { kind: 'loaded', file, contract: result.contract, cannotRun: cannotRun(result.contract) },
@@ -34,22 +34,25 @@ export async function judgeContracts(files: ContractFiles): Promise<Verdicts> {
 }
 
 /** Throws the reason when a file is refused: for a start, which needs all of them. */
-export function acceptedContracts(judged: Verdicts): Verdicts {
-  const refused = judged.verdicts.find((one) => one.kind === 'refused');
+export function acceptedContracts(checked: CheckedContracts): CheckedContracts {
+  const refused = checked.verdicts.find((one) => one.kind === 'refused');
   if (refused !== undefined) throw refused.error;
-  return judged;
+  return checked;
 }
 
 export function cannotRun({ operations }: Pick<Contract, 'operations'>): string[] {
-  return operations.flatMap((operation) => [...shut(operation), ...deaf(operation)]);
+  return operations.flatMap((operation) => [
+    ...neverCallable(operation),
+    ...neverRegisters(operation),
+  ]);
 }
 
-function shut({ method, path, role, security }: Operation): string[] {
+function neverCallable({ method, path, role, security }: Operation): string[] {
   if (role.kind === 'managed' || !isShutDown(security)) return [];
   return [`${method} ${path} cannot be called: none of its security alternatives is supported`];
 }
 
-function deaf(operation: Operation): string[] {
+function neverRegisters(operation: Operation): string[] {
   const { method, path, role } = operation;
   if (role.kind !== 'subscribe') return [];
   return role.variants.flatMap((variant) => {

@@ -224,7 +224,7 @@ requestBody:
 paths:
   /s:
     post:
-      parameters: [{ name: kind, in: query, schema: { type: string, example: 'no name!' } }]
+      parameters: [{ name: kind, in: query, schema: { type: string, example: '' } }]
       requestBody: { content: { application/json: { schema: { type: object, properties: { url: {} } } } } }
       responses: { 201: { content: { application/json: { schema: { properties: { url: {}, id: {} } } } } } }
       callbacks:

@@ -53,7 +53,7 @@ export const diskControls: readonly LookControl[] = [
         replace: '',
       },
     ],
-    breaks: /I1: it cannot be opened/,
+    breaks: /I1: the folder cannot be opened/,
     look: async (changes) => killAtStatements({ only: ['upgrade'], pointsMax: 12, changes }),
   },
   {
@@ -71,7 +71,7 @@ export const diskControls: readonly LookControl[] = [
         replace: 'const unfinished = path;',
       },
     ],
-    breaks: /I1: it cannot be opened/,
+    breaks: /I1: the folder cannot be opened/,
     look: async (changes) => killAtCalls({ only: ['life'], calls: /encryption\.key/, changes }),
   },
   {

@@ -144,7 +144,7 @@ async function claimOnAndOn(work: { isPublishing: boolean }, counts: Counts): Pr
     const nowMs = world.nowMs();
     const held = settlements;
     settlements = await stage.once(async (tx) => {
-      const { replies, wentBack } = await settleAll(tx, held, nowMs);
+      const { replies, returnedCount: wentBack } = await settleAll(tx, held, nowMs);
       assert(replies.every(({ kind }) => kind === 'settled'));
       counts.back += wentBack;
       const lease = random(4) === 0 ? deadLease : ours;

@@ -7,7 +7,7 @@ import {
   bytesFor,
   Exchange,
   type ExchangeLimits,
-  Recall,
+  AbortGroups,
   type SenderResult,
   type SendOptions,
   type SendRequest,
@@ -44,8 +44,8 @@ export function createSender(options: SenderOptions): Sender {
   const deadlines = new Deadlines(world);
   const connections = new Connections({ ...options, limits, deadlines });
   const exchanges = new LinkedList<Exchange>();
-  const recall = new Recall();
-  const context = { world, limits, connections, deadlines, exchanges, recall };
+  const abortGroups = new AbortGroups();
+  const context = { world, limits, connections, deadlines, exchanges, abortGroups };
   const read = remember((url) => guard.read(url));
   let closed: Promise<void> | undefined;
 

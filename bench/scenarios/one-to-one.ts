@@ -2,7 +2,7 @@
 import type { Contender } from '../contenders/contender.ts';
 import { startBullMq, startForwarder, startPgBoss } from '../contenders/others.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';

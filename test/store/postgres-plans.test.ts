@@ -8,7 +8,7 @@ import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { repeated, toPostgres } from '../../src/store/postgres/connection/tx.ts';
 import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
-import { sharedPostgres } from '../postgres/shared.ts';
+import { sharedPostgres } from '../postgres/shared-server.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { fillLarge } from './fill-large.ts';
 import { findings, indexName, readPlan, type Indexes, type PlanNode } from './plan-findings.ts';

@@ -18,7 +18,7 @@ export interface FeedDeps {
 
 /**
  * Rows go through the store even with a single node: four small rows a second cost little
- * (bench/parts/streams.ts), and all nodes read them the same way.
+ * (bench/parts/live-view-cost.ts), and all nodes read them the same way.
  */
 export class Feed {
   readonly #deps: FeedDeps;

@@ -180,8 +180,8 @@ describe('openapi.yaml', () => {
       'body#/failedUrl must be a string, is a number',
       'body#/successUrl must be a string, is null',
     ]);
-    assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x&event=*')), [
-      'query.event must match the pattern "^[A-Za-z0-9_-]+(\\\\.[A-Za-z0-9_-]+)*$"',
+    assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x&event=')), [
+      'query.event must have at least 1 character, has 0',
     ]);
     assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x&callbackUrl=y&event=e')), [
       'query.callbackUrl is given 2 times, expected once',

@@ -10,7 +10,7 @@ import type { ExaminedServer } from '../../src/store/postgres/connection/examine
 import { freshDatabase } from '../postgres/database.ts';
 import { startPooler } from '../postgres/pooler.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { examine } from './examine.ts';
+import { examine } from './run-doctor.ts';
 
 describe('ringback doctor on PostgreSQL', () => {
   const key = randomBytes(32).toString('base64');

@@ -5,7 +5,13 @@ import { bounds } from '../document/bounds.ts';
 import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
-import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import type {
+  CallbackDefinition,
+  Contract,
+  Operation,
+  Unsubscribe,
+  Variant,
+} from '../model/contract.ts';
 import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
@@ -202,7 +208,10 @@ function exampleOf(sample: RequestSample): ExampleRequest {
   return { kind, method, target, headers, body };
 }
 
-function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackReport {
+export function reportCallback(
+  definition: CallbackDefinition,
+  holder: Pick<Tried, 'operation' | 'variant'>,
+): CallbackReport {
   const { label, target, method, event, repairs, unsubscribeStatus } = definition;
   const expressions = [...expressionsOf(target ?? []), ...expressionsOf(event)];
   return {
@@ -218,20 +227,33 @@ function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackR
     })),
     repairs,
     unsubscribeStatus,
-    inactive: neverRegistered(definition, tried),
+    inactive: neverRegistered(definition, holder),
   };
 }
 
 function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'unsubscribe') return [];
-  const { id, answer } = role;
-  const takes = id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
+  const takes = takenFrom(role);
   const undeclared = undeclaredErrors(operation);
   const words = securityWords(security);
   return [
-    { operationId, method, path, security: words, scope, takes, status: answer.status, undeclared },
+    {
+      operationId,
+      method,
+      path,
+      security: words,
+      scope,
+      takes,
+      status: role.answer.status,
+      undeclared,
+    },
   ];
+}
+
+/** Where an unsubscribe operation takes the subscriber id. */
+export function takenFrom({ id }: Unsubscribe): string {
+  return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
 function undeclaredErrors({ role, body, security, errors }: Operation): number[] {

@@ -14,7 +14,7 @@ import type { Idempotency } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
 import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
-import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
+import { choose, chosenAtSubscribe, expired, narrow, announceExpiry } from './controls.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
@@ -67,7 +67,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   switch (result.kind) {
     case 'created':
       context.changes.subscription(app.no, id);
-      tellExpiry(context, result.subscription);
+      announceExpiry(context, result.subscription);
       if (result.replaced === undefined) return { id, answer };
       context.changed(result.replaced, 'ended');
       context.changes.subscription(app.no, result.replaced);

@@ -1,4 +1,4 @@
-// The outlook: when the next lane is ready, and whether a large fan-out is in progress.
+// What to do next: when the next lane is ready, and whether a large fan-out is in progress.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
@@ -7,7 +7,7 @@ import { integer, maybe } from '../../sql/row.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 
-export const outlookSql = {
+export const nextWorkSql = {
   ready: `
     select no, app, concurrency, ready_ms from lane where ready_ms < 9007199254740991
     order by ready_ms, no limit ? + 0`,
@@ -24,7 +24,7 @@ export const outlookSql = {
     order by event limit 1`,
 } as const;
 
-export interface LooksAhead {
+export interface FindNextWork {
   /**
    * Ignores full lanes: a slot that becomes free triggers another claim. Undefined: no lane will
    * become ready.
@@ -33,11 +33,11 @@ export interface LooksAhead {
   isFanningOut(): boolean;
 }
 
-export function prepareOutlook(db: DatabaseSync, stalled: StalledFanOuts): LooksAhead {
-  const ready = db.prepare(outlookSql.ready);
+export function prepareNextWork(db: DatabaseSync, stalled: StalledFanOuts): FindNextWork {
+  const ready = db.prepare(nextWorkSql.ready);
   const readyMsOfApps = prepareReadyOfApps(db);
-  const fanOut = db.prepare(outlookSql.fanOut);
-  const otherFanOut = db.prepare(outlookSql.otherFanOut);
+  const fanOut = db.prepare(nextWorkSql.fanOut);
+  const otherFanOut = db.prepare(nextWorkSql.otherFanOut);
   return {
     readyMs: (slots) => {
       const most = slots.fullMax() + 1;
@@ -59,9 +59,9 @@ export function prepareOutlook(db: DatabaseSync, stalled: StalledFanOuts): Looks
  * lanes.
  */
 function prepareReadyOfApps(db: DatabaseSync): (slots: OfferSlots) => number | undefined {
-  const nextApp = db.prepare(outlookSql.nextApp);
-  const readyOfApp = db.prepare(outlookSql.readyOfApp);
-  const one = db.prepare(outlookSql.one);
+  const nextApp = db.prepare(nextWorkSql.nextApp);
+  const readyOfApp = db.prepare(nextWorkSql.readyOfApp);
+  const one = db.prepare(nextWorkSql.one);
   return (slots) => {
     let earliestMs: number | undefined;
     const see = (rows: Iterable<Row>): void => {
@@ -75,7 +75,7 @@ function prepareReadyOfApps(db: DatabaseSync): (slots: OfferSlots) => number | u
     const passedOver = new Set([...whole, ...unproven]);
     for (const no of proven) see(one.all(no));
     let app = 0;
-    for (let apps = 0; apps < limits.outlookAppsMax; apps += 1) {
+    for (let apps = 0; apps < limits.nextWorkAppsMax; apps += 1) {
       const row = nextApp.get(app);
       if (row === undefined) break;
       app = integer(row, 'app');

@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { changeRange, nextLimit, publishRange, type Seen } from './admission.ts';
+import { changeRange, nextLimit, publishRange, type LimitObservations } from './request-limit.ts';
 import { limits } from '../limits/limits.ts';
 
 const passedMs = limits.admissionLookMs;
@@ -11,7 +11,7 @@ for (const [kind, range] of Object.entries({ publishes: publishRange, changes: c
   const full = { longestMs: waitMs, refused: 1, passedMs };
   const quick = { longestMs: 0, refused: 0, passedMs };
 
-  function after(seen: Seen, rounds: number, limit: number): number {
+  function after(seen: LimitObservations, rounds: number, limit: number): number {
     return Array.from({ length: rounds }).reduce<number>(
       (now) => nextLimit(now, seen, range),
       limit,

@@ -1,22 +1,22 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { atOnce, byTurns, untilQuiet, type MakePace } from './pace.ts';
+import { sendAtOnce, sendEachTurn, sendWhenQuiet, type CreatePacer } from './batch-pacer.ts';
 
-describe('atOnce', () => {
+describe('sendAtOnce', () => {
   it('sends the batch and hands out results within the call', () => {
     const said: string[] = [];
-    const pace = atOnce(() => said.push('leave'));
-    pace.soon();
-    pace.handOut(() => said.push('out'));
+    const pacer = sendAtOnce(() => said.push('leave'));
+    pacer.requestSend();
+    pacer.handOut(() => said.push('out'));
     assert.deepEqual(said, ['leave', 'out']);
   });
 });
 
-describe('untilQuiet', () => {
+describe('sendWhenQuiet', () => {
   it('sends the batch at the end of the first turn that added nothing', () => {
-    const { said, ends, pace } = setUp(untilQuiet);
-    pace.soon();
-    pace.soon();
+    const { said, ends, pacer } = setUp(sendWhenQuiet);
+    pacer.requestSend();
+    pacer.requestSend();
     end(ends);
     assert.deepEqual(said, [], 'the second came in this turn');
     end(ends);
@@ -25,9 +25,9 @@ describe('untilQuiet', () => {
   });
 
   it('sends a lone item after one whole turn, each time', () => {
-    const { said, ends, pace } = setUp(untilQuiet);
+    const { said, ends, pacer } = setUp(sendWhenQuiet);
     for (const times of [1, 2]) {
-      pace.soon();
+      pacer.requestSend();
       end(ends);
       assert.equal(
         said.length,
@@ -40,24 +40,24 @@ describe('untilQuiet', () => {
   });
 
   it('sends the batch when it is large or some turns old, though each turn adds more', () => {
-    const { said, ends, pace } = setUp(untilQuiet);
-    for (let i = 0; i < 128; i += 1) pace.soon();
+    const { said, ends, pacer } = setUp(sendWhenQuiet);
+    for (let i = 0; i < 128; i += 1) pacer.requestSend();
     end(ends);
     assert.deepEqual(said, ['leave']);
     for (let turn = 0; turn < 17; turn += 1) {
       assert.deepEqual(said, ['leave'], `turn ${turn}`);
-      pace.soon();
-      pace.soon();
+      pacer.requestSend();
+      pacer.requestSend();
       end(ends);
     }
     assert.deepEqual(said, ['leave', 'leave']);
   });
 
   it('hands out results within the call, and work that this adds waits for its turn', () => {
-    const { said, ends, pace } = setUp(untilQuiet);
-    pace.handOut(() => {
+    const { said, ends, pacer } = setUp(sendWhenQuiet);
+    pacer.handOut(() => {
       said.push('out');
-      pace.soon();
+      pacer.requestSend();
     });
     assert.deepEqual(said, ['out']);
     end(ends);
@@ -66,31 +66,31 @@ describe('untilQuiet', () => {
   });
 });
 
-describe('byTurns', () => {
+describe('sendEachTurn', () => {
   it('sends the batch once, at the end of the turn, however often it is asked to', () => {
-    const { said, ends, pace } = setUp(byTurns);
-    pace.soon();
-    pace.soon();
+    const { said, ends, pacer } = setUp(sendEachTurn);
+    pacer.requestSend();
+    pacer.requestSend();
     assert.deepEqual(said, []);
     end(ends);
     assert.deepEqual(said, ['leave']);
-    pace.soon();
+    pacer.requestSend();
     end(ends);
     assert.deepEqual(said, ['leave', 'leave']);
   });
 
   it('sends the batch before handing out results, in order', () => {
-    const { said, ends, pace } = setUp(byTurns);
-    for (const name of ['first', 'second']) pace.handOut(() => said.push(name));
+    const { said, ends, pacer } = setUp(sendEachTurn);
+    for (const name of ['first', 'second']) pacer.handOut(() => said.push(name));
     end(ends);
     assert.deepEqual(said, ['leave', 'first', 'second']);
   });
 
   it('keeps work that is added while it hands out results for the end of the next turn', () => {
-    const { said, ends, pace } = setUp(byTurns);
-    pace.handOut(() => {
+    const { said, ends, pacer } = setUp(sendEachTurn);
+    pacer.handOut(() => {
       said.push('first');
-      pace.handOut(() => said.push('second'));
+      pacer.handOut(() => said.push('second'));
     });
     end(ends);
     assert.deepEqual(said, ['leave', 'first']);
@@ -100,22 +100,22 @@ describe('byTurns', () => {
 
   it('by default ends a turn after everything in that turn of the event loop', async () => {
     const said: string[] = [];
-    const pace = byTurns()(() => said.push('leave'));
-    pace.soon();
+    const pacer = sendEachTurn()(() => said.push('leave'));
+    pacer.requestSend();
     process.nextTick(() => said.push('tick'));
     await Promise.resolve().then(() => said.push('microtask'));
-    await new Promise<void>((resolve) => pace.handOut(resolve));
+    await new Promise<void>((resolve) => pacer.handOut(resolve));
     assert.equal(said.at(-1), 'leave');
     assert.deepEqual(said.toSorted(), ['leave', 'microtask', 'tick']);
   });
 });
 
-/** A pace whose turns end when the test says so. */
-function setUp(make: (atEnd: (body: () => void) => void) => MakePace) {
+/** A pacer whose turns end when the test says so. */
+function setUp(make: (atEnd: (body: () => void) => void) => CreatePacer) {
   const said: string[] = [];
   const ends: (() => void)[] = [];
-  const pace = make((body) => void ends.push(body))(() => said.push('leave'));
-  return { said, ends, pace };
+  const pacer = make((body) => void ends.push(body))(() => said.push('leave'));
+  return { said, ends, pacer };
 }
 
 /** Ends a turn; work that this adds runs at the end of the next one. */

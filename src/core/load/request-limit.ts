@@ -4,7 +4,7 @@
 import { limits } from '../limits/limits.ts';
 
 /** Observations since the last decision. */
-export interface Seen {
+export interface LimitObservations {
   /** The longest time that a request took, or has taken so far. */
   longestMs: number;
   /** Requests of this kind that were refused for lack of room. */
@@ -34,7 +34,7 @@ export const changeRange: LimitRange = {
 
 export function nextLimit(
   limit: number,
-  { longestMs, refused, passedMs }: Seen,
+  { longestMs, refused, passedMs }: LimitObservations,
   { least, most, waitMs }: LimitRange,
 ): number {
   if (longestMs > waitMs) return Math.max(Math.floor(limit * 0.75), least);

@@ -10,17 +10,17 @@ export async function endOfTurn(): Promise<void> {
 
 export type HandOut = (body: () => void) => void;
 
-export interface Pace {
+export interface BatchPacer {
   /** Asks to send a batch soon: there is work, or the store is free again. */
-  soon(): void;
+  requestSend(): void;
   handOut: HandOut;
 }
 
-/** Creates a pace; `leave` sends the batch. */
-export type MakePace = (leave: () => void) => Pace;
+/** Creates a pacer; `send` sends the batch. */
+export type CreatePacer = (send: () => void) => BatchPacer;
 
-export function atOnce(leave: () => void): Pace {
-  return { soon: leave, handOut: (body) => body() };
+export function sendAtOnce(send: () => void): BatchPacer {
+  return { requestSend: send, handOut: (body) => body() };
 }
 
 /**
@@ -29,36 +29,36 @@ export function atOnce(leave: () => void): Pace {
  * some turns. So clients that were just answered and publish again share the batch; otherwise one
  * publish often goes alone and the rest wait for it. The turn must be whole: the one in which the
  * first item arrived does not count. docs/performance.md has the figures, and those of SQLite,
- * where batches are cheap and gathering loses.
+ * where batches are cheap and waiting loses.
  */
-export function untilQuiet(atEnd: (body: () => void) => void = atEndOfTurn): MakePace {
-  return (leave) => {
+export function sendWhenQuiet(atEnd: (body: () => void) => void = atEndOfTurn): CreatePacer {
+  return (send) => {
     let asked = 0;
     let askedBefore = 0;
     let turns = 0;
-    const look = (): void => {
+    const check = (): void => {
       turns += 1;
       const isQuiet = asked === askedBefore;
-      if (isQuiet || asked >= gather.askedMax || turns > gather.turnsMax) {
+      if (isQuiet || asked >= quietLimits.askedMax || turns > quietLimits.turnsMax) {
         asked = 0;
-        leave();
+        send();
       } else {
         askedBefore = asked;
-        atEnd(look);
+        atEnd(check);
       }
     };
-    const soon = (): void => {
+    const requestSend = (): void => {
       asked += 1;
       if (asked > 1) return;
       askedBefore = 0; // The rest of this turn may still add work.
       turns = 0;
-      atEnd(look);
+      atEnd(check);
     };
-    return { soon, handOut: (body) => body() };
+    return { requestSend, handOut: (body) => body() };
   };
 }
 
-const gather = { askedMax: 128, turnsMax: 16 } as const;
+const quietLimits = { askedMax: 128, turnsMax: 16 } as const;
 
 /**
  * For a store on a thread of its own. Everything that one turn of the event loop added is sent
@@ -67,21 +67,21 @@ const gather = { askedMax: 128, turnsMax: 16 } as const;
  * alone, and all others wait for its fsync. docs/performance.md has the figures of this and its
  * alternatives.
  */
-export function byTurns(atEnd: (body: () => void) => void = atEndOfTurn): MakePace {
-  return (leave) => {
+export function sendEachTurn(atEnd: (body: () => void) => void = atEndOfTurn): CreatePacer {
+  return (send) => {
     let isAsked = false;
-    const soon = (): void => {
+    const requestSend = (): void => {
       if (isAsked) return;
       isAsked = true;
       atEnd(() => {
         isAsked = false;
-        leave();
+        send();
       });
     };
     const handOut: HandOut = (body) => {
-      soon();
+      requestSend();
       atEnd(body);
     };
-    return { soon, handOut };
+    return { requestSend, handOut };
   };
 }

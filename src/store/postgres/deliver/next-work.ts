@@ -1,8 +1,8 @@
-// The outlook: when the next lane is ready, and whether a large fan-out is running.
+// What to do next: when the next lane is ready, and whether a large fan-out is running.
 import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
-import type { Outlook } from '../../port/delivery-verbs.ts';
+import type { NextWork } from '../../port/delivery-verbs.ts';
 import { type Row, integer, maybe, one } from '../../sql/row.ts';
 import type { Done } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
@@ -44,7 +44,7 @@ function nextApp(after: string): string {
 
 const fanOut = 'select from fanout where event > $1 and event <> all($2::text[])';
 
-export const outlookSql = {
+export const nextWorkSql = {
   // Full lanes do not count: a freed slot triggers another look.
   ahead: `
     select exists (${fanOut}) as is_fanning_out, (
@@ -69,11 +69,11 @@ export const outlookSql = {
  * `readyMs` is undefined if no lane will ever be ready. Without slots it is unknown which lanes are
  * full, so only fan-outs are looked for.
  */
-export async function lookAhead(
+export async function findNextWork(
   tx: Tx,
   slots: OfferSlots | undefined,
   stalled: StalledFanOuts,
-): Promise<Outlook> {
+): Promise<NextWork> {
   const [row] = await ask(tx, slots, [stalled.upTo(), stalled.events()]);
   const ahead = one(row);
   const readyMs = slots && maybe(integer, ahead, 'ready_ms');
@@ -85,22 +85,22 @@ async function ask(
   slots: OfferSlots | undefined,
   passedOver: readonly [string, readonly string[]],
 ): Promise<readonly Row[]> {
-  if (slots === undefined) return tx.query(outlookSql.fanOut, passedOver);
+  if (slots === undefined) return tx.query(nextWorkSql.fanOut, passedOver);
   const room = [...passedOver, slotsJson(slots), slots.laneRoom];
   const { whole, unproven, proven } = slots.fullApps();
-  if (whole.length + unproven.length === 0) return tx.query(outlookSql.ahead, room);
+  if (whole.length + unproven.length === 0) return tx.query(nextWorkSql.ahead, room);
   const full = [...whole, ...unproven];
-  return tx.query(outlookSql.aheadByApp, [...room, full, proven, limits.outlookAppsMax, whole]);
+  return tx.query(nextWorkSql.aheadByApp, [...room, full, proven, limits.nextWorkAppsMax, whole]);
 }
 
 /**
- * The end of a transaction whose outlook travels with the commit. Until the answer is there, assume
+ * The end of a transaction whose next work travels with the commit. Until the answer is there, assume
  * that work is ready.
  */
-export function seenWith<T>(
-  outlook: Promise<Outlook>,
+export function withNextWork<T>(
+  nextWork: Promise<NextWork>,
   nowMs: number,
-  see: (outlook: Outlook) => T,
+  see: (nextWork: NextWork) => T,
 ): Pick<Done<T>, 'result' | 'whole'> {
-  return { result: see({ readyMs: nowMs, isFanningOut: true }), whole: outlook.then(see) };
+  return { result: see({ readyMs: nowMs, isFanningOut: true }), whole: nextWork.then(see) };
 }

@@ -1,4 +1,4 @@
-// What the service takes from the outside world; tests supply their own.
+// What the service takes from the external world; tests supply their own.
 import type { Logger } from 'pino';
 import type { LogFact } from '../core/telemetry/log-fact.ts';
 import type { Tracer } from '../core/telemetry/trace.ts';
@@ -7,7 +7,7 @@ import type { DialOptions } from '../egress/http/connect.ts';
 import type { Resolver } from '../egress/guard/resolve.ts';
 import type { OpenStore } from '../store/open/open.ts';
 
-export interface Outside {
+export interface ExternalDeps {
   world: World;
   log: Logger;
   logFact?: LogFact | undefined;

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { assessServer } from '../../src/cli/doctor/store-server.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openRing } from '../../src/engine/access/unlock.ts';
+import { openRing } from '../../src/engine/access/check-encryption-key.ts';
 import { openStore } from '../../src/store/open/open.ts';
 import type { ExaminedServer } from '../../src/store/postgres/connection/examine.ts';
 import { freshDatabase } from '../postgres/database.ts';

@@ -6,7 +6,7 @@ import type { Client } from 'pg';
 import { realWorld } from '../../src/core/base/world.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { repeated, toPostgres } from '../../src/store/postgres/connection/tx.ts';
-import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
+import { piecesSql } from '../../src/store/verbs/lists/search-queries.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
 import { sharedPostgres } from '../postgres/shared-server.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';

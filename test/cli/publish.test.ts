@@ -178,7 +178,7 @@ describe('ringback publish', () => {
         1,
         /^The payload violates the contract: body#\/payload\/message is required/,
       ],
-      [['a b', '{}'], 1, /body#\/event/],
+      [['e'.repeat(257), '{}'], 1, /body#\/event/],
       [['a', '{}', '--mesage', 'x'], 2, /did you mean "--message"\?/],
       [['--batch', 'x', '--wait'], 2, /^Cannot combine --batch with/],
       [['--batch', '/no/such/file'], 1, /^Cannot read "\/no\/such\/file"/],

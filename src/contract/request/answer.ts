@@ -1,5 +1,5 @@
-// Composes the response to a subscribe request from its shape. It is composed before the targets
-// are evaluated, since expressions may read it. Pointers create objects only, never lists or
+// Composes the response to a subscribe or an unsubscribe request from its shape. That of a subscribe
+// request is composed before the targets are evaluated, since expressions may read it. Pointers create objects only, never lists or
 // prototypes.
 import { withoutPrefix, writeId } from '../../core/base/id.ts';
 import { valueAt } from '../../core/base/pointer.ts';
@@ -16,6 +16,7 @@ export interface Answer {
   headers: Readonly<Record<string, string>>;
   /** JSON; undefined if the status allows no body. */
   body: JsonObject | undefined;
+  mediaType: string;
 }
 
 interface Composing {
@@ -39,10 +40,15 @@ export function composeAnswer(shape: AnswerShape, composing: Composing): Answer 
     return value === undefined ? [] : [[name, value] as const];
   });
   const headers = { ...Object.fromEntries(echoed), ...(location !== undefined && { location }) };
-  if (shape.status === 204 || shape.status === 205) {
-    return { status: shape.status, headers, body: undefined };
-  }
-  return { status: shape.status, headers, body: bestBody(shape, { ...composing, id }) };
+  const { status, mediaType } = shape;
+  const hasBody = status !== 204 && status !== 205;
+  const body = hasBody ? bestBody(shape, { ...composing, id }) : undefined;
+  return { status, headers, body, mediaType };
+}
+
+/** Of a request that makes no subscription: without the id and what belongs to it. */
+export function withoutId(shape: AnswerShape): AnswerShape {
+  return { ...shape, idPointers: [], secretPointer: undefined, location: undefined };
 }
 
 /**

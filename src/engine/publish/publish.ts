@@ -6,7 +6,7 @@ import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { endOfTurn } from '../../core/load/batch-pacer.ts';
-import { isEventName } from '../../core/domain/pattern.ts';
+import { isEventName, nameFault } from '../../core/domain/pattern.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
 import { bounds } from '../../contract/document/bounds.ts';
@@ -256,9 +256,7 @@ function refusedEvent(
 }
 
 function faultOfName(name: string): string | undefined {
-  if (!isEventName(name)) {
-    return 'is not an event name, expected segments of letters, digits, _ and -, joined by dots';
-  }
+  if (!isEventName(name)) return nameFault;
   if (!name.startsWith(ownPrefix)) return undefined;
   return `starts with "${ownPrefix}", which is reserved for Ringback’s own events`;
 }

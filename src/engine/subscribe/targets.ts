@@ -17,7 +17,7 @@ import { expressionsOf, type Template } from '../../contract/expression/template
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
 import type { DeclaredHeader } from '../../core/domain/callback-headers.ts';
-import { isEventPattern } from '../../core/domain/pattern.ts';
+import { isEventName, literalPattern, nameFault } from '../../core/domain/pattern.ts';
 import type { Callback } from '../../core/domain/subscription.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -125,7 +125,10 @@ function draft(
   return targets.map((target) => ({ ...none, field, headers, target: withQuery(target, query) }));
 }
 
-/** The event pattern of a callback: literal text, or text built from the request. */
+/**
+ * The event pattern of a callback: literal text, or text built from the request. A value of the
+ * request never makes a wildcard: only text of the document does.
+ */
 function eventOf(template: Template, exchange: ExpressionInput): string {
   let event = '';
   for (const part of template) {
@@ -140,12 +143,17 @@ function eventOf(template: Template, exchange: ExpressionInput): string {
     }
     event += value.text;
   }
-  if (isEventPattern(event)) return event;
-  const expected = 'expected segments of letters, digits, _ and -, joined by dots';
+  if (isEventName(event)) return isPattern(template) ? event : literalPattern(event);
   throw eventProblem(
     expressionsOf(template)[0],
-    `Cannot subscribe to event ${JSON.stringify(event)}: it is not an event name, ${expected}`,
+    `Cannot subscribe to event ${JSON.stringify(event)}: it ${nameFault}`,
   );
+}
+
+/** Whether the end, which can make it a wildcard, is text of the document. */
+function isPattern(template: Template): boolean {
+  const last = template.at(-1);
+  return last?.kind === 'text' && (template.length === 1 || last.text.endsWith('.*'));
 }
 
 function eventProblem(expression: Expression | undefined, message: string): Problem {

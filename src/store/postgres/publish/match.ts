@@ -13,6 +13,7 @@ import {
   type KnownRules,
   matchingPatterns,
 } from '../../rules/listeners.ts';
+import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { WroteNothing } from '../connection/failure.ts';
@@ -191,7 +192,7 @@ export async function matchSubscriptions(
   const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
   for (const row of rows.toSorted(byPosition)) {
     const callback = integer(row, 'callback');
-    const patterns = text(row, 'patterns').split(' ');
+    const patterns = readPatterns(text(row, 'patterns'));
     const lane = laneOnce(integer(row, 'lane'), lanes, () => toLane(row));
     const listener = { callback, lane, rules: undefined, patterns };
     found.get(integer(row, 'subscription'))?.push(listener);

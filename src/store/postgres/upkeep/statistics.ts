@@ -24,6 +24,7 @@ import { areListenersUnchanged } from '../publish/match.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Parameter } from '../connection/pipeline.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
+import { deleteBatch } from './delete-batch.ts';
 
 // Writes figures: those of apps at the end of every transaction, those of subscriptions on demand
 // or when too many have accumulated, each in one statement. They are the last rows that a
@@ -193,23 +194,18 @@ export const tidyStatisticsSql = {
       on conflict (subscription, minute) do update
       set ${increments('stat_subscription', ofSubscription)})
     select subscription from gone`,
-  oldOfApps: `
-    with old as materialized (
-      select app, minute, writer from stat_app where writer = 0 and minute > 0 and minute < $1::bigint
-      order by minute limit $2 for update skip locked)
-    delete from stat_app using old
-    where stat_app.app = old.app
-        and stat_app.minute = old.minute
-        and stat_app.writer = old.writer
-    returning stat_app.app`,
-  oldOfSubscriptions: `
-    with old as materialized (
-      select subscription, minute from stat_subscription where minute % ${coarseMinutes} = 0 and minute < $1::bigint
-      order by minute limit $2 for update skip locked)
-    delete from stat_subscription using old
-    where stat_subscription.subscription = old.subscription
-        and stat_subscription.minute = old.minute
-    returning stat_subscription.subscription`,
+  oldOfApps: deleteBatch({
+    table: 'stat_app',
+    key: ['app', 'minute', 'writer'],
+    where: 'writer = 0 and minute > 0 and minute < $1::bigint',
+    order: 'minute',
+  }),
+  oldOfSubscriptions: deleteBatch({
+    table: 'stat_subscription',
+    key: ['subscription', 'minute'],
+    where: `minute % ${coarseMinutes} = 0 and minute < $1::bigint`,
+    order: 'minute',
+  }),
 } as const;
 
 export async function tidyStatistics(

@@ -12,6 +12,7 @@ import {
   type KnownRules,
   matchingPatterns,
 } from '../../rules/listeners.ts';
+import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import type { LanesMet } from '../transaction/edit.ts';
@@ -88,9 +89,7 @@ export function prepareMatch(db: DatabaseSync): Match {
 }
 
 function matches(row: Row, hearing: readonly string[]): boolean {
-  return text(row, 'patterns')
-    .split(' ')
-    .some((pattern) => hearing.includes(pattern));
+  return readPatterns(text(row, 'patterns')).some((pattern) => hearing.includes(pattern));
 }
 
 function meet(row: Row, lanes: LanesMet): Lane {

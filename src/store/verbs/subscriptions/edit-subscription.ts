@@ -1,6 +1,7 @@
 // Edits a subscription: pause and resume, targets, patterns, secrets and controls; all changes of
 // one edit or none.
 import { strict as assert } from 'node:assert';
+import { readPatterns, writePatterns } from '../../sql/pattern-list.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first } from '../../sql/statement.ts';
@@ -95,7 +96,7 @@ function* setEvents(
   const { appNo, contract, version: born } = subscription;
   for (const { position, events } of changes) {
     const { callback, lane } = yield* callbackAt(position, { no, subscription });
-    yield* all(editSubscriptionSql.events, callback, events.join(' '));
+    yield* all(editSubscriptionSql.events, callback, writePatterns(events));
     if (lane === undefined) continue;
     yield* changePatterns({ appNo, contract, events, callback, lane, born }, nowMs);
   }
@@ -138,7 +139,7 @@ function* callbackAt(position: number, { no, subscription: { id } }: Found): Scr
   assert(row !== undefined, `Cannot edit callback ${position} of "${id}": there is none`);
   return {
     callback: integer(row, 'no'),
-    events: text(row, 'event').split(' '),
+    events: readPatterns(text(row, 'event')),
     url: maybe(text, row, 'url'),
     lane: maybe(integer, row, 'lane'),
   };

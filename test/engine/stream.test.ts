@@ -1,7 +1,7 @@
 // The live view on a simulated clock: which frames a client gets, when, and their content.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyDigest, noCounts, writeDigest } from '../../src/core/domain/digest.ts';
+import { emptyDigest, noCounts, writeDigest } from '../../src/core/domain/change-digest.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { Frame } from '../../src/engine/live/frame.ts';
 import { StreamHub, type StreamHandle, type Watcher } from '../../src/engine/live/stream.ts';

@@ -11,7 +11,7 @@ import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { retryDelivery } from '../../src/store/verbs/deliveries/retry-delivery.ts';
 import { unsubscribe } from '../../src/store/verbs/subscriptions/end-subscription.ts';
-import { keepApart } from '../postgres/shared.ts';
+import { keepApart } from '../postgres/shared-server.ts';
 import { claimOn, openStage, publishOn, until, world, type Stage } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
 

@@ -1,7 +1,7 @@
 // `ringback subscribe`: subscribes a callback URL, and prints what its receiver needs. The secret
 // can be shown again with `ringback subscriptions SUB --secret`.
 import type { Client, Controls, Subscribed } from '../../client/client.ts';
-import { durationMs } from '../../core/base/written-time.ts';
+import { durationMs } from '../../core/base/parse-time.ts';
 import { isWildcard } from '../../core/domain/pattern.ts';
 import type { Invocation } from '../declare/command.ts';
 import { expectId } from '../service/id-kind.ts';

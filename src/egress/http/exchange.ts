@@ -6,7 +6,7 @@ import type { World } from '../../core/base/world.ts';
 import type { Header, SendResult } from '../../core/domain/attempt.ts';
 import type { CallbackUrl } from '../guard/guard.ts';
 import type { AnswerHead } from './answer-reader.ts';
-import { keepHeaders, KeptBody } from './answer.ts';
+import { keepHeaders, KeptBody } from './stored-response.ts';
 import { type ConnectionUser, type Connection, ConnectionGone } from './connection.ts';
 import type { Connections, ConnectionRequest } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';

@@ -36,7 +36,7 @@ export interface SenderOptions extends DialOptions {
   readonly limits?: Partial<ConnectionLimits & ExchangeLimits>;
 }
 
-// As fast as a bare undici dispatch, which does less (bench/parts/send.ts, docs/performance.md).
+// As fast as a bare undici dispatch, which does less (bench/parts/sender-cost.ts, docs/performance.md).
 // Parsing the URL for each request, and sets in place of the linked lists, cost a fifth of that.
 export function createSender(options: SenderOptions): Sender {
   const { guard, world } = options;

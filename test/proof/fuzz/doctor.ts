@@ -1,5 +1,5 @@
 // Runs `ringback doctor` on a store that has been fuzzed. The only name it looks up is localhost.
-import { patienceMs, startChild } from '../../cli/child.ts';
+import { patienceMs, startChild } from '../../cli/ringback-process.ts';
 import { isObject } from './schema-errors.ts';
 import { asJson } from './request.ts';
 

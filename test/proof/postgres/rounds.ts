@@ -1,6 +1,6 @@
 // Inflicts fault after fault under load, with figures for each kind: refusals, and the time to recover. At the end,
 // every acknowledged event must be found.
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import type { Finding } from '../finding.ts';
 import type { SourceChange } from '../controls/change-source.ts';
 import { wrongOrder, type Fault } from './faults.ts';

@@ -1,6 +1,6 @@
 // A sync fails under the real service. The process must end, because it no longer knows what is on the disk. For other
 // faults around a node, see ../faults.
-import { patienceMs } from '../../cli/child.ts';
+import { patienceMs } from '../../cli/ringback-process.ts';
 import { onNode, publish, settled, subscribe, type Changes } from '../faults/node.ts';
 import type { Finding } from '../finding.ts';
 

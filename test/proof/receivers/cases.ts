@@ -1,6 +1,6 @@
 // All hostile receivers of the proof, by the kind of port that they listen on.
-import { behaviours, type Behaviour } from '../../egress/behaviours.ts';
-import { secureBehaviours, type Shown } from '../../egress/secure-behaviours.ts';
+import { behaviours, type Behaviour } from '../../egress/receiver-behaviours.ts';
+import { secureBehaviours, type Shown } from '../../egress/tls-behaviours.ts';
 
 export type ReceiverKind = 'http' | 'https' | 'deaf' | 'absent';
 

@@ -1,8 +1,8 @@
 // One receiver hangs, with far more events than the node has slots: measures how many slots it holds, and checks that
 // its neighbours are served meanwhile.
-import { newFolder } from '../../cli/child.ts';
+import { newFolder } from '../../cli/ringback-process.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
-import { makeCertificates } from '../../egress/secure-behaviours.ts';
+import { makeCertificates } from '../../egress/tls-behaviours.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { cases } from './cases.ts';

@@ -1,6 +1,6 @@
 // Checks the run against the catalogue of hostile receivers: every outcome, every time that a slot was held, and the
 // resources of the process afterwards.
-import { meaningOf } from '../../egress/behaviours.ts';
+import { meaningOf } from '../../egress/receiver-behaviours.ts';
 import type { Finding } from '../finding.ts';
 import { isWhole, titleOf, type Case } from './cases.ts';
 import type { Alike } from './record.ts';

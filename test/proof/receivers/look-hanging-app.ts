@@ -2,7 +2,7 @@
 // Prints a finding about the deliveries of the other app. The argument is how many ms to wait for them.
 import { start } from '../../api/harness.ts';
 import { startHangingApp } from '../../e2e/hanging-app.ts';
-import { inTime } from '../../e2e/tally.ts';
+import { inTime } from '../../e2e/awaitable-count.ts';
 import type { Finding } from '../finding.ts';
 
 const holes = 640;

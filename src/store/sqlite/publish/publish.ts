@@ -13,7 +13,7 @@ import {
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, Idempotency } from '../../port/store.ts';
 import { integer, bytes, text, maybe, one } from '../../sql/row.ts';
-import { reachOf } from '../../verbs/lists/spans.ts';
+import { reachOf } from '../../verbs/lists/slices-in-time.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { leaveNotice } from '../../verbs/shared/notices.ts';
 import type { Edit, EditContext, PublishMemo } from '../transaction/edit.ts';

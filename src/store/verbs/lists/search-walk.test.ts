@@ -6,8 +6,8 @@ import type { Position } from '../../sql/cursor.ts';
 import type { Row } from '../../sql/row.ts';
 import type { Repeated, Statement, Value } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
-import type { Ask, Step, Stretch } from './walk.ts';
-import { newestFirst, walkStretches } from './walk.ts';
+import type { Ask, Step, Stretch } from './search-walk.ts';
+import { newestFirst, walkStretches } from './search-walk.ts';
 
 /** A row in one of the places, as in a table. */
 interface Placed extends Position {

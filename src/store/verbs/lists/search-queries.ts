@@ -4,7 +4,7 @@
 import { waits } from '../../sql/end-states.ts';
 import type { Value } from '../../sql/statement.ts';
 import { valuesOf, type SearchFilter } from './search-filter.ts';
-import type { Ask, Piece } from './walk.ts';
+import type { Ask, Piece } from './search-walk.ts';
 
 /**
  * ?1 tag, ?2 and ?3 below, ?4 from, ?5 rows; ?6 app, ?7 slice, ?8 lane; from ?9 on see `valuesOf`.

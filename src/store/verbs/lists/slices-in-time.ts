@@ -6,7 +6,7 @@ import { waits, type Bounds } from '../../sql/end-states.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { all, forEach, type Value, type Script } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
-import type { Step, Stretch } from './walk.ts';
+import type { Step, Stretch } from './search-walk.ts';
 import { firstIdAt, timeOf } from '../../../core/base/id.ts';
 
 /** Characters of an id that change about every nine hours: an era. */

@@ -50,13 +50,10 @@ const rows: readonly Row[] = [
       `${operation}/requestBody/content/application~1json/schema/oneOf/0/$ref`,
       '#/components/schemas/SubscribeBody',
     ),
-    says('/components/schemas/SubscribeBody', {
-      type: 'object',
-      required: ['callbackUrl'],
-      properties: {
-        callbackUrl: { type: 'string', format: 'uri' },
-        'x-ringback': { $ref: '#/components/schemas/Controls' },
-      },
+    says('/components/schemas/SubscribeBody/required', ['callbackUrl']),
+    says('/components/schemas/SubscribeBody/properties/callbackUrl', {
+      type: 'string',
+      format: 'uri',
     }),
   ],
   [

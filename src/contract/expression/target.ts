@@ -43,7 +43,9 @@ export function buildTargets(template: Template, exchange: ExpressionInput): rea
 
 /** Inserts the event name of one delivery into a target. */
 export function fillEvent(url: string, eventName: string): string {
-  return url.replaceAll(placeholder, () => encodeComponent(eventName));
+  // URL parsers read `%2E` as a dot: a path would lead upwards.
+  const text = /^\.{1,2}$/u.test(eventName) ? eventName.replaceAll('.', '%2E') : eventName;
+  return url.replaceAll(placeholder, () => encodeComponent(text));
 }
 
 /** Adds a pair to a query, percent-encoded. */

@@ -5,8 +5,6 @@ import type { Fault } from '../../core/errors/problem.ts';
 import { redact } from '../../core/secrets/redact.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Message } from '../expression/evaluate.ts';
-import type { Expression } from '../expression/expression.ts';
-import { expressionsOf } from '../expression/template.ts';
 import type { Encoding, Operation, Parameter, Variant } from '../model/contract.ts';
 import { coveringType, essenceOf, isJson } from '../model/media.ts';
 import { chooseVariant } from '../model/variants.ts';
@@ -49,7 +47,7 @@ export function readRequest(operation: Operation, raw: RawRequest): Reading {
     if (choice.kind !== 'chosen') return { ...choice, kind: 'no_variant' };
     variant = choice.variant;
   }
-  if (variant === undefined || readsBody(variant)) faults.push(...body.check(work));
+  faults.push(...body.check(work));
   return faults.length === 0 ? { kind: 'valid', message, variant } : invalid(faults);
 }
 
@@ -202,15 +200,4 @@ function readAs(mediaType: string, value: unknown, shape: FormShape): BodyReadin
 function prefixed(field: string, fault: Fault): Fault {
   const hash = field === 'body' && fault.field !== '' ? '#' : '';
   return { ...fault, field: field + hash + fault.field };
-}
-
-/** A variant that reads nothing of the body accepts any body. */
-function readsBody({ name, needs, needsAny, callbacks }: Variant): boolean {
-  const expressions: readonly Expression[] = [
-    ...needs,
-    ...needsAny,
-    ...callbacks.flatMap(({ target, event }) => [target ?? [], event].flatMap(expressionsOf)),
-  ];
-  if (name === '') return true;
-  return expressions.some((one) => one.kind === 'body' && one.from === 'request');
 }

@@ -76,7 +76,13 @@ interface Composing {
 }
 
 function compose(deps: AttemptRequestDeps, { leased, target, nowMs }: Composing): Draft {
-  const { definition, secrets: known, headers: always, expiring } = deps.prepare(target);
+  const {
+    definition,
+    secrets: known,
+    headers: always,
+    expiring,
+    secretQuery,
+  } = deps.prepare(target);
   const secrets = validSecrets(known, nowMs);
   const current = expiring.filter(({ expiresMs }) => expiresMs > nowMs);
   const added = current.length === 0 ? always : [...always, ...current.map((one) => one.header)];
@@ -100,7 +106,7 @@ function compose(deps: AttemptRequestDeps, { leased, target, nowMs }: Composing)
   const url = fillEvent(target.url, leased.eventName);
   const { timeoutMs = deps.timeoutMs } = target.controls;
   const { appNo: app, method } = target;
-  const request = { app, method, url, headers, body, timeoutMs };
+  const request = { app, method, url, secretQuery, headers, body, timeoutMs };
   const untilMs = Math.min(
     (timestampS + 1) * 1000,
     ...secrets.map(({ expiresMs = Infinity }) => expiresMs),

@@ -19,6 +19,7 @@ export interface PreparedTarget {
   headers: readonly Header[];
   /** Headers that are sent until they expire. */
   expiring: SentHeaders['expiring'];
+  secretQuery: string;
 }
 
 /** Throws whenever secrets or headers cannot be unsealed; the failure is not cached. */
@@ -48,7 +49,7 @@ export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Pr
     const made = {
       definition: definitionOf(target),
       secrets: secrets instanceof Uint8Array ? openSecrets(ring, owner, secrets) : secrets,
-      ...headersOf(openHeaders(ring, owner, headers), target.definition),
+      ...headersOf(openHeaders(ring, owner, headers), target),
     };
     target[prepared] = made;
     target.secrets = made.secrets;

@@ -7,8 +7,7 @@ import { holderOf, type Leased } from '../../core/domain/delivery.ts';
 import { classify, errorOf, goneStatus, type Outcome } from '../../core/domain/outcome.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Sender } from '../../egress/http/send.ts';
-import type { AttemptRecord, Settlement } from '../../store/port/delivery-verbs.ts';
-import type { KnownTarget } from '../targets/prepared-target.ts';
+import type { AttemptRecord, Settlement, Target } from '../../store/port/delivery-verbs.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
 import { requestOf, type AttemptRequestDeps } from './attempt-request.ts';
 import type { Confirmation, Confirmer } from './confirmation.ts';
@@ -80,7 +79,7 @@ function stand(
 
 interface Standing {
   kind: 'standing';
-  target: KnownTarget;
+  target: Target;
   passage: Passage;
 }
 
@@ -99,7 +98,7 @@ async function approach(deps: DeliverDeps, leased: Leased): Promise<Standing | U
 
 interface Attempting {
   leased: Leased;
-  target: KnownTarget;
+  target: Target;
   passage: Passage;
   confirmation: Confirmation;
   signal: AbortSignal;
@@ -214,7 +213,7 @@ function unsent(it: Unsent, nowMs: number): Settling {
 
 interface Sending {
   leased: Leased;
-  target: KnownTarget;
+  target: Target;
   passage: Passage;
   sent: Sent;
   /**
@@ -263,7 +262,7 @@ function messageOf(result: SendResult, path: string | undefined): string | undef
   return path !== undefined && failure !== undefined ? `${path}; ${failure}` : (path ?? failure);
 }
 
-function wantsNoMore({ prepare }: DeliverDeps, target: KnownTarget, result: SendResult): boolean {
+function wantsNoMore({ prepare }: DeliverDeps, target: Target, result: SendResult): boolean {
   if (result.kind !== 'answered') return false;
   return result.status === unsubscribeStatusOf(prepare(target).definition);
 }

@@ -5,25 +5,23 @@
 // targets in regular use, and its own would grow old, so that V8 had to collect them from the old
 // generation. So targets seen once go into a small queue; one that was evicted from it and is asked
 // for again while its name is still known joins the main cache (the "2Q" algorithm of databases).
-// Evicted targets without settings of their own are packed.
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
-import { PackedTargets } from './packed-targets.ts';
-import type { KnownTarget } from './prepared-target.ts';
+import type { Target } from '../../store/port/delivery-verbs.ts';
 import { TargetReads, type Found, type Look, type TargetReadsDeps } from './target-reads.ts';
 
 export interface TargetCache {
   /** The cached target of this version or a later one. */
-  known(callback: number, version: number): KnownTarget | undefined;
+  known(callback: number, version: number): Target | undefined;
   /** The same, read from the store if necessary; undefined: it does not exist. */
-  find(callback: number, version: number): Promise<KnownTarget | undefined>;
+  find(callback: number, version: number): Promise<Target | undefined>;
   /**
    * The result of a read that began at `sinceMs` (by `elapsedMs`) or later; Infinity: of one that
    * begins now.
    */
   look(callback: number, sinceMs: number): Promise<Look>;
   /** Whether the target is known to be current. False if it was evicted. */
-  isCurrent(target: KnownTarget): boolean;
+  isCurrent(target: Target): boolean;
   /** The app of a callback, if its target was found recently. */
   appOf(callback: number): number | undefined;
   /** The subscription has changed. */
@@ -35,35 +33,21 @@ export type TargetCacheDeps = Omit<TargetReadsDeps, 'onFound'>;
 export function createTargetCache(deps: TargetCacheDeps): TargetCache {
   /** The apps of evicted callbacks. */
   const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
-  const packed = new PackedTargets();
-  const dropped = (callback: number, found: Found): void => {
-    owners.set(callback, found.target.appNo);
-    packed.add(found);
-  };
+  const dropped = (callback: number, found: Found): void =>
+    void owners.set(callback, found.target.appNo);
   const staying = new NewestMap<number, Found>(limits.targetCacheEntriesMax, dropped);
   const passing = new NewestMap<number, Found>(limits.targetsSeenOnceMax, dropped);
-  const keep = (found: Found): Found => {
-    const { callback } = found.target;
-    const stays = staying.has(callback) || (!passing.has(callback) && owners.delete(callback));
-    (stays ? staying : passing).set(callback, found);
-    return found;
-  };
-  const here = (callback: number): Found | undefined =>
+  const known = (callback: number): Found | undefined =>
     staying.get(callback) ?? passing.get(callback);
-  const known = (callback: number): Found | undefined => here(callback) ?? unpacked(callback);
-  const unpacked = (callback: number): Found | undefined => {
-    const found = packed.get(callback);
-    return found && keep(found);
-  };
   const onFound = (found: Found): void => {
     const { callback, version } = found.target;
     // Of two reads, the one that began first may end last.
     if ((known(callback)?.target.version ?? 0) > version) return;
-    packed.delete(callback);
-    keep(found);
+    const stays = staying.has(callback) || (!passing.has(callback) && owners.delete(callback));
+    (stays ? staying : passing).set(callback, found);
   };
   const reads = new TargetReads({ ...deps, onFound });
-  const knownAs = (callback: number, version: number): KnownTarget | undefined =>
+  const knownAs = (callback: number, version: number): Target | undefined =>
     upTo(known(callback)?.target, version);
 
   return {
@@ -87,22 +71,20 @@ export function createTargetCache(deps: TargetCacheDeps): TargetCache {
       return reads.look(callback, isLateEnough ? inFlight : reads.begin(callback));
     },
     isCurrent: ({ callback, version }) => known(callback)?.target.version === version,
-    appOf: (callback) =>
-      here(callback)?.target.appNo ?? owners.get(callback) ?? unpacked(callback)?.target.appNo,
+    appOf: (callback) => known(callback)?.target.appNo ?? owners.get(callback),
     forget: (subscription) => {
       reads.changed(subscription);
-      packed.forget(subscription);
       for (const some of [staying, passing]) {
         for (const [callback, found] of some) {
           if (found.target.subscription !== subscription) continue;
           some.delete(callback);
-          owners.set(callback, found.target.appNo);
+          dropped(callback, found);
         }
       }
     },
   };
 }
 
-function upTo(target: KnownTarget | undefined, version: number): KnownTarget | undefined {
+function upTo(target: Target | undefined, version: number): Target | undefined {
   return target !== undefined && target.version >= version ? target : undefined;
 }

@@ -262,13 +262,6 @@ export const limits = {
    */
   targetCacheEntriesMax: 10_000,
   targetsSeenOnceMax: 512,
-  /**
-   * Compact copies of many more targets. All are dropped after this many subscriptions have
-   * changed.
-   */
-  targetsPackedMax: 131_072,
-  targetPackedBytesMax: 382,
-  targetsChangedMax: 10_000,
   /** How often a node renews its heartbeat, and how soon it retries after a failure. */
   heartbeatEveryMs: 10_000,
   heartbeatAgainMs: 1_000,

@@ -115,11 +115,11 @@ export function unpackAnnounced(parcel: Parcel): FreshDelivery[] {
 
 /** `announced`: the deliveries that were announced before; they are not sent twice. */
 export function packWritten(
-  { settled, edits, fresh, outlook, worked }: Written,
+  { settled, edits, fresh, nextWork, worked }: Written,
   announced?: readonly FreshDelivery[],
 ): Parcel {
   const to = new Packing();
-  to.list.push(outlook);
+  to.list.push(nextWork);
   packSettled(to, settled);
   to.list.push(edits.length);
   for (const reply of edits) packEdited(to, reply);
@@ -138,7 +138,7 @@ export function unpackWritten(parcel: Parcel, announced?: readonly FreshDelivery
   };
   return {
     kind: 'written',
-    outlook: from.next(),
+    nextWork: from.next(),
     settled: unpackSettled(from),
     edits: from.nextFew(() => unpackEdited(from)),
     fresh: from.next<boolean>() ? before() : unpackFresh(from),

@@ -10,9 +10,9 @@ import { parseArgs } from 'node:util';
 import { onDatabases } from './contenders/on-databases.ts';
 import { startDatabases } from './harness/databases.ts';
 import { measure, openStage, type Measured } from './harness/measure.ts';
-import { printOutcome } from './harness/print.ts';
+import { printOutcome } from './harness/print-outcome.ts';
 import { inRounds } from './harness/rounds.ts';
-import { ratiosOf, spreadOf } from './harness/spread.ts';
+import { ratiosOf, spreadOf } from './harness/round-statistics.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

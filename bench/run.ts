@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/base/world.ts';
 import { checkout, machine } from '../test/proof/report/place.ts';
 import { isHeld, type Scenario } from './harness/outcome.ts';
-import { printOutcome } from './harness/print.ts';
+import { printOutcome } from './harness/print-outcome.ts';
 import { keepRun, writePages } from './report/files.ts';
 import type { ScenarioRun } from './report/page.ts';
 import { scenarios } from './scenarios/all.ts';

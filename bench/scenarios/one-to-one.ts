@@ -1,7 +1,7 @@
 // End to end, one event to one receiver: from the first publish to the last arrival.
 import { onDatabases, type Start } from '../contenders/on-databases.ts';
 import { startBullMq, startForwarder, startPgBoss } from '../contenders/others.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';

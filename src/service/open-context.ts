@@ -6,7 +6,7 @@ import type { App } from '../core/domain/app.ts';
 import { createGuard } from '../egress/guard/guard.ts';
 import { systemResolver } from '../egress/guard/resolve.ts';
 import { ensureDefaultApp } from '../engine/access/apps.ts';
-import { openRing } from '../engine/access/unlock.ts';
+import { openRing } from '../engine/access/check-encryption-key.ts';
 import { createQuotas } from '../engine/admission/quotas.ts';
 import type { Context } from '../engine/context.ts';
 import { createInvalidation, type Invalidation } from '../engine/deliver/start-delivering.ts';

@@ -818,8 +818,8 @@ function idIn({ json, status, text }: Answer): string {
   return String(json['subscriberId']);
 }
 
-async function newKey(on: Running, wish: object): Promise<string> {
-  const answer = await on.call(post('/keys', { name: 'k', scopes: ['subscribe'], ...wish }));
+async function newKey(on: Running, fields: object): Promise<string> {
+  const answer = await on.call(post('/keys', { name: 'k', scopes: ['subscribe'], ...fields }));
   assert.equal(answer.status, 201, answer.text);
   return String(answer.json['key']);
 }

@@ -10,8 +10,8 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { subscribe } from '../e2e/stage.ts';
-import { newFolder, startChild, type Folder } from './child.ts';
-import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+import { newFolder, startChild, type Folder } from './ringback-process.ts';
+import { errorOf, startCommanded, type Commanded } from './command-stage.ts';
 import { isColoured, noTerminal } from './pty.ts';
 
 let commanded: Commanded;

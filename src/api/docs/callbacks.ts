@@ -2,15 +2,12 @@
 // document only adds descriptions and schemas.
 import type { JsonObject } from '../../contract/document/document.ts';
 import type { CallbackDefinition, Operation, Variant } from '../../contract/model/contract.ts';
-import {
-  type CallbackReport,
-  describeVariant,
-  type VariantReport,
-} from '../../contract/report/report.ts';
+import { type CallbackReport, reportCallback } from '../../contract/report/report.ts';
+import { joinWords, sourceParts, type Words } from '../../contract/report/words.ts';
 import { exampleView } from './example.ts';
-import { type Fragment, type Html, html, table } from './html.ts';
+import { type Fragment, type Html, html, table, wordsView } from './html.ts';
 import { prose } from './prose.ts';
-import { readableSchema, schemaView } from './schema.ts';
+import { readableSchema, schemaView, sentence } from './schema.ts';
 import {
   type View,
   jsonFirst,
@@ -27,9 +24,11 @@ export function variantsView(
   variants: readonly Variant[],
 ): Fragment {
   const rows = variants.map((variant) => {
-    const { name, status, ...report } = describeVariant({ operation, variant });
+    const { name, answer } = variant;
     const link = html`<a href="#${anchorOf(view, operation, variant)}"><code>${name}</code></a>`;
-    return { cells: [link, needsWords(report), html`<span class="status">${status}</span>`] };
+    return {
+      cells: [link, needsView(variant), html`<span class="status">${answer.status}</span>`],
+    };
   });
   return [
     html`<section class="variants">
@@ -48,43 +47,39 @@ export function variantsView(
 
 /** One variant without its example. An operation without variants has a single unnamed one. */
 export function variantView(view: View, operation: Operation, variant: Variant): Html {
-  const report = describeVariant({ operation, variant });
-  const { name, status } = report;
+  const { name, answer, callbacks } = variant;
   const head =
     name === ''
       ? html`<h4>Callbacks</h4>`
       : html`<h4 id="${anchorOf(view, operation, variant)}">Variant <code>${name}</code></h4>
           <p>
-            Requires ${needsWords(report)}. Responds with <span class="status">${status}</span>.
+            Requires ${needsView(variant)}. Responds with
+            <span class="status">${answer.status}</span>.
           </p>`;
-  const callbacks = variant.callbacks.map((definition, index) =>
-    callbackView(view, operation, { definition, report: report.callbacks[index] }),
-  );
-  return html`<section>${head} ${callbacks}</section>`;
+  return html`<section>
+    ${head} ${callbacks.map((one) => callbackView(view, one, { operation, variant }))}
+  </section>`;
 }
 
 function anchorOf(view: View, { operationId }: Operation, { name }: Variant): string {
   return `${view.anchors.get(operationId) ?? ''}-variant-${slug(name)}`;
 }
 
-function needsWords({ needs, needsAny }: Pick<VariantReport, 'needs' | 'needsAny'>): string {
-  const any = needsAny.length === 0 ? [] : [`at least one of ${needsAny.join(', ')}`];
-  return [...needs, ...any].join(' and ');
-}
-
-interface Callback {
-  definition: CallbackDefinition;
-  report: CallbackReport | undefined;
+function needsView({ needs, needsAny }: Variant): Fragment {
+  const any: Words = ['at least one of ', ...joinWords(needsAny.map(sourceParts), ', ')];
+  const all = [...needs.map(sourceParts), ...(needsAny.length === 0 ? [] : [any])];
+  return wordsView(joinWords(all, ' and '));
 }
 
 function callbackView(
   view: View,
-  operation: Operation,
-  { definition, report }: Callback,
-): Fragment {
-  if (report === undefined) return undefined;
+  definition: CallbackDefinition,
+  holder: { operation: Operation; variant: Variant },
+): Html {
   const { id, label } = definition;
-  const called = writtenCallback(view.root, view.written(operation)?.operation ?? {}, id);
+  const report = reportCallback(definition, holder);
+  const written = view.written(holder.operation)?.operation ?? {};
+  const called = writtenCallback(view.root, written, id);
   return html`<div class="callback">
     <p class="callback-head">
       <span class="words">Callback</span> <code class="label">${label}</code>
@@ -115,7 +110,7 @@ function targetView({ id, label }: CallbackDefinition, report: CallbackReport): 
   const why =
     inactive === undefined
       ? undefined
-      : html`<p class="inactive"><strong>Inactive.</strong> ${inactive}</p>`;
+      : html`<p class="inactive"><strong>Inactive.</strong> ${sentence(inactive)}.</p>`;
   return html`<span class="target">${verb}${templateView(key ?? written)}</span> ${notes} ${why}`;
 }
 

@@ -3,14 +3,10 @@
 import { at } from '../../contract/document/ref-node.ts';
 import type { Operation, Parameter, Scheme, Variant } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
-import {
-  draftRequest,
-  writeBody,
-  type RequestDraft,
-} from '../../contract/sample/sample-request.ts';
+import { draftRequest, type RequestDraft } from '../../contract/sample/sample-request.ts';
 import { exampleAt } from '../../contract/sample/sample.ts';
 import { html, type Fragment, type Html } from './html.ts';
-import { quote, variableFor, type Piece } from './shell.ts';
+import { quote, variableFor, type ShellPart } from './shell.ts';
 import { printJson, printValue } from './value.ts';
 import { jsonFirst, type View, entriesOf, objectAt } from './view.ts';
 
@@ -72,7 +68,7 @@ export function curl(view: View, operation: Operation, variant?: Variant): strin
 interface Value {
   parameter: Parameter;
   name: string;
-  piece: Piece;
+  piece: ShellPart;
 }
 
 /** Only the reader knows a value that the document does not describe. */
@@ -88,7 +84,11 @@ function methodOption(method: string): string {
   return method === 'HEAD' ? '-I ' : `-X ${method} `;
 }
 
-function urlOf({ path }: Operation, values: readonly Value[], key: readonly Piece[]): Piece[] {
+function urlOf(
+  { path }: Operation,
+  values: readonly Value[],
+  key: readonly ShellPart[],
+): ShellPart[] {
   const given = new Map(inPlace(values, 'path').map(({ name, piece }) => [name, piece]));
   const way = path
     .split(/\{([^{}]+)\}/u)
@@ -109,7 +109,7 @@ function inPlace(values: readonly Value[], place: Parameter['in']): Value[] {
   return values.filter(({ parameter }) => parameter.in === place);
 }
 
-function encoded(piece: Piece): Piece {
+function encoded(piece: ShellPart): ShellPart {
   return typeof piece === 'string' ? encode(piece) : piece;
 }
 
@@ -125,11 +125,11 @@ function encode(text: string): string {
  * The first alternative without a cookie or query parameter, which end up in logs; otherwise the
  * first.
  */
-function credentials({ security }: Operation): { options: string[]; query: Piece[] } {
+function credentials({ security }: Operation): { options: string[]; query: ShellPart[] } {
   if (security.some(({ schemes }) => schemes.length === 0)) return { options: [], query: [] };
   const chosen = security.find(({ schemes }) => schemes.every(isQuiet)) ?? security[0];
   const options: string[] = [];
-  const query: Piece[] = [];
+  const query: ShellPart[] = [];
   for (const { carrier, credential } of chosen?.schemes ?? []) {
     const secret = { variable: variables[credential] };
     if (carrier.in === 'header') options.push(`-H ${quote(`${carrier.name}: `, secret)}`);
@@ -151,9 +151,16 @@ function isQuiet({ carrier }: Scheme): boolean {
   return carrier.in === 'header' || carrier.in === 'bearer' || carrier.in === 'basic';
 }
 
-function bodyOptions({ mediaType, value }: NonNullable<RequestDraft['body']>): string[] {
-  const header = `-H ${quote(`Content-Type: ${mediaType}`)}`;
-  if (value === undefined) return [header, "--data-binary '@body'"];
-  const text = isJson(mediaType) ? printJson(value) : writeBody({ mediaType, value });
-  return [header, `-d ${quote(text)}`];
+function bodyOptions(body: NonNullable<RequestDraft['body']>): string[] {
+  const header = `-H ${quote(`Content-Type: ${body.mediaType}`)}`;
+  if (!('text' in body) || body.mediaType === 'multipart/related') {
+    return [header, "--data-binary '@body'"];
+  }
+  if (body.mediaType !== 'multipart/form-data') {
+    const text = isJson(body.mediaType) ? printJson(body.value) : body.text;
+    return [header, `-d ${quote(text)}`];
+  }
+  return body.fields.map(({ name, text, kind }) =>
+    kind === 'file' ? `-F ${quote(`${name}=@file`)}` : `--form-string ${quote(`${name}=${text}`)}`,
+  );
 }

@@ -1,5 +1,6 @@
 // HTML templates: every value in html`…` is escaped, unless html`…` produced it. Documents are
 // untrusted; their text must never become a tag or leave its attribute.
+import type { Words } from '../../contract/report/words.ts';
 import { isList } from '../../contract/document/document.ts';
 
 /** Private to this file: no value from a document can carry it. */
@@ -79,6 +80,11 @@ export function details(summary: Fragment, content: Fragment): Html {
     <summary>${summary}</summary>
     ${content}
   </details>`;
+}
+
+/** Names from the document are set in code. */
+export function wordsView(words: Words): Fragment {
+  return words.map((part) => (typeof part === 'string' ? part : html`<code>${part.name}</code>`));
 }
 
 function textOf(value: Fragment): string {

@@ -6,7 +6,17 @@ import { schemeParts, securityParts, type Words } from '../../contract/report/wo
 import { scopeOf } from '../operations/authenticate.ts';
 import { variantView, variantsView } from './callbacks.ts';
 import { exampleView } from './example.ts';
-import { type Fragment, type Html, type Row, details, html, join, list, table } from './html.ts';
+import {
+  type Fragment,
+  type Html,
+  type Row,
+  details,
+  html,
+  join,
+  list,
+  table,
+  wordsView,
+} from './html.ts';
 import { prose } from './prose.ts';
 import { about, factsOf, readableSchema, schemaView, sentence } from './schema.ts';
 import { printValue } from './value.ts';
@@ -68,7 +78,7 @@ function factList(operation: Operation): Html {
     [
       'Ends',
       role.kind === 'unsubscribe'
-        ? `the subscription given by ${takenFrom(role)}, with all its callbacks`
+        ? `The subscription given by ${takenFrom(role)}, with all its callbacks`
         : undefined,
     ],
     ['Operation', html`<code>${operation.operationId}</code>`],
@@ -239,14 +249,11 @@ function authenticationView({ security }: Operation): Fragment {
   const forPrograms = security.filter(
     ({ schemes }) => !schemes.some(({ credential }) => credential === 'session'),
   );
-  return wordsView(securityParts(forPrograms.length === 0 ? security : forPrograms));
+  return wordsView(capital(securityParts(forPrograms.length === 0 ? security : forPrograms)));
 }
 
-function wordsView([first = '', ...rest]: Words): Fragment {
-  const start = typeof first === 'string' ? sentence(first) : first;
-  return [start, ...rest].map((part) =>
-    typeof part === 'string' ? part : html`<code>${part.name}</code>`,
-  );
+function capital([first = '', ...rest]: Words): Words {
+  return [typeof first === 'string' ? sentence(first) : first, ...rest];
 }
 
 /** All schemes of a document. */
@@ -256,7 +263,7 @@ export function securitySection(view: View, contract: Contract): Html | undefine
   if (schemes.length === 0) return undefined;
   const rows = schemes.map((scheme) => {
     const declared = objectAt(view.root, written[scheme.name]);
-    const words = html`<p>${wordsView(schemeParts(scheme))}</p>`;
+    const words = html`<p>${wordsView(capital(schemeParts(scheme)))}</p>`;
     return {
       cells: [
         html`<code>${scheme.name}</code> <span class="place">${textIn(declared, 'type')}</span>`,

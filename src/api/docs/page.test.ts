@@ -192,7 +192,7 @@ describe('docsPage of a contract that cannot run as written', () => {
   it('says of a callback why it is never sent', () => {
     assert.match(
       text,
-      /POST \{\$request\.query\.other\} +Inactive\. the request has no query parameter "other"/,
+      /POST \{\$request\.query\.other\} +Inactive\. The request has no query parameter "other"/,
     );
     assert.match(text, /POST \{\$request\.query\.url\} +With this payload/);
   });

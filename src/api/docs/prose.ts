@@ -141,7 +141,9 @@ const spans = new RegExp(
     '(?<!`)(?<tick>`+)(?!`)(?<code>.{1,1000}?)(?<!`)\\k<tick>(?!`)',
     String.raw`(?<!\*)\*\*(?![\s*])(?<strong>.{1,1000}?)(?<! )\*\*`,
     String.raw`(?<!\*)\*(?![\s*])(?<em>[^*]{1,1000})(?<! )\*`,
-    String.raw`\[(?<label>(?:(?!\]\()[^[]){0,500})\]\(\s*(?<address>https?://[^\s)]{1,2000})[^)]{0,500}\)`,
+    // An image becomes its text, alone and as the label of a link.
+    String.raw`!?\[(?:!\[(?<alt>[^[\]]{1,500})\]\([^()]{0,2000}\)|(?<label>(?:(?!\]\()[^[]){0,500}))\]` +
+      String.raw`\(\s*(?<address>https?://[^\s)]{1,2000})[^)]{0,500}\)`,
     String.raw`<(?<auto>https?://[^\s<>]{1,2000})>`,
   ].join('|'),
   'gisu',
@@ -159,7 +161,7 @@ export function inline(text: string, depth = 0): Fragment {
 }
 
 function spanView({ 0: whole, groups = {} }: RegExpExecArray, depth: number): Fragment {
-  const { escaped, code, strong, em, label = '', address, auto = '' } = groups;
+  const { escaped, code, strong, em, alt, label = alt ?? '', address, auto = '' } = groups;
   if (escaped !== undefined) return escaped;
   if (code !== undefined) return html`<code>${code.trim()}</code>`;
   if (strong !== undefined) return html`<strong>${inline(strong, depth)}</strong>`;

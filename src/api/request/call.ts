@@ -30,7 +30,7 @@ export interface Call {
   /** Path and query as received, credentials included: never store or log it. */
   target: string;
   /** Whether the caller's credentials are still valid; for long-lived answers. */
-  isStillWelcome: () => Promise<boolean>;
+  isStillAllowed: () => Promise<boolean>;
   /** The caller's position in a trace of its own. */
   trace: TraceContext | undefined;
   /** Adds facts to the log line of the request. */

@@ -2,7 +2,7 @@
 // contracts of this service. They are built from validated examples, so that each works unchanged.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { quote, type Piece } from '../../api/docs/shell.ts';
+import { quote, type ShellPart } from '../../api/docs/shell.ts';
 import { servedOf } from '../../contract/compile/contracts.ts';
 import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract, Operation, Scheme } from '../../contract/model/contract.ts';
@@ -107,7 +107,8 @@ function exampleOf(contract: Contract, work: Work): Example[] {
     if (work.left <= 0) break;
     if (operation.role.kind !== 'subscribe') continue;
     const request = sampleRequest(operation, { callbackUrl: receiver }, work);
-    if (request.kind === 'none') continue;
+    // A shell line cannot contain the carriage returns of a multipart body.
+    if (request.kind === 'none' || request.body?.includes('\r') === true) continue;
     const [event] = request.callbacks.flatMap((one) => eventFor(contract, one, work));
     if (event !== undefined) return [{ operation, request, event: JSON.stringify(event) }];
   }
@@ -145,10 +146,10 @@ function subscribeLine(service: Greeted, { operation, request }: Example): strin
 function credentials(
   { security }: Operation,
   service: Greeted,
-): { options: string[]; query: Piece[] } {
+): { options: string[]; query: ShellPart[] } {
   if (isOpen(security)) return { options: [], query: [] };
   const options: string[] = [];
-  const query: Piece[] = [];
+  const query: ShellPart[] = [];
   for (const scheme of security[0]?.schemes ?? []) {
     const { carrier } = scheme;
     const secret = secretOf(scheme, service);
@@ -163,7 +164,7 @@ function credentials(
   return { options, query };
 }
 
-function secretOf({ credential }: Scheme, { firstKey, defaultApp }: Greeted): Piece {
+function secretOf({ credential }: Scheme, { firstKey, defaultApp }: Greeted): ShellPart {
   if (credential === 'app_id') return withPrefix('app', defaultApp.id);
   return firstKey ?? { variable: 'RINGBACK_API_KEY' };
 }

@@ -29,12 +29,13 @@ export interface AnswerOptions {
 
 export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions): AnswerShape {
   const linksOf = (place: RefNode): Link[] => compileLinks(place, draft, options.drafts);
-  const declared = successes(draft.place).toSorted(
+  const created = options.status ?? (options.isReplaced ? 200 : 201);
+  const declared = successes(draft.place, created).toSorted(
     (a, b) => namesId(b.place, linksOf) - namesId(a.place, linksOf) || rankOf(a) - rankOf(b),
   );
   const known = declared.filter(({ status: one }) => one === 200 || one === 204);
   const usual = options.isReplaced ? (known.at(-1) ?? declared[0]) : declared[0];
-  const status = options.status ?? usual?.status ?? (options.isReplaced ? 200 : 201);
+  const status = options.status ?? usual?.status ?? created;
   const response = declared.find((one) => one.status === status)?.place;
   if (response === undefined && declared.length > 0) {
     warn(draft.place, `answers ${status}, which its responses do not declare`);
@@ -50,7 +51,7 @@ export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions):
 
 /** The response of an operation that ends the subscription that `id` names. */
 export function compileEnd(draft: DeclaredOperation, id: string | undefined): AnswerShape {
-  const declared = successes(draft.place);
+  const declared = successes(draft.place, 200);
   // The subscription ends at once; 202 would mean that the end is still to come.
   const response = declared.find(({ status }) => status !== 202) ?? declared[0];
   const shape = compileResponse(draft, {

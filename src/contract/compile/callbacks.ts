@@ -21,7 +21,7 @@ import { makeValidator } from '../schema/schema.ts';
 import { compileAdditions, fillPath } from './additions.ts';
 import { declaredBy } from './declared.ts';
 import { eventsOfKeys } from './key-events.ts';
-import { checkVisible } from './visible.ts';
+import { checkVisible } from './check-expressions.ts';
 
 export interface CompiledCallback {
   definition: CallbackDefinition;

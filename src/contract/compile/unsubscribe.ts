@@ -19,7 +19,7 @@ export function findUnsubscribes(
   drafts: readonly DeclaredOperation[],
 ): ReadonlyMap<string, Unsubscribe> {
   const links = subscribes.flatMap((draft) =>
-    successes(draft.place).flatMap(({ place }) => compileLinks(place, draft, drafts)),
+    successes(draft.place, 201).flatMap(({ place }) => compileLinks(place, draft, drafts)),
   );
   const below = subscribes.flatMap(postsBelow(drafts));
   const linked = new Set([

@@ -244,7 +244,9 @@ paths:
   });
 
   it('names what a PUT that replaces a subscription violates', () => {
-    const replaced = json('{ properties: { url: { type: string, maxLength: 9 } } }');
+    const replaced = json(
+      '{ required: [url], properties: { url: { type: string, maxLength: 9 } } }',
+    );
     const responses = `{ 201: { description: made }, 200: { ${replaced} } }`;
     const [warning = '', ...others] = answerWarnings(responses, { method: 'put' });
     const place = '#/paths/~1hooks/put/responses/200/content/application~1json/schema';

@@ -202,20 +202,14 @@ function reportSubscribe(operation: Operation, all: readonly Tried[]): Subscribe
 }
 
 function reportVariant(tried: Tried): VariantReport {
-  return { ...describeVariant(tried), example: exampleOf(tried.sample) };
-}
-
-/** All but the example, which takes time to make. */
-export function describeVariant(
-  holder: Pick<Tried, 'operation' | 'variant'>,
-): Omit<VariantReport, 'example'> {
-  const { name, needs, needsAny, callbacks, answer } = holder.variant;
+  const { name, needs, needsAny, callbacks, answer } = tried.variant;
   return {
     name,
     needs: needs.map(sourceWords),
     needsAny: needsAny.map(sourceWords),
     status: answer.status,
-    callbacks: callbacks.map((definition) => reportCallback(definition, holder)),
+    callbacks: callbacks.map((definition) => reportCallback(definition, tried)),
+    example: exampleOf(tried.sample),
   };
 }
 
@@ -225,7 +219,7 @@ function exampleOf(sample: RequestSample): ExampleRequest {
   return { kind, method, target, headers, body };
 }
 
-function reportCallback(
+export function reportCallback(
   definition: CallbackDefinition,
   holder: Pick<Tried, 'operation' | 'variant'>,
 ): CallbackReport {

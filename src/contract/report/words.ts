@@ -5,28 +5,38 @@ import type { Alternative, CallbackDefinition, Scheme } from '../model/contract.
 import type { Expression } from '../expression/expression.ts';
 import type { Part, Template } from '../expression/template.ts';
 
+/** A text, with the names from the document apart, so that a page can set them in code. */
+export type Words = readonly (string | { name: string })[];
+
+export function printWords(words: Words): string {
+  return words.map((part) => (typeof part === 'string' ? part : part.name)).join('');
+}
+
 /** `the request body at /callbackUrl`, `query parameter event`. */
 export function sourceWords(expression: Expression): string {
+  return printWords(sourceParts(expression));
+}
+
+export function sourceParts(expression: Expression): Words {
   switch (expression.kind) {
     case 'url':
-      return 'the URL of the request';
+      return ['the URL of the request'];
     case 'method':
-      return 'the method of the callback';
+      return ['the method of the callback'];
     case 'statusCode':
-      return 'the response status';
+      return ['the response status'];
     case 'body': {
       const body = expression.from === 'request' ? 'the request body' : 'the response';
-      return expression.pointer.length === 0
-        ? body
-        : `${body} at ${printPointer(expression.pointer)}`;
+      if (expression.pointer.length === 0) return [body];
+      return [`${body} at `, { name: printPointer(expression.pointer) }];
     }
     case 'path':
-      if (expression.name === 'eventType') return 'the name of the event';
-      return `${ofAnswer(expression.from)}path parameter ${expression.name}`;
+      if (expression.name === 'eventType') return ['the name of the event'];
+      return [`${ofAnswer(expression.from)}path parameter `, { name: expression.name }];
     case 'query':
-      return `${ofAnswer(expression.from)}query parameter ${expression.name}`;
+      return [`${ofAnswer(expression.from)}query parameter `, { name: expression.name }];
     case 'header':
-      return `${ofAnswer(expression.from)}header ${expression.name}`;
+      return [`${ofAnswer(expression.from)}header `, { name: expression.name }];
   }
 }
 
@@ -63,9 +73,6 @@ export function eventWords(event: Template): string {
   return `the event in ${parts.join(' + ')}`;
 }
 
-/** A text, with the names from the document apart, so that a page can set them in code. */
-export type Words = readonly (string | { name: string })[];
-
 /** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */
 export function securityWords(security: readonly Alternative[]): string {
   return printWords(securityParts(security));
@@ -84,12 +91,8 @@ export function securityParts(security: readonly Alternative[]): Words {
   return joinWords([...different.values()], ', or ');
 }
 
-function joinWords(list: readonly Words[], separator: string): Words {
+export function joinWords(list: readonly Words[], separator: string): Words {
   return list.flatMap((words, index) => (index === 0 ? words : [separator, ...words]));
-}
-
-function printWords(words: Words): string {
-  return words.map((part) => (typeof part === 'string' ? part : part.name)).join('');
 }
 
 /** Whether the operation can never be called. */

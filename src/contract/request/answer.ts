@@ -2,7 +2,8 @@
 // request is composed before the targets are evaluated, since expressions may read it. Pointers create objects only, never lists or
 // prototypes.
 import { withoutPrefix, writeId } from '../../core/base/id.ts';
-import { valueAt } from '../../core/base/pointer.ts';
+import { pointerTokens, valueAt } from '../../core/base/pointer.ts';
+import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { isObject, type JsonObject } from '../document/document.ts';
 import type { Message } from '../expression/evaluate.ts';
@@ -64,20 +65,34 @@ function bestBody(shape: AnswerShape, composing: Composing): JsonObject {
     pointerLists.map((pointers) => () => fillBody(shape, { ...composing, choice, pointers })),
   );
   let best = bodies[0]?.() ?? {};
-  if (schema === undefined || bodies.length <= 1) return best;
-  let fewest = Infinity;
+  if (schema === undefined) return best;
+  let fewest: readonly Fault[] | undefined;
   const work = { left: bounds.requestStepsMax };
   try {
     for (const make of bodies) {
       const body = make();
-      const faults = schema.check(body, work).length;
-      if (faults < fewest) [best, fewest] = [body, faults];
-      if (faults === 0) break;
+      const faults = schema.check(body, work);
+      if (fewest === undefined || faults.length < fewest.length) [best, fewest] = [body, faults];
+      if (faults.length === 0) return body;
     }
+    const less = withoutMisfits(best, shape, fewest ?? []);
+    if (schema.check(less, work).length < (fewest?.length ?? 0)) return less;
   } catch (error) {
     if (!(error instanceof OutOfWork)) throw error;
   }
   return best;
+}
+
+/** The request may have a field of the same name and another type. */
+function withoutMisfits(
+  body: JsonObject,
+  { echoes, idPointers }: AnswerShape,
+  faults: readonly Fault[],
+): JsonObject {
+  const kept = new Set(idPointers.map(([name]) => name));
+  const names = faults.map(({ field }) => pointerTokens(field)?.[0] ?? '');
+  const wrong = new Set(names.filter((name) => echoes.includes(name) && !kept.has(name)));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !wrong.has(name)));
 }
 
 interface FillingBody extends Composing {

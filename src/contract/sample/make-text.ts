@@ -71,12 +71,13 @@ function* draftsFor(
   variant: number,
 ): Generator<string> {
   const { formats, minLength, name } = rules;
-  const hint = /(?:ur[il]|sink)$/iu.test(name) ? 'uri' : /e-?mail$/iu.test(name) ? 'email' : '';
-  const usual = formats.length + patterns.length === 0 ? [hint] : formats;
-  const writers = usual.flatMap(templatesFor);
+  const isFree = formats.length + patterns.length === 0;
+  const writers = (isFree ? [hintIn(name)] : formats).flatMap(templatesFor);
   const starts = patterns.map((pattern) => pattern.write({ variant, more: 0 }));
-  for (const text of writers.map((one) => one(variant))) {
-    yield* [text, lengthened(text, minLength), text.toUpperCase()];
+  for (const one of writers) {
+    const text = one(variant);
+    yield text;
+    yield* [lengthened(text, minLength), text.toUpperCase()];
     for (const start of starts) {
       const length = start.length;
       yield* [start + text.slice(length), text.slice(0, -length) + start, start + text];
@@ -93,6 +94,11 @@ function* draftsFor(
   for (let more = 1; more < bounds.sampleOptionsMax; more += 1) {
     yield* [...writers.map((one) => one(variant + more)), plain(rules, variant + more)];
   }
+}
+
+function hintIn(name: string): string {
+  if (/(?:ur[il]|sink)$/iu.test(name)) return 'uri';
+  return /e-?mail$/iu.test(name) ? 'email' : '';
 }
 
 interface Pattern {

@@ -36,16 +36,18 @@ export function makeValue(schemas: readonly unknown[], spot: Spot, making: Makin
     const trail = [...spot.trail, ...parts.names];
     const deps = { parts, spot: { ...spot, trail, mark: undefined }, making };
     const options = types.length > 0 ? types : guessTypes(parts.schemas, spot);
-    const maker = makers[choose(making, { ...spot, about: 'type' }, options) ?? 'null'];
+    const maker =
+      makers[choose(making, { pointer: spot.pointer, about: 'type' }, options) ?? 'null'];
     return maker === undefined ? null : maker(deps);
   };
   const ways = [...givenWays(types, { parts, spot, making }), make];
   const isComplete = ['enum', 'const'].some((key) => valuesOf(parts.schemas, key).length > 0);
   const open = isComplete ? ways.slice(0, -1) : ways;
-  return choose(making, { ...spot, about: 'value' }, turned(open, spot.variant))?.();
+  return choose(making, { pointer: spot.pointer, about: 'value' }, turned(open, spot.variant))?.();
 }
 
-function turned<T>(list: readonly T[], by: number): T[] {
+function turned<T>(list: readonly T[], by: number): readonly T[] {
+  if (by === 0 || list.length < 2) return list;
   const first = by % list.length;
   return [...list.slice(first), ...list.slice(0, first)];
 }
@@ -141,7 +143,7 @@ function makeText({ parts: { schemas }, spot, making }: Deps): unknown {
     name: spot.name,
   };
   const options = making.texts.textsFor(rules, spot.variant);
-  return choose(making, { ...spot, about: 'text' }, options);
+  return choose(making, { pointer: spot.pointer, about: 'text' }, options);
 }
 
 function makeNumber({ parts: { schemas }, spot, making }: Deps, whole: readonly number[]): unknown {
@@ -154,7 +156,11 @@ function makeNumber({ parts: { schemas }, spot, making }: Deps, whole: readonly 
     factors: [...(isInteger ? [1] : whole), ...valuesOf(schemas, 'multipleOf').map(Number)],
   };
   pay(making.work, bounds.sampleStepsEach);
-  return choose(making, { ...spot, about: 'number' }, numbersFor(rules, spot.variant));
+  return choose(
+    making,
+    { pointer: spot.pointer, about: 'number' },
+    numbersFor(rules, spot.variant),
+  );
 }
 
 function makeArray(deps: Deps): unknown {
@@ -206,7 +212,7 @@ function countItems({ parts: { schemas }, spot, making }: Deps, containedCount: 
   const options = [usual, fewest, fewest + 1].map((one) =>
     Math.min(Math.max(one, fewest), largest),
   );
-  return choose(making, { ...spot, about: 'items' }, [...new Set(options)]) ?? 0;
+  return choose(making, { pointer: spot.pointer, about: 'items' }, [...new Set(options)]) ?? 0;
 }
 
 /** Required properties first, then as many optional ones as keep the example readable. */
@@ -289,7 +295,8 @@ function leastMembers(size: number, deps: Deps): number {
   const isMap = maps.length > 0 && valuesOf(schemas, 'properties').length === 0;
   if (!isMap || size > 0 || upper(schemas, 'maxProperties') === 0) return fewest;
   const usual = isShallow(maps, deps) ? 1 : 0;
-  const more = choose(deps.making, { ...deps.spot, about: 'more' }, [usual, 1 - usual]) ?? 0;
+  const more =
+    choose(deps.making, { pointer: deps.spot.pointer, about: 'more' }, [usual, 1 - usual]) ?? 0;
   return Math.max(fewest, more);
 }
 

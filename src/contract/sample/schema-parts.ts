@@ -53,10 +53,11 @@ export function choose<T>(
   { pointer, about }: { pointer: string; about: string },
   options: Options<T>,
 ): T | undefined {
+  if (options.length <= 1) return options.at(0);
   const key = `${pointer} ${about}`;
   const chosen = Math.min(choices.get(key) ?? 0, options.length - 1);
   const option = options.at(chosen);
-  if (options.length > 1) decisions.set(key, { pointer, chosen, count: options.length });
+  decisions.set(key, { pointer, chosen, count: options.length });
   return option;
 }
 

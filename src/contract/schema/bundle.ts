@@ -7,7 +7,7 @@ import { isList, isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
 import { prepareEnum } from './assertions.ts';
 import { keywords } from './keywords.ts';
-import { cutLoops, TooManyHops } from './loops.ts';
+import { cutLoops, TooManyHops } from './cut-self-references.ts';
 import {
   child,
   describe,

@@ -4,7 +4,7 @@
 import type { Header } from './attempt.ts';
 import { readCallbackHeaders } from './callback-headers.ts';
 import type { Controls } from './controls.ts';
-import { durationMs, instantMs } from '../base/written-time.ts';
+import { durationMs, instantMs } from '../base/parse-time.ts';
 import { readFilter } from './filter.ts';
 import { limits } from '../limits/limits.ts';
 import { isEventName } from './pattern.ts';

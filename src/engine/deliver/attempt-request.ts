@@ -11,7 +11,8 @@ import { callbackHeaders } from '../../egress/sign/request-head.ts';
 import type { SendRequest } from '../../egress/http/exchange.ts';
 import type { Sender } from '../../egress/http/send.ts';
 import { sign } from '../../egress/sign/sign.ts';
-import type { KnownTarget, Prepare } from '../targets/prepared-target.ts';
+import type { Target } from '../../store/port/delivery-verbs.ts';
+import type { Prepare } from '../targets/prepared-target.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
 import { traceHeaders } from '../publish/trace.ts';
 
@@ -33,7 +34,7 @@ interface Drafted extends Leased {
 }
 
 interface Draft {
-  target: KnownTarget;
+  target: Target;
   /** The draft is valid within the signed second, while all secrets that signed it are valid. */
   fromMs: number;
   untilMs: number;
@@ -60,7 +61,7 @@ export function prepareRequests(deps: AttemptRequestDeps, deliveries: readonly D
 
 export function requestOf(
   deps: AttemptRequestDeps,
-  { leased, target }: { leased: Drafted; target: KnownTarget },
+  { leased, target }: { leased: Drafted; target: Target },
 ): SendRequest {
   const nowMs = deps.world.nowMs(); // Not the store's clock: the receiver compares the timestamp with real time.
   const draft = leased[drafted];
@@ -71,7 +72,7 @@ export function requestOf(
 
 interface Composing {
   leased: Leased;
-  target: KnownTarget;
+  target: Target;
   nowMs: number;
 }
 

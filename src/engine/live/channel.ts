@@ -3,7 +3,12 @@
 // merged into one.
 import type { World } from '../../core/base/world.ts';
 import { parseDeliveryId } from '../../core/domain/delivery.ts';
-import { emptyDigest, mergeDigests, readDigest, type Digest } from '../../core/domain/digest.ts';
+import {
+  emptyDigest,
+  mergeDigests,
+  readDigest,
+  type Digest,
+} from '../../core/domain/change-digest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { pendingOf } from '../../core/telemetry/statistics.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';

@@ -1,7 +1,7 @@
 // The feed: every node writes down what changed on it, a few times a second, for apps that are
 // watched through any node. A running node loses nothing; one that begins to record an app says so
 // first, which makes clients reload everything.
-import { writeDigest } from '../../core/domain/digest.ts';
+import { writeDigest } from '../../core/domain/change-digest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import type { EditInput, Store } from '../../store/port/store.ts';
@@ -18,7 +18,7 @@ export interface FeedDeps {
 
 /**
  * Rows go through the store even with a single node: four small rows a second cost little
- * (bench/parts/streams.ts), and all nodes read them the same way.
+ * (bench/parts/live-view-cost.ts), and all nodes read them the same way.
  */
 export class Feed {
   readonly #deps: FeedDeps;

@@ -7,7 +7,7 @@ import {
   newest,
   type Digest,
   type NamedChanges,
-} from '../../core/domain/digest.ts';
+} from '../../core/domain/change-digest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Replay } from '../../core/domain/replay.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';

@@ -198,6 +198,72 @@ describe('the answer of a subscribe operation', () => {
     assert.deepEqual(answer.json, { id, kind: 'long', url: hook });
   });
 
+  it('leaves out a field of the request that the response declares as something else', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [url]
+              properties: { url: { type: string }, name: { type: object }, token: { type: string } }
+    ${callbacks}
+`),
+    );
+    const given = { url: hook, name: 'mine', token: 't' };
+    const { answer, id } = await service.subscribe({ path: '/hooks', body: given });
+    assert.deepEqual(answer.json, { url: hook, token: 't', subscriberId: id });
+  });
+
+  it('is that of the default response where no 2xx is declared', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      default:
+        description: made
+        content:
+          application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              required: [mark, kind]
+              properties: { mark: { type: string }, kind: { enum: [hook] }, name: { type: string } }
+        links:
+          end: { operationId: end, parameters: { mark: '$response.body#/mark' } }
+    ${callbacks}
+/hooks/{mark}:
+  delete:
+    operationId: end
+    parameters: [{ name: mark, in: path, required: true, schema: { type: string } }]
+    responses:
+      default:
+        description: gone
+        content:
+          application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              properties: { mark: { type: string } }
+`),
+    );
+    const given = { url: hook, name: 'mine' };
+    const { answer } = await service.subscribe({ path: '/hooks', body: given });
+    const { mark } = answer.json;
+    assert.deepEqual(answer.json, { mark, kind: 'hook', name: 'mine' });
+    const path = `/hooks/${String(mark)}`;
+    const end = await service.call({ method: 'DELETE', path });
+    assert.deepEqual([end.status, end.json], [200, { mark }]);
+  });
+
   for (const [format, schema, pattern] of [
     ['a UUID', '{ type: string, format: uuid }', /^"[0-9a-f-]{36}"$/],
     ['an integer', '{ type: integer, format: int64 }', /^[1-9]\d{0,15}$/],

@@ -8,7 +8,7 @@ import { header, receive } from '../receiver.ts';
 import { quiet } from '../stage.ts';
 import { serve } from './stage.ts';
 
-interface Wish {
+interface DocumentParts {
   title: string;
   server?: string;
   path?: string;
@@ -17,7 +17,13 @@ interface Wish {
   callbacks: Record<string, string>;
 }
 
-function documentOf({ title, server, path = '/hooks', method = 'post', callbacks }: Wish): string {
+function documentOf({
+  title,
+  server,
+  path = '/hooks',
+  method = 'post',
+  callbacks,
+}: DocumentParts): string {
   const listed = Object.entries(callbacks).map(
     ([label, schema]) => `
         ${label}:
@@ -236,11 +242,11 @@ describe('documents that cannot be served', () => {
       return error.message;
     }
   };
-  const plain = (wish: Partial<Wish>): string =>
-    documentOf({ title: 'Mine', callbacks: { a: any }, ...wish });
+  const plain = (parts: Partial<DocumentParts>): string =>
+    documentOf({ title: 'Mine', callbacks: { a: any }, ...parts });
 
   it('say with what of ours they collide', async () => {
-    const list: Record<string, Partial<Wish>> = {
+    const list: Record<string, Partial<DocumentParts>> = {
       'POST /events ("subscribe") collides with POST /events ("publishEvent") of "Ringback"': {
         path: '/events',
       },
@@ -251,14 +257,14 @@ describe('documents that cannot be served', () => {
         method: 'head',
       },
     };
-    for (const [message, wish] of Object.entries(list)) {
-      const text = await refused({ 'mine.yaml': plain(wish) });
+    for (const [message, parts] of Object.entries(list)) {
+      const text = await refused({ 'mine.yaml': plain(parts) });
       assert.ok(text.includes(message), text);
       assert.match(text, /Cannot serve contract "Mine" \(.*mine\.yaml\).*server with its own path/);
     }
     // What is not taken is free, beside ours and instead of ours.
-    for (const wish of [{ path: '/subscribe' }, { path: '/events', method: 'put' }]) {
-      assert.match(await refused({ 'mine.yaml': plain(wish) }), /^it is served/);
+    for (const parts of [{ path: '/subscribe' }, { path: '/events', method: 'put' }]) {
+      assert.match(await refused({ 'mine.yaml': plain(parts) }), /^it is served/);
     }
   });
 

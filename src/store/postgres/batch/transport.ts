@@ -53,7 +53,7 @@ import {
   type WorkContext,
   type WorkDone,
 } from './work.ts';
-import { findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
+import { findsNothingNew, isWorthNotifying, writeBatch } from './write.ts';
 import { counting, createPrecedence, inTurn, type WriterConnection } from './writer-connection.ts';
 
 export interface PostgresOptions {
@@ -216,7 +216,7 @@ class PostgresNode {
         }),
       ));
     if (isFailure(written)) return written;
-    if (isWorthTelling(written, batch)) this.#notifier.notify();
+    if (isWorthNotifying(written, batch)) this.#notifier.notify();
     const { replies: edits, fresh, nextWork } = written;
     this.#held.took(fresh, batch.offer);
     const reply = { kind: 'written', settled: [], edits, fresh, nextWork } as const;

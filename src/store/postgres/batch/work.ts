@@ -42,7 +42,10 @@ export async function doWork(
   mode: BatchMode,
 ): Promise<Done<WorkDone>> {
   const { nowMs, floors, turns, lingerMs, stalled } = context;
-  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, mode });
+  const { settled, returnedCount, facts, changes } = await settle(tx, work.settlements, {
+    nowMs,
+    mode,
+  });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
@@ -56,7 +59,7 @@ export async function doWork(
   const ended = withNextWork(nextWork, nowMs, (ahead): WorkDone => {
     const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
     const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
-    return { worked, waiting: wentBack, facts };
+    return { worked, waiting: returnedCount, facts };
   });
   return { ...ended, written: [] };
 }
@@ -143,18 +146,18 @@ async function settle(
   const settled: SettleReply[] = [];
   const facts: Fact[] = [];
   const changes: Changes = new Map();
-  let wentBack = 0;
+  let returnedCount = 0;
   for (const settlement of settlements) {
     const reply = await inSavepoint(tx, 'settle', async (): Promise<Settled> => {
       const done = await settleAll(tx, [settlement], nowMs);
-      wentBack += done.wentBack;
+      returnedCount += done.returnedCount;
       facts.push(...done.facts);
       for (const [no, times] of done.changes) changes.set(no, times);
       return done.replies[0] ?? { kind: 'stale' };
     });
     settled.push(reply);
   }
-  return { settled, wentBack, facts, changes };
+  return { settled, returnedCount, facts, changes };
 }
 
 /** The result if a claim would find nothing, so that no transaction is begun for it. */

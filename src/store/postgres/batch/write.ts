@@ -232,7 +232,7 @@ function acceptedIds(replies: readonly EditReply[]): string[] {
 /** Edits after which other nodes may have something to claim. */
 const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription', 'rescue']);
 
-export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
+export function isWorthNotifying({ left }: Written, { edits }: Batch): boolean {
   if (left.waiting > 0 || left.fanOuts > 0) return true;
   return edits.some(({ verb }) => wakers.has(verb));
 }

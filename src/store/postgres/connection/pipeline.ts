@@ -2,7 +2,7 @@
 // would end each statement with a Sync, so the server would answer each with a write of its
 // own, wake this process each time, and describe the columns again.
 //
-// After a failed statement the rest of its packet is skipped. ExternalDeps of a transaction a packet is
+// After a failed statement the rest of its packet is skipped. Outside of a transaction a packet is
 // one implicit transaction.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';

@@ -6,7 +6,7 @@ import type { Fact } from '../../statistics/transaction-facts.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { integer } from '../../sql/row.ts';
 import type { InsertLeases } from '../../rules/offer-slots.ts';
-import { isAsKnown } from './match.ts';
+import { areListenersUnchanged } from './match.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const makeDeliveriesSql = {
@@ -24,7 +24,7 @@ export const makeDeliveriesSql = {
     insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
     select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[],
       $6::bigint[], $7::bigint[], $8::bigint[])
-    where ${isAsKnown}`,
+    where ${areListenersUnchanged}`,
   // A separate statement after the inserts: the transaction that adds a delivery then has an id
   // older than this statement's snapshot, which the marks of a quiet lane rely on. Lanes are locked
   // in one order; without that, nodes deadlock in almost every other transaction. A lane that has

@@ -20,7 +20,7 @@ import {
 } from '../../statistics/statistics-columns.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import { integer, one } from '../../sql/row.ts';
-import { isAsKnown } from '../publish/match.ts';
+import { areListenersUnchanged } from '../publish/match.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Parameter } from '../connection/pipeline.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
@@ -52,11 +52,11 @@ export const writeStatisticsSql = {
       ${bucketsOf('$4')}
     from unnest($1::bigint[], ${arrays(5, appCounts)}) with ordinality
       as x (app, ${appCounts.join(', ')}, i)
-    where ${isAsKnown} order by x.app
+    where ${areListenersUnchanged} order by x.app
     on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
   ofOneApp: `
     insert into stat_app (app, minute, writer, ${ofApp.join(', ')})
-    select $1, $2, $3, ${ofApp.map((_column, i) => `$${4 + i}`).join(', ')} where ${isAsKnown}
+    select $1, $2, $3, ${ofApp.map((_column, i) => `$${4 + i}`).join(', ')} where ${areListenersUnchanged}
     on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
   // Several lanes may belong to one subscription, and an upsert must not touch a row twice.
   subscription: `
@@ -65,7 +65,7 @@ export const writeStatisticsSql = {
       ${bucketsOf('$3', (value) => `sum(${value})`)}
     from unnest($1::bigint[], $2::bigint[], ${arrays(4, laneCounts)}) with ordinality
       as x (lane, minute, ${laneCounts.join(', ')}, i)
-    join lane on lane.no = x.lane where ${isAsKnown}
+    join lane on lane.no = x.lane where ${areListenersUnchanged}
     group by lane.subscription, x.minute order by lane.subscription, x.minute
     on conflict (subscription, minute) do update
     set ${increments('stat_subscription', ofSubscription)}`,

@@ -29,7 +29,7 @@ import { prepareOutcomes } from '../deliver/settle.ts';
 import { writeTogether, type Written } from '../transaction/transaction.ts';
 import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
-import { prepareWrite, type Left } from './write.ts';
+import { prepareWrite, type WorkLeft } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
   run: (batch: Batch, announce?: Announce) => BatchReply;
@@ -87,10 +87,10 @@ export function adapterOn(
   const planWrite = prepareWrite(db, deps);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = (batch: Batch, announce: Announce): Written<Left> => {
+  const write = (batch: Batch, announce: Announce): Written<WorkLeft> => {
     const elsewhere = broken ?? checkFile();
     if (elsewhere !== undefined) return elsewhere;
-    const beforeCommit = ({ fresh }: Left): void => announce(fresh);
+    const beforeCommit = ({ fresh }: WorkLeft): void => announce(fresh);
     const written = committed(writeTogether(db, planWrite(batch), beforeCommit), checkFile);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {

@@ -33,7 +33,7 @@ import {
   type KeepStatistics,
 } from '../upkeep/statistics.ts';
 
-export interface Left {
+export interface WorkLeft {
   fresh: readonly FreshDelivery[];
   nextWork: NextWork;
   worked: Worked | undefined;
@@ -41,7 +41,7 @@ export interface Left {
   facts: readonly Fact[];
 }
 
-export type PlanWrite = (batch: Batch) => Plan<Left>;
+export type PlanWrite = (batch: Batch) => Plan<WorkLeft>;
 
 export interface WriteDeps {
   pending: PendingStatistics;

@@ -6,13 +6,13 @@ import { laneAfterClaim, never, claimRoom, type Lane } from '../../../core/domai
 import { limits } from '../../../core/limits/limits.ts';
 import { toLeased } from '../../verbs/shared/delivery.ts';
 import type { FreshDelivery, TakeUp } from '../../port/delivery-verbs.ts';
-import { fitting, toFound, type Found } from '../../rules/listeners.ts';
+import { filterListeners, toFoundListener, type FoundListener } from '../../rules/listeners.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
 import {
   stepFor,
   toFanningOut,
   type FanningOut,
-  type Piece,
+  type ListenerPage,
   type StalledFanOuts,
 } from '../../rules/fan-outs.ts';
 import { insertLeasesFor, laneOf, type OfferSlots } from '../../rules/offer-slots.ts';
@@ -220,7 +220,7 @@ function prepareStep(db: DatabaseSync): (row: Row, context: InsertContext) => Le
     const { event, appNo, slice, cursor, sent } = fanningOut;
     const { listeners, after } = next(fanningOut, stepFor(context.insertLeases.slots, fanningOut));
     let { made } = fanningOut;
-    for (const listener of fitting(withRules(listeners, new Map()), sent.payload)) {
+    for (const listener of filterListeners(withRules(listeners, new Map()), sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }
@@ -237,11 +237,13 @@ function prepareStep(db: DatabaseSync): (row: Row, context: InsertContext) => Le
   };
 }
 
-function prepareNext(db: DatabaseSync): (fanningOut: FanningOut, most: number) => Piece<Found> {
+function prepareNext(
+  db: DatabaseSync,
+): (fanningOut: FanningOut, most: number) => ListenerPage<FoundListener> {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
   return ({ appNo: app, contract, version, names, cursor: { step, callback } }, most) => {
-    const found: Found[] = [];
+    const found: FoundListener[] = [];
     let left = most;
     let from = callback;
     for (const [index, pattern] of names.entries()) {
@@ -250,7 +252,7 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut, most: number) =
       const rows = listeners.all(input);
       const earlier = names.slice(0, index);
       for (const row of rows) {
-        const listener = toFound(row, toLane(row));
+        const listener = toFoundListener(row, toLane(row));
         from = listener.callback;
         const isMatchedEarlier =
           index > 0 &&

@@ -14,7 +14,7 @@ import { CannotOpenStore, StoreUnavailable } from '../../port/store.ts';
 import type { FreshDelivery } from '../../port/delivery-verbs.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { ReaderOptions } from '../batch/reader.ts';
-import type { FromThread, ToThread } from './answering.ts';
+import type { FromThread, ToThread } from './message-loop.ts';
 import { packBatch, unpackAnnounced, unpackWritten, unpackTargets } from './codec.ts';
 import type { ReadAnswer } from './read-thread.ts';
 import type { Announced, WriteAnswer, WriteQuestion } from './write-thread.ts';

@@ -2,7 +2,7 @@
 import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { FreshDelivery } from '../../port/delivery-verbs.ts';
 import { openSqlite, type SqliteOptions } from '../batch/adapter.ts';
-import { answerParent, type Answering } from './answering.ts';
+import { answerParent, type Answering } from './message-loop.ts';
 import { packAnnounced, packWritten, unpackBatch, type Parcel } from './codec.ts';
 
 export type WriteQuestion = Parcel;

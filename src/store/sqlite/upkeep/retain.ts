@@ -10,7 +10,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import { type StalledFanOuts, endFanOuts } from '../../rules/fan-outs.ts';
 import { maybe, one, text, integer } from '../../sql/row.ts';
 import { factOf, type Fact } from '../../statistics/transaction-facts.ts';
-import { forgetSpans } from '../../verbs/lists/spans.ts';
+import { forgetSpans } from '../../verbs/lists/slices-in-time.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
 import { prepareEndDelivery, prepareNoticeDead } from '../deliver/end-delivery.ts';
 import { prepareLanes } from '../publish/lanes.ts';

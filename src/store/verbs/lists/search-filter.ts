@@ -7,7 +7,7 @@ import type { DeliveryFilter, EventFilter } from '../../port/delivery-verbs.ts';
 import type { Position } from '../../sql/cursor.ts';
 import { endStates, type Bounds } from '../../sql/end-states.ts';
 import type { Value } from '../../sql/statement.ts';
-import type { Range } from './spans.ts';
+import type { Range } from './slices-in-time.ts';
 
 /** Extend the codes of `delivery_done`; used in filters only. */
 export const liveStates = { due: 4, running: 5 } as const;
@@ -91,7 +91,7 @@ export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Rang
   return { below, from: firstIdAt(fromMs ?? 0) };
 }
 
-/** In the order in which the conditions of `pieceSql` use them, from ?9 on. */
+/** In the order in which the conditions of `boundedSearch` use them, from ?9 on. */
 export function valuesOf(sought: SearchFilter): Value[] {
   const { subscription, names, codes, error, states } = sought;
   return [subscription, ...names, ...codes, error, ...states];

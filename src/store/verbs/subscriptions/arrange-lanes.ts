@@ -114,7 +114,7 @@ export function* arrangeLanes(
  * Resets the failures of callbacks that have new receivers. `renewed`: their positions. Draining
  * lanes may hold deliveries for them, so only lanes of other callbacks alone keep their breaker.
  */
-export function* meetAnew(
+export function* moveIntoLanes(
   { subscription, controls }: LaneOwner,
   renewed: ReadonlySet<number>,
   nowMs: number,

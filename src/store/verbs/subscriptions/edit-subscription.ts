@@ -9,7 +9,7 @@ import type { EditInput } from '../../port/store.ts';
 import { raiseVersion, addPatterns, changePatterns } from './patterns.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
 import type { LaneOwner } from './arrange-lanes.ts';
-import { meetAnew, rearrangeLanes } from './arrange-lanes.ts';
+import { moveIntoLanes, rearrangeLanes } from './arrange-lanes.ts';
 import type { Found } from './subscriptions.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
@@ -68,7 +68,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   // Patterns first: a callback that had no target begins with the new ones.
   yield* setEvents(input.events ?? [], changed, nowMs);
   const renewed = yield* setTargets(input.urls, changed, lanes);
-  if (renewed.size > 0) yield* meetAnew(owner, renewed, nowMs);
+  if (renewed.size > 0) yield* moveIntoLanes(owner, renewed, nowMs);
   if (chosen !== undefined) yield* keepControls(no, chosen);
   yield* spreadControls(no, controls);
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
-import { inTime, patienceMs } from '../e2e/tally.ts';
+import { inTime, patienceMs } from '../e2e/awaitable-count.ts';
 
 export interface Gate extends AsyncDisposable {
   url: string;

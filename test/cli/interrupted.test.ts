@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, it } from 'node:test';
 import { json as answers, rawService, type Behave } from '../client/raw-service.ts';
-import { compileCache, main, patienceMs } from './child.ts';
+import { compileCache, main, patienceMs } from './ringback-process.ts';
 import { runHere } from './in-process.ts';
 
 const key = 'k'.repeat(40);

@@ -1,5 +1,5 @@
 // Prints an outcome as text for a terminal.
-import type { Spread } from './spread.ts';
+import type { Spread } from './round-statistics.ts';
 import { isHeld, type Check, type Outcome } from './outcome.ts';
 
 export function printOutcome({ rows, checks, skipped = [] }: Outcome): string {

@@ -3,7 +3,7 @@
 import type { Socket } from 'node:net';
 import { limits } from '../../src/core/limits/limits.ts';
 import { answering, ok } from './receiver.ts';
-import { bomb, dripping, endlessly, head, thenEnds } from './serving.ts';
+import { bomb, dripping, endlessly, head, thenEnds } from './hostile-connections.ts';
 
 export interface Expected {
   /** What comes of it: a status with how the body ended, or the error's name. */

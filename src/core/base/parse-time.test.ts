@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { durationMs, instantMs, printDuration } from './written-time.ts';
+import { durationMs, instantMs, printDuration } from './parse-time.ts';
 
 describe('durationMs', () => {
   it('reads a number with a unit', () => {

@@ -5,7 +5,7 @@
 // | `sh` | typed into one bash for all pages: variables and folders stay, the first line that fails fails the page |
 // | `sh fails` | the same; its last command must fail. curl fails here on 4xx and 5xx |
 // | `sh terminal="service"` | typed into a terminal of that name; what ran in it before gets Ctrl-C. The next block must be its `output`, which is waited for |
-// | `text output`, `json output` | compared with what the `sh` block before it said; `…` is what differs (shown.ts) |
+// | `text output`, `json output` | compared with what the `sh` block before it said; `…` is what differs (matches-page.ts) |
 // | `text output="service"` | waited for in that terminal |
 // | with `title="shop.js"` or a first line `// shop.js` | written to that file |
 // | `js`, `ts`, `py` | run; `json`, `yaml` parsed; `sql` given to whoever brought a database, `sql as="shop_app"` with the role it is run by |
@@ -17,10 +17,10 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { load } from 'js-yaml';
-import { fileOf, readBlocks, type Block } from './fences.ts';
+import { fileOf, readBlocks, type Block } from './code-blocks.ts';
 import { freePort } from './free-ports.ts';
 import { Shell, Terminal, type Env, type DocStage, type Ran } from './shell.ts';
-import { isAsShown, jsonDifference, textPattern } from './shown.ts';
+import { isAsShown, jsonDifference, textPattern } from './matches-page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

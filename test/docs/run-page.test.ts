@@ -4,9 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { startReader } from './blocks.ts';
-import { readBlocks } from './fences.ts';
-import { isAsShown, jsonDifference } from './shown.ts';
+import { startReader } from './run-page.ts';
+import { readBlocks } from './code-blocks.ts';
+import { isAsShown, jsonDifference } from './matches-page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 

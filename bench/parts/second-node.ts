@@ -1,7 +1,7 @@
 // What a second node is worth when lanes are the limit: deliveries per second out of a backlog in
 // two lanes, whose receivers answer after 50 ms, by one worker and by two, in turns within one run.
 // All are real processes over a real PostgreSQL with fsync. Fails below 1.5.
-// Run: node bench/parts/cluster.ts
+// Run: node bench/parts/second-node.ts
 //
 // A node has at most `cap` deliveries of a lane in flight. Each is in flight from its claim to the
 // end of its settlement: 50 ms at the receiver, and the store's time. So a node delivers at most
@@ -16,7 +16,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { limits } from '../../src/core/limits/limits.ts';
-import { serve, startChild, type Child, type Serving } from '../../test/cli/child.ts';
+import { serve, startChild, type Child, type Serving } from '../../test/cli/ringback-process.ts';
 import { startPostgres } from '../../test/postgres/server.ts';
 
 const lanes = 2;

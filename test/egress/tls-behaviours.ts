@@ -1,8 +1,8 @@
 // The same on https: certificates that nobody should trust, and handshakes that lead nowhere.
 import type { TlsOptions } from 'node:tls';
-import type { Behaviour } from './behaviours.ts';
-import { thenEnds } from './serving.ts';
-import { behaviours } from './behaviours.ts';
+import type { Behaviour } from './receiver-behaviours.ts';
+import { thenEnds } from './hostile-connections.ts';
+import { behaviours } from './receiver-behaviours.ts';
 import { makeCertificate, type Certificate } from './certificate.ts';
 import { answering, ok } from './receiver.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cutLoops } from './loops.ts';
+import { cutLoops } from './cut-self-references.ts';
 
 const ref = (name: string): Record<string, unknown> => ({ $ref: `#/$defs/${name}` });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { guess, listed, nearest } from './nearest.ts';
+import { guess, listed, nearest } from './did-you-mean.ts';
 
 const commands = ['serve', 'listen', 'subscriptions', 'subscribe', 'deliveries', 'key', 'events'];
 

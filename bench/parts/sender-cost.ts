@@ -1,7 +1,7 @@
 // What the guarantees of send() cost: requests per second of the sender and of a bare undici
 // dispatch, to one server in a process of its own, in turns within one run. Prints medians and
 // their ratio, also of the CPU time per request, which depends less on the load of the machine.
-// Run: node bench/parts/send.ts
+// Run: node bench/parts/sender-cost.ts
 import { strict as assert } from 'node:assert';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

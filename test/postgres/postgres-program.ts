@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
-import type { Account } from './account.ts';
+import type { Account } from './os-account.ts';
 import { advice, cannotStart } from './binaries.ts';
 
 export interface Program {

@@ -1,9 +1,9 @@
 // How long publishes of others wait for their answer during something else: events without
 // subscribers, at a fixed rate that does not wait for answers.
 import type { Contender } from '../contenders/contender.ts';
-import { quantile } from './spread.ts';
+import { quantile } from './round-statistics.ts';
 import type { Loaded } from './load.ts';
-import { plainPayload } from './numbered.ts';
+import { plainPayload } from './numbered-payloads.ts';
 import type { Stage } from './measure.ts';
 
 export interface Others {

@@ -1,6 +1,6 @@
 // What the live view costs: deliveries per second with 100 open streams and without, in turns
 // within one run, and the memory of the service. The service, its receiver and the stream clients
-// are processes of their own on loopback. Fails below 0.8. Run: node bench/parts/streams.ts
+// are processes of their own on loopback. Fails below 0.8. Run: node bench/parts/live-view-cost.ts
 //
 // docs/performance.md has the figures.
 import { strict as assert } from 'node:assert';
@@ -11,7 +11,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { serve, type Serving } from '../../test/cli/child.ts';
+import { serve, type Serving } from '../../test/cli/ringback-process.ts';
 
 const streams = 100;
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 12);

@@ -9,7 +9,7 @@ import {
   readDigest,
   writeDigest,
   type Digest,
-} from './digest.ts';
+} from './change-digest.ts';
 import { limits } from '../limits/limits.ts';
 
 const name = fc

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import type { Header } from '../../core/domain/attempt.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { KeptBody, keepHeaders } from './answer.ts';
+import { KeptBody, keepHeaders } from './stored-response.ts';
 
 describe('keepHeaders', () => {
   it('keeps names and values, including repeated names', () => {

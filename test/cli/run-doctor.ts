@@ -1,7 +1,7 @@
 // `ringback doctor` in this process, with what it found.
 import assert from 'node:assert/strict';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
-import type { Env } from './child.ts';
+import type { Env } from './ringback-process.ts';
 import { runHere } from './in-process.ts';
 
 export interface Examination {

@@ -6,6 +6,7 @@ import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
 import type {
+  Addition,
   CallbackDefinition,
   Contract,
   Operation,
@@ -86,11 +87,21 @@ export interface CallbackReport {
   matches: string;
   /** The expressions of the key and the event, with the places that they read in words. */
   reads: readonly { expression: string; place: string }[];
+  /** What the document adds to the request. */
+  sends: readonly SentReport[];
   repairs: readonly string[];
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
   /** Why it is never sent. */
   inactive: string | undefined;
+}
+
+export interface SentReport {
+  in: 'query' | 'header' | 'cookie';
+  name: string;
+  /** Where the value comes from, as in the document. */
+  value: string;
+  isCredential: boolean;
 }
 
 export interface UnsubscribeReport {
@@ -212,7 +223,7 @@ export function reportCallback(
   definition: CallbackDefinition,
   holder: Pick<Tried, 'operation' | 'variant'>,
 ): CallbackReport {
-  const { label, target, method, event, repairs, unsubscribeStatus } = definition;
+  const { label, target, method, event, additions, repairs, unsubscribeStatus } = definition;
   const expressions = [...expressionsOf(target ?? []), ...expressionsOf(event)];
   return {
     label,
@@ -225,10 +236,17 @@ export function reportCallback(
       expression: printExpression(one),
       place: sourceWords(one),
     })),
+    sends: additions.map(reportAddition),
     repairs,
     unsubscribeStatus,
     inactive: neverRegistered(definition, holder),
   };
+}
+
+/** The report is public: a credential that stands in the document is not repeated. */
+function reportAddition({ in: place, name, value, isCredential }: Addition): SentReport {
+  const isHidden = isCredential && expressionsOf(value).length === 0;
+  return { in: place, name, value: isHidden ? '(fixed)' : printTemplate(value), isCredential };
 }
 
 function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {

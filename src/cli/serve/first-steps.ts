@@ -13,7 +13,7 @@ import {
   type RequestSample,
   type SampledCallback,
 } from '../../contract/sample/sample-request.ts';
-import type { Work } from '../../contract/schema/meter.ts';
+import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { packageFolder } from '../../core/base/package.ts';
 import type { Service } from '../../service.ts';
@@ -72,7 +72,7 @@ function foreignSteps(service: Greeted): string[] {
   const { manageUrl: url, firstKey, contracts } = service;
   const key = firstKey ?? '$RINGBACK_API_KEY';
   const listed = contracts.executed.map(({ title }) => `  ${JSON.stringify(title)}`);
-  const work: Work = { left: bounds.greetingStepsMax };
+  const work: WorkBudget = { left: bounds.greetingStepsMax };
   const [example] = contracts.executed.flatMap((contract) => exampleOf(contract, work));
   const pasted =
     example === undefined
@@ -102,7 +102,7 @@ interface Example {
 }
 
 /** The first operation that can be called, with an event that one of its callbacks matches. */
-function exampleOf(contract: Contract, work: Work): Example[] {
+function exampleOf(contract: Contract, work: WorkBudget): Example[] {
   for (const operation of servedOf(contract)) {
     if (work.left <= 0) break;
     if (operation.role.kind !== 'subscribe') continue;
@@ -118,7 +118,7 @@ function exampleOf(contract: Contract, work: Work): Example[] {
 function eventFor(
   contract: Contract,
   { definition, event, inactive }: SampledCallback,
-  work: Work,
+  work: WorkBudget,
 ): object[] {
   if (inactive !== undefined || event === undefined || work.left <= 0) return [];
   const [report] = reportEvents(contract, new Set([definition]), work);

@@ -17,12 +17,12 @@ import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
-import { OutOfWork, type Work, pay } from '../schema/meter.ts';
+import { OutOfWork, type WorkBudget, spendWork } from '../schema/step-budget.ts';
 import type { Validator } from '../schema/schema.ts';
 import { answerFaults, sampledAnswers, type SampledAnswer } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './check-contracts.ts';
-import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
+import { describeEvent, describeSecurity, describeSource, describeTarget } from './descriptions.ts';
 
 export interface Report {
   file: string;
@@ -176,7 +176,7 @@ interface Tried {
   sample: RequestSample;
 }
 
-function tryVariants(operation: Operation, work: Work): Tried[] {
+function tryVariants(operation: Operation, work: WorkBudget): Tried[] {
   const variants = operation.role.kind === 'subscribe' ? operation.role.variants : [];
   return variants.map((variant) => ({
     operation,
@@ -197,7 +197,7 @@ function reportSubscribe(operation: Operation, all: readonly Tried[]): Subscribe
   if (role.kind !== 'subscribe') return [];
   const variants = all.map(reportVariant);
   const undeclared = undeclaredErrors(operation);
-  const words = securityWords(security);
+  const words = describeSecurity(security);
   return [{ operationId, method, path, security: words, scope, undeclared, variants }];
 }
 
@@ -205,8 +205,8 @@ function reportVariant(tried: Tried): VariantReport {
   const { name, needs, needsAny, callbacks, answer } = tried.variant;
   return {
     name,
-    needs: needs.map(sourceWords),
-    needsAny: needsAny.map(sourceWords),
+    needs: needs.map(describeSource),
+    needsAny: needsAny.map(describeSource),
     status: answer.status,
     callbacks: callbacks.map((definition) => reportCallback(definition, tried)),
     example: exampleOf(tried.sample),
@@ -230,11 +230,11 @@ export function reportCallback(
     key: target && printTemplate(target),
     method,
     event: printTemplate(event),
-    does: target === undefined ? method : targetWords(definition),
-    matches: eventWords(event),
+    does: target === undefined ? method : describeTarget(definition),
+    matches: describeEvent(event),
     reads: expressions.map((one) => ({
       expression: printExpression(one),
-      place: sourceWords(one),
+      place: describeSource(one),
     })),
     sends: additions.map(reportAddition),
     repairs,
@@ -254,7 +254,7 @@ function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   if (role.kind !== 'unsubscribe') return [];
   const takes = takenFrom(role);
   const undeclared = undeclaredErrors(operation);
-  const words = securityWords(security);
+  const words = describeSecurity(security);
   return [
     {
       operationId,
@@ -357,7 +357,7 @@ export interface EventReport {
 export function reportEvents(
   contract: Contract,
   active: ReadonlySet<CallbackDefinition>,
-  work: Work = contractWork(),
+  work: WorkBudget = contractWork(),
 ): EventReport[] {
   const listed = definitionsOf(contract).filter((definition) => active.has(definition));
   const byEvent = Map.groupBy(listed, ({ event }) => printTemplate(event));
@@ -381,7 +381,7 @@ function nameFor(event: string): string {
 interface EventGroup {
   name: string;
   definitions: readonly CallbackDefinition[];
-  work: Work;
+  work: WorkBudget;
 }
 
 /** Several callbacks may match the event, and the payload must be valid for all of them. */
@@ -390,7 +390,7 @@ function payloadFor(
   { name, definitions, work }: EventGroup,
 ): EventReport['payload'] {
   try {
-    pay(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);
+    spendWork(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);
     const checks = new Map<string, { label: string; schema: Validator }>();
     for (const { label, payload } of [...definitions, ...matchingCallbacks(contract, name)]) {
       if (payload === undefined || checks.has(payload.place)) continue;
@@ -415,7 +415,7 @@ function payloadFor(
 function refusalOf(
   checks: Iterable<{ label: string; schema: Validator }>,
   payload: unknown,
-  work: Work,
+  work: WorkBudget,
 ): string | undefined {
   for (const { label, schema } of checks) {
     const [fault] = schema.check(payload, work);

@@ -374,7 +374,8 @@ export const clientsControls: readonly LookControl[] = [
       {
         file: 'src/contract/schema/member-rules.ts',
         find: '    if (!apply(node, value[n], quiet)) return n;',
-        replace: '    meter.spend(value.length);\n    if (!apply(node, value[n], quiet)) return n;',
+        replace:
+          '    budget.spend(value.length);\n    if (!apply(node, value[n], quiet)) return n;',
       },
     ],
     breaks: /^work: /,

@@ -21,7 +21,7 @@ import {
   schemaWords,
   type Shelf,
 } from './reference-fields.ts';
-import { securityWords } from './reference-security.ts';
+import { describeSecurity } from './reference-security.ts';
 
 export async function referencePage(): Promise<string> {
   const contract = await loadContract(join(import.meta.dirname, '..', 'openapi.yaml'));
@@ -88,7 +88,7 @@ function operationText(view: View, shelf: Shelf, operation: Operation): string {
   return [
     `### \`${headingOf(operation)}\``,
     '',
-    `**${summary}.** For ${securityWords(operation)}. \`${operation.operationId}\``,
+    `**${summary}.** For ${describeSecurity(operation)}. \`${operation.operationId}\``,
     '',
     ...(description === undefined ? [] : [description, '']),
     ...examples(view, operation),

@@ -2,7 +2,7 @@
 import { scopeOf } from '../src/api/operations/authenticate.ts';
 import type { Alternative, Operation } from '../src/contract/model/contract.ts';
 
-export function securityWords(operation: Operation): string {
+export function describeSecurity(operation: Operation): string {
   const { security } = operation;
   if (security.length === 0) return 'anyone';
   if (security.every(isSession)) return 'users signed in to the console';

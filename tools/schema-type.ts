@@ -41,7 +41,11 @@ function plainTypeOf(schema: Tree, options: TypeOptions): string {
   const join = (parts: readonly Tree[], sign: string): string =>
     parts.map((part) => typeOf(part, options)).join(sign);
   if (Array.isArray(schema['enum'])) return schema['enum'].map(literalOf).join(' | ');
-  if (schema['allOf'] !== undefined) return join(listAt(schema, 'allOf'), ' & ');
+  if (schema['allOf'] !== undefined) {
+    // A part without a type only restricts the others.
+    const typed = listAt(schema, 'allOf').filter((part) => typeOf(part, options) !== 'unknown');
+    return join(typed, ' & ');
+  }
   if (schema['oneOf'] !== undefined) return join(listAt(schema, 'oneOf'), ' | ');
   switch (schema['type']) {
     case 'string':

@@ -55,7 +55,7 @@ export async function fillPostgres(client: Client, options: FillOptions): Promis
     const rows = rowsFrom(from, options);
     const column = <K extends keyof FilledRow>(name: K): FilledRow[K][] =>
       rows.map((row) => row[name]);
-    await client.query(pieceSql, [
+    await client.query(boundedSearch, [
       column('id'),
       column('app'),
       column('name'),
@@ -117,7 +117,7 @@ export function idOf(no: number): string {
   return String(no).padStart(26, '0');
 }
 
-const pieceSql = `
+const boundedSearch = `
   with x as materialized (
     select * from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[],
       $6::bigint[], $7::smallint[], $8::int[], $9::int[], $10::text[])

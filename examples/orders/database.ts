@@ -22,7 +22,7 @@ export interface Unpublished {
 }
 
 export interface Database extends Disposable {
-  create: (wish: { customer: string; totalCents: number }) => Order;
+  create: (order: { customer: string; totalCents: number }) => Order;
   /** Undefined: there is no such order in the state before. */
   advance: (id: string, to: 'paid' | 'shipped') => Order | undefined;
   get: (id: string) => Order | undefined;

@@ -27,11 +27,11 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
   const [, root, id, step] = url.split('/');
   if (root !== 'orders') return send(response, 404, { error: `There is no ${url}` });
   if (method === 'POST' && id === undefined) {
-    const wish = readWish(await readText(request));
-    if (wish === undefined) {
+    const order = readOrder(await readText(request));
+    if (order === undefined) {
       return send(response, 400, { error: 'Expected {"customer": "…", "totalCents": 0 or more}' });
     }
-    return tell(response, 201, database.create(wish));
+    return tell(response, 201, database.create(order));
   }
   if (method === 'GET' && id !== undefined && step === undefined) {
     const order = database.get(id);
@@ -58,7 +58,7 @@ function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-function readWish(text: string): { customer: string; totalCents: number } | undefined {
+function readOrder(text: string): { customer: string; totalCents: number } | undefined {
   let given: unknown;
   try {
     given = JSON.parse(text);

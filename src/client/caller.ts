@@ -34,7 +34,7 @@ export interface PublishOptions extends KeyedOptions {
   causedBy?: { readonly hops: number | undefined } | undefined;
 }
 
-export interface Wish {
+export interface CallInput {
   path?: Readonly<Record<string, string>>;
   query?: object;
   /** JSON text. */
@@ -54,7 +54,7 @@ export interface Answered {
 
 export interface Caller {
   connection: Connection;
-  send: (id: OperationId, wish: Wish, options?: PublishOptions) => Promise<Answered>;
+  send: (id: OperationId, input: CallInput, options?: PublishOptions) => Promise<Answered>;
   call: <Id extends OperationId>(
     id: Id,
     request: Calls[Id]['request'],
@@ -63,15 +63,15 @@ export interface Caller {
 }
 
 export function createCaller(connection: Connection): Caller {
-  const send: Caller['send'] = async (id, wish, options = {}) => {
-    const request = { ...requestOf(connection, operations[id], wish), members: members[id] };
+  const send: Caller['send'] = async (id, input, options = {}) => {
+    const request = { ...requestOf(connection, operations[id], input), members: members[id] };
     return tryAndTry(connection, keyed(connection, caused(request, options), options), options);
   };
   return {
     connection,
     send,
     call: async (id, request, options) => {
-      const { path, query, body }: { path?: Wish['path']; query?: object; body?: unknown } =
+      const { path, query, body }: { path?: CallInput['path']; query?: object; body?: unknown } =
         request;
       const { value } = await send(
         id,
@@ -98,18 +98,18 @@ export interface Request {
   text: string | undefined;
 }
 
-export function requestOf(connection: Connection, operation: Operation, wish: Wish): Request {
-  const path = fillPath(operation.path, wish.path ?? {});
+export function requestOf(connection: Connection, operation: Operation, input: CallInput): Request {
+  const path = fillPath(operation.path, input.path ?? {});
   return {
     operation,
-    url: connection.url + path + writeQuery(wish.query ?? {}, operation.joined ?? []),
+    url: connection.url + path + writeQuery(input.query ?? {}, operation.joined ?? []),
     action: withoutKey(`${operation.method} ${quote(path)}`, connection.key),
     headers: {
       ...connection.headers,
       accept: accepted[operation.answer],
-      ...(wish.text === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(input.text === undefined ? {} : { 'content-type': 'application/json' }),
     },
-    text: wish.text,
+    text: input.text,
   };
 }
 

@@ -65,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
     keys: keyCalls(caller),
     apps: appCalls(caller),
     contracts: contractCalls(caller),
-    stream: (wish) => stream(connection, wish),
+    stream: (streamOptions) => stream(connection, streamOptions),
   };
 }
 

@@ -30,9 +30,9 @@ export interface ReplayCalls {
   /** Newest first. */
   list(filters?: ListReplaysQuery, options?: CallOptions): Listing<Replay>;
   /** Starts sending all matching deliveries again. */
-  create(wish: ReplayInput, options?: KeyedOptions): Promise<Replay>;
+  create(input: ReplayInput, options?: KeyedOptions): Promise<Replay>;
   /** Number of deliveries that `create` would send again; nothing is sent or stored (`dryRun`). */
-  count(wish: ReplayInput, options?: CallOptions): Promise<CreateReplay200>;
+  count(input: ReplayInput, options?: CallOptions): Promise<CreateReplay200>;
   get(id: string, options?: CallOptions): Promise<Replay>;
   cancel(id: string, options?: CallOptions): Promise<Replay>;
 }
@@ -59,8 +59,8 @@ export function replayCalls({ call, send }: Caller): ReplayCalls {
       createListing(async (cursor = filters.cursor) =>
         call('listReplays', { query: { ...filters, cursor } }, options),
       ),
-    create: async (wish, options) => (await create({ ...wish, dryRun: false }, options)).value,
-    count: async (wish, options) => (await create({ ...wish, dryRun: true }, options)).value,
+    create: async (input, options) => (await create({ ...input, dryRun: false }, options)).value,
+    count: async (input, options) => (await create({ ...input, dryRun: true }, options)).value,
     get: async (id, options) => call('getReplay', { path: { id } }, options),
     cancel: async (id, options) => call('cancelReplay', { path: { id } }, options),
   };

@@ -85,10 +85,10 @@ export interface KeyCalls {
   /** Newest first. */
   list(filters?: ListKeysQuery, options?: CallOptions): Listing<Key>;
   /** The secret is returned only here. Not retried if no response arrives. */
-  create(wish: CreateKeyBody, options?: CallOptions): Promise<KeyOnce>;
+  create(input: CreateKeyBody, options?: CallOptions): Promise<KeyOnce>;
   get(id: string, options?: CallOptions): Promise<Key>;
   /** The new secret is returned only here. Not retried if no response arrives. */
-  rotate(id: string, wish?: RotateBody, options?: CallOptions): Promise<KeyOnce>;
+  rotate(id: string, input?: RotateBody, options?: CallOptions): Promise<KeyOnce>;
   revoke(id: string, options?: CallOptions): Promise<void>;
 }
 
@@ -96,7 +96,7 @@ export interface AppCalls {
   /** Newest first. */
   list(filters?: ListAppsQuery, options?: CallOptions): Listing<App>;
   /** Includes its first key, which is returned only here. Not retried if no response arrives. */
-  create(wish: CreateAppBody, options?: CallOptions): Promise<CreateAppAnswer>;
+  create(input: CreateAppBody, options?: CallOptions): Promise<CreateAppAnswer>;
   get(id: string, options?: CallOptions): Promise<App>;
   edit(id: string, changes: EditAppBody, options?: CallOptions): Promise<App>;
 }

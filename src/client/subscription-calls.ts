@@ -32,7 +32,7 @@ export type SubscribeManyInput = SubscribeMulti & Without<'event' | 'callbackUrl
 export type SubscribeOptions = SubscribeOneInput | SubscribeEventInput | SubscribeManyInput;
 
 export interface Subscribing {
-  subscribe(wish: SubscribeOptions, options?: KeyedOptions): Promise<Subscribed>;
+  subscribe(input: SubscribeOptions, options?: KeyedOptions): Promise<Subscribed>;
   /** Ends all callbacks of the subscription. Ending it again returns the same response. */
   unsubscribe(subscriberId: string, options?: CallOptions): Promise<UnsubscribeOperationAnswer>;
 }
@@ -48,15 +48,15 @@ export interface SubscriptionCalls {
   /** The secret that receivers verify signatures with. */
   secret(id: string, options?: CallOptions): Promise<Secret>;
   /** Not retried if no response arrives: read `secret` in that case. */
-  rotateSecret(id: string, wish?: RotateBody, options?: CallOptions): Promise<Secret>;
+  rotateSecret(id: string, input?: RotateBody, options?: CallOptions): Promise<Secret>;
   /** Sends a test event. Not retried if no response arrives. */
   ping(id: string, options?: CallOptions): Promise<Accepted>;
 }
 
 export function subscribing({ call, send }: Caller): Subscribing {
   return {
-    subscribe: async (wish, options) => {
-      const { event, ...body } = wish;
+    subscribe: async (input, options) => {
+      const { event, ...body } = input;
       const { callbackUrl, ...rest } = body;
       // In the contract's variant query, the values are in the query and only `x-ringback` is in the body.
       const request =

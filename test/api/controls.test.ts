@@ -283,13 +283,10 @@ describe('subscribeOperation', () => {
   it('refuses to narrow what hears one event only', async () => {
     const body = { failedUrl: hook, 'x-ringback': { events: ['a'] } };
     const answer = await service.call({ method: 'POST', path: '/subscribe', body });
-    assert.deepEqual(faultsOf(answer), [
-      'body#/x-ringback/events cannot restrict the events of this callback: it matches inProgress, failed, success, ' +
-        'expected callbacks that match *',
-    ]);
+    assert.deepEqual(faultsOf(answer), ['body#/x-ringback/events must be null, is a list']);
     const query = `?callbackUrl=${encodeURIComponent(hook)}&event=a`;
     const other = await subscribe({ 'x-ringback': { events: ['b'] } }, `/subscribe${query}`);
-    assert.match(faultsOf(other)[0] ?? '', /it matches a, expected callbacks/);
+    assert.deepEqual(faultsOf(other), faultsOf(answer));
   });
 
   it('is repeated by the same key and body only', async () => {

@@ -312,7 +312,7 @@ describe('another app', () => {
     });
   }
 
-  it('cannot be named in a wish for a key', async () => {
+  it('cannot be named in a request to create a key', async () => {
     for (const extra of [{ app: theirs.appId }, { appId: theirs.appId }, { appNo: 1 }]) {
       const body = { name: 'x', scopes: ['read'], ...extra };
       const answer = await service.call({ method: 'POST', path: '/keys', key: ours.key, body });

@@ -31,7 +31,7 @@ interface KeyView {
 interface Stage extends AsyncDisposable {
   service: Running;
   world: FrozenWorld;
-  make: (wish?: object, key?: string) => Promise<KeyView & { key: string }>;
+  make: (fields?: object, key?: string) => Promise<KeyView & { key: string }>;
   get: (id: string) => Promise<KeyView>;
   list: (query?: string) => Promise<{ items: KeyView[]; nextCursor: string | null }>;
   rotate: (id: string, body?: object) => Promise<KeyView & { key: string }>;
@@ -51,8 +51,8 @@ async function stage(env: Record<string, string> = {}): Promise<Stage> {
   return {
     service,
     world,
-    make: async (wish = {}, key = service.key) => {
-      const body = { name: 'a key', scopes: ['read'], ...wish };
+    make: async (fields = {}, key = service.key) => {
+      const body = { name: 'a key', scopes: ['read'], ...fields };
       return (await ask(201, { method: 'POST', path: '/keys', key, body })) as Fresh;
     },
     get: async (id) => (await ask(200, { path: `/keys/${id}` })) as KeyView,

@@ -87,8 +87,8 @@ export async function mountContract(
     key,
     appId: `app_${context.defaultApp.id}`,
     keyWith: async (...scopes) => {
-      const wish = { name: scopes.join(), scopes, expiresMs: undefined };
-      return (await createKey(context, context.defaultApp, wish)).secret;
+      const input = { name: scopes.join(), scopes, expiresMs: undefined };
+      return (await createKey(context, context.defaultApp, input)).secret;
     },
     newApp: async (name) => {
       const { app, secret } = await createApp(context, name);

@@ -42,7 +42,7 @@ interface Stage extends AsyncDisposable {
   service: Running;
   client: RawClient;
   world: ReturnType<typeof frozenWorld>;
-  makeKey: (wish: object) => Promise<{ id: string; key: string }>;
+  makeKey: (fields: object) => Promise<{ id: string; key: string }>;
 }
 
 async function stage(env: Record<string, string> = {}): Promise<Stage> {
@@ -53,8 +53,8 @@ async function stage(env: Record<string, string> = {}): Promise<Stage> {
     service,
     client,
     world,
-    makeKey: async (wish) => {
-      const body = { name: 'k', scopes: ['read'], ...wish };
+    makeKey: async (fields) => {
+      const body = { name: 'k', scopes: ['read'], ...fields };
       const { status, text, json } = await service.call({ method: 'POST', path: '/keys', body });
       assert.equal(status, 201, text);
       return { id: String(json['id']), key: String(json['key']) };

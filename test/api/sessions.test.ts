@@ -46,8 +46,8 @@ async function ticketOf(on: Started): Promise<string> {
   return ticket;
 }
 
-async function makeKey(on: Running, wish: object): Promise<{ id: string; key: string }> {
-  const body = { name: 'k', scopes: ['read'], ...wish };
+async function makeKey(on: Running, fields: object): Promise<{ id: string; key: string }> {
+  const body = { name: 'k', scopes: ['read'], ...fields };
   const { status, text, json } = await on.call({ method: 'POST', path: '/keys', body });
   assert.equal(status, 201, text);
   return { id: String(json['id']), key: String(json['key']) };

@@ -44,7 +44,7 @@ after(async () => plain[Symbol.asyncDispose]());
 after(async () => both[Symbol.asyncDispose]());
 
 const callbackUrl = 'https://hooks.example/cb';
-const variants: Readonly<Record<string, [status: number, wish: Partial<Execution>]>> = {
+const variants: Readonly<Record<string, [status: number, execution: Partial<Execution>]>> = {
   body: [201, { requestBody: { callbackUrl } }],
   query: [201, { parameters: { callbackUrl, event: 'order.created' } }],
   multi: [200, { requestBody: { inProgressUrl: callbackUrl, successUrl: callbackUrl } }],
@@ -52,12 +52,12 @@ const variants: Readonly<Record<string, [status: number, wish: Partial<Execution
 const places = ['ApiKeyHeader', 'ApiKeyQuery', 'ApiKeyCookie'];
 
 describe('swagger-client', () => {
-  for (const [variant, [status, wish]] of Object.entries(variants)) {
+  for (const [variant, [status, execution]] of Object.entries(variants)) {
     for (const place of places) {
       it(`subscribes (${variant}) and follows the link, with the key as ${place}`, async () => {
         const client = await load(plain);
         const securities = { authorized: { [place]: plain.key } };
-        const request = { operationId: 'subscribeOperation', ...wish, securities };
+        const request = { operationId: 'subscribeOperation', ...execution, securities };
         const response = await client.execute(request);
         assert.equal(response.status, status);
         const id = await followLink(plain, client, { request, response });
@@ -75,15 +75,17 @@ describe('swagger-client', () => {
   it('sends all keys it has, and one that is right is enough', async () => {
     const client = await load(plain);
     const authorized = { ApiKeyHeader: 'wrong', ApiKeyQuery: plain.key, ApiKeyCookie: 'wrong' };
-    const [status, wish] = variants['query'] ?? [];
-    const request = { operationId: 'subscribeOperation', ...wish, securities: { authorized } };
+    const [status, execution] = variants['query'] ?? [];
+    const request = { operationId: 'subscribeOperation', ...execution, securities: { authorized } };
     assert.equal((await client.execute(request)).status, status);
   });
 
-  for (const [variant, [, wish]] of Object.entries(variants)) {
+  for (const [variant, [, execution]] of Object.entries(variants)) {
     it(`gets 401 without a key (${variant})`, async () => {
       const client = await load(plain);
-      const refused = await refusal(client.execute({ operationId: 'subscribeOperation', ...wish }));
+      const refused = await refusal(
+        client.execute({ operationId: 'subscribeOperation', ...execution }),
+      );
       assert.equal(refused.status, 401);
       assert.match(
         challengeOf(refused),

@@ -122,7 +122,7 @@ describe('the first run', () => {
     });
   });
 
-  it('stays paused when that was wished between two tries', async () => {
+  it('stays paused when it was paused between two tries', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 503 .*\/stream\)$/);
       const button = page.getByRole('button', { name: 'Pause live updates' });

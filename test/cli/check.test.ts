@@ -102,6 +102,36 @@ describe('ringback check', () => {
     );
   });
 
+  it('lists what callbacks send, and never a credential itself', async () => {
+    await using folder = await newFolder();
+    const sending = good.replace(
+      '            post:\n',
+      `            post:
+              parameters: [{ name: v, in: query, schema: { const: '1' } }]
+              security: [{ hook: [], fixed: [] }]
+`,
+    )
+      .concat(`    hook: { type: apiKey, in: query, name: k, x-ringback-value: '{$request.body#/url}' }
+    fixed: { type: apiKey, in: header, name: X-Fixed, x-ringback-value: swordfish }
+`);
+    const { out, code } = await check(folder, { 'a.yaml': sending });
+    assert.equal(code, 0, out);
+    assert.deepEqual(
+      out
+        .split('\n')
+        .flatMap((line) => /\bwith ((?:query|header|cookie) .*)$/u.exec(line)?.[1] ?? []),
+      [
+        'query v: 1',
+        'query k: credential, {$request.body#/url}',
+        'header X-Fixed: credential, (fixed)',
+      ],
+    );
+    assert.equal(
+      (await check(folder, { 'a.yaml': sending }, '--json')).out.includes('swordfish'),
+      false,
+    );
+  });
+
   it('names line and column of what it repaired and of what is lost, and still ends with 0', async () => {
     await using folder = await newFolder();
     const { code, out } = await check(folder, { 'shop.yaml': sloppy });

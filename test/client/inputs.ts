@@ -1,10 +1,10 @@
-// Held by the compiler alone (`npm run types`): what a subscribe wish and an event may look like. Each
+// Held by the compiler alone (`npm run types`): what the input of subscribe and an event may look like. Each
 // line under an `@ts-expect-error` must not compile.
 import type { Client, EventInput, Replay, SubscribeOptions } from '../../src/client/client.ts';
 
 const callbackUrl = 'https://receiver.example/hook';
 
-export const wishes: SubscribeOptions[] = [
+export const subscribeInputs: SubscribeOptions[] = [
   { callbackUrl },
   { callbackUrl, event: 'order.created' },
   { callbackUrl, 'x-ringback': { events: ['order.*'], ordered: true, retry: null } },

@@ -2,29 +2,36 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import type { KeyRing } from '../../src/core/secrets/seal.ts';
 import { makeSigningSecret, type SigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import type { SendRequest } from '../../src/egress/http/exchange.ts';
 import { prepareRequests, requestOf } from '../../src/engine/deliver/attempt-request.ts';
-import { createPrepare, type KnownTarget } from '../../src/engine/targets/prepared-target.ts';
-import { leased, unsigned } from './one-delivery.ts';
+import { createPrepare } from '../../src/engine/targets/prepared-target.ts';
+import { sealSecrets } from '../../src/engine/targets/secrets.ts';
+import type { Target } from '../../src/store/port/delivery-verbs.ts';
+import { leased, owner, unsigned } from './one-delivery.ts';
+import { virtualWorld } from './virtual-world.ts';
 
 const startMs = 1_700_000_000_250;
 const fresh = makeSigningSecret(new Uint8Array(32).fill(1), startMs);
 const replaced = makeSigningSecret(new Uint8Array(32).fill(2), startMs);
 
-function targetOf(parts: Partial<KnownTarget> = {}): KnownTarget {
-  return { ...unsigned, secrets: [fresh], ...parts };
+const ring: KeyRing = [new Uint8Array(32)];
+const sealing = { ring, world: virtualWorld() };
+
+function targetOf({ secrets = [fresh], url = unsigned.url } = {}): Target {
+  return { ...unsigned, url, secrets: sealSecrets(sealing, owner, secrets) };
 }
 
 function stage(target = targetOf()) {
   const clock = { ms: startMs };
   const printed: SendRequest[] = [];
-  const known: { target: KnownTarget | undefined } = { target };
+  const known: { target: Target | undefined } = { target };
   const deps = {
     world: { nowMs: () => clock.ms },
     sender: { print: (request: SendRequest) => void printed.push(request) },
     targets: { known: () => known.target },
-    prepare: createPrepare([new Uint8Array(32)], []),
+    prepare: createPrepare(ring, []),
     timeoutMs: 1000,
   };
   const delivery = { ...leased };
@@ -33,7 +40,7 @@ function stage(target = targetOf()) {
     printed,
     known,
     prepareRequests: () => prepareRequests(deps, [delivery]),
-    requestTo: (one: KnownTarget | undefined) => {
+    requestTo: (one: Target | undefined) => {
       assert(one !== undefined);
       return requestOf(deps, { leased: delivery, target: one });
     },
@@ -108,7 +115,7 @@ describe('a request that was built ahead', () => {
   });
 
   it('is not built if secrets cannot be unsealed; that is reported on sending', () => {
-    const on = stage(targetOf({ secrets: new Uint8Array(40) }));
+    const on = stage({ ...unsigned, secrets: new Uint8Array(40) });
     on.prepareRequests();
     assert.deepEqual(on.printed, []);
     assert.throws(() => on.requestTo(on.known.target));

@@ -162,7 +162,6 @@ describe('deliver', () => {
   it('ends it even if its target was evicted from the cache during the attempt', async () => {
     const on = stage();
     const { targets } = on.invalidation;
-    on.state.controls = { ...noControls, timeoutMs: 1_000 }; // Only plain targets are packed.
     on.receiver.status = 410;
     on.receiver.before = async () => {
       for (let other = 2; other <= limits.targetsSeenOnceMax + 1; other += 1) {

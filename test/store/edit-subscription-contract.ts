@@ -178,7 +178,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         await on.store.edit('unsubscribe', { appNo: app.no, id });
         const chunk = 460;
         // They are examined in pieces, of which the last may be too much.
-        for (let i = 0; i < (1.15 * limits.rowsExaminedMax) / limits.lookRows; i += chunk) {
+        for (let i = 0; i < (1.15 * limits.rowsExaminedMax) / limits.indexProbeRows; i += chunk) {
           await Promise.all(Array.from({ length: chunk }, async () => subscribed(app)));
         }
         const page = await list(app, { limit: 5, after: undefined }, 'ended');

@@ -6,7 +6,7 @@ import type { Client } from 'pg';
 import { realWorld } from '../../src/core/base/world.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { repeated, toPostgres } from '../../src/store/postgres/connection/tx.ts';
-import { piecesSql } from '../../src/store/verbs/lists/search-queries.ts';
+import { searchSql } from '../../src/store/verbs/lists/search-queries.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
 import { sharedPostgres } from '../postgres/shared-server.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
@@ -17,12 +17,12 @@ import { statementsIn } from './statements.ts';
 const own = (await statementsIn('postgres')).filter(({ name }) => !name.startsWith('savepoint.'));
 const statements = await statementsIn('verbs');
 /** Asked for many values at once and in no other way. */
-const neverAlone = /^(pieces\.|walkEvents\.|spans\.has|subscriptions\.sought)/;
+const neverAlone = /^(search\.|walkEvents\.|spans\.has|subscriptions\.sought)/;
 const shared = statements
   .filter(({ name }) => !neverAlone.test(name))
   .map(({ name, sql }) => ({ name, sql: toPostgres(sql) }));
 
-const ofPiece = [
+const ofSearch = [
   'bigint text bigint text bigint', // Where it belongs, and the piece.
   'bigint bigint bigint', // App, slice, lane.
   'bigint text text bigint bigint text bigint bigint bigint', // The filter.
@@ -46,7 +46,7 @@ const repeatedReads = Object.entries({
   'spans.hasEvents': ['bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text'],
   'spans.hasWaiting': ['bigint', 'bigint', 'bigint'],
   'walkEvents.ofSlice': 'bigint text text bigint bigint bigint text text'.split(' '),
-  ...Object.fromEntries(Object.keys(piecesSql).map((name) => [`pieces.${name}`, ofPiece])),
+  ...Object.fromEntries(Object.keys(searchSql).map((name) => [`search.${name}`, ofSearch])),
 }).map(([of, types]) => {
   const sql = statements.find(({ name }) => name === of)?.sql;
   assert(sql !== undefined, `there is no statement ${of}`);
@@ -146,15 +146,15 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'forgetSpans.old': ['filters a range of slice_span_first', 'reads all of event (id)'],
   // As many rows as a piece may examine, of which the last is looked for.
   'subscriptions.sought, repeated': ['sorts by no'],
-  'pieces.doneByKey, repeated': [last],
-  'pieces.liveByKey, repeated': [last],
-  'pieces.failed, repeated': [last],
-  'pieces.retried, repeated': [last],
-  'pieces.running, repeated': [last, newest, 'reads all of delivery_running'],
-  // At most a slice; on days that are still empty at most a stretch, which is some slices.
+  'search.doneByKey, repeated': [last],
+  'search.liveByKey, repeated': [last],
+  'search.failed, repeated': [last],
+  'search.retried, repeated': [last],
+  'search.running, repeated': [last, newest, 'reads all of delivery_running'],
+  // At most a slice; on days that are still empty at most a search range, which is some slices.
   'walkEvents.ofSlice, repeated': ['sorts by id DESC', 'sorts by id'],
-  'pieces.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
-  'pieces.waitingOfLane, repeated': [last, newest],
+  'search.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
+  'search.waitingOfLane, repeated': [last, newest],
   // A row for each app, and minutes that are not put together yet.
   'gauges.counts': ['reads all of stat_app_fresh'],
   // What nodes have under way; so many, and no more; the first row.

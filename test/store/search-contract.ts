@@ -108,7 +108,7 @@ export function searchContract(name: string, open: OpenSubject): void {
     it('finds what runs where nothing waits', async () => {
       const appNo = apps[2]?.no ?? 0;
       const running = deliveries.filter((one) => appOf(one) === appNo).sort(newestFirst);
-      assert.equal(running.length, limits.pieceRowsMin + 9);
+      assert.equal(running.length, limits.searchRowsMin + 9);
       assert(running.every(({ state }) => state === 'running'));
       const subscription = running[0]?.subscription;
       const page = { limit: 100, after: undefined };

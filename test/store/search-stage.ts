@@ -76,7 +76,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   await add(running, [callback(0, '*')]);
   await add(busy, [callback(0, 'nothing other')]);
   // More deliveries of one event than a search examines at first.
-  const many = 2 * limits.pieceRowsMin - 70;
+  const many = 2 * limits.searchRowsMin - 70;
   await add(
     busy,
     Array.from({ length: many }, (_, at) => callback(at, 'wide.load')),
@@ -98,7 +98,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   };
   for (let round = 0; round < 4; round += 1) {
     // In one slice more than a search examines at first.
-    const length = round === 0 ? limits.pieceRowsMin + 6 : 1;
+    const length = round === 0 ? limits.searchRowsMin + 6 : 1;
     const ids = Array.from({ length }, () => idAt(clock.ms));
     await dispatcher.publish({ room: 200, laneRoom: 200 }, input(running, ids, 'order'));
     events.push(...ids.map((id) => ({ appNo: running.no, id })));

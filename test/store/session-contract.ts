@@ -166,7 +166,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
 
       it('is found behind many others', async () => {
         const app = await newApp(store, newKey({ scopes: ['read'] }));
-        const others = Array.from({ length: limits.pieceRowsMin }, async () =>
+        const others = Array.from({ length: limits.searchRowsMin }, async () =>
           add(app, { scopes: ['read'] }),
         );
         await Promise.all(others);

@@ -1,4 +1,4 @@
-// Stretches of time: whichever slices lie side by side, all that reach into a stretch are named in it.
+// Ranges of a search: each names all slices that overlap it, however they lie.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';
@@ -11,8 +11,8 @@ import { prepareScripts } from '../../src/store/sqlite/transaction/run-script.ts
 import type { Script } from '../../src/store/sql/statement.ts';
 import { nextStep } from '../../src/store/verbs/lists/fill-page.ts';
 import type { Range } from '../../src/store/verbs/lists/slices-in-time.ts';
-import { walkSpans } from '../../src/store/verbs/lists/slices-in-time.ts';
-import type { Stretch } from '../../src/store/verbs/lists/search-walk.ts';
+import { rangesInTime } from '../../src/store/verbs/lists/slices-in-time.ts';
+import type { SearchRange } from '../../src/store/verbs/lists/search-walk.ts';
 import type { EditInput } from '../../src/store/port/store.ts';
 import { newKey } from './subject.ts';
 import type { Opened } from './open-memory.ts';
@@ -71,7 +71,7 @@ describe('the span of a slice', () => {
   });
 });
 
-describe('walkSpans', () => {
+describe('rangesInTime', () => {
   const { db } = openMemory();
   const run = prepareScripts(db);
   const insert = db.prepare('insert into slice_span values (?, ?, ?)');
@@ -88,13 +88,10 @@ describe('walkSpans', () => {
         for (const [i, [at, more]] of some.entries()) insert.run(i + 1, idOf(at), idOf(at + more));
         const below = { event: until === undefined ? '~' : idOf(until), n: 0 };
         const range = { below, from: from === undefined ? '' : idOf(from) };
-        const stretches = run(stretchesIn(range));
-        for (const [i, stretch] of stretches.entries()) {
-          const above = stretches[i - 1];
-          assert.deepEqual(
-            stretch.below,
-            above === undefined ? below : { event: above.from, n: 0 },
-          );
+        const ranges = run(rangesIn(range));
+        for (const [i, one] of ranges.entries()) {
+          const above = ranges[i - 1];
+          assert.deepEqual(one.below, above === undefined ? below : { event: above.from, n: 0 });
         }
         for (let at = 0; at < 1_000; at += 7) {
           const id = idOf(at);
@@ -102,8 +99,8 @@ describe('walkSpans', () => {
           const there = some.flatMap(([first, more], i) =>
             first <= at && at <= first + more ? [i + 1] : [],
           );
-          const stretch = stretches.find((one) => id >= one.from && id < one.below.event);
-          const missing = there.filter((slice) => !stretch?.slices.includes(slice));
+          const found = ranges.find((one) => id >= one.from && id < one.below.event);
+          const missing = there.filter((slice) => !found?.slices.includes(slice));
           assert.deepEqual(missing, [], `slices at ${at}`);
         }
       }),
@@ -144,9 +141,9 @@ function inputOf(app: App, id: string): EditInput<'publish'> {
   };
 }
 
-function* stretchesIn(range: Range): Script<Stretch[]> {
-  const walk = walkSpans(range);
-  const found: Stretch[] = [];
+function* rangesIn(range: Range): Script<SearchRange[]> {
+  const walk = rangesInTime(range);
+  const found: SearchRange[] = [];
   for (;;) {
     const one = yield* nextStep(walk);
     if (one === undefined) return found;

@@ -13,7 +13,7 @@ import { prepareRebase } from '../../src/store/sqlite/upkeep/rebase-times.ts';
 import { expireSql, forgetSubscriptionsSql } from '../../src/store/sqlite/upkeep/retain.ts';
 import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { keysSql } from '../../src/store/verbs/accounts/keys.ts';
-import { piecesSql } from '../../src/store/verbs/lists/search-queries.ts';
+import { searchSql } from '../../src/store/verbs/lists/search-queries.ts';
 import { spansSql } from '../../src/store/verbs/lists/slices-in-time.ts';
 import { walkEventsSql } from '../../src/store/verbs/deliveries/events.ts';
 import { replayableSql } from '../../src/store/verbs/replays/replays.ts';
@@ -68,8 +68,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'nodes.list': ['SCAN node USING INDEX node_alive'],
   // As many rows as a piece may examine; those of a lane or of names in a slice are sorted.
   ...Object.fromEntries(
-    Object.keys(piecesSql).map((name) => [
-      `pieces.${name}`,
+    Object.keys(searchSql).map((name) => [
+      `search.${name}`,
       [...seen, ...(/Lane|running/.test(name) ? [sorted] : [])],
     ]),
   ),
@@ -243,7 +243,7 @@ describe('the index', () => {
       first: 'SEARCH pattern USING PRIMARY KEY (app=? AND contract=? AND pattern=? AND callback>?)',
     },
     'of failures goes on within an event': {
-      sql: piecesSql.failed,
+      sql: searchSql.failed,
       first:
         'SEARCH delivery_done USING COVERING INDEX delivery_failed ' +
         '(app=? AND event>? AND (event,n)<(?,?))',
@@ -264,7 +264,7 @@ describe('the index', () => {
         'SEARCH delivery_done USING INDEX delivery_failed (app=? AND (event,n)>(?,?) AND event<?)',
     },
     'of the deliveries of a lane goes on within an event': {
-      sql: piecesSql.doneOfLane,
+      sql: searchSql.doneOfLane,
       first:
         'SEARCH delivery_done USING INDEX delivery_find ' +
         '(slice=? AND lane=? AND event>? AND (event,n)<(?,?))',

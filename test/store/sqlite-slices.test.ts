@@ -125,7 +125,7 @@ describe('lists across slices', () => {
     const large = openMemory();
     const owner = addApp(large);
     // Each is an event of its own to look at, and has no delivery.
-    publish(large, owner, (2 * limits.rowsExaminedMax) / limits.lookRows + 20);
+    publish(large, owner, (2 * limits.rowsExaminedMax) / limits.indexProbeRows + 20);
     const filter = { ...none, state: 'delivered' as const };
     const input = { appNo: owner.no, page: { limit: 5, after: undefined }, filter };
     const page = large.read('deliveries', input);

@@ -18,7 +18,7 @@ import type { Reply } from '../request/call.ts';
 import { readHead } from '../request/raw-request.ts';
 import { hasKey, logRequest, type RequestLog } from '../request/request-log.ts';
 import type { RequestAdmission } from '../server/admission.ts';
-import type { Connections, Visit } from '../server/connections.ts';
+import type { Connections, TrackedRequest } from '../server/connections.ts';
 import { readRequestId, answerHeaders } from '../server/server.ts';
 import { DirectConnection, type Answer } from './connection.ts';
 import type { Head, WholeRequest } from './read-whole.ts';
@@ -109,8 +109,8 @@ function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
   const { url, headersDistinct } = whole.head;
   const given = headersDistinct['x-request-id']?.join(', ');
   const id = readRequestId(given) ?? withPrefix('req', newId());
-  const visit = connections.visit(socket);
-  const printing = { id, visit, printAnswer: asked.printAnswer, isClosing: asked.isClosing };
+  const tracked = connections.trackRequest(socket);
+  const printing = { id, tracked, printAnswer: asked.printAnswer, isClosing: asked.isClosing };
   const requestClass = { kind: 'publish', operation: operationId } as const;
   const ticket = requestAdmission.enter(requestClass, whole.body.length, socket);
   if (ticket === undefined) return refuse(requestAdmission, printing);
@@ -136,14 +136,14 @@ function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
 
 interface Printing {
   id: string;
-  visit: Visit;
+  tracked: TrackedRequest;
   printAnswer: PrintAnswer;
   isClosing: () => boolean;
 }
 
 async function refuse(requestAdmission: RequestAdmission, printing: Printing): Promise<Answer> {
   const printed = print(await requestAdmission.refuse(printing.id), printing);
-  return { ...printed, onSent: () => printing.visit.over() };
+  return { ...printed, onSent: () => printing.tracked.end() };
 }
 
 async function admit(
@@ -151,10 +151,10 @@ async function admit(
   request: Arrived,
   admitted: Printing & LetIn,
 ): Promise<Answer> {
-  const { ticket, visit, socket } = admitted;
+  const { ticket, tracked, socket } = admitted;
   const over = (): void => {
     ticket.finish();
-    visit.over();
+    tracked.end();
   };
   const reply = await replyTo(request, admitted);
   try {
@@ -174,9 +174,9 @@ async function admit(
 
 function print(
   reply: Reply,
-  { id, visit, printAnswer, isClosing }: Printing,
+  { id, tracked, printAnswer, isClosing }: Printing,
 ): Printed & { isLast: boolean } {
-  const isLast = visit.isLast || isClosing();
+  const isLast = tracked.isLast || isClosing();
   return { ...printAnswer(reply, { requestId: id, isLast }), isLast };
 }
 

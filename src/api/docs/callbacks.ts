@@ -3,9 +3,9 @@
 import type { JsonObject } from '../../contract/document/document.ts';
 import type { CallbackDefinition, Operation, Variant } from '../../contract/model/contract.ts';
 import { type CallbackReport, reportCallback } from '../../contract/report/report.ts';
-import { joinWords, sourceParts, type Words } from '../../contract/report/words.ts';
+import { joinText, sourceText, type RichText } from '../../contract/report/descriptions.ts';
 import { exampleView } from './example.ts';
-import { type Fragment, type Html, html, table, wordsView } from './html.ts';
+import { type Fragment, type Html, html, table, richText } from './html.ts';
 import { prose } from './prose.ts';
 import { readableSchema, schemaView, sentence } from './schema.ts';
 import {
@@ -66,9 +66,9 @@ function anchorOf(view: View, { operationId }: Operation, { name }: Variant): st
 }
 
 function needsView({ needs, needsAny }: Variant): Fragment {
-  const any: Words = ['at least one of ', ...joinWords(needsAny.map(sourceParts), ', ')];
-  const all = [...needs.map(sourceParts), ...(needsAny.length === 0 ? [] : [any])];
-  return wordsView(joinWords(all, ' and '));
+  const any: RichText = ['at least one of ', ...joinText(needsAny.map(sourceText), ', ')];
+  const all = [...needs.map(sourceText), ...(needsAny.length === 0 ? [] : [any])];
+  return richText(joinText(all, ' and '));
 }
 
 function callbackView(

@@ -6,7 +6,7 @@ import { isJson } from '../../contract/model/media.ts';
 import { draftRequest, type RequestDraft } from '../../contract/sample/sample-request.ts';
 import { exampleAt } from '../../contract/sample/sample.ts';
 import { html, type Fragment, type Html } from './html.ts';
-import { quote, variableFor, type Piece } from './shell.ts';
+import { quote, variableFor, type ShellPart } from './shell.ts';
 import { printJson, printValue } from './value.ts';
 import { jsonFirst, type View, entriesOf, objectAt } from './view.ts';
 
@@ -68,7 +68,7 @@ export function curl(view: View, operation: Operation, variant?: Variant): strin
 interface Value {
   parameter: Parameter;
   name: string;
-  piece: Piece;
+  piece: ShellPart;
 }
 
 /** Only the reader knows a value that the document does not describe. */
@@ -84,7 +84,11 @@ function methodOption(method: string): string {
   return method === 'HEAD' ? '-I ' : `-X ${method} `;
 }
 
-function urlOf({ path }: Operation, values: readonly Value[], key: readonly Piece[]): Piece[] {
+function urlOf(
+  { path }: Operation,
+  values: readonly Value[],
+  key: readonly ShellPart[],
+): ShellPart[] {
   const given = new Map(inPlace(values, 'path').map(({ name, piece }) => [name, piece]));
   const way = path
     .split(/\{([^{}]+)\}/u)
@@ -105,7 +109,7 @@ function inPlace(values: readonly Value[], place: Parameter['in']): Value[] {
   return values.filter(({ parameter }) => parameter.in === place);
 }
 
-function encoded(piece: Piece): Piece {
+function encoded(piece: ShellPart): ShellPart {
   return typeof piece === 'string' ? encode(piece) : piece;
 }
 
@@ -121,11 +125,11 @@ function encode(text: string): string {
  * The first alternative without a cookie or query parameter, which end up in logs; otherwise the
  * first.
  */
-function credentials({ security }: Operation): { options: string[]; query: Piece[] } {
+function credentials({ security }: Operation): { options: string[]; query: ShellPart[] } {
   if (security.some(({ schemes }) => schemes.length === 0)) return { options: [], query: [] };
   const chosen = security.find(({ schemes }) => schemes.every(isQuiet)) ?? security[0];
   const options: string[] = [];
-  const query: Piece[] = [];
+  const query: ShellPart[] = [];
   for (const { carrier, credential } of chosen?.schemes ?? []) {
     const secret = { variable: variables[credential] };
     if (carrier.in === 'header') options.push(`-H ${quote(`${carrier.name}: `, secret)}`);

@@ -1,6 +1,6 @@
 // HTML templates: every value in html`…` is escaped, unless html`…` produced it. Documents are
 // untrusted; their text must never become a tag or leave its attribute.
-import type { Words } from '../../contract/report/words.ts';
+import type { RichText } from '../../contract/report/descriptions.ts';
 import { isList } from '../../contract/document/document.ts';
 
 /** Private to this file: no value from a document can carry it. */
@@ -83,7 +83,7 @@ export function details(summary: Fragment, content: Fragment): Html {
 }
 
 /** Names from the document are set in code. */
-export function wordsView(words: Words): Fragment {
+export function richText(words: RichText): Fragment {
   return words.map((part) => (typeof part === 'string' ? part : html`<code>${part.name}</code>`));
 }
 

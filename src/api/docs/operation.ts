@@ -2,7 +2,7 @@
 import { type JsonObject, isObject, own } from '../../contract/document/document.ts';
 import type { Contract, Operation, Parameter } from '../../contract/model/contract.ts';
 import { takenFrom } from '../../contract/report/report.ts';
-import { schemeParts, securityParts, type Words } from '../../contract/report/words.ts';
+import { schemeText, securityText, type RichText } from '../../contract/report/descriptions.ts';
 import { scopeOf } from '../operations/authenticate.ts';
 import { variantView, variantsView } from './callbacks.ts';
 import { exampleView } from './example.ts';
@@ -15,7 +15,7 @@ import {
   join,
   list,
   table,
-  wordsView,
+  richText,
 } from './html.ts';
 import { prose } from './prose.ts';
 import { about, factsOf, readableSchema, schemaView, sentence } from './schema.ts';
@@ -249,10 +249,10 @@ function authenticationView({ security }: Operation): Fragment {
   const forPrograms = security.filter(
     ({ schemes }) => !schemes.some(({ credential }) => credential === 'session'),
   );
-  return wordsView(capital(securityParts(forPrograms.length === 0 ? security : forPrograms)));
+  return richText(capital(securityText(forPrograms.length === 0 ? security : forPrograms)));
 }
 
-function capital([first = '', ...rest]: Words): Words {
+function capital([first = '', ...rest]: RichText): RichText {
   return [typeof first === 'string' ? sentence(first) : first, ...rest];
 }
 
@@ -263,7 +263,7 @@ export function securitySection(view: View, contract: Contract): Html | undefine
   if (schemes.length === 0) return undefined;
   const rows = schemes.map((scheme) => {
     const declared = objectAt(view.root, written[scheme.name]);
-    const words = html`<p>${wordsView(capital(schemeParts(scheme)))}</p>`;
+    const words = html`<p>${richText(capital(schemeText(scheme)))}</p>`;
     return {
       cells: [
         html`<code>${scheme.name}</code> <span class="place">${textIn(declared, 'type')}</span>`,

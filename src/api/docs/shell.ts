@@ -3,10 +3,10 @@
 import { withoutControls } from './value.ts';
 
 /** Literal text, or a variable of the shell. */
-export type Piece = string | { variable: string };
+export type ShellPart = string | { variable: string };
 
 /** `'plain text'`, `"Key: $KEY"`, or both concatenated if one alone would not be safe. */
-export function quote(...pieces: readonly Piece[]): string {
+export function quote(...pieces: readonly ShellPart[]): string {
   const texts = pieces.filter((piece) => typeof piece === 'string');
   if (texts.length === pieces.length) return literal(texts.join(''));
   if (texts.every((text) => /^[\w ,.:;/?&=@%+~{}[\]-]*$/u.test(text))) {
@@ -35,6 +35,6 @@ function literal(text: string): string {
 }
 
 /** Adds braces only if the following text would become part of the name. */
-function variableBefore(variable: string, next: Piece | undefined): string {
+function variableBefore(variable: string, next: ShellPart | undefined): string {
   return typeof next === 'string' && /^\w/u.test(next) ? `\${${variable}}` : `$${variable}`;
 }

@@ -4,7 +4,7 @@ import { type JsonObject, isList, isObject, own } from '../../contract/document/
 import { type RefNode, at, openSource } from '../../contract/document/ref-node.ts';
 import type { Contract, Operation } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
-import type { Work } from '../../contract/schema/meter.ts';
+import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 
 export interface View {
   /** The root of `#/…` references. */
@@ -12,7 +12,7 @@ export interface View {
   /** Remaining schema rows for this page. */
   meter: { rowsLeft: number };
   /** What examples may cost on this page. */
-  work: { requests: Work; responses: Work };
+  work: { requests: WorkBudget; responses: WorkBudget };
   anchors: ReadonlyMap<string, string>;
   /** The operation as written in the document; undefined if it is in another file. */
   written(operation: Operation): Written | undefined;

@@ -3,7 +3,14 @@ import { isLive, scopes as allScopes, scopesBeyond, type Key } from '../../core/
 import { Problem } from '../../core/errors/problem.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Identifier } from '../../engine/access/identify.ts';
-import { createKey, getKey, listKeys, revokeKey, rotateKey } from '../../engine/access/keys.ts';
+import {
+  createKey,
+  getKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  type KeyInput,
+} from '../../engine/access/keys.ts';
 import type { Call, Handlers } from '../request/call.ts';
 import * as fields from '../request/fields.ts';
 
@@ -15,8 +22,8 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
       return { status: 200, body: { items: page.items.map(show), nextCursor: page.next ?? null } };
     },
     createKey: async (call) => {
-      const wish = readWish(call);
-      const { key, secret } = await createKey(context, call.app, wish);
+      const input = readKeyInput(call);
+      const { key, secret } = await createKey(context, call.app, input);
       call.note({ subjectKey: `rbk_${key.id}` });
       return { status: 201, body: { ...show(key), key: secret } };
     },
@@ -42,7 +49,7 @@ export function keyHandlers(context: Context, identifier: Identifier): Handlers 
   };
 }
 
-function readWish({ key: caller, request }: Call): Parameters<typeof createKey>[2] {
+function readKeyInput({ key: caller, request }: Call): KeyInput {
   const body = fields.bodyFields(request);
   const scopes = allScopes.filter((scope) => fields.list(body, 'scopes').includes(scope));
   refuseBeyond(caller, { scopes }, 'Cannot create the key');

@@ -19,11 +19,11 @@ export function replayHandlers(context: Context, prefix: string): Handlers {
   return {
     createReplay: async (call) => {
       const body = fields.bodyFields(call.request);
-      const wish = readWish(call, body);
+      const input = readReplayInput(call, body);
       if (body['dryRun'] === true) {
-        return { status: 200, body: await countReplayable(context, call.app, wish.filter) };
+        return { status: 200, body: await countReplayable(context, call.app, input.filter) };
       }
-      const replay = await createReplay(context, call.app, wish);
+      const replay = await createReplay(context, call.app, input);
       const id = withPrefix('rpl', replay.id);
       call.note({ did: 'replay started', replay: id }); // Not for a dry run.
       const headers = { location: `${prefix}/replays/${id}` };
@@ -45,7 +45,7 @@ export function replayHandlers(context: Context, prefix: string): Handlers {
   };
 }
 
-function readWish({ request, bytes }: Call, body: fields.Fields): ReplayInput {
+function readReplayInput({ request, bytes }: Call, body: fields.Fields): ReplayInput {
   const filter = fields.object(body['filter'] ?? {}, 'filter');
   const state = fields.optionalText(filter, 'state');
   const key = request.header.get('idempotency-key');

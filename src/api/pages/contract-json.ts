@@ -6,7 +6,7 @@ import type { Contract } from '../../contract/model/contract.ts';
 import { makeReport } from '../../contract/report/report.ts';
 import { definitionsOf } from '../../contract/request/payload.ts';
 import { contractWork, outOfWork, sampleOf } from '../../contract/sample/sample.ts';
-import type { Work } from '../../contract/schema/meter.ts';
+import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 import type { Validator } from '../../contract/schema/schema.ts';
 
 /** The items of a JSON list. If callbacks share a large schema, the list can be many times as large as the document. */
@@ -28,7 +28,7 @@ export function listEventTypes(contract: Contract): string {
 }
 
 /** The first valid example of the document, otherwise one made from the schema. */
-function exampleOf(payload: Validator, work: Work): { example?: unknown; note?: string } {
+function exampleOf(payload: Validator, work: WorkBudget): { example?: unknown; note?: string } {
   const sample = sampleOf(payload, work);
   if (sample.kind === 'sample') return { example: sample.value };
   return sample.why === outOfWork ? { note: outOfWork } : {};

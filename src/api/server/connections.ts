@@ -14,24 +14,24 @@ export interface Connections {
    */
   break(socket: Socket, refuse: () => void): void;
   /** A request on a connection that Node's HTTP server does not know. */
-  visit(socket: Socket): Visit;
+  trackRequest(socket: Socket): TrackedRequest;
   /** Node's server takes over the connection, and both count its requests from zero. */
   handedOver(socket: Socket): void;
   /** Destroys all connections. */
   cutAll(): void;
 }
 
-export interface Visit {
+export interface TrackedRequest {
   /** No further request is accepted on the connection. */
   isLast: boolean;
   /** Call when the request is answered. */
-  over(): void;
+  end(): void;
 }
 
-interface Line {
+interface TrackedConnection {
   /** The accepted TCP socket, below TLS. */
   socket: Socket;
-  asked: number;
+  requestCount: number;
   /** Unanswered requests, in order. */
   open: ServerResponse[];
   newest: ServerResponse | undefined;
@@ -41,38 +41,38 @@ interface Line {
   refuse: (() => void) | undefined;
 }
 
-export function tendConnections(server: Server, world: Pick<World, 'monotonicMs'>): Connections {
+export function trackConnections(server: Server, world: Pick<World, 'monotonicMs'>): Connections {
   const state: ConnectionState = { all: new Set(), silent: new Set(), idle: new Set() };
-  const lines = new WeakMap<Socket, Line>();
+  const tracked = new WeakMap<Socket, TrackedConnection>();
   // The limit of Node's server closes new connections outright; it is for bursts between two checks
   // of ours.
   server.maxConnections = limits.connectionsMax + limits.connectionsSpare;
   server.on('connection', (socket: Socket) => {
-    const line = enter(state, socket);
-    if (line !== undefined) lines.set(socket, line);
+    const connection = track(state, socket);
+    if (connection !== undefined) tracked.set(socket, connection);
   });
   server.on('secureConnection', (secure: Socket) => {
-    const line = state.all.values().find(({ socket }) => isSame(socket, secure));
-    if (line !== undefined) lines.set(secure, line);
+    const connection = state.all.values().find(({ socket }) => isSame(socket, secure));
+    if (connection !== undefined) tracked.set(secure, connection);
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    const line = lines.get(request.socket);
-    if (line !== undefined) ask(state, line, { response, world });
+    const connection = tracked.get(request.socket);
+    if (connection !== undefined) addRequest(state, connection, { response, world });
   });
   server.on('dropRequest', (_request, socket: Socket) => {
-    const line = lines.get(socket);
-    if (line !== undefined) cutOff(line, { socket, nowMs: world.monotonicMs() });
+    const connection = tracked.get(socket);
+    if (connection !== undefined) cutOff(connection, { socket, nowMs: world.monotonicMs() });
   });
   return {
     break: (socket, refuse) => {
-      const line = lines.get(socket);
-      if (line === undefined) refuse();
-      else breakOff(line, { socket, refuse, world });
+      const connection = tracked.get(socket);
+      if (connection === undefined) refuse();
+      else refuseBroken(connection, { socket, refuse, world });
     },
-    visit: (socket) => visit(state, lines.get(socket)),
+    trackRequest: (socket) => trackRequest(state, tracked.get(socket)),
     handedOver: (socket) => {
-      const line = lines.get(socket);
-      if (line !== undefined) line.asked = 0;
+      const connection = tracked.get(socket);
+      if (connection !== undefined) connection.requestCount = 0;
     },
     cutAll: () => {
       for (const { socket } of state.all) socket.destroy();
@@ -84,29 +84,29 @@ type Clock = Pick<World, 'monotonicMs'>;
 
 interface ConnectionState {
   /** By their last request, oldest first. */
-  all: Set<Line>;
+  all: Set<TrackedConnection>;
   /** Connections without a request so far, and idle ones between requests: longest first. */
-  silent: Set<Line>;
-  idle: Set<Line>;
+  silent: Set<TrackedConnection>;
+  idle: Set<TrackedConnection>;
 }
 
-function enter(state: ConnectionState, socket: Socket): Line | undefined {
+function track(state: ConnectionState, socket: Socket): TrackedConnection | undefined {
   if (state.all.size >= limits.connectionsMax && !makeRoom(state)) {
     socket.destroy();
     return undefined;
   }
-  const line: Line = {
+  const connection: TrackedConnection = {
     socket,
-    asked: 0,
+    requestCount: 0,
     open: [],
     newest: undefined,
     refusedMs: undefined,
     refuse: undefined,
   };
-  state.all.add(line);
-  state.silent.add(line);
-  socket.on('close', () => leave(state, line));
-  return line;
+  state.all.add(connection);
+  state.silent.add(connection);
+  socket.on('close', () => untrack(state, connection));
+  return connection;
 }
 
 /**
@@ -114,90 +114,96 @@ function enter(state: ConnectionState, socket: Socket): Line | undefined {
  * been silent for longest is closed first, then an idle one, then one that is still sending.
  */
 function makeRoom(state: ConnectionState): boolean {
-  const line =
+  const connection =
     state.silent.values().next().value ??
     state.idle.values().next().value ??
     state.all.values().find(({ newest }) => newest?.req.complete === false);
-  if (line === undefined) return false;
-  leave(state, line);
-  line.socket.destroy();
+  if (connection === undefined) return false;
+  untrack(state, connection);
+  connection.socket.destroy();
   return true;
 }
 
-function leave({ all, silent, idle }: ConnectionState, line: Line): void {
-  all.delete(line);
-  silent.delete(line);
-  idle.delete(line);
+function untrack({ all, silent, idle }: ConnectionState, connection: TrackedConnection): void {
+  all.delete(connection);
+  silent.delete(connection);
+  idle.delete(connection);
 }
 
-function visit(state: ConnectionState, line: Line | undefined): Visit {
-  if (line === undefined) return { isLast: true, over: () => undefined };
+function trackRequest(
+  state: ConnectionState,
+  connection: TrackedConnection | undefined,
+): TrackedRequest {
+  if (connection === undefined) return { isLast: true, end: () => undefined };
   return {
-    isLast: count(state, line),
-    over: () => {
-      if (state.all.has(line)) state.idle.add(line);
+    isLast: count(state, connection),
+    end: () => {
+      if (state.all.has(connection)) state.idle.add(connection);
     },
   };
 }
 
 /** Counts a request; returns whether it is the last one. */
-function count(state: ConnectionState, line: Line): boolean {
-  leave(state, line);
-  state.all.add(line);
-  line.asked += 1;
-  return line.asked >= limits.requestsPerSocketMax;
+function count(state: ConnectionState, connection: TrackedConnection): boolean {
+  untrack(state, connection);
+  state.all.add(connection);
+  connection.requestCount += 1;
+  return connection.requestCount >= limits.requestsPerSocketMax;
 }
 
-function ask(
+function addRequest(
   state: ConnectionState,
-  line: Line,
+  connection: TrackedConnection,
   { response, world }: { response: ServerResponse; world: Clock },
 ): void {
-  const isLast = count(state, line);
-  line.open.push(response);
-  line.newest = response;
+  const isLast = count(state, connection);
+  connection.open.push(response);
+  connection.newest = response;
   // Node's server sends `connection: close`, but answers further requests with an empty 503 and
   // stays open.
   if (isLast) {
     response.prependListener('finish', () => {
-      line.refusedMs = world.monotonicMs();
+      connection.refusedMs = world.monotonicMs();
       response.req.socket.end();
     });
   }
   response.on('close', () => {
-    line.open = line.open.filter((one) => one !== response);
-    if (line.open.length === 0 && state.all.has(line)) state.idle.add(line);
-    refuseInTurn(line, world);
+    connection.open = connection.open.filter((one) => one !== response);
+    if (connection.open.length === 0 && state.all.has(connection)) state.idle.add(connection);
+    refuseInTurn(connection, world);
   });
 }
 
-function breakOff(
-  line: Line,
+function refuseBroken(
+  connection: TrackedConnection,
   { socket, refuse, world }: { socket: Socket; refuse: () => void; world: Clock },
 ): void {
-  if (line.refusedMs !== undefined) {
-    cutOff(line, { socket, nowMs: world.monotonicMs() });
+  if (connection.refusedMs !== undefined) {
+    cutOff(connection, { socket, nowMs: world.monotonicMs() });
     return;
   }
-  line.refuse ??= refuse;
-  refuseInTurn(line, world);
+  connection.refuse ??= refuse;
+  refuseInTurn(connection, world);
 }
 
 /** The client keeps sending. Destroyed at once, it might not have read the last answer. */
-function cutOff({ refusedMs }: Line, { socket, nowMs }: { socket: Socket; nowMs: number }): void {
+function cutOff(
+  { refusedMs }: TrackedConnection,
+  { socket, nowMs }: { socket: Socket; nowMs: number },
+): void {
   if (refusedMs !== undefined && nowMs - refusedMs >= limits.overLingerMs) socket.destroy();
 }
 
-function refuseInTurn(line: Line, world: Clock): void {
-  const { refuse, newest, open } = line;
+function refuseInTurn(connection: TrackedConnection, world: Clock): void {
+  const { refuse, newest, open } = connection;
   if (refuse === undefined) return;
   // The request whose body is broken: this is its only answer, unless one was sent already.
   const broken = newest?.req.complete === false ? newest : undefined;
   const isAnswered = broken?.headersSent === true;
   const isTurn = open.every((response) => response === broken && !isAnswered);
   if (!isTurn) return;
-  line.refuse = undefined;
-  line.refusedMs = world.monotonicMs();
+  connection.refuse = undefined;
+  connection.refusedMs = world.monotonicMs();
   if (isAnswered) broken.req.socket.destroySoon();
   else refuse();
 }

@@ -16,7 +16,7 @@ import {
   toProblem,
 } from '../request/problem.ts';
 import { logRequest, logRequests, type RequestLog } from '../request/request-log.ts';
-import { type Connections, tendConnections } from './connections.ts';
+import { type Connections, trackConnections } from './connections.ts';
 
 export interface ServerOptions extends RequestLog {
   newId: () => string;
@@ -63,7 +63,7 @@ export function createServer(options: ServerOptions): Server {
     clientErrorHandler: (error, socket) =>
       connections.break(socket, () => refuseBrokenRequest(error, socket, options)),
   });
-  const connections = tendConnections(server.server, options.world);
+  const connections = trackConnections(server.server, options.world);
   // Unknown expectations are ignored; Node would refuse them with an empty answer.
   server.server.on('checkExpectation', (...call) => server.server.emit('request', ...call));
   takeBodiesAsBytes(server);

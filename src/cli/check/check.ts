@@ -200,7 +200,7 @@ function variantRows({ name, needs, needsAny, status, callbacks, example }: Vari
 }
 
 function callbackRows({ label, does, matches, ...callback }: CallbackReport): Row[] {
-  const { inactive, repairs, unsubscribeStatus } = callback;
+  const { inactive, repairs, sends, unsubscribeStatus } = callback;
   const ends =
     unsubscribeStatus === 410 ? '' : `; status ${unsubscribeStatus} from the receiver unsubscribes`;
   if (inactive !== undefined) {
@@ -208,6 +208,11 @@ function callbackRows({ label, does, matches, ...callback }: CallbackReport): Ro
   }
   return [
     { indent: 6, label, text: `${does}, matches ${matches}${ends}` },
+    ...sends.map((one): Row => {
+      const kind = one.isCredential ? 'credential, ' : '';
+      const text = `with ${one.in} ${one.name}: ${kind}${one.value}`;
+      return { indent: 6, label: '', text, style: 'dim' };
+    }),
     ...repairs.map((repair): Row => ({ indent: 6, label: '', text: repair, style: 'dim' })),
   ];
 }

@@ -23,7 +23,7 @@ import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export async function key(call: Invocation, terminal: Terminal): Promise<void> {
-  const wish = readWish(call);
+  const subcommand = readSubcommand(call);
   const config = configOf(call, terminal.err);
   const { world } = terminal;
   const { database } = config;
@@ -39,7 +39,7 @@ export async function key(call: Invocation, terminal: Terminal): Promise<void> {
   try {
     const app = await findApp(store, call.text('app') ?? defaultAppName, place);
     const defaultApp = await findApp(store, defaultAppName, place);
-    const done = await run(wish, { world, store, defaultApp }, app);
+    const done = await run(subcommand, { world, store, defaultApp }, app);
     terminal.out(call.isJson ? json(forPrograms(done)) : forPeople(done, terminal));
   } catch (error) {
     if (error instanceof Problem) throw new CliFailure(error.message, { cause: error });
@@ -55,14 +55,14 @@ function fileIn(dataDir: string): string {
 
 type Deps = Parameters<typeof createKey>[0];
 
-type Wish =
+type Subcommand =
   | { verb: 'list' }
   | { verb: 'create'; name: string; scopes: readonly Scope[] }
   | { verb: 'rotate' | 'revoke'; id: string };
 
 const verbs = ['list', 'create', 'rotate', 'revoke'] as const;
 
-function readWish({ positionals, text }: Invocation): Wish {
+function readSubcommand({ positionals, text }: Invocation): Subcommand {
   const [word = '', id = '', ...more] = positionals;
   const verb = verbs.find((known) => known === word);
   if (verb === undefined) {
@@ -94,20 +94,24 @@ function readScopes(text: string | undefined): readonly Scope[] {
   return allScopes.filter((scope) => names.includes(scope));
 }
 
-async function run(wish: Wish, deps: Deps, app: App): Promise<Done> {
+async function run(subcommand: Subcommand, deps: Deps, app: App): Promise<Done> {
   const nowMs = deps.world.nowMs();
   const overlapMs = limits.rotationOverlapMs;
-  switch (wish.verb) {
+  switch (subcommand.verb) {
     case 'list':
       return { kind: 'list', keys: await listAll(deps, app), nowMs };
     case 'create': {
-      const fresh = await createKey(deps, app, { ...wish, expiresMs: undefined });
+      const fresh = await createKey(deps, app, { ...subcommand, expiresMs: undefined });
       return { kind: 'fresh', fresh, nowMs };
     }
     case 'rotate':
-      return { kind: 'fresh', fresh: await rotateKey(deps, app, { ...wish, overlapMs }), nowMs };
+      return {
+        kind: 'fresh',
+        fresh: await rotateKey(deps, app, { ...subcommand, overlapMs }),
+        nowMs,
+      };
     case 'revoke':
-      return { kind: 'revoked', key: await revokeKey(deps, app, wish.id), nowMs };
+      return { kind: 'revoked', key: await revokeKey(deps, app, subcommand.id), nowMs };
   }
 }
 

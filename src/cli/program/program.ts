@@ -20,7 +20,7 @@ let stop: (() => void) | undefined;
 
 /**
  * The reader of the output has closed it: `ringback events --all | head -1`. Further output is
- * pointless, so this is a wish to stop. Only `serve` goes on.
+ * pointless, so it means that the program should stop. Only `serve` goes on.
  */
 function outFailed({ code, message }: NodeJS.ErrnoException): void {
   if (code === 'EPIPE' && process.argv[2] === 'serve') return;

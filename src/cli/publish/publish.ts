@@ -22,7 +22,7 @@ export async function publish(call: Invocation, terminal: Terminal): Promise<voi
   if (subscriberId !== undefined) expectId('sub', subscriberId, 'publish to');
   const contract = call.text('contract');
   const idempotencyKey = call.text('idempotency-key');
-  const wish = {
+  const input = {
     event,
     payloadText,
     ...(subscriberId === undefined ? {} : { subscriberId }),
@@ -30,7 +30,7 @@ export async function publish(call: Invocation, terminal: Terminal): Promise<voi
   };
   await withService(call, async ({ client }) => {
     const accepted = await client.publish(
-      wish,
+      input,
       idempotencyKey === undefined ? {} : { idempotencyKey },
     );
     if (!call.isJson) terminal.out(acceptedText(event, accepted));

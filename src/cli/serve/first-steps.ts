@@ -2,7 +2,7 @@
 // contracts of this service. They are built from validated examples, so that each works unchanged.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { quote, type Piece } from '../../api/docs/shell.ts';
+import { quote, type ShellPart } from '../../api/docs/shell.ts';
 import { servedOf } from '../../contract/compile/contracts.ts';
 import { bounds } from '../../contract/document/bounds.ts';
 import type { Contract, Operation, Scheme } from '../../contract/model/contract.ts';
@@ -13,7 +13,7 @@ import {
   type RequestSample,
   type SampledCallback,
 } from '../../contract/sample/sample-request.ts';
-import type { Work } from '../../contract/schema/meter.ts';
+import type { WorkBudget } from '../../contract/schema/step-budget.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { packageFolder } from '../../core/base/package.ts';
 import type { Service } from '../../service.ts';
@@ -72,7 +72,7 @@ function foreignSteps(service: Greeted): string[] {
   const { manageUrl: url, firstKey, contracts } = service;
   const key = firstKey ?? '$RINGBACK_API_KEY';
   const listed = contracts.executed.map(({ title }) => `  ${JSON.stringify(title)}`);
-  const work: Work = { left: bounds.greetingStepsMax };
+  const work: WorkBudget = { left: bounds.greetingStepsMax };
   const [example] = contracts.executed.flatMap((contract) => exampleOf(contract, work));
   const pasted =
     example === undefined
@@ -102,7 +102,7 @@ interface Example {
 }
 
 /** The first operation that can be called, with an event that one of its callbacks matches. */
-function exampleOf(contract: Contract, work: Work): Example[] {
+function exampleOf(contract: Contract, work: WorkBudget): Example[] {
   for (const operation of servedOf(contract)) {
     if (work.left <= 0) break;
     if (operation.role.kind !== 'subscribe') continue;
@@ -118,7 +118,7 @@ function exampleOf(contract: Contract, work: Work): Example[] {
 function eventFor(
   contract: Contract,
   { definition, event, inactive }: SampledCallback,
-  work: Work,
+  work: WorkBudget,
 ): object[] {
   if (inactive !== undefined || event === undefined || work.left <= 0) return [];
   const [report] = reportEvents(contract, new Set([definition]), work);
@@ -146,10 +146,10 @@ function subscribeLine(service: Greeted, { operation, request }: Example): strin
 function credentials(
   { security }: Operation,
   service: Greeted,
-): { options: string[]; query: Piece[] } {
+): { options: string[]; query: ShellPart[] } {
   if (isOpen(security)) return { options: [], query: [] };
   const options: string[] = [];
-  const query: Piece[] = [];
+  const query: ShellPart[] = [];
   for (const scheme of security[0]?.schemes ?? []) {
     const { carrier } = scheme;
     const secret = secretOf(scheme, service);
@@ -164,7 +164,7 @@ function credentials(
   return { options, query };
 }
 
-function secretOf({ credential }: Scheme, { firstKey, defaultApp }: Greeted): Piece {
+function secretOf({ credential }: Scheme, { firstKey, defaultApp }: Greeted): ShellPart {
   if (credential === 'app_id') return withPrefix('app', defaultApp.id);
   return firstKey ?? { variable: 'RINGBACK_API_KEY' };
 }

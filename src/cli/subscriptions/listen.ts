@@ -44,10 +44,12 @@ export async function listen(call: Invocation, terminal: Terminal): Promise<void
     const url = `http://127.0.0.1:${port}/`;
     const event = call.text('event');
     try {
-      const wish = readWish(url, event);
-      const { subscriberId } = await client.subscribe(wish, { signal }).catch((error: unknown) => {
-        throw signal.aborted ? leftEarly(url) : error;
-      });
+      const options = subscribeOptions(url, event);
+      const { subscriberId } = await client
+        .subscribe(options, { signal })
+        .catch((error: unknown) => {
+          throw signal.aborted ? leftEarly(url) : error;
+        });
       const what = event === undefined ? 'every event' : `the event ${event}`;
       terminal.out(
         isJson
@@ -72,7 +74,7 @@ const portFallback = 8081;
  * A pattern goes into the subscription's own settings, a name into the call that the contract
  * defines.
  */
-function readWish(callbackUrl: string, event: string | undefined): SubscribeOptions {
+function subscribeOptions(callbackUrl: string, event: string | undefined): SubscribeOptions {
   if (event === undefined) return { callbackUrl };
   return isWildcard(event)
     ? { callbackUrl, 'x-ringback': { events: [event] } }

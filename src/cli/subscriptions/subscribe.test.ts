@@ -5,21 +5,21 @@ import { readCall } from '../program/read-call.ts';
 import { readFilter, readSubscribeInput, type SubscribeInput } from './subscribe.ts';
 
 const nowMs = Date.parse('2026-03-01T12:00:00Z');
-const wish = (...words: string[]): SubscribeInput =>
+const input = (...words: string[]): SubscribeInput =>
   readSubscribeInput(readCall(subscribe, words, {}), nowMs);
 const url = 'https://x.example/hook';
 
-describe('readWish', () => {
+describe('readSubscribeInput', () => {
   it('picks the variant of the contract by the arguments', () => {
-    assert.deepEqual(wish(url), { kind: 'body', callbackUrl: url, controls: {} });
+    assert.deepEqual(input(url), { kind: 'body', callbackUrl: url, controls: {} });
     const event = { kind: 'query', callbackUrl: url, event: 'a.b', controls: {} };
-    assert.deepEqual(wish(url, '--event', 'a.b'), event);
+    assert.deepEqual(input(url, '--event', 'a.b'), event);
     const several = { kind: 'body', callbackUrl: url, controls: { events: ['a', 'b.*'] } };
-    assert.deepEqual(wish(url, '--event', 'a', '--event', 'b.*'), several);
+    assert.deepEqual(input(url, '--event', 'a', '--event', 'b.*'), several);
     const pattern = { kind: 'body', callbackUrl: url, controls: { events: ['a.*'] } };
-    assert.deepEqual(wish('--event', 'a.*', url), pattern);
+    assert.deepEqual(input('--event', 'a.*', url), pattern);
     const multi = { kind: 'multi', urls: { failedUrl: url, successUrl: url }, controls: {} };
-    assert.deepEqual(wish('--success', url, '--failed', url), multi);
+    assert.deepEqual(input('--success', url, '--failed', url), multi);
   });
 
   it('reads every control', () => {
@@ -27,7 +27,7 @@ describe('readWish', () => {
       '--ordered --rate 0.5 --concurrency 4 --timeout 5s --retry 5s,5m --signing ed25519 --expires 30d';
     const long = ['--description', 'for you', '--header', 'Authorization: Bearer abc'];
     const rest = ['--metadata', 'team=a=b', '--header', 'X-A:b', '--filter', '/n=1'];
-    const { controls } = wish(url, ...short.split(' '), ...long, ...rest);
+    const { controls } = input(url, ...short.split(' '), ...long, ...rest);
     assert.deepEqual(controls, {
       description: 'for you',
       filter: { '/n': 1 },
@@ -41,7 +41,7 @@ describe('readWish', () => {
       metadata: { team: 'a=b' },
       expiresAt: '2026-03-31T12:00:00.000Z',
     });
-    assert.deepEqual(wish(url, '--retry', 'none').controls, { retry: [] });
+    assert.deepEqual(input(url, '--retry', 'none').controls, { retry: [] });
   });
 
   it('reports what is wrong, and never repeats a header, which may be a secret', () => {
@@ -62,7 +62,7 @@ describe('readWish', () => {
       [[url, '--signing', 'rsa'], /expected hmac or ed25519/],
     ];
     for (const [words, message] of mistakes) {
-      assert.throws(() => wish(...words), { message, exitCode: 2 });
+      assert.throws(() => input(...words), { message, exitCode: 2 });
     }
   });
 });

@@ -12,42 +12,42 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { instantMs } from '../terminal/when.ts';
 
 export async function subscribe(call: Invocation, terminal: Terminal): Promise<void> {
-  const wish = readSubscribeInput(call, terminal.world.nowMs());
+  const input = readSubscribeInput(call, terminal.world.nowMs());
   const idempotencyKey = call.text('idempotency-key');
   const subscribed = await withService(call, async ({ client }) =>
-    send(client, wish, idempotencyKey === undefined ? {} : { idempotencyKey }),
+    send(client, input, idempotencyKey === undefined ? {} : { idempotencyKey }),
   );
   if (call.isJson) return terminal.out(json(subscribed));
-  terminal.out(resultText(viewOf(terminal).paint, wish, subscribed));
+  terminal.out(resultText(viewOf(terminal).paint, input, subscribed));
 }
 
 async function send(
   client: Client,
-  wish: SubscribeInput,
+  input: SubscribeInput,
   options: { idempotencyKey?: string },
 ): Promise<Subscribed> {
-  const { controls } = wish;
+  const { controls } = input;
   const chosen = Object.keys(controls).length === 0 ? {} : { 'x-ringback': controls };
-  switch (wish.kind) {
+  switch (input.kind) {
     case 'body':
-      return client.subscribe({ callbackUrl: wish.callbackUrl, ...chosen }, options);
+      return client.subscribe({ callbackUrl: input.callbackUrl, ...chosen }, options);
     case 'query':
       return client.subscribe(
-        { callbackUrl: wish.callbackUrl, event: wish.event, ...chosen },
+        { callbackUrl: input.callbackUrl, event: input.event, ...chosen },
         options,
       );
     case 'multi':
-      return client.subscribe({ ...wish.urls, ...chosen }, options);
+      return client.subscribe({ ...input.urls, ...chosen }, options);
   }
 }
 
 function resultText(
   paint: ReturnType<typeof viewOf>['paint'],
-  wish: SubscribeInput,
+  input: SubscribeInput,
   { subscriberId, secret }: Subscribed,
 ): string {
   return [
-    `Subscribed to ${eventList(wish)}.`,
+    `Subscribed to ${eventList(input)}.`,
     '',
     `  subscriber id  ${paint('bold', subscriberId)}`,
     `  secret         ${paint('bold', secret)}`,
@@ -61,17 +61,17 @@ function resultText(
   ].join('\n');
 }
 
-function eventList(wish: SubscribeInput): string {
-  switch (wish.kind) {
+function eventList(input: SubscribeInput): string {
+  switch (input.kind) {
     case 'body':
-      return wish.controls.events?.join(' and ') ?? 'every event';
+      return input.controls.events?.join(' and ') ?? 'every event';
     case 'query':
-      return `the event ${wish.event}`;
+      return `the event ${input.event}`;
     case 'multi':
       return [
-        wish.urls.inProgressUrl === undefined ? [] : ['inProgress'],
-        wish.urls.failedUrl === undefined ? [] : ['failed'],
-        wish.urls.successUrl === undefined ? [] : ['success'],
+        input.urls.inProgressUrl === undefined ? [] : ['inProgress'],
+        input.urls.failedUrl === undefined ? [] : ['failed'],
+        input.urls.successUrl === undefined ? [] : ['success'],
       ]
         .flat()
         .join(' and ');

@@ -237,6 +237,14 @@ export interface VariantReport {
       expression: string;
       place: string;
     }[];
+    /** Parameters and credentials that the document adds to the callback. */
+    sends: readonly {
+      in: 'query' | 'header' | 'cookie';
+      name: string;
+      /** Where the value comes from. */
+      value: string;
+      isCredential: boolean;
+    }[];
     repairs: readonly string[];
     unsubscribeStatus: number;
     /** Why it is never sent. */

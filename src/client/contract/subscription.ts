@@ -11,8 +11,9 @@ export interface SubscribeOperationQuery {
   event?: EventName | undefined;
 }
 
-export type SubscribeOperationBody = SubscribeBody | SubscribeMulti;
+export type SubscribeOperationBody = SubscribeBody | SubscribeMulti | SubscribeQuery;
 
+/** Body of the variant body. */
 export interface SubscribeBody {
   callbackUrl: string;
   'x-ringback'?: Controls | undefined;
@@ -97,12 +98,20 @@ export type CallbackHeaders = Readonly<Record<string, string>> | null;
 /** When the subscription ends automatically. No attempt starts after this time. */
 export type ExpiresAt = string | null;
 
+/** Body of the variant multi. */
 export type SubscribeMulti = {
   inProgressUrl?: string | undefined;
   failedUrl?: string | undefined;
   successUrl?: string | undefined;
+  /** Without `events`, because the callbacks have events of their own. */
   'x-ringback'?: Controls | undefined;
 } & ({ inProgressUrl: string } | { failedUrl: string } | { successUrl: string });
+
+/** Body of the variant query, whose URL and event are in the query. */
+export interface SubscribeQuery {
+  /** Without `events`, because the callbacks have events of their own. */
+  'x-ringback'?: Controls | undefined;
+}
 
 export interface Subscribed {
   subscriberId: SubscriptionId;

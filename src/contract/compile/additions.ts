@@ -80,7 +80,18 @@ function compileParameter({
     warn(place, `is not sent: ${JSON.stringify(name)} ${fault}`);
     return [];
   }
-  return [{ in: kind, name, required, value, form: 'plain', expires: undefined, secrets: [] }];
+  return [
+    {
+      in: kind,
+      name,
+      required,
+      value,
+      form: 'plain',
+      isCredential: false,
+      expires: undefined,
+      secrets: [],
+    },
+  ];
 }
 
 function cookieFault(kind: string, name: string): string | undefined {
@@ -156,7 +167,8 @@ function compileScheme(
   if (own !== undefined) {
     const value = templateAt(own);
     checkVisible(expressionsOf(value), own, it.draft);
-    return { ...carrier, value, required: false, expires: undefined, secrets: secretsIn(value) };
+    const sent = { required: false, isCredential: true, expires: undefined };
+    return { ...carrier, ...sent, value, secrets: secretsIn(value) };
   }
   const beside = carrier.form === 'bearer' ? credentialBeside(it.draft, target) : undefined;
   if (beside === undefined) return undefined;
@@ -164,6 +176,7 @@ function compileScheme(
     ...carrier,
     value: [{ kind: 'expression', expression: bodyAt(beside, 'accessToken') }],
     required: false,
+    isCredential: true,
     expires: bodyAt(beside, 'accessTokenExpiresUtc'),
     secrets: [beside],
   };
@@ -178,14 +191,14 @@ function carrierOf(scheme: RefNode): Pick<Addition, 'in' | 'name' | 'form'> | un
   if (type === 'http' && httpScheme === 'basic') return { ...authorization, form: 'basic' };
   const [name, kind] = [text(scheme, 'name') ?? '', text(scheme, 'in')];
   if (type !== 'apiKey') return undefined;
+  if (kind === 'query' && name !== '') return { in: kind, name, form: 'plain' };
   if (kind === 'cookie' && cookieFault(kind, name) === undefined) {
     return { in: kind, name, form: 'plain' };
   }
   if (kind === 'header' && headerNameFault(name) === undefined) {
     return { in: kind, name, form: 'plain' };
   }
-  const reason = 'a key in the query would be recorded with the URL; it is not sent';
-  warn(scheme, kind === 'query' ? reason : 'names no header or cookie that can be sent');
+  warn(scheme, 'names no header, cookie or query parameter that can be sent');
   return undefined;
 }
 

@@ -37,8 +37,8 @@ export class ContractError extends Error {
 
 /** Subtracts its cost from the budget. */
 export function readDocument(path: string, budget: Budget = fullBudget()): Document {
-  const bytes = attempt({ action: 'open', path }, () => readStable(path, budget));
-  const root = attempt({ action: 'read', path }, () => parse(bytes.toString(), path, budget));
+  const bytes = withFileError({ action: 'open', path }, () => readStable(path, budget));
+  const root = withFileError({ action: 'read', path }, () => parse(bytes.toString(), path, budget));
   return { path, root };
 }
 
@@ -57,7 +57,7 @@ export function own(object: JsonObject, key: string): unknown {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-function attempt<T>({ action, path }: { action: string; path: string }, run: () => T): T {
+function withFileError<T>({ action, path }: { action: string; path: string }, run: () => T): T {
   try {
     return run();
   } catch (cause) {
@@ -127,9 +127,9 @@ function parse(text: string, path: string, budget: Budget): unknown {
 }
 
 function parseJson(text: string, budget: Budget): unknown {
-  const weighing = weighJson(text);
-  if (weighing.kind === 'flaw') throw new RangeError(weighing.reason);
-  spendNodes(budget, weighing.nodes);
+  const size = measureJson(text);
+  if (size.kind === 'flaw') throw new RangeError(size.reason);
+  spendNodes(budget, size.nodes);
   return JSON.parse(text.replace(/^\uFEFF/u, ''));
 }
 
@@ -143,8 +143,8 @@ function parseYaml(text: string, path: string, budget: Budget): unknown {
     },
   };
   const root = load(text, options);
-  const flaw = valueFlaw(root);
-  if (flaw !== undefined) throw new RangeError(flaw);
+  const fault = sizeFault(root);
+  if (fault !== undefined) throw new RangeError(fault);
   return root;
 }
 
@@ -162,10 +162,10 @@ function reason(cause: unknown): string {
 // Measures the size of a document before any code walks through it: a few lines of YAML aliases can
 // expand to a billion values, and a few megabytes of brackets to ten million. Never recursive.
 
-type Weighing = { kind: 'weighed'; nodes: number } | { kind: 'flaw'; reason: string };
+type JsonSize = { kind: 'weighed'; nodes: number } | { kind: 'flaw'; reason: string };
 
 /** Counts the values and keys of JSON text before it is parsed. Does not validate. */
-export function weighJson(text: string): Weighing {
+export function measureJson(text: string): JsonSize {
   let depth = 0;
   let nodes = 1;
   for (let at = 0; at < text.length; at += 1) {
@@ -188,10 +188,10 @@ export function weighJson(text: string): Weighing {
 /**
  * Why values that may share parts are too large, with each part counted as often as it is reached.
  */
-export function valueFlaw(root: unknown): string | undefined {
+export function sizeFault(root: unknown): string | undefined {
   const weights = new Map<object, Weight | 'open'>();
   const frames: Frame[] = [];
-  let last = enter(root, { weights, frames });
+  let last = measure(root, { weights, frames });
   for (let frame = frames.at(-1); frame !== undefined; frame = frames.at(-1)) {
     if (last === 'open') return circular;
     if (last !== undefined) add(frame, last);
@@ -203,7 +203,7 @@ export function valueFlaw(root: unknown): string | undefined {
     if (frame.next < frame.members.length) {
       const member = frame.members[frame.next];
       frame.next += 1;
-      last = enter(member, { weights, frames });
+      last = measure(member, { weights, frames });
     } else {
       frames.pop();
       last = { nodes: frame.nodes, chars: frame.chars, depth: frame.depth };
@@ -234,13 +234,13 @@ interface Frame extends Weight {
   next: number;
 }
 
-interface Desk {
+interface MeasureState {
   weights: Map<object, Weight | 'open'>;
   frames: Frame[];
 }
 
 /** The weight, if it is known; else pushes a new frame. */
-function enter(value: unknown, { weights, frames }: Desk): Weight | 'open' | undefined {
+function measure(value: unknown, { weights, frames }: MeasureState): Weight | 'open' | undefined {
   if (typeof value === 'string') return { nodes: 1, chars: value.length, depth: 0 };
   if (typeof value !== 'object' || value === null) return { nodes: 1, chars: 8, depth: 0 };
   const known = weights.get(value);

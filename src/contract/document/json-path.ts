@@ -49,7 +49,8 @@ export function parsePath(text: string): ParsedPath {
     if (reader.at < text.length) reader.fail('".", "..", "[" or the end');
     return { kind: 'path', segments };
   } catch (error) {
-    if (error instanceof Stop) return { kind: 'malformed', at: reader.at, expected: error.message };
+    if (error instanceof SyntaxFailure)
+      return { kind: 'malformed', at: reader.at, expected: error.message };
     throw error;
   }
 }
@@ -70,7 +71,7 @@ export function select(root: unknown, segments: readonly Segment[], steps: Steps
 
 export class OutOfSteps extends Error {}
 
-class Stop extends Error {}
+class SyntaxFailure extends Error {}
 
 class Reader {
   at = 0;
@@ -94,7 +95,7 @@ class Reader {
   }
 
   fail(expected: string): never {
-    throw new Stop(expected);
+    throw new SyntaxFailure(expected);
   }
 }
 
@@ -188,10 +189,10 @@ function apply(selector: Selector, node: Node, steps: Steps): Node[] {
   }
   const members = membersOf(node, steps);
   if (selector.kind === 'all') return members;
-  return members.filter(({ value }) => holds(selector, value, steps));
+  return members.filter(({ value }) => filterMatches(selector, value, steps));
 }
 
-function holds(
+function filterMatches(
   { path, test }: Extract<Selector, { kind: 'filter' }>,
   value: unknown,
   steps: Steps,

@@ -73,12 +73,12 @@ function readText(file: string): string | undefined {
   }
 }
 
-interface Asked {
+interface OffsetQuery {
   file: string;
   places: readonly (readonly string[])[];
 }
 
-function offsetsIn(text: string, { file, places }: Asked): readonly (number | undefined)[] {
+function offsetsIn(text: string, { file, places }: OffsetQuery): readonly (number | undefined)[] {
   try {
     return /\.json$/iu.test(file) ? jsonOffsets(text, places) : yamlOffsets(text, places);
   } catch {
@@ -161,7 +161,7 @@ function readValue(text: string, start: number, node: OffsetNode): number {
       at = skipSpace(text, at) + 1; // The colon.
     }
     const next = node.children.get(name);
-    if (next !== undefined) forget(next).offset = member; // The last of repeated keys counts.
+    if (next !== undefined) forgetOffsets(next).offset = member; // The last of repeated keys counts.
     at = next === undefined ? skipValue(text, skipSpace(text, at)) : readValue(text, at, next);
     at = skipSpace(text, at);
     if (text[at] === ',') at = skipSpace(text, at + 1);
@@ -169,8 +169,8 @@ function readValue(text: string, start: number, node: OffsetNode): number {
   return at + 1;
 }
 
-function forget(node: OffsetNode): OffsetNode {
-  for (const inner of node.children.values()) forget(inner).offset = undefined;
+function forgetOffsets(node: OffsetNode): OffsetNode {
+  for (const inner of node.children.values()) forgetOffsets(inner).offset = undefined;
   return node;
 }
 
@@ -211,7 +211,7 @@ export function yamlOffsets(
   text: string,
   places: readonly (readonly string[])[],
 ): readonly (number | undefined)[] {
-  const book: Book = { members: new Map(), merged: new Map(), left: bounds.positionsMax };
+  const book: OffsetRecord = { members: new Map(), merged: new Map(), left: bounds.positionsMax };
   const frames: Frame[] = [{ start: 0, children: [] }];
   const listener = (event: string, state: State): void => {
     if (event === 'open') frames.push({ start: state.position, children: [] });
@@ -236,7 +236,7 @@ interface Frame {
   children: Child[];
 }
 
-interface Book {
+interface OffsetRecord {
   /** Object or list → key or index → offset. */
   members: Map<unknown, Map<string, number>>;
   /** Object → the values of its `<<`. */
@@ -245,7 +245,7 @@ interface Book {
   left: number;
 }
 
-function close(frames: Frame[], state: State, book: Book): void {
+function close(frames: Frame[], state: State, book: OffsetRecord): void {
   const frame = frames.pop();
   const parent = frames.at(-1);
   if (frame === undefined || parent === undefined) return;
@@ -280,7 +280,7 @@ function itemsOf(list: readonly unknown[], children: readonly Child[]): Map<stri
 /** A key is a node, and the node after its colon, if there is one, is its value. */
 function pairsOf(
   children: readonly Child[],
-  { book, value, input }: { book: Book; value: unknown; input: string },
+  { book, value, input }: { book: OffsetRecord; value: unknown; input: string },
 ): Map<string, number> {
   const members = new Map<string, number>();
   for (let at = 0; at < children.length; at += 1) {
@@ -295,7 +295,11 @@ function pairsOf(
   return members;
 }
 
-function offsetOf(root: unknown, tokens: readonly string[], book: Book): number | undefined {
+function offsetOf(
+  root: unknown,
+  tokens: readonly string[],
+  book: OffsetRecord,
+): number | undefined {
   let offset = root === undefined ? undefined : 0;
   let value = root;
   for (const token of tokens) {
@@ -312,7 +316,7 @@ function offsetOf(root: unknown, tokens: readonly string[], book: Book): number 
 function memberOf(
   value: unknown,
   token: string,
-  { book, depth }: { book: Book; depth: number },
+  { book, depth }: { book: OffsetRecord; depth: number },
 ): number | undefined {
   const known = book.members.get(value)?.get(token);
   if (known !== undefined || depth > bounds.refHopsMax) return known;

@@ -12,7 +12,7 @@ import {
   isObject,
   own,
   readDocument,
-  valueFlaw,
+  sizeFault,
 } from './document.ts';
 import { OutOfSteps, type NodePath, type Steps, parsePath, select, valueOf } from './json-path.ts';
 
@@ -37,15 +37,15 @@ export function applyOverlays(
     const actions = actionsOf(overlay);
     if (!isMeantFor(overlay, document.path)) continue;
     for (const [index, action] of actions.entries()) {
-      const at: At = { file, pointer: `#/actions/${index}`, steps };
+      const at: ActionContext = { file, pointer: `#/actions/${index}`, steps };
       const places = placesOf(action, root, at);
       if (places.length === 0) {
         warnings.push(`overlay ${file}, ${at.pointer}: target ${shown(action)} matches nothing`);
       }
-      root = perform(action, { root, places }, at);
+      root = applyAction(action, { root, places }, at);
     }
   }
-  const flaw = files.length === 0 ? undefined : valueFlaw(root);
+  const flaw = files.length === 0 ? undefined : sizeFault(root);
   if (flaw !== undefined) {
     const file = files.join(', ');
     throw new ContractError(`Cannot apply overlay "${file}" to "${document.path}": ${flaw}`, {
@@ -55,13 +55,16 @@ export function applyOverlays(
   return { document: { ...document, root }, warnings };
 }
 
-interface At {
+interface ActionContext {
   file: string;
   pointer: string;
   steps: Steps;
 }
 
-function fail({ file, pointer }: Pick<At, 'file' | 'pointer'>, reason: string): ContractError {
+function fail(
+  { file, pointer }: Pick<ActionContext, 'file' | 'pointer'>,
+  reason: string,
+): ContractError {
   return new ContractError(`Cannot apply overlay "${file}" at ${pointer}: ${reason}`, {
     file,
     pointer,
@@ -93,7 +96,7 @@ function shown(action: JsonObject): string {
   return JSON.stringify(action['target']) ?? 'undefined';
 }
 
-function placesOf(action: JsonObject, root: unknown, at: At): readonly NodePath[] {
+function placesOf(action: JsonObject, root: unknown, at: ActionContext): readonly NodePath[] {
   const { target } = action;
   if (typeof target !== 'string') throw fail(at, '"target" is missing, expected a JSONPath');
   const parsed = parsePath(target);
@@ -101,10 +104,10 @@ function placesOf(action: JsonObject, root: unknown, at: At): readonly NodePath[
     const place = `character ${parsed.at + 1} of the target ${shown(action)}`;
     throw fail(at, `at ${place}, expected ${parsed.expected}`);
   }
-  return counted(at, () => select(root, parsed.segments, at.steps));
+  return withinSteps(at, () => select(root, parsed.segments, at.steps));
 }
 
-function counted<T>(at: At, run: () => T): T {
+function withinSteps<T>(at: ActionContext, run: () => T): T {
   try {
     return run();
   } catch (error) {
@@ -114,10 +117,10 @@ function counted<T>(at: At, run: () => T): T {
 }
 
 /** `remove` wins over `update`, as the specification says. */
-function perform(
+function applyAction(
   action: JsonObject,
   { root, places }: { root: unknown; places: readonly NodePath[] },
-  at: At,
+  at: ActionContext,
 ): unknown {
   const { update, remove } = action;
   if (remove === true) {
@@ -135,10 +138,10 @@ function perform(
     if (isObject(before) && !isObject(update)) {
       throw fail(at, 'the target is an object, expected "update" to be an object');
     }
-    const after = counted(at, () =>
+    const after = withinSteps(at, () =>
       isList(before) ? [...before, copy(update)] : merge(before, update, at.steps),
     );
-    changed = place.length === 0 ? after : (put(changed, place, after), changed);
+    changed = place.length === 0 ? after : (setValue(changed, place, after), changed);
   }
   return changed;
 }
@@ -163,7 +166,7 @@ function copy(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
 }
 
-function put(root: unknown, place: NodePath, value: unknown): void {
+function setValue(root: unknown, place: NodePath, value: unknown): void {
   const holder = valueOf(root, place.slice(0, -1));
   // Never an assignment: a member may be called `__proto__`.
   const how = { value, writable: true, enumerable: true, configurable: true };
@@ -171,7 +174,7 @@ function put(root: unknown, place: NodePath, value: unknown): void {
 }
 
 /** All holders are found first: the removal of one place must not move another. */
-function removeAll(root: unknown, places: readonly NodePath[], at: At): void {
+function removeAll(root: unknown, places: readonly NodePath[], at: ActionContext): void {
   const removals = places.map((place) => {
     const last = place.at(-1);
     if (last === undefined) {

@@ -397,6 +397,13 @@ describe('fillEvent', () => {
     );
   });
 
+  it('inserts no name that would lead upwards', () => {
+    for (const name of ['.', '..']) {
+      const url = fillEvent('https://h/a/{eventType}', name);
+      assert.equal(new URL(url).pathname, `/a/${'%252E'.repeat(name.length)}`);
+    }
+  });
+
   it('does not change a URL without a placeholder', () => {
     assert.equal(fillEvent('https://h/%7BeventType%7D', 'e'), 'https://h/%7BeventType%7D');
   });

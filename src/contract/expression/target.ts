@@ -32,9 +32,9 @@ export function buildTargets(template: Template, exchange: ExpressionInput): rea
   if (first?.kind === 'expression' && rest.length === 0) {
     return buildWhole(first.expression, exchange);
   }
-  const pieces: Piece[] = [];
+  const pieces: UrlPart[] = [];
   for (const part of template) {
-    const piece = toPiece(part, exchange);
+    const piece = toUrlPart(part, exchange);
     if (piece.kind === 'unresolved') return [piece];
     pieces.push(piece);
   }
@@ -43,7 +43,9 @@ export function buildTargets(template: Template, exchange: ExpressionInput): rea
 
 /** Inserts the event name of one delivery into a target. */
 export function fillEvent(url: string, eventName: string): string {
-  return url.replaceAll(placeholder, () => encodeComponent(eventName));
+  // URL parsers read `%2E` as a dot: a path would lead upwards.
+  const text = /^\.{1,2}$/u.test(eventName) ? eventName.replaceAll('.', '%2E') : eventName;
+  return url.replaceAll(placeholder, () => encodeComponent(text));
 }
 
 /** Adds a pair to a query, percent-encoded. */
@@ -76,7 +78,7 @@ export function templateFault(template: Template): string | undefined {
 }
 
 /** A piece of the result: the contract's text, a value, or the event name. */
-type Piece =
+type UrlPart =
   | { kind: 'text'; text: string }
   | { kind: 'value'; text: string; source: string }
   | { kind: 'event'; source: string };
@@ -95,7 +97,7 @@ function buildWhole(expression: Expression, exchange: ExpressionInput): readonly
   return texts.map((text) => assemble([{ kind: 'value', text, source }]));
 }
 
-function toPiece(part: Part, exchange: ExpressionInput): Piece | Unresolved {
+function toUrlPart(part: Part, exchange: ExpressionInput): UrlPart | Unresolved {
   if (part.kind === 'text') return part;
   const source = printExpression(part.expression);
   const evaluated = evaluate(part.expression, exchange);
@@ -106,7 +108,7 @@ function toPiece(part: Part, exchange: ExpressionInput): Piece | Unresolved {
   return { kind: 'unresolved', reason };
 }
 
-function assemble(pieces: readonly Piece[]): Target {
+function assemble(pieces: readonly UrlPart[]): Target {
   const [first, ...others] = pieces;
   assert(first !== undefined, 'an empty template has a fault');
   if (first.kind === 'event') {
@@ -166,7 +168,7 @@ function urlFault(text: string): string | undefined {
   return 'its host or port cannot be parsed, expected a host name or an address';
 }
 
-function join(base: Base | Refused, tail: readonly Piece[]): Target {
+function join(base: Base | Refused, tail: readonly UrlPart[]): Target {
   if (base.kind === 'refused') return base;
   const [next] = tail;
   const open = base.path === '' && base.query === undefined;
@@ -194,7 +196,7 @@ function join(base: Base | Refused, tail: readonly Piece[]): Target {
  * its text starts the query or continues that of the base; later ones are data. Any other tail
  * continues whatever the base ends with. A fragment is never sent, so it is dropped here too.
  */
-function joinTail(base: Base, tail: readonly Piece[]): Pick<Base, 'path' | 'query'> {
+function joinTail(base: Base, tail: readonly UrlPart[]): Pick<Base, 'path' | 'query'> {
   const added = { end: '', path: '', query: '' };
   let place: keyof typeof added = 'end';
   for (const piece of tail) {

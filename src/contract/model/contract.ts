@@ -184,6 +184,8 @@ export interface Addition {
   value: Template;
   /** `bearer` and `basic`: the value of an Authorization header of that scheme. */
   form: 'plain' | 'bearer' | 'basic';
+  /** From `security`: sent only to the origins that the subscriber gave it for, and never recorded. */
+  isCredential: boolean;
   /** When the value expires; afterwards it is not sent. */
   expires: Expression | undefined;
   /** Of a credential: the parts of the request body that are never shown again. */

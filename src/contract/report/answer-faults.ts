@@ -6,7 +6,7 @@ import type { AnswerShape, CallbackDefinition, Operation } from '../model/contra
 import { composeAnswer, withoutId } from '../request/answer.ts';
 import { readRequest } from '../request/request.ts';
 import type { RequestSample } from '../sample/sample-request.ts';
-import { OutOfWork, type Work } from '../schema/meter.ts';
+import { OutOfWork, type WorkBudget } from '../schema/step-budget.ts';
 
 export interface AnswerFault {
   /** The place of the schema. */
@@ -68,7 +68,7 @@ function withoutUrls(
 
 export function answerFaults(
   { operation, shape, sample }: SampledAnswer,
-  work: Work,
+  work: WorkBudget,
 ): AnswerFault[] {
   const { schema } = shape;
   if (schema === undefined || sample.kind === 'none') return [];

@@ -4,7 +4,7 @@ import { loadContracts, type ContractFiles, type Contracts } from '../compile/co
 import type { ContractError } from '../document/document.ts';
 import type { Contract, Operation } from '../model/contract.ts';
 import { neverRegistered } from './never-resolves.ts';
-import { isShutDown } from './words.ts';
+import { isShutDown } from './descriptions.ts';
 
 export interface CheckedContracts extends Contracts {
   /** One for each foreign file, in their order. */

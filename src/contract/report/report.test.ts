@@ -97,6 +97,7 @@ describe('makeReport', () => {
       does: 'POST to the URL in the request body at /url + /paid',
       matches: 'orderPaid',
       reads: [{ expression: '$request.body#/url', place: 'the request body at /url' }],
+      sends: [],
       repairs: [],
       unsubscribeStatus: 404,
       inactive: undefined,

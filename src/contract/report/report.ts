@@ -6,6 +6,7 @@ import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
 import type {
+  Addition,
   CallbackDefinition,
   Contract,
   Operation,
@@ -16,12 +17,12 @@ import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
-import { OutOfWork, type Work, pay } from '../schema/meter.ts';
+import { OutOfWork, type WorkBudget, spendWork } from '../schema/step-budget.ts';
 import type { Validator } from '../schema/schema.ts';
 import { answerFaults, sampledAnswers, type SampledAnswer } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './check-contracts.ts';
-import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
+import { describeEvent, describeSecurity, describeSource, describeTarget } from './descriptions.ts';
 
 export interface Report {
   file: string;
@@ -86,11 +87,21 @@ export interface CallbackReport {
   matches: string;
   /** The expressions of the key and the event, with the places that they read in words. */
   reads: readonly { expression: string; place: string }[];
+  /** What the document adds to the request. */
+  sends: readonly SentReport[];
   repairs: readonly string[];
   /** The receiver's status that ends the subscription. */
   unsubscribeStatus: number;
   /** Why it is never sent. */
   inactive: string | undefined;
+}
+
+export interface SentReport {
+  in: 'query' | 'header' | 'cookie';
+  name: string;
+  /** Where the value comes from, as in the document. */
+  value: string;
+  isCredential: boolean;
 }
 
 export interface UnsubscribeReport {
@@ -165,7 +176,7 @@ interface Tried {
   sample: RequestSample;
 }
 
-function tryVariants(operation: Operation, work: Work): Tried[] {
+function tryVariants(operation: Operation, work: WorkBudget): Tried[] {
   const variants = operation.role.kind === 'subscribe' ? operation.role.variants : [];
   return variants.map((variant) => ({
     operation,
@@ -186,7 +197,7 @@ function reportSubscribe(operation: Operation, all: readonly Tried[]): Subscribe
   if (role.kind !== 'subscribe') return [];
   const variants = all.map(reportVariant);
   const undeclared = undeclaredErrors(operation);
-  const words = securityWords(security);
+  const words = describeSecurity(security);
   return [{ operationId, method, path, security: words, scope, undeclared, variants }];
 }
 
@@ -194,8 +205,8 @@ function reportVariant(tried: Tried): VariantReport {
   const { name, needs, needsAny, callbacks, answer } = tried.variant;
   return {
     name,
-    needs: needs.map(sourceWords),
-    needsAny: needsAny.map(sourceWords),
+    needs: needs.map(describeSource),
+    needsAny: needsAny.map(describeSource),
     status: answer.status,
     callbacks: callbacks.map((definition) => reportCallback(definition, tried)),
     example: exampleOf(tried.sample),
@@ -212,23 +223,30 @@ export function reportCallback(
   definition: CallbackDefinition,
   holder: Pick<Tried, 'operation' | 'variant'>,
 ): CallbackReport {
-  const { label, target, method, event, repairs, unsubscribeStatus } = definition;
+  const { label, target, method, event, additions, repairs, unsubscribeStatus } = definition;
   const expressions = [...expressionsOf(target ?? []), ...expressionsOf(event)];
   return {
     label,
     key: target && printTemplate(target),
     method,
     event: printTemplate(event),
-    does: target === undefined ? method : targetWords(definition),
-    matches: eventWords(event),
+    does: target === undefined ? method : describeTarget(definition),
+    matches: describeEvent(event),
     reads: expressions.map((one) => ({
       expression: printExpression(one),
-      place: sourceWords(one),
+      place: describeSource(one),
     })),
+    sends: additions.map(reportAddition),
     repairs,
     unsubscribeStatus,
     inactive: neverRegistered(definition, holder),
   };
+}
+
+/** The report is public: a credential that stands in the document is not repeated. */
+function reportAddition({ in: place, name, value, isCredential }: Addition): SentReport {
+  const isHidden = isCredential && expressionsOf(value).length === 0;
+  return { in: place, name, value: isHidden ? '(fixed)' : printTemplate(value), isCredential };
 }
 
 function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
@@ -236,7 +254,7 @@ function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   if (role.kind !== 'unsubscribe') return [];
   const takes = takenFrom(role);
   const undeclared = undeclaredErrors(operation);
-  const words = securityWords(security);
+  const words = describeSecurity(security);
   return [
     {
       operationId,
@@ -339,7 +357,7 @@ export interface EventReport {
 export function reportEvents(
   contract: Contract,
   active: ReadonlySet<CallbackDefinition>,
-  work: Work = contractWork(),
+  work: WorkBudget = contractWork(),
 ): EventReport[] {
   const listed = definitionsOf(contract).filter((definition) => active.has(definition));
   const byEvent = Map.groupBy(listed, ({ event }) => printTemplate(event));
@@ -363,7 +381,7 @@ function nameFor(event: string): string {
 interface EventGroup {
   name: string;
   definitions: readonly CallbackDefinition[];
-  work: Work;
+  work: WorkBudget;
 }
 
 /** Several callbacks may match the event, and the payload must be valid for all of them. */
@@ -372,7 +390,7 @@ function payloadFor(
   { name, definitions, work }: EventGroup,
 ): EventReport['payload'] {
   try {
-    pay(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);
+    spendWork(work, (openEvents(contract) + definitions.length) * bounds.sampleStepsEach);
     const checks = new Map<string, { label: string; schema: Validator }>();
     for (const { label, payload } of [...definitions, ...matchingCallbacks(contract, name)]) {
       if (payload === undefined || checks.has(payload.place)) continue;
@@ -397,7 +415,7 @@ function payloadFor(
 function refusalOf(
   checks: Iterable<{ label: string; schema: Validator }>,
   payload: unknown,
-  work: Work,
+  work: WorkBudget,
 ): string | undefined {
   for (const { label, schema } of checks) {
     const [fault] = schema.check(payload, work);

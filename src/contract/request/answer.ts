@@ -8,7 +8,7 @@ import { bounds } from '../document/bounds.ts';
 import { isObject, type JsonObject } from '../document/document.ts';
 import type { Message } from '../expression/evaluate.ts';
 import type { AnswerChoice, AnswerShape, Location } from '../model/contract.ts';
-import { OutOfWork } from '../schema/meter.ts';
+import { OutOfWork } from '../schema/step-budget.ts';
 import { withoutWriteOnly } from '../schema/write-only.ts';
 
 export interface Answer {

@@ -3,7 +3,7 @@ import { valueAt } from '../../core/base/pointer.ts';
 import { bounds } from '../document/bounds.ts';
 import type { JsonObject } from '../document/document.ts';
 import type { ErrorShape, Operation } from '../model/contract.ts';
-import { OutOfWork } from '../schema/meter.ts';
+import { OutOfWork } from '../schema/step-budget.ts';
 import { withValue } from './answer.ts';
 
 export interface ErrorFacts extends JsonObject {

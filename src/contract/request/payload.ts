@@ -5,7 +5,7 @@ import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Template } from '../expression/template.ts';
 import type { CallbackDefinition, Contract } from '../model/contract.ts';
-import type { Work } from '../schema/meter.ts';
+import type { WorkBudget } from '../schema/step-budget.ts';
 import { checkWithin, type Validator } from '../schema/schema.ts';
 
 export interface PayloadFault extends Fault {
@@ -21,7 +21,7 @@ export function checkPayload(
   contract: Contract,
   event: string,
   payload: unknown,
-  work: Work = { left: bounds.requestStepsMax },
+  work: WorkBudget = { left: bounds.requestStepsMax },
 ): PayloadFault[] {
   const faults: PayloadFault[] = [];
   for (const { label, schema } of checksFor(contract, event)) {

@@ -5,12 +5,10 @@ import type { Fault } from '../../core/errors/problem.ts';
 import { redact } from '../../core/secrets/redact.ts';
 import { bounds } from '../document/bounds.ts';
 import type { Message } from '../expression/evaluate.ts';
-import type { Expression } from '../expression/expression.ts';
-import { expressionsOf } from '../expression/template.ts';
 import type { Encoding, Operation, Parameter, Variant } from '../model/contract.ts';
 import { coveringType, essenceOf, isJson } from '../model/media.ts';
 import { chooseVariant } from '../model/variants.ts';
-import type { Work } from '../schema/meter.ts';
+import type { WorkBudget } from '../schema/step-budget.ts';
 import { checkWithin, type Validator } from '../schema/schema.ts';
 import { decodeBody, readForm, type FormShape } from './decode-body.ts';
 import { kindOf, readSpread, readTexts, type TextReading } from './read-text.ts';
@@ -49,7 +47,7 @@ export function readRequest(operation: Operation, raw: RawRequest): Reading {
     if (choice.kind !== 'chosen') return { ...choice, kind: 'no_variant' };
     variant = choice.variant;
   }
-  if (variant === undefined || readsBody(variant)) faults.push(...body.check(work));
+  faults.push(...body.check(work));
   return faults.length === 0 ? { kind: 'valid', message, variant } : invalid(faults);
 }
 
@@ -60,7 +58,7 @@ function invalid(faults: readonly Fault[]): Reading {
 function readParameters(
   operation: Operation,
   raw: RawRequest,
-  { body, work }: { body: unknown; work: Work },
+  { body, work }: { body: unknown; work: WorkBudget },
 ): { message: Message; faults: Fault[] } {
   const { parameters } = operation;
   const faults = unknownQueryFaults(operation, raw);
@@ -119,7 +117,7 @@ function headerText(value: unknown, raw: RawRequest, name: string): string {
 }
 
 /** The value, or undefined when it is absent and optional. */
-function readParameter(parameter: Parameter, raw: RawRequest, work: Work): TextReading {
+function readParameter(parameter: Parameter, raw: RawRequest, work: WorkBudget): TextReading {
   const { schema, required } = parameter;
   const shape = schema?.shape();
   const reading = readGiven(parameter, raw);
@@ -154,7 +152,7 @@ function textsOf({ in: kind, name }: Parameter, raw: RawRequest): readonly strin
 }
 
 type BodyReading =
-  | { kind: 'read'; value: unknown; check: (work: Work) => Fault[] }
+  | { kind: 'read'; value: unknown; check: (work: WorkBudget) => Fault[] }
   | Extract<Reading, { kind: 'unsupported' }>;
 
 function readBody({ body }: Operation, raw: RawRequest): BodyReading {
@@ -179,7 +177,7 @@ function readBody({ body }: Operation, raw: RawRequest): BodyReading {
   return readAs(essenceOf(mediaType), value, { schema, encodings });
 }
 
-function bodyFaults(schema: Validator, value: unknown, work: Work): Fault[] {
+function bodyFaults(schema: Validator, value: unknown, work: WorkBudget): Fault[] {
   return checkWithin(schema, value, work).map((one) => prefixed('body', one));
 }
 
@@ -188,7 +186,7 @@ function readAs(mediaType: string, value: unknown, shape: FormShape): BodyReadin
   if (/^(?:application\/x-www-form-urlencoded|multipart\/form-data)$/u.test(mediaType)) {
     const form = readForm(value, shape);
     const faults = form.faults.map((one) => prefixed('body', one));
-    const check = (work: Work): Fault[] =>
+    const check = (work: WorkBudget): Fault[] =>
       faults.length > 0 ? faults : bodyFaults(shape.schema, form.value, work);
     return { kind: 'read', value: form.value, check };
   }
@@ -202,15 +200,4 @@ function readAs(mediaType: string, value: unknown, shape: FormShape): BodyReadin
 function prefixed(field: string, fault: Fault): Fault {
   const hash = field === 'body' && fault.field !== '' ? '#' : '';
   return { ...fault, field: field + hash + fault.field };
-}
-
-/** A variant that reads nothing of the body accepts any body. */
-function readsBody({ name, needs, needsAny, callbacks }: Variant): boolean {
-  const expressions: readonly Expression[] = [
-    ...needs,
-    ...needsAny,
-    ...callbacks.flatMap(({ target, event }) => [target ?? [], event].flatMap(expressionsOf)),
-  ];
-  if (name === '') return true;
-  return expressions.some((one) => one.kind === 'body' && one.from === 'request');
 }

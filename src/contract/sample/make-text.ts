@@ -2,7 +2,13 @@
 // as work, and are made only when they are asked for.
 import { remembered } from '../../core/base/lazy.ts';
 import { bounds } from '../document/bounds.ts';
-import { Exhausted, makeMeter, pay, runMetered, type Work } from '../schema/meter.ts';
+import {
+  TooManySteps,
+  createStepBudget,
+  spendWork,
+  runWithBudget,
+  type WorkBudget,
+} from '../schema/step-budget.ts';
 import type { Node } from '../schema/regex-program.ts';
 import { readRegex } from '../schema/regex.ts';
 
@@ -24,7 +30,7 @@ export interface Texts {
   matches: (pattern: string, text: string) => boolean;
 }
 
-export function makeTexts(work: Work): Texts {
+export function makeTexts(work: WorkBudget): Texts {
   const patternFor = remembered((pattern) => readPattern(pattern, work));
   const known = new Map<string, Options<string>>();
   const textsFor: Texts['textsFor'] = (rules, variant) => {
@@ -39,7 +45,7 @@ export function makeTexts(work: Work): Texts {
     const { minLength, maxLength } = rules;
     const patterns = rules.patterns.map(patternFor);
     for (const text of draftsFor(rules, patterns, variant)) {
-      pay(work, text.length + bounds.sampleStepsEach);
+      spendWork(work, text.length + bounds.sampleStepsEach);
       const length = Array.from(text).length;
       if (length < minLength || length > maxLength) continue;
       if (patterns.every(({ test }) => test(text))) yield text;
@@ -108,20 +114,20 @@ interface Pattern {
 }
 
 /** A pattern that is refused matches nothing; a text that takes too long to check does not match. */
-function readPattern(pattern: string, work: Work): Pattern {
-  pay(work, pattern.length * bounds.sampleStepsEach);
+function readPattern(pattern: string, work: WorkBudget): Pattern {
+  spendWork(work, pattern.length * bounds.sampleStepsEach);
   const reading = readRegex(pattern);
   if (reading.kind === 'refused') return { test: () => false, write: () => '' };
   const { regex, node, isUnicode } = reading;
   const metered = { work, stepsMax: bounds.checkStepsMax };
   const charsOf = remembered((source) => charsFor(source, isUnicode ? 'u' : '', work));
-  const meter = makeMeter();
+  const budget = createStepBudget();
   return {
     test(text) {
       try {
-        return runMetered(meter, metered, () => regex.test(text, meter));
+        return runWithBudget(budget, metered, () => regex.test(text, budget));
       } catch (error) {
-        if (error instanceof Exhausted) return false;
+        if (error instanceof TooManySteps) return false;
         throw error;
       }
     },
@@ -136,12 +142,12 @@ const alphabet = Array.from(
 const codesMax = 0x3000;
 
 /** The characters that this part of a pattern matches: `a`, `[^,;]`, `\d`. */
-function charsFor(source: string, flags: string, work: Work): readonly string[] {
-  pay(work, alphabet.length * 10);
+function charsFor(source: string, flags: string, work: WorkBudget): readonly string[] {
+  spendWork(work, alphabet.length * 10);
   const one = new RegExp(`^(?:${source})$`, flags);
   const chars = alphabet.filter((char) => one.test(char));
   if (chars.length > 0) return chars;
-  pay(work, codesMax * 10);
+  spendWork(work, codesMax * 10);
   const others = Array.from({ length: codesMax }, (_none, code) => String.fromCharCode(code));
   return others.filter((char) => one.test(char)).slice(0, 1);
 }

@@ -6,7 +6,7 @@ import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { examplesIn } from '../schema/examples.ts';
 import { typeOf } from '../schema/explain.ts';
-import { pay } from '../schema/meter.ts';
+import { spendWork } from '../schema/step-budget.ts';
 import { numbersFor } from './make-number.ts';
 import {
   choose,
@@ -77,7 +77,7 @@ function givenWays(
     ...valuesOf([schema], 'enum').filter(isList),
     ...(Object.hasOwn(schema, 'const') ? [[schema['const']]] : []),
   ]);
-  pay(making.work, enums.reduce((sum, values) => sum + values.length, 0) * 10);
+  spendWork(making.work, enums.reduce((sum, values) => sum + values.length, 0) * 10);
   const allowed = enums.map((values) => new Set(values.map((one) => JSON.stringify(one))));
   const offered = [
     ...[spot.mark].filter((value) => value !== undefined),
@@ -87,12 +87,12 @@ function givenWays(
   ];
   const given = new Map<string, () => unknown>();
   for (const value of offered) {
-    pay(making.work, bounds.sampleStepsEach);
+    spendWork(making.work, bounds.sampleStepsEach);
     const isOfType = (type: string): boolean =>
       type === typeOf(value) || (type === 'integer' && Number.isInteger(value));
     if (types.length > 0 && !types.some(isOfType)) continue;
     const text = JSON.stringify(value);
-    pay(making.work, text.length);
+    spendWork(making.work, text.length);
     if (allowed.every((texts) => texts.has(text))) given.set(text, () => value);
     // Items that must differ may need more.
     if (given.size >= bounds.sampleOptionsMax + spot.variant) break;
@@ -155,7 +155,7 @@ function makeNumber({ parts: { schemas }, spot, making }: Deps, whole: readonly 
     exclusiveMaximum: upper(schemas, 'exclusiveMaximum'),
     factors: [...(isInteger ? [1] : whole), ...valuesOf(schemas, 'multipleOf').map(Number)],
   };
-  pay(making.work, bounds.sampleStepsEach);
+  spendWork(making.work, bounds.sampleStepsEach);
   return choose(
     making,
     { pointer: spot.pointer, about: 'number' },
@@ -255,7 +255,7 @@ function makeObject(deps: Deps): unknown {
 /** The schemas of all parts that apply to a property of this name: `false` where one of them forbids it. */
 function schemasFor(name: string, { parts, making: { texts, work } }: Deps): unknown[] {
   return parts.schemas.flatMap((schema) => {
-    pay(work, bounds.sampleStepsEach);
+    spendWork(work, bounds.sampleStepsEach);
     const patterns = Object.entries(own(schema, 'patternProperties') ?? {});
     const declared = [
       ...valuesOf(valuesOf([schema], 'properties'), name),

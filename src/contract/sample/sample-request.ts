@@ -16,7 +16,7 @@ import type {
 import { isJson } from '../model/media.ts';
 import { composeAnswer, messageOf } from '../request/answer.ts';
 import { type RawRequest, readRequest } from '../request/request.ts';
-import type { Work } from '../schema/meter.ts';
+import type { WorkBudget } from '../schema/step-budget.ts';
 import type { Validator } from '../schema/schema.ts';
 import {
   type Sample,
@@ -66,7 +66,7 @@ export interface SampledCallback {
 export function sampleRequest(
   operation: Operation,
   options: SampleOptions,
-  work: Work = contractWork(),
+  work: WorkBudget = contractWork(),
 ): RequestSample {
   const { role } = operation;
   const variants = role.kind === 'subscribe' ? role.variants : [];
@@ -116,7 +116,7 @@ export interface RequestDraft {
 export function draftRequest(
   operation: Operation,
   variant: Variant | undefined,
-  work: Work,
+  work: WorkBudget,
 ): RequestDraft {
   // Nothing is sent there, so any URL of the document will do.
   const needs = needsOf(variant, sampleUrl).map((need) =>
@@ -360,7 +360,11 @@ export function isRead(mediaType: string): boolean {
 }
 
 /** With all wanted values if the schema allows them, otherwise with each that it allows, added one by one. */
-function fulfil(schema: Validator | undefined, wanted: readonly WantedValue[], work: Work): Sample {
+function fulfil(
+  schema: Validator | undefined,
+  wanted: readonly WantedValue[],
+  work: WorkBudget,
+): Sample {
   const validator = schema ?? anything;
   const whole = sampleOf(validator, work, wanted);
   if (whole.kind === 'sample' || wanted.length === 0) return whole;

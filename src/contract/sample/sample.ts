@@ -6,8 +6,8 @@ import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { DescribedSchema } from '../schema/bundle.ts';
 import { ContractError, isList, isObject } from '../document/document.ts';
-import { OutOfWork, pay } from '../schema/meter.ts';
-import type { Work } from '../schema/meter.ts';
+import { OutOfWork, spendWork } from '../schema/step-budget.ts';
+import type { WorkBudget } from '../schema/step-budget.ts';
 import { makeTexts } from './make-text.ts';
 import { makeValue } from './make-value.ts';
 import type { Decision, Making } from './schema-parts.ts';
@@ -26,7 +26,7 @@ export interface WantedValue {
 }
 
 /** The work limit for all examples of one contract together. */
-export function contractWork(): Work {
+export function contractWork(): WorkBudget {
   return { left: bounds.contractSampleStepsMax };
 }
 
@@ -35,14 +35,14 @@ export const outOfWork = 'no example was found within the work limit';
 /** A valid example: values are made until one is accepted. */
 export function sampleOf(
   validator: Validator,
-  work: Work = contractWork(),
+  work: WorkBudget = contractWork(),
   wanted: readonly WantedValue[] = [],
 ): Sample {
   return withinShare(work, (share) => search(validator, share, wanted));
 }
 
 /** One example may use only a part of the work, so that some is left for the others. */
-function withinShare(work: Work, make: (share: Work) => Sample): Sample {
+function withinShare(work: WorkBudget, make: (share: WorkBudget) => Sample): Sample {
   const share = Math.min(Math.max(0, work.left), bounds.sampleStepsMax);
   const mine = { left: share };
   try {
@@ -58,8 +58,8 @@ function withinShare(work: Work, make: (share: Work) => Sample): Sample {
   }
 }
 
-function search(validator: Validator, work: Work, wanted: readonly WantedValue[]): Sample {
-  pay(work, Math.ceil(validator.weight()) * bounds.readStepsEach);
+function search(validator: Validator, work: WorkBudget, wanted: readonly WantedValue[]): Sample {
+  spendWork(work, Math.ceil(validator.weight()) * bounds.readStepsEach);
   const described = validator.described();
   for (const example of described.examples) {
     const value = withWanted(example, wanted, work);
@@ -77,7 +77,7 @@ function search(validator: Validator, work: Work, wanted: readonly WantedValue[]
     const faults = isMade ? validator.check(value, work) : [{ field: '', message: nothingMade }];
     if (faults.length === 0) return found(value, work);
     if (isMade && faults.length < (best?.length ?? Infinity)) best = faults;
-    pay(work, (decisions.size * faults.length + changesMax) * bounds.sampleStepsEach);
+    spendWork(work, (decisions.size * faults.length + changesMax) * bounds.sampleStepsEach);
     trials.push(...changed(next.choices, { decisions, faults, seen }));
   }
   const [{ field, message }] = [...(best ?? []), { field: '', message: nothingMade }];
@@ -92,7 +92,7 @@ export function exampleOf(
 ): Sample {
   return withinShare(work, (share) => {
     const described = describe();
-    pay(share, Math.ceil(described.weight) * bounds.readStepsEach);
+    spendWork(share, Math.ceil(described.weight) * bounds.readStepsEach);
     const given = described.examples.find((value) =>
       options.wanted.every(({ pointer, accepts }) => accepts(valueAt(value, pointer))),
     );
@@ -126,7 +126,7 @@ export interface ExampleOptions {
   wanted: readonly WantedValue[];
   shows: Making['shows'];
   isBrief: boolean;
-  work: Work;
+  work: WorkBudget;
 }
 
 const nothingMade = 'no matching value was found';
@@ -149,8 +149,8 @@ function maker(
 }
 
 /** Examples are printed, so the size of a large example of the document counts as work, too. */
-function found(value: unknown, work: Work): Sample {
-  pay(work, JSON.stringify(value).length * bounds.printStepsEach);
+function found(value: unknown, work: WorkBudget): Sample {
+  spendWork(work, JSON.stringify(value).length * bounds.printStepsEach);
   return { kind: 'sample', value };
 }
 
@@ -207,13 +207,13 @@ function takeBest(trials: Trial[]): Trial | undefined {
 }
 
 /** The value, with each wanted value put in unless an acceptable one is there. */
-function withWanted(made: unknown, wanted: readonly WantedValue[], work: Work): unknown {
+function withWanted(made: unknown, wanted: readonly WantedValue[], work: WorkBudget): unknown {
   return wanted.reduce((before, { pointer, accepts, value }) => {
     if (accepts(valueAt(before, pointer))) return before;
     const put = (place: unknown, tokens: readonly string[]): unknown => {
       const [token, ...rest] = tokens;
       if (token === undefined) return isList(place) && typeof value === 'string' ? [value] : value;
-      pay(work, Object.keys(place ?? {}).length * bounds.sampleStepsEach);
+      spendWork(work, Object.keys(place ?? {}).length * bounds.sampleStepsEach);
       return withMember(place, token, (inner) => put(inner, rest));
     };
     return put(before, pointer);

@@ -4,7 +4,7 @@ import { unescapeToken } from '../../core/base/pointer.ts';
 import { bounds } from '../document/bounds.ts';
 import type { DescribedSchema } from '../schema/bundle.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
-import { pay, type Work } from '../schema/meter.ts';
+import { spendWork, type WorkBudget } from '../schema/step-budget.ts';
 import { shapeOf } from '../schema/shape.ts';
 import type { Options, Texts } from './make-text.ts';
 
@@ -17,7 +17,7 @@ export interface Making {
   /** Pointers of values that the example should have. */
   wanted: readonly string[];
   texts: Texts;
-  work: Work;
+  work: WorkBudget;
   choices: ReadonlyMap<string, number>;
   decisions: Map<string, Decision>;
   /** Values made so far. */
@@ -81,7 +81,7 @@ export function partsOf(all: readonly unknown[], spot: Spot, making: Making): Pa
   return { schemas: [...schemas], isImpossible, names, marks };
 
   function visit(schema: unknown, about: string): void {
-    pay(making.work, bounds.sampleStepsEach);
+    spendWork(making.work, bounds.sampleStepsEach);
     if (schema === false) isImpossible = true;
     if (!isObject(schema) || schemas.has(schema)) return;
     schemas.add(schema);
@@ -128,7 +128,7 @@ export function membersBelow({ wanted }: Making, { pointer }: Spot): string[] {
 export function isRecursive(schema: unknown, { trail }: Spot, { work }: Making): boolean {
   const waiting = [schema];
   for (const one of waiting) {
-    pay(work, bounds.sampleStepsEach);
+    spendWork(work, bounds.sampleStepsEach);
     if (!isObject(one)) continue;
     if (trail.includes(nameIn(one) ?? '')) return true;
     waiting.push(own(one, 'items'), own(one, 'additionalProperties'), ...listOf(one, 'allOf'));
@@ -152,7 +152,7 @@ export function listOf(schema: JsonObject, keyword: string): readonly unknown[] 
 function inOrder(branches: readonly unknown[], spot: Spot, making: Making): unknown[] {
   const { work, described } = making;
   const tokens = membersBelow(making, spot);
-  pay(work, branches.length * bounds.sampleStepsEach);
+  spendWork(work, branches.length * bounds.sampleStepsEach);
   const ranks = new Map(branches.map((branch) => [branch, rankOf(branch)]));
   return branches.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
 
@@ -162,7 +162,7 @@ function inOrder(branches: readonly unknown[], spot: Spot, making: Making): unkn
     if (name !== undefined && spot.trail.includes(name)) return 3;
     if (valuesOf([schema], 'type')[0] === 'null' || isRecursive(schema, spot, making)) return 2;
     if (tokens.length === 0 || name === undefined) return 1;
-    pay(work, described.weight * bounds.sampleStepsEach);
+    spendWork(work, described.weight * bounds.sampleStepsEach);
     const { properties } = shapeOf({ ...described.bundle, $ref: `#/$defs/${name}` });
     return 1 - tokens.filter((token) => properties.includes(token)).length / tokens.length;
   }
@@ -181,7 +181,7 @@ function markOf(
   { described: { places, bundle }, work }: Making,
 ): string | undefined {
   const mapping = Object.entries(own(discriminator, 'mapping') ?? {});
-  pay(work, (mapping.length + names.length) * bounds.sampleStepsEach);
+  spendWork(work, (mapping.length + names.length) * bounds.sampleStepsEach);
   const tokens = names.flatMap((name) => {
     // A schema that is only a reference names nothing.
     const isAlias = Object.keys(bundle.$defs[name ?? ''] ?? {}).join('') === '$ref';

@@ -6,10 +6,10 @@ import { isMultiple } from './decimal.ts';
 import { costOf, memberOf, nameFor, namesOf, report } from './evaluation.ts';
 import type { At, Name, Rule } from './evaluation.ts';
 import { charactersOf, countedMax, sentence, show, typeOf } from './explain.ts';
-import { makeMeter, type Meter } from './meter.ts';
+import { createStepBudget, type StepBudget } from './step-budget.ts';
 import { readRegex, type Regex } from './regex.ts';
 
-type Test = (value: unknown, meter: Meter) => boolean;
+type Test = (value: unknown, budget: StepBudget) => boolean;
 
 /** The rule of an assertion with this value in the schema, or undefined for another keyword. */
 export function assertionRule(keyword: string, limit: unknown): Rule | undefined {
@@ -19,10 +19,10 @@ export function assertionRule(keyword: string, limit: unknown): Rule | undefined
   const test = tests.get(keyword)?.(limit);
   if (test === undefined) return undefined;
   return (value, at) => {
-    if (test(value, at.meter)) return true;
+    if (test(value, at.budget)) return true;
     const isCounted = keyword.endsWith('Length') && typeof value === 'string';
     if (isCounted && at.findings !== undefined) {
-      at.meter.spend(Math.min(value.length, 2 * countedMax(limit)));
+      at.budget.spend(Math.min(value.length, 2 * countedMax(limit)));
     }
     return report(at, { keyword, message: () => sentence(keyword, limit, value) });
   };
@@ -47,12 +47,12 @@ const tests: ReadonlyMap<string, (limit: unknown) => Test> = new Map(
     multipleOf: multipleTest,
     // A schema counts characters, and `length` counts each once or twice.
     minLength: textTest(
-      (text, limit, meter) =>
-        text.length >= 2 * limit || (text.length >= limit && characters(text, meter) >= limit),
+      (text, limit, budget) =>
+        text.length >= 2 * limit || (text.length >= limit && characters(text, budget) >= limit),
     ),
     maxLength: textTest(
-      (text, limit, meter) =>
-        text.length <= limit || (text.length <= 2 * limit && characters(text, meter) <= limit),
+      (text, limit, budget) =>
+        text.length <= limit || (text.length <= 2 * limit && characters(text, budget) <= limit),
     ),
     pattern: patternTest,
     format: formatTest,
@@ -60,10 +60,10 @@ const tests: ReadonlyMap<string, (limit: unknown) => Test> = new Map(
       !isList(value) || value.length >= Number(limit),
     maxItems: (limit: unknown) => (value: unknown) =>
       !isList(value) || value.length <= Number(limit),
-    minProperties: (limit: unknown) => (value: unknown, meter: Meter) =>
-      !isObject(value) || namesOf(value, meter).length >= Number(limit),
-    maxProperties: (limit: unknown) => (value: unknown, meter: Meter) =>
-      !isObject(value) || namesOf(value, meter).length <= Number(limit),
+    minProperties: (limit: unknown) => (value: unknown, budget: StepBudget) =>
+      !isObject(value) || namesOf(value, budget).length >= Number(limit),
+    maxProperties: (limit: unknown) => (value: unknown, budget: StepBudget) =>
+      !isObject(value) || namesOf(value, budget).length <= Number(limit),
   }),
 );
 
@@ -84,37 +84,37 @@ function numberTest(fits: (value: number, limit: number) => boolean): (limit: un
 }
 
 function multipleTest(limit: unknown): Test {
-  return (value, meter) => {
+  return (value, budget) => {
     if (typeof value !== 'number') return true;
-    if (!Number.isSafeInteger(value)) meter.spend(Math.abs(value) < 1e15 ? 60 : 200);
+    if (!Number.isSafeInteger(value)) budget.spend(Math.abs(value) < 1e15 ? 60 : 200);
     return isMultiple(value, Number(limit));
   };
 }
 
 function textTest(
-  fits: (text: string, limit: number, meter: Meter) => boolean,
+  fits: (text: string, limit: number, budget: StepBudget) => boolean,
 ): (limit: unknown) => Test {
-  return (limit) => (value, meter) =>
-    typeof value !== 'string' || fits(value, Number(limit), meter);
+  return (limit) => (value, budget) =>
+    typeof value !== 'string' || fits(value, Number(limit), budget);
 }
 
-function characters(text: string, meter: Meter): number {
-  meter.spend(text.length);
+function characters(text: string, budget: StepBudget): number {
+  budget.spend(text.length);
   return charactersOf(text);
 }
 
 function patternTest(limit: unknown): Test {
   let regex: Regex | undefined;
-  return (value, meter) => {
+  return (value, budget) => {
     if (typeof value !== 'string') return true;
-    regex ??= regexOf(String(limit), meter);
-    return regex.test(value, meter);
+    regex ??= regexOf(String(limit), budget);
+    return regex.test(value, budget);
   };
 }
 
 /** bundle.ts lets no other expression through. */
-export function regexOf(source: string, meter: Meter): Regex {
-  meter.spend(source.length * costOf.reading);
+export function regexOf(source: string, budget: StepBudget): Regex {
+  budget.spend(source.length * costOf.reading);
   const reading = readRegex(source);
   return reading.kind === 'regex' ? reading.regex : { test: () => true };
 }
@@ -131,9 +131,9 @@ function formatTest(limit: unknown): Test {
   const isPlain = format instanceof RegExp || !isObject(format);
   const validate = isPlain ? format : own(format, 'validate');
   const type = !isPlain && own(format, 'type') === 'number' ? 'number' : 'string';
-  return (value, meter) => {
+  return (value, budget) => {
     if (typeof value !== type) return true;
-    if (typeof value === 'string') meter.spend(value.length * stepsPerCharacter);
+    if (typeof value === 'string') budget.spend(value.length * stepsPerCharacter);
     if (validate instanceof RegExp) return validate.test(String(value));
     return typeof validate !== 'function' || validate(value) === true;
   };
@@ -156,7 +156,7 @@ function dependentRule(limit: JsonObject): Rule {
   return (value, at) => {
     if (!isObject(value)) return true;
     let isFitting = true;
-    at.meter.spend(rules.length * costOf.member);
+    at.budget.spend(rules.length * costOf.member);
     for (const rule of rules) {
       if (memberOf(value, rule) === undefined || hasAll(value, at, rule.needed)) continue;
       isFitting = false;
@@ -174,7 +174,7 @@ interface Needed {
 }
 
 function hasAll(value: JsonObject, at: At, { names, keyword, property }: Needed): boolean {
-  at.meter.spend(names.length * costOf.member);
+  at.budget.spend(names.length * costOf.member);
   let isFitting = true;
   for (const one of names) {
     if (memberOf(value, one) !== undefined) continue;
@@ -190,7 +190,7 @@ function uniqueRule(value: unknown, at: At): boolean {
   if (!isList(value) || value.length < 2) return true;
   const seen = makeShelf();
   for (const [i, item] of value.entries()) {
-    const j = seen.put(item, i, at.meter);
+    const j = seen.put(item, i, at.budget);
     if (j === undefined) continue;
     const message = (): string => `must not repeat items: ${j} and ${i} are equal`;
     return report(at, { keyword: 'uniqueItems', message });
@@ -199,69 +199,70 @@ function uniqueRule(value: unknown, at: At): boolean {
 }
 
 function oneOfTest(values: readonly unknown[]): Test {
-  return (value, meter) => shelfOf(values, meter).find(value, meter) !== undefined;
+  return (value, budget) => shelfOf(values, budget).find(value, budget) !== undefined;
 }
 
 /** By the list of values, which several schemas may share. */
 const shelves = new WeakMap<readonly unknown[], Shelf>();
 
-function shelfOf(values: readonly unknown[], meter: Meter): Shelf {
+function shelfOf(values: readonly unknown[], budget: StepBudget): Shelf {
   const known = shelves.get(values);
   if (known !== undefined) return known;
   const shelf = makeShelf();
-  for (const [at, value] of values.entries()) shelf.put(value, at, meter);
+  for (const [at, value] of values.entries()) shelf.put(value, at, budget);
   shelves.set(values, shelf);
   return shelf;
 }
 
 /** A long list of allowed values is read at load: it would take most of the steps of a check. */
 export function prepareEnum(values: readonly unknown[]): void {
-  if (values.length > enumLateMax) shelfOf(values, { ...makeMeter(), spend: () => undefined });
+  if (values.length > enumLateMax)
+    shelfOf(values, { ...createStepBudget(), spend: () => undefined });
 }
 
 const enumLateMax = 1_000;
 
 /** Finds equal values by hashing. */
 interface Shelf {
-  find: (value: unknown, meter: Meter) => number | undefined;
+  find: (value: unknown, budget: StepBudget) => number | undefined;
   /** Returns the number of an equal value that was added before. */
-  put: (value: unknown, number: number, meter: Meter) => number | undefined;
+  put: (value: unknown, number: number, budget: StepBudget) => number | undefined;
 }
 
 function makeShelf(): Shelf {
   const scalars = new Map<unknown, number>();
   const others = new Map<string, number>();
-  const find: Shelf['find'] = (value, meter) => {
+  const find: Shelf['find'] = (value, budget) => {
     if (typeof value !== 'object' || value === null) return scalars.get(value);
     // Most lists contain neither lists nor objects, so no value has to be serialised for comparison.
-    return others.size === 0 ? undefined : others.get(canonical(value, meter));
+    return others.size === 0 ? undefined : others.get(canonical(value, budget));
   };
   return {
     find,
-    put(value, number, meter) {
-      meter.spend(costOf.entry);
-      const known = find(value, meter);
+    put(value, number, budget) {
+      budget.spend(costOf.entry);
+      const known = find(value, budget);
       if (known !== undefined) return known;
       if (typeof value !== 'object' || value === null) scalars.set(value, number);
-      else others.set(canonical(value, meter), number);
+      else others.set(canonical(value, budget), number);
       return undefined;
     },
   };
 }
 
 /** The same text for equal values: the order of members is ignored, and -0 equals 0. */
-function canonical(value: unknown, meter: Meter): string {
+function canonical(value: unknown, budget: StepBudget): string {
   if (isList(value)) {
-    meter.spend(value.length * costOf.comparing);
-    return `[${value.map((one) => canonical(one, meter)).join()}]`;
+    budget.spend(value.length * costOf.comparing);
+    return `[${value.map((one) => canonical(one, budget)).join()}]`;
   }
   if (!isObject(value)) {
-    if (typeof value === 'string') meter.spend(value.length);
+    if (typeof value === 'string') budget.spend(value.length);
     return JSON.stringify(value) ?? '';
   }
-  const members = namesOf(value, meter).map((name) => {
-    meter.spend(name.length + costOf.comparing);
-    return `${JSON.stringify(name)}:${canonical(value[name], meter)}`;
+  const members = namesOf(value, budget).map((name) => {
+    budget.spend(name.length + costOf.comparing);
+    return `${JSON.stringify(name)}:${canonical(value[name], budget)}`;
   });
   return `{${members.toSorted().join()}}`;
 }

@@ -10,20 +10,27 @@ import { apply, applyRules, costOf, mergeSeen, nothingSeen } from './evaluation.
 import { quietly, report, rulesOf } from './evaluation.ts';
 import type { Applied, At, Node, Reader, Rule, Rules } from './evaluation.ts';
 import { chooseFailure, makeFailure, type Failure, type Finding } from './explain.ts';
-import { Exhausted, makeMeter, OutOfWork, runMetered, type Meter, type Work } from './meter.ts';
+import {
+  TooManySteps,
+  createStepBudget,
+  OutOfWork,
+  runWithBudget,
+  type StepBudget,
+  type WorkBudget,
+} from './step-budget.ts';
 import { memberRules } from './member-rules.ts';
 import { shapeOf } from './shape.ts';
 
 /** Throws when the value cannot be checked, because it takes too many steps. */
-export type Check = (value: unknown, work?: Work) => Fault[];
+export type Check = (value: unknown, work?: WorkBudget) => Fault[];
 
-export function makeCheck(bundle: Bundle, meter: Meter = makeMeter()): Check {
+export function makeCheck(bundle: Bundle, budget: StepBudget = createStepBudget()): Check {
   const reader = makeReader(bundle);
   const root = reader.nodeOf({ $ref: bundle.$ref });
-  const quiet: At = { meter, path: '', findings: undefined, isThorough: false, seen: undefined };
+  const quiet: At = { budget, path: '', findings: undefined, isThorough: false, seen: undefined };
   return (value, work = { left: bounds.requestStepsMax }) => {
     const stepsMax = bounds.checkStepsMax;
-    if (runMetered(meter, { work, stepsMax }, () => apply(root, value, quiet))) return [];
+    if (runWithBudget(budget, { work, stepsMax }, () => apply(root, value, quiet))) return [];
     for (const isThorough of [true, false]) {
       const findings = search({ ...quiet, isThorough }, work, (at) => apply(root, value, at));
       if (findings !== undefined && findings.length > 0) return faultsOf(findings);
@@ -33,14 +40,14 @@ export function makeCheck(bundle: Bundle, meter: Meter = makeMeter()): Check {
 }
 
 /** Undefined when it exceeds a step limit: the value does not fit in any case. */
-function search(at: At, work: Work, run: (at: At) => boolean): Finding[] | undefined {
+function search(at: At, work: WorkBudget, run: (at: At) => boolean): Finding[] | undefined {
   const findings: Finding[] = [];
   const stepsMax = bounds.explainStepsMax;
   try {
-    runMetered(at.meter, { work, stepsMax }, () => run({ ...at, findings }));
+    runWithBudget(at.budget, { work, stepsMax }, () => run({ ...at, findings }));
     return findings;
   } catch (error) {
-    if (error instanceof Exhausted || error instanceof OutOfWork) return undefined;
+    if (error instanceof TooManySteps || error instanceof OutOfWork) return undefined;
     throw error;
   }
 }
@@ -65,12 +72,12 @@ function makeReader({ $defs }: Bundle): Reader {
       nodes.set(ref, node);
       return node;
     },
-    propertiesOf(schema, meter) {
+    propertiesOf(schema, budget) {
       const ref = String(isObject(schema) ? own(schema, '$ref') : '');
-      if (!shapes.has(ref)) meter.spend(size * costOf.gathering);
+      if (!shapes.has(ref)) budget.spend(size * costOf.gathering);
       const names = shapes.get(ref) ?? shapeOf({ $ref: ref, $defs }).properties;
       shapes.set(ref, names);
-      meter.spend(names.length);
+      budget.spend(names.length);
       return names;
     },
   };
@@ -81,18 +88,18 @@ function nodeFor(schema: unknown, reader: Reader): Node {
   if (!isObject(schema)) return { rules: rulesOf([], schema === false ? [never] : []), read };
   return { rules: undefined, read };
 
-  function read(meter: Meter): Rules {
-    return readSchema(isObject(schema) ? schema : {}, reader, meter);
+  function read(budget: StepBudget): Rules {
+    return readSchema(isObject(schema) ? schema : {}, reader, budget);
   }
 }
 
 const never: Rule = (_value, at) =>
   report(at, { keyword: 'false', message: () => 'is not allowed here' });
 
-function readSchema(schema: JsonObject, reader: Reader, meter: Meter): Rules {
+function readSchema(schema: JsonObject, reader: Reader, budget: StepBudget): Rules {
   const names = Object.keys(schema).filter((keyword) => order.has(keyword));
   const size = names.reduce((sum, keyword) => sum + sizeOf(keyword, schema[keyword]), 0);
-  meter.spend(costOf.readingSchema + costOf.reading * size);
+  budget.spend(costOf.readingSchema + costOf.reading * size);
   const found = names.toSorted(byOrder).flatMap((keyword) => {
     const limit = schema[keyword];
     const rule =
@@ -208,7 +215,7 @@ const inPlaceRules: ReadonlyMap<string, (applied: Applied) => Rule> = new Map(
       });
       const together = rulesOf([], rules);
       return (value, at) => {
-        at.meter.spend(rules.length * costOf.member);
+        at.budget.spend(rules.length * costOf.member);
         return applyRules(together, value, at);
       };
     },
@@ -228,7 +235,7 @@ function tries(node: Node, value: unknown, at: At): boolean {
   if (at.seen === undefined) return apply(node, value, at);
   const seen = nothingSeen();
   const isFitting = apply(node, value, { ...at, seen });
-  if (isFitting) mergeSeen(at.seen, seen, at.meter);
+  if (isFitting) mergeSeen(at.seen, seen, at.budget);
   return isFitting;
 }
 
@@ -239,11 +246,11 @@ function branchRule(schemas: readonly unknown[], reader: Reader, most: number): 
     const failed: Failure[] = [];
     let passed = 0;
     for (const { schema, node } of branches) {
-      at.meter.spend(costOf.rule);
+      at.budget.spend(costOf.rule);
       const findings: Finding[] | undefined = at.findings === undefined ? undefined : [];
       if (!tries(node, value, findings === undefined ? at : { ...at, findings })) {
         if (findings === undefined) continue;
-        const properties = reader.propertiesOf(schema, at.meter);
+        const properties = reader.propertiesOf(schema, at.budget);
         failed.push(makeFailure(findings, { value, path: at.path, properties }));
         continue;
       }

@@ -4,7 +4,7 @@ import { bounds } from '../document/bounds.ts';
 import type { Bundle, Schema } from './bundle.ts';
 import { makeCheck } from './checker.ts';
 import { costOf } from './evaluation.ts';
-import { makeMeter } from './meter.ts';
+import { createStepBudget } from './step-budget.ts';
 
 /** The first schema is the root; the others are `#/$defs/s1` and so on. */
 function bundleOf(...schemas: Schema[]): Bundle {
@@ -16,13 +16,13 @@ function bundleOf(...schemas: Schema[]): Bundle {
 
 /** The faults, and how many steps the check took. */
 function work(bundle: Bundle, value: unknown): { messages: string[]; steps: number } {
-  const meter = makeMeter();
+  const budget = createStepBudget();
   let steps = 0;
   const spend = (some: number): void => {
     steps += some;
-    meter.spend(some);
+    budget.spend(some);
   };
-  const faults = makeCheck(bundle, { ...meter, spend })(value);
+  const faults = makeCheck(bundle, { ...budget, spend })(value);
   return { messages: faults.map(({ field, message }) => `${field} ${message}`), steps };
 }
 

@@ -3,13 +3,13 @@ import { printPointer } from '../../core/base/pointer.ts';
 import { bounds } from '../document/bounds.ts';
 import type { JsonObject } from '../document/document.ts';
 import type { Finding } from './explain.ts';
-import { TooDeep, type Meter } from './meter.ts';
+import { TooDeep, type StepBudget } from './step-budget.ts';
 
 /** Returns whether the value fits. If not, the rule reports why wherever findings are collected. */
 export type Rule = (value: unknown, at: At) => boolean;
 
 export interface At {
-  meter: Meter;
+  budget: StepBudget;
   /** JSON pointer of the value; only maintained while findings are collected. */
   path: string;
   /** Undefined where only the verdict matters. */
@@ -21,16 +21,16 @@ export interface At {
 }
 
 /** Marks a member as evaluated. */
-export function see({ seen, meter }: At, name: string): void {
+export function see({ seen, budget }: At, name: string): void {
   if (seen === undefined) return;
-  meter.spend(costOf.entry);
+  budget.spend(costOf.entry);
   seen.names.add(name);
 }
 
 /** A schema as rules. It is read when the first value reaches it, and the check of that value pays for it. */
 export interface Node {
   rules: Rules | undefined;
-  read: (meter: Meter) => Rules;
+  read: (budget: StepBudget) => Rules;
 }
 
 export interface Rules {
@@ -50,31 +50,31 @@ export function rulesOf(sizes: readonly Rule[], others: readonly Rule[]): Rules 
   return { all, sizes: sizes.length, cost, isOfType: undefined, isTracking: false };
 }
 
-export function rulesAt(node: Node, { meter }: At): Rules {
-  return (node.rules ??= node.read(meter));
+export function rulesAt(node: Node, { budget }: At): Rules {
+  return (node.rules ??= node.read(budget));
 }
 
 export function apply(node: Node, value: unknown, at: At): boolean {
-  const { meter } = at;
+  const { budget } = at;
   const rules = rulesAt(node, at);
-  meter.depth += 1;
-  if (meter.depth > bounds.checkDepthMax) throw new TooDeep();
+  budget.depth += 1;
+  if (budget.depth > bounds.checkDepthMax) throw new TooDeep();
   const isFitting = rules.isTracking
     ? applyTracking(rules, value, at)
     : applyRules(rules, value, at);
-  meter.depth -= 1;
+  budget.depth -= 1;
   return isFitting;
 }
 
 function applyTracking(rules: Rules, value: unknown, at: At): boolean {
   const seen = nothingSeen();
   const isFitting = applyRules(rules, value, { ...at, seen });
-  mergeSeen(at.seen, seen, at.meter);
+  mergeSeen(at.seen, seen, at.budget);
   return isFitting;
 }
 
 export function applyRules({ all, sizes, cost }: Rules, value: unknown, at: At): boolean {
-  at.meter.spend(cost);
+  at.budget.spend(cost);
   let isFitting = true;
   for (let n = 0; n < all.length; n += 1) {
     if (all[n]?.(value, at) === true) continue;
@@ -87,7 +87,7 @@ export function applyRules({ all, sizes, cost }: Rules, value: unknown, at: At):
 export interface Reader {
   nodeOf: (schema: unknown) => Node;
   /** The properties that the schema of a branch declares. */
-  propertiesOf: (schema: unknown, meter: Meter) => readonly string[];
+  propertiesOf: (schema: unknown, budget: StepBudget) => readonly string[];
 }
 
 /** What a keyword that applies other schemas is made of. */
@@ -111,10 +111,10 @@ export function nothingSeen(): Seen {
 export function mergeSeen(
   into: Seen | undefined,
   { names, itemsBefore, items }: Seen,
-  meter: Meter,
+  budget: StepBudget,
 ): void {
   if (into === undefined) return;
-  meter.spend((names.size + items.size) * costOf.entry);
+  budget.spend((names.size + items.size) * costOf.entry);
   for (const name of names) into.names.add(name);
   for (const item of items) into.items.add(item);
   into.itemsBefore = Math.max(into.itemsBefore, itemsBefore);
@@ -171,7 +171,7 @@ export function quietly(at: At): At {
 /** At a member or an item. */
 export function inside(at: At, token: string | number): At {
   if (at.findings === undefined && at.seen === undefined) return at;
-  at.meter.spend(costOf.place);
+  at.budget.spend(costOf.place);
   const path = at.findings === undefined ? '' : at.path + printPointer([String(token)]);
   return { ...at, path, seen: undefined };
 }
@@ -179,7 +179,7 @@ export function inside(at: At, token: string | number): At {
 /** Always false, so that a rule can return it. `name`: the member that the message is about. */
 export function report(at: At, { keyword, message, name }: Report): false {
   if (at.findings === undefined) return false;
-  at.meter.spend(costOf.finding + at.path.length);
+  at.budget.spend(costOf.finding + at.path.length);
   const pointer = name === undefined ? at.path : at.path + printPointer([name]);
   at.findings.push({ pointer, at: at.path, keyword, message: message() });
   return false;
@@ -191,8 +191,8 @@ interface Report {
   name?: string;
 }
 
-export function namesOf(value: JsonObject, meter: Meter): string[] {
+export function namesOf(value: JsonObject, budget: StepBudget): string[] {
   const names = Object.keys(value);
-  meter.spend(names.length * (names.length < manyNames ? costOf.name : costOf.nameOfMany));
+  budget.spend(names.length * (names.length < manyNames ? costOf.name : costOf.nameOfMany));
   return names;
 }

@@ -5,7 +5,7 @@ import { regexOf } from './assertions.ts';
 import { apply, costOf, inside, memberOf, nameFor, namesOf } from './evaluation.ts';
 import { quietly, report, rulesAt, see } from './evaluation.ts';
 import type { Applied, At, Node, Rule } from './evaluation.ts';
-import type { Meter } from './meter.ts';
+import type { StepBudget } from './step-budget.ts';
 import type { Regex } from './regex.ts';
 
 export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new Map(
@@ -44,8 +44,8 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
         reader.nodeOf(schema),
       );
       return eachMember((value, name, at) => {
-        const matching = matchOf(at.meter).flatMap((regex, n) =>
-          regex.test(name, at.meter) ? [n] : [],
+        const matching = matchOf(at.budget).flatMap((regex, n) =>
+          regex.test(name, at.budget) ? [n] : [],
         );
         if (matching.length > 0) see(at, name);
         return matching.every((n) => applyAt(nodes[n], value[name], inside(at, name)));
@@ -60,7 +60,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
       const matchOf = matcher(patterns);
       return eachMember((value, name, at) => {
         if (names.has(name)) return true;
-        if (hasPatterns && matchOf(at.meter).some((regex) => regex.test(name, at.meter)))
+        if (hasPatterns && matchOf(at.budget).some((regex) => regex.test(name, at.budget)))
           return true;
         see(at, name);
         return apply(node, value[name], inside(at, name));
@@ -100,17 +100,17 @@ interface Items {
 /** Skips items that fit, without making a place for each. Returns the number of the first one that does not. */
 function fittingFrom(first: number, { node, value, at }: Items): number {
   const quiet = quietly(at);
-  const { meter } = at;
+  const { budget } = at;
   const isOfType = first < value.length ? rulesAt(node, at).isOfType : undefined;
   for (let n = first; n < value.length; n += 1) {
     if (isOfType !== undefined) {
       if ((n - first) % itemsAtOnce === 0) {
-        meter.spend(Math.min(itemsAtOnce, value.length - n) * costOf.member);
+        budget.spend(Math.min(itemsAtOnce, value.length - n) * costOf.member);
       }
       if (!isOfType(value[n])) return n;
       continue;
     }
-    meter.spend(costOf.member);
+    budget.spend(costOf.member);
     if (!apply(node, value[n], quiet)) return n;
   }
   return Math.max(first, value.length);
@@ -130,13 +130,13 @@ function propertiesRule({ limit, reader }: Applied): Rule {
   const declared = [...nodes.values()];
   return (value, at) => {
     if (!isObject(value)) return true;
-    const names = declared.length > namesMax ? namesOf(value, at.meter) : undefined;
+    const names = declared.length > namesMax ? namesOf(value, at.budget) : undefined;
     const walked =
       names !== undefined && names.length < declared.length
         ? names.flatMap((name) => nodes.get(name) ?? [])
         : declared;
     if (at.findings === undefined && at.seen === undefined) {
-      at.meter.spend(walked.length * costOf.member);
+      at.budget.spend(walked.length * costOf.member);
       for (const one of walked) {
         const member = memberOf(value, one);
         if (member !== undefined && !apply(one.node, member, at)) return false;
@@ -170,10 +170,10 @@ function containsRule({ limit, schema, reader }: Applied): Rule {
     const quiet = quietly(at);
     let found = 0;
     for (const [n, item] of value.entries()) {
-      at.meter.spend(costOf.member);
+      at.budget.spend(costOf.member);
       if (!apply(node, item, quiet)) continue;
       found += 1;
-      if (at.seen !== undefined) at.meter.spend(costOf.entry);
+      if (at.seen !== undefined) at.budget.spend(costOf.entry);
       at.seen?.items.add(n);
       if (found > most || (found >= least && most === Infinity && at.seen === undefined)) break;
     }
@@ -185,12 +185,12 @@ function containsRule({ limit, schema, reader }: Applied): Rule {
 }
 
 /** The expressions are read with the first check, which pays for them. */
-function matcher(patterns: unknown): (meter: Meter) => readonly Regex[] {
+function matcher(patterns: unknown): (budget: StepBudget) => readonly Regex[] {
   const sources = Object.keys(isObject(patterns) ? patterns : {});
   const read: Regex[] = [];
-  return (meter) => {
+  return (budget) => {
     while (read.length < sources.length) {
-      read.push(regexOf(sources[read.length] ?? '', meter));
+      read.push(regexOf(sources[read.length] ?? '', budget));
     }
     return read;
   };
@@ -199,10 +199,10 @@ function matcher(patterns: unknown): (meter: Meter) => readonly Regex[] {
 function eachMember(fits: (value: JsonObject, name: string, at: At) => boolean): Rule {
   return (value, at) => {
     if (!isObject(value)) return true;
-    const names = namesOf(value, at.meter);
+    const names = namesOf(value, at.budget);
     if (at.isThorough) return each(names.length, at, (n) => fits(value, names[n] ?? '', at));
     for (const name of names) {
-      at.meter.spend(costOf.member);
+      at.budget.spend(costOf.member);
       if (!fits(value, name, at)) return false;
     }
     return true;
@@ -218,7 +218,7 @@ function each(count: number, at: At, fits: (n: number) => boolean): boolean {
   const before = at.findings?.length ?? 0;
   let isFitting = true;
   for (let n = 0; n < count; n += 1) {
-    at.meter.spend(costOf.member);
+    at.budget.spend(costOf.member);
     if (fits(n)) continue;
     isFitting = false;
     if (!at.isThorough || (at.findings?.length ?? 0) - before >= bounds.errorsMax) break;

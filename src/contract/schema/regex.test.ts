@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { makeMeter } from './meter.ts';
+import { createStepBudget } from './step-budget.ts';
 import { readRegex } from './regex.ts';
 
 const stepsMax = 10_000_000;
@@ -9,9 +9,9 @@ const stepsMax = 10_000_000;
 function test(source: string, text: string, steps = stepsMax): boolean {
   const reading = readRegex(source);
   assert.ok(reading.kind === 'regex', `${source}: ${JSON.stringify(reading)}`);
-  const meter = makeMeter();
-  meter.refill(steps);
-  return reading.regex.test(text, meter);
+  const budget = createStepBudget();
+  budget.refill(steps);
+  return reading.regex.test(text, budget);
 }
 
 /** As the engine parses it: in strict mode if that is possible. */
@@ -133,7 +133,7 @@ describe('readRegex', () => {
     }
   });
 
-  it('stops when the meter is exhausted', () => {
+  it('stops when the budget is exhausted', () => {
     assert.throws(() => test('^a+$', 'a'.repeat(100), 50), /it takes more than 50 steps/);
   });
 

@@ -2,12 +2,12 @@
 // through the text instead of backtracking, so `(a+)+$` costs what `a+$` costs. The sets that occur
 // are cached, so most steps are one table lookup.
 import { bounds } from '../document/bounds.ts';
-import type { Meter } from './meter.ts';
+import type { StepBudget } from './step-budget.ts';
 import { parseRegex, makeProgram, programSize, type Node, type Program } from './regex-program.ts';
 
 export interface Regex {
-  /** Throws when the meter is exhausted. */
-  test: (text: string, meter: Meter) => boolean;
+  /** Throws when the budget is exhausted. */
+  test: (text: string, budget: StepBudget) => boolean;
 }
 
 export type RegexReading =
@@ -39,8 +39,8 @@ export function readRegex(source: string): RegexReading {
   const test = makeTest(main, { wanted: true, isUnicode });
   if (aheads.length === 0) return { kind: 'regex', regex: { test }, node: main, isUnicode };
   const others = aheads.map(({ node, wanted }) => makeTest(node, { wanted, isUnicode }));
-  const testAll: Regex['test'] = (text, meter) =>
-    [test, ...others].every((one) => one(text, meter));
+  const testAll: Regex['test'] = (text, budget) =>
+    [test, ...others].every((one) => one(text, budget));
   return { kind: 'regex', regex: { test: testAll }, node: main, isUnicode };
 }
 
@@ -124,14 +124,14 @@ function makeTest(
 ): Regex['test'] {
   const shelf: Shelf = { machine: undefined };
   const size = programSize(node);
-  return (text, meter) => {
-    if (shelf.machine === undefined) meter.spend(size * costOfInstruction);
+  return (text, budget) => {
+    if (shelf.machine === undefined) budget.spend(size * costOfInstruction);
     const machine = shelf.machine ?? makeMachine(node, isUnicode);
     if (shelf.machine === undefined) {
       shelf.machine = machine;
       memory.shelves.push(shelf);
     }
-    return matches(machine, text, meter) === wanted;
+    return matches(machine, text, budget) === wanted;
   };
 }
 
@@ -151,8 +151,8 @@ const costOfWaiting = 10;
 /** The fixed cost of a test, in characters. */
 const costOfTest = 10;
 
-function matches(machine: Machine, text: string, meter: Meter): boolean {
-  meter.spend(text.length + costOfTest);
+function matches(machine: Machine, text: string, budget: StepBudget): boolean {
+  budget.spend(text.length + costOfTest);
   let state = machine.start;
   for (let at = 0; at < text.length; at += 1) {
     let code = text.charCodeAt(at);
@@ -161,12 +161,12 @@ function matches(machine: Machine, text: string, meter: Meter): boolean {
       if (code > 0xffff) at += 1;
     }
     const known = code < asciiCodes ? state.ascii[code] : state.others.get(code);
-    const next = known ?? advance(machine, { state, code }, meter);
+    const next = known ?? advance(machine, { state, code }, budget);
     if (next === 'fits') return true;
     if (next.isDead) return false;
     state = next;
   }
-  state.fitsAtEnd ??= reachableFrom(machine, state, { after: 'nothing', meter }).fits;
+  state.fitsAtEnd ??= reachableFrom(machine, state, { after: 'nothing', budget }).fits;
   return state.fitsAtEnd;
 }
 
@@ -174,12 +174,12 @@ function matches(machine: Machine, text: string, meter: Meter): boolean {
 function advance(
   machine: Machine,
   { state, code }: { state: State; code: number },
-  meter: Meter,
+  budget: StepBudget,
 ): State | 'fits' {
-  meter.spend(costOfAdvance);
-  const reached = reachableFrom(machine, state, { after: edgeOf(code), meter });
+  budget.spend(costOfAdvance);
+  const reached = reachableFrom(machine, state, { after: edgeOf(code), budget });
   if (reached.fits) return 'fits';
-  meter.spend(reached.waiting.length * costOfWaiting);
+  budget.spend(reached.waiting.length * costOfWaiting);
   const instructions = new Set(machine.program.isAnchored ? [] : [0]);
   for (const one of reached.waiting) {
     if (one.accepts(code)) instructions.add(one.next);
@@ -197,10 +197,10 @@ function advance(
 function reachableFrom(
   { program }: Machine,
   { instructions, before }: State,
-  { after, meter }: { after: Edge; meter: Meter },
+  { after, budget }: { after: Edge; budget: StepBudget },
 ): ReturnType<Program['reachable']> {
   const reached = program.reachable(instructions, { before, after });
-  meter.spend(reached.visited);
+  budget.spend(reached.visited);
   return reached;
 }
 

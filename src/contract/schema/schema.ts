@@ -7,7 +7,7 @@ import { nameOf, refOf, target, type RefNode, type Source } from '../document/re
 import { describeSchema, isModern, type Bundle, type DescribedSchema } from './bundle.ts';
 import { makeCheck } from './checker.ts';
 import { exampleKeywords, examplesBeside, hasExamples } from './examples.ts';
-import { OutOfWork, type Work } from './meter.ts';
+import { OutOfWork, type WorkBudget } from './step-budget.ts';
 import { shapeOf, type Shape } from './shape.ts';
 
 export interface Validator {
@@ -23,7 +23,7 @@ export interface Validator {
    * The faults, if any; fields are JSON pointers relative to the value, '' is the value itself. `work` is charged for
    * the check, which throws OutOfWork when it runs out.
    */
-  check: (value: unknown, work?: Work) => Fault[];
+  check: (value: unknown, work?: WorkBudget) => Fault[];
   /** The size of the schema with everything it refers to, as bundle.ts counts it. */
   weight: () => number;
   /** For creating examples: the schema with the document's own examples, and those beside it. */
@@ -93,7 +93,7 @@ function validatorFor(place: RefNode, name: string): Validator {
 }
 
 /** The checks of one request share the work; when it runs out, that is a fault. */
-export function checkWithin({ check }: Validator, value: unknown, work: Work): Fault[] {
+export function checkWithin({ check }: Validator, value: unknown, work: WorkBudget): Fault[] {
   try {
     return check(value, work);
   } catch (error) {

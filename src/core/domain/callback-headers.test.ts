@@ -112,14 +112,22 @@ describe('readCallbackHeaders', () => {
 
 describe('encodeHeaders', () => {
   it('round-trips through decodeHeaders', () => {
+    const one = { callback: 'e {$url} POST' };
     const headers: KeptHeaders = {
       own: [
         ['A', 'b'],
         ['c', '"'],
       ],
       declared: [
-        { header: ['x-a', 'd'], callback: 'e {$url} POST', expiresMs: undefined },
-        { header: ['authorization', 'f'], callback: 'e {$url} POST', expiresMs: 5 },
+        { ...one, in: 'header', header: ['x-a', 'd'], expiresMs: undefined, origins: undefined },
+        {
+          ...one,
+          in: 'header',
+          header: ['authorization', 'f'],
+          expiresMs: 5,
+          origins: ['https://a'],
+        },
+        { ...one, in: 'query', header: ['key', 'g'], expiresMs: undefined, origins: [] },
       ],
     };
     assert.deepEqual(decodeHeaders(encodeHeaders(headers)), headers);
@@ -129,8 +137,10 @@ describe('encodeHeaders', () => {
 });
 
 describe('headersOf', () => {
+  const one = { in: 'header', callback: 'one', expiresMs: undefined, origins: undefined } as const;
+  const url = 'https://a.example:8443/hook?x=1';
+
   it('are those of the subscriber and of the callback, of which the subscriber has the last word', () => {
-    const one = { callback: 'one', expiresMs: undefined };
     const kept: KeptHeaders = {
       own: [['X-Own', 'a']],
       declared: [
@@ -140,13 +150,38 @@ describe('headersOf', () => {
         { ...one, callback: 'two', header: ['x-two', 'e'] },
       ],
     };
-    assert.deepEqual(headersOf(kept, 'one'), {
+    assert.deepEqual(headersOf(kept, { definition: 'one', url }), {
       headers: [
         ['X-Own', 'a'],
         ['x-tenant', 'c'],
       ],
       expiring: [{ header: ['authorization', 'd'], expiresMs: 5 }],
+      secretQuery: '',
     });
-    assert.deepEqual(headersOf(kept, 'three'), { headers: kept.own, expiring: [] });
+    const none = { headers: kept.own, expiring: [], secretQuery: '' };
+    assert.deepEqual(headersOf(kept, { definition: 'three', url }), none);
+  });
+
+  it('have credentials only for the origins they were given for', () => {
+    const origins = ['https://a.example:8443'];
+    const kept: KeptHeaders = {
+      own: [],
+      declared: [
+        { ...one, header: ['x-key', 'a'], origins },
+        { ...one, in: 'query', header: ['k y', 'b&'], origins },
+        { ...one, in: 'query', header: ['z', 'c'], origins },
+      ],
+    };
+    const sent = headersOf(kept, { definition: 'one', url });
+    assert.deepEqual([sent.headers, sent.secretQuery], [[['x-key', 'a']], 'k%20y=b%26&z=c']);
+    for (const other of [
+      'https://a.example/',
+      'http://a.example:8443/',
+      'https://b.example:8443/',
+      '',
+    ]) {
+      const { headers, secretQuery } = headersOf(kept, { definition: 'one', url: other });
+      assert.deepEqual([headers, secretQuery], [[], ''], other);
+    }
   });
 });

@@ -43,15 +43,28 @@ export interface KeptHeaders {
 }
 
 export interface DeclaredHeader {
+  /** `query`: an API key that is added to the URL when it is sent, and recorded nowhere. */
+  in: 'header' | 'query';
   header: Header;
   /** The id of the callback's definition. */
   callback: string;
   expiresMs: number | undefined;
+  /**
+   * Of a credential: the origins that it is sent to. So it stays behind when the URL is changed to
+   * another receiver.
+   */
+  origins: readonly string[] | undefined;
 }
 
-/** The plaintext that seal.ts seals: one row each, those of the document with four elements. */
+/** The plaintext that seal.ts seals: one row each, those of the document with six elements. */
 export function encodeHeaders({ own, declared }: KeptHeaders): Uint8Array {
-  const rows = declared.map(({ header, callback, expiresMs }) => [...header, callback, expiresMs]);
+  const rows = declared.map(({ in: place, header, callback, expiresMs, origins }) => [
+    ...header,
+    callback,
+    expiresMs,
+    place,
+    origins,
+  ]);
   return Buffer.from(JSON.stringify([...own, ...rows]));
 }
 
@@ -61,12 +74,20 @@ export function decodeHeaders(plain: Uint8Array): KeptHeaders {
   const own: Header[] = [];
   const declared: DeclaredHeader[] = [];
   for (const row of rows) {
-    const [name, text, callback, expiresMs]: unknown[] = Array.isArray(row) ? row : [];
+    const [name, text, callback, expiresMs, place, origins]: unknown[] = Array.isArray(row)
+      ? row
+      : [];
     assert(typeof name === 'string' && typeof text === 'string', 'Cannot decode a header');
     if (typeof callback !== 'string') own.push([name, text]);
     else {
       const until = typeof expiresMs === 'number' ? expiresMs : undefined;
-      declared.push({ header: [name, text], callback, expiresMs: until });
+      declared.push({
+        in: place === 'query' ? 'query' : 'header',
+        header: [name, text],
+        callback,
+        expiresMs: until,
+        origins: Array.isArray(origins) ? origins.map(String) : undefined,
+      });
     }
   }
   return { own, declared };
@@ -81,24 +102,37 @@ export function headerValueFault(value: string): string | undefined {
   return valueFault(value, limits.declaredHeaderCharsMax);
 }
 
-/** The headers of one callback. The subscriber's own replace those of the same name. */
-export function headersOf({ own, declared }: KeptHeaders, callback: string): SentHeaders {
+/** What is added to the requests of one callback. The subscriber's own headers replace those of the same name. */
+export function headersOf(
+  { own, declared }: KeptHeaders,
+  { definition, url }: { definition: string; url: string },
+): SentHeaders {
   const taken = new Set(own.map(([name]) => asRead(name)));
-  const sent = declared.filter(
-    (one) => one.callback === callback && !taken.has(asRead(one.header[0])),
+  const origin = URL.parse(url)?.origin;
+  const ofCallback = declared.filter(
+    ({ callback, origins }) =>
+      callback === definition &&
+      (origins === undefined || (origin !== undefined && origins.includes(origin))),
   );
+  const sent = ofCallback.filter((one) => one.in === 'header' && !taken.has(asRead(one.header[0])));
   const lasting = sent.filter(({ expiresMs }) => expiresMs === undefined);
   return {
     headers: lasting.length === 0 ? own : [...own, ...lasting.map(({ header }) => header)],
     expiring: sent.flatMap(({ header, expiresMs }) =>
       expiresMs === undefined ? [] : [{ header, expiresMs }],
     ),
+    secretQuery: ofCallback
+      .filter((one) => one.in === 'query')
+      .map(({ header }) => header.map(encodeURIComponent).join('='))
+      .join('&'),
   };
 }
 
 export interface SentHeaders {
   headers: readonly Header[];
   expiring: readonly { header: Header; expiresMs: number }[];
+  /** Percent-encoded pairs: `a=1&b=2`. */
+  secretQuery: string;
 }
 
 /** Headers that define the request, or that only Ringback or a proxy may set. */

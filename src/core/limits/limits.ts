@@ -193,11 +193,11 @@ export const limits = {
   /**
    * A statement of a search: rows it examines at first and at most, and index positions it probes.
    */
-  pieceRowsMin: 64,
-  pieceRowsMax: 1_024,
-  pieceLooksMax: 64,
+  searchRowsMin: 64,
+  searchRowsMax: 1_024,
+  searchRangesMax: 64,
   /** Cost of one index probe, in rows examined. */
-  lookRows: 10,
+  indexProbeRows: 10,
   /**
    * With at most this many failures, a search examines all of them, whatever its other conditions.
    */
@@ -262,13 +262,6 @@ export const limits = {
    */
   targetCacheEntriesMax: 10_000,
   targetsSeenOnceMax: 512,
-  /**
-   * Compact copies of many more targets. All are dropped after this many subscriptions have
-   * changed.
-   */
-  targetsPackedMax: 131_072,
-  targetPackedBytesMax: 382,
-  targetsChangedMax: 10_000,
   /** How often a node renews its heartbeat, and how soon it retries after a failure. */
   heartbeatEveryMs: 10_000,
   heartbeatAgainMs: 1_000,

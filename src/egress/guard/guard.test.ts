@@ -87,7 +87,7 @@ describe('read', () => {
 
   const refusals: [RefusalCode, ...string[]][] = [
     ['too_long', `https://example.com/${'a'.repeat(limits.urlBytesMax)}`],
-    ['too_long', `https://example.com/${'ü'.repeat(600)}`], // 1,220 bytes, escaped 3,620.
+    ['too_long', `https://example.com/${'ü'.repeat(1_000)}`], // 2,020 bytes, escaped 6,020.
     ['characters', 'https://example.com/a b', ' https://example.com/', 'https://example.com/\n'],
     [
       'characters',

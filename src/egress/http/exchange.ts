@@ -19,6 +19,8 @@ export interface SendRequest {
   readonly app: number;
   readonly method: string;
   readonly url: string;
+  /** Added to the query on the wire, and nowhere else: records and messages have only the URL. */
+  readonly secretQuery?: string;
   /** Alternating names and values. */
   readonly headers: string[];
   readonly body: Uint8Array;
@@ -259,10 +261,13 @@ export class Exchange implements ConnectionRequest, ConnectionUser, DeadlineOwne
 }
 
 /** Throws BadRequest. */
-export function bytesFor({ method, headers, body }: SendRequest, url: CallbackUrl): RequestBytes {
+export function bytesFor(request: SendRequest, url: CallbackUrl): RequestBytes {
+  const { method, headers, body, secretQuery = '' } = request;
   const origin = originOf(url);
   const authority = origin.slice(url.protocol.length + 2);
-  return requestBytes({ method, path: url.href.slice(origin.length), authority, headers, body });
+  let path = url.href.slice(origin.length);
+  if (secretQuery !== '') path += (path.includes('?') ? '&' : '?') + secretQuery;
+  return requestBytes({ method, path, authority, headers, body });
 }
 
 function originOf({ href, protocol }: CallbackUrl): string {

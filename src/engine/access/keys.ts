@@ -23,18 +23,18 @@ type Deps = Pick<Context, 'world' | 'store' | 'defaultApp'>;
 /** Key ids have 47 bits: a collision is rare, and another id is drawn. */
 export const drawsMax = 3;
 
-export async function createKey(context: Deps, app: Owner, wish: KeyInput): Promise<FreshKey> {
-  if (wish.scopes.includes('operator') && app.no !== context.defaultApp.no) {
+export async function createKey(context: Deps, app: Owner, input: KeyInput): Promise<FreshKey> {
+  if (input.scopes.includes('operator') && app.no !== context.defaultApp.no) {
     const message = `expected none: only keys of the app "${defaultAppName}" can hold "operator"`;
     throw new Problem('missing_scope', `Cannot give a key the scope "operator": ${message}`);
   }
-  if (wish.expiresMs !== undefined && wish.expiresMs <= context.world.nowMs()) {
+  if (input.expiresMs !== undefined && input.expiresMs <= context.world.nowMs()) {
     const message = 'Cannot create a key that has already expired: expected a time in the future';
     const faults = [{ field: 'body#/expiresAt', message: 'must be in the future' }];
     throw new Problem('invalid_request', message, { faults });
   }
   for (let draws = 0; draws < drawsMax; draws += 1) {
-    const { fresh, secret } = drawKey(context, wish);
+    const { fresh, secret } = drawKey(context, input);
     const result = await context.store.edit('createKey', { appNo: app.no, key: fresh });
     if (result.kind === 'created') return { key: result.key, secret };
   }

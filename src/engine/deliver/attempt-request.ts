@@ -11,7 +11,8 @@ import { callbackHeaders } from '../../egress/sign/request-head.ts';
 import type { SendRequest } from '../../egress/http/exchange.ts';
 import type { Sender } from '../../egress/http/send.ts';
 import { sign } from '../../egress/sign/sign.ts';
-import type { KnownTarget, Prepare } from '../targets/prepared-target.ts';
+import type { Target } from '../../store/port/delivery-verbs.ts';
+import type { Prepare } from '../targets/prepared-target.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
 import { traceHeaders } from '../publish/trace.ts';
 
@@ -33,7 +34,7 @@ interface Drafted extends Leased {
 }
 
 interface Draft {
-  target: KnownTarget;
+  target: Target;
   /** The draft is valid within the signed second, while all secrets that signed it are valid. */
   fromMs: number;
   untilMs: number;
@@ -60,7 +61,7 @@ export function prepareRequests(deps: AttemptRequestDeps, deliveries: readonly D
 
 export function requestOf(
   deps: AttemptRequestDeps,
-  { leased, target }: { leased: Drafted; target: KnownTarget },
+  { leased, target }: { leased: Drafted; target: Target },
 ): SendRequest {
   const nowMs = deps.world.nowMs(); // Not the store's clock: the receiver compares the timestamp with real time.
   const draft = leased[drafted];
@@ -71,12 +72,18 @@ export function requestOf(
 
 interface Composing {
   leased: Leased;
-  target: KnownTarget;
+  target: Target;
   nowMs: number;
 }
 
 function compose(deps: AttemptRequestDeps, { leased, target, nowMs }: Composing): Draft {
-  const { definition, secrets: known, headers: always, expiring } = deps.prepare(target);
+  const {
+    definition,
+    secrets: known,
+    headers: always,
+    expiring,
+    secretQuery,
+  } = deps.prepare(target);
   const secrets = validSecrets(known, nowMs);
   const current = expiring.filter(({ expiresMs }) => expiresMs > nowMs);
   const added = current.length === 0 ? always : [...always, ...current.map((one) => one.header)];
@@ -100,7 +107,7 @@ function compose(deps: AttemptRequestDeps, { leased, target, nowMs }: Composing)
   const url = fillEvent(target.url, leased.eventName);
   const { timeoutMs = deps.timeoutMs } = target.controls;
   const { appNo: app, method } = target;
-  const request = { app, method, url, headers, body, timeoutMs };
+  const request = { app, method, url, secretQuery, headers, body, timeoutMs };
   const untilMs = Math.min(
     (timestampS + 1) * 1000,
     ...secrets.map(({ expiresMs = Infinity }) => expiresMs),

@@ -7,8 +7,7 @@ import { holderOf, type Leased } from '../../core/domain/delivery.ts';
 import { classify, errorOf, goneStatus, type Outcome } from '../../core/domain/outcome.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Sender } from '../../egress/http/send.ts';
-import type { AttemptRecord, Settlement } from '../../store/port/delivery-verbs.ts';
-import type { KnownTarget } from '../targets/prepared-target.ts';
+import type { AttemptRecord, Settlement, Target } from '../../store/port/delivery-verbs.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
 import { requestOf, type AttemptRequestDeps } from './attempt-request.ts';
 import type { Confirmation, Confirmer } from './confirmation.ts';
@@ -83,7 +82,7 @@ function registerIfCached(
 
 interface Registered {
   kind: 'registered';
-  target: KnownTarget;
+  target: Target;
   passage: GatePass;
 }
 
@@ -105,7 +104,7 @@ async function registerWithCurrentTarget(
 
 interface AttemptInput {
   leased: Leased;
-  target: KnownTarget;
+  target: Target;
   passage: GatePass;
   confirmation: Confirmation;
   signal: AbortSignal;
@@ -220,7 +219,7 @@ function settleUnsent(it: Unsent, nowMs: number): SettlementBody {
 
 interface SentAttempt {
   leased: Leased;
-  target: KnownTarget;
+  target: Target;
   passage: GatePass;
   sent: Sent;
   /**
@@ -270,11 +269,7 @@ function messageOf(result: SendResult, path: string | undefined): string | undef
   return path !== undefined && failure !== undefined ? `${path}; ${failure}` : (path ?? failure);
 }
 
-function asksToUnsubscribe(
-  { prepare }: DeliverDeps,
-  target: KnownTarget,
-  result: SendResult,
-): boolean {
+function asksToUnsubscribe({ prepare }: DeliverDeps, target: Target, result: SendResult): boolean {
   if (result.kind !== 'answered') return false;
   return result.status === unsubscribeStatusOf(prepare(target).definition);
 }

@@ -6,7 +6,7 @@ import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { Deadlines, type Deadline, type DeadlineOwner } from '../../egress/http/deadlines.ts';
 import type { Gate } from './gate.ts';
-import type { KnownTarget } from '../targets/prepared-target.ts';
+import type { Target } from '../../store/port/delivery-verbs.ts';
 import type { TargetCache } from '../targets/target-cache.ts';
 
 export interface Confirmation {
@@ -23,7 +23,7 @@ export interface Confirmation {
 
 export interface Confirmer {
   /** `confirmedMs`: by `elapsedMs`, when the store was asked for the lease. */
-  confirm(target: KnownTarget, confirmedMs: number): Confirmation;
+  confirm(target: Target, confirmedMs: number): Confirmation;
   close(): void;
 }
 
@@ -56,16 +56,12 @@ export function createConfirmer(deps: ConfirmerDeps): Confirmer {
 
 class Kept implements Confirmation, DeadlineOwner {
   readonly #deps: ConfirmerDeps & { deadlines: Deadlines };
-  readonly #target: KnownTarget;
+  readonly #target: Target;
   #confirmedMs: number;
   #deadline: Deadline;
   #isOver = false;
 
-  constructor(
-    deps: ConfirmerDeps & { deadlines: Deadlines },
-    target: KnownTarget,
-    confirmedMs: number,
-  ) {
+  constructor(deps: ConfirmerDeps & { deadlines: Deadlines }, target: Target, confirmedMs: number) {
     this.#deps = deps;
     this.#target = target;
     this.#confirmedMs = confirmedMs;

@@ -6,8 +6,7 @@ import { withPrefix } from '../../core/base/id.ts';
 import { originOf, plainUrl, withoutPaths } from '../../core/secrets/redact.ts';
 import type { Tracer } from '../../core/telemetry/trace.ts';
 import type { World } from '../../core/base/world.ts';
-import type { Settlement } from '../../store/port/delivery-verbs.ts';
-import type { KnownTarget } from '../targets/prepared-target.ts';
+import type { Settlement, Target } from '../../store/port/delivery-verbs.ts';
 import { attemptSpan, deliverySpan, deliveryTrace } from '../publish/trace.ts';
 
 type Level = 'debug' | 'info' | 'warn';
@@ -21,7 +20,7 @@ export interface FactLog {
 
 export interface DeliveryTelemetry {
   /** An attempt was made; its outcome may not be committed yet. */
-  attempted(leased: Leased, target: KnownTarget, settlement: Settlement): void;
+  attempted(leased: Leased, target: Target, settlement: Settlement): void;
   /** The outcome of a delivery was committed. */
   settled(leased: Leased, settlement: Settlement): void;
   /** The receiver asked to unsubscribe, and its subscription has ended. */
@@ -42,7 +41,7 @@ export function createDeliveryTelemetry({
   // Keyed by the object that goes through one attempt, so that it is collected with it. Only
   // attempts that will be reported are added: a WeakMap with young keys makes every garbage
   // collection more expensive.
-  const targets = new WeakMap<Leased, KnownTarget>();
+  const targets = new WeakMap<Leased, Target>();
   return {
     attempted: (leased, target, settlement) => {
       const trace = tracer && deliveryTrace(tracer, leased);
@@ -90,7 +89,7 @@ function isEnd(kind: Settlement['outcome']['kind']): boolean {
   return kind !== 'retry' && kind !== 'released';
 }
 
-function namesOf(leased: Leased, target: KnownTarget, tracer: Tracer | undefined): object {
+function namesOf(leased: Leased, target: Target, tracer: Tracer | undefined): object {
   const traceId = deliveryTrace(tracer, leased)?.context.traceId;
   return {
     app: withPrefix('app', target.appId),

@@ -15,7 +15,7 @@ export interface RedirectDeps {
   world: Pick<World, 'monotonicMs'>;
 }
 
-/** Headers that the subscriber or the document adds stay at the first origin. */
+/** What the subscriber or the document adds stays at the first origin. */
 export interface Following extends Pick<PreparedTarget, 'definition' | 'headers' | 'expiring'> {
   /** By `monotonicMs`. */
   deadlineMs: number;
@@ -55,7 +55,8 @@ export async function followRedirects(
     const isSameOrigin = new URL(next).origin === new URL(request.url).origin;
     const headers = isSameOrigin ? request.headers : without(request.headers, secret);
     const { app, method, body } = request;
-    request = { app, method, url: next, headers, body, timeoutMs };
+    const secretQuery = isSameOrigin ? (request.secretQuery ?? '') : '';
+    request = { app, method, url: next, secretQuery, headers, body, timeoutMs };
     seen.add(next);
     // One redirect leads to the next one, so they cannot be sent at the same time.
     // oxlint-disable-next-line no-await-in-loop

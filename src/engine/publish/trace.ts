@@ -15,8 +15,7 @@ import {
   type Tracer,
 } from '../../core/telemetry/trace.ts';
 import type { World } from '../../core/base/world.ts';
-import type { Settlement } from '../../store/port/delivery-verbs.ts';
-import type { KnownTarget } from '../targets/prepared-target.ts';
+import type { Settlement, Target } from '../../store/port/delivery-verbs.ts';
 
 /** A span that has not ended. */
 export interface StartedTrace {
@@ -69,7 +68,7 @@ export function traceHeaders(tracer: Tracer | undefined, leased: Leased): Header
 export interface Traced {
   leased: Leased;
   settlement: Settlement;
-  target: KnownTarget;
+  target: Target;
 }
 
 /** The span of the attempt in a settlement; undefined if none was made. */
@@ -128,7 +127,7 @@ export function deliverySpan(
   };
 }
 
-function namesOf(leased: Leased, target: KnownTarget): Span['attributes'] {
+function namesOf(leased: Leased, target: Target): Span['attributes'] {
   return {
     'ringback.app': withPrefix('app', target.appId),
     'ringback.event': withPrefix('evt', leased.event),

@@ -21,9 +21,9 @@ export interface ReplayInput {
 export async function createReplay(
   context: Context,
   app: Owner,
-  { filter: wish, ratePerSecond, idempotency }: ReplayInput,
+  { filter: requested, ratePerSecond, idempotency }: ReplayInput,
 ): Promise<Replay> {
-  const filter = await understood(context, app, wish);
+  const filter = await resolveFilter(context, app, requested);
   const replay = { id: context.newId(), appNo: app.no, filter, ratePerSecond };
   const runningMax = limits.replaysRunningMax;
   const result = await context.store.edit('createReplay', {
@@ -59,10 +59,10 @@ export interface Counted {
 export async function countReplayable(
   context: Context,
   app: Owner,
-  wish: ReplayInput['filter'],
+  requested: ReplayInput['filter'],
 ): Promise<Counted> {
   const { store, world } = context;
-  const scope = { appNo: app.no, filter: await understood(context, app, wish) };
+  const scope = { appNo: app.no, filter: await resolveFilter(context, app, requested) };
   const range = await store.read('replayRange', scope);
   if (range === undefined) return { matched: 0, isCapped: false };
   const untilMs = world.monotonicMs() + limits.dryRunMs;
@@ -120,7 +120,7 @@ export async function cancelReplay(
  * The filter with the internal id of the subscription. An unknown subscription is an error, not an
  * empty result.
  */
-async function understood(
+async function resolveFilter(
   { store }: Context,
   app: Owner,
   { subscriberId, ...filter }: ReplayInput['filter'],

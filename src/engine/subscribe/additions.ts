@@ -32,6 +32,14 @@ export function makeAdditions(
       const missing = `${addition.in} ${JSON.stringify(addition.name)}: ${texts.reason}`;
       return { headers: [], query: '', missing };
     }
+    if (addition.in === 'query' && addition.isCredential) {
+      const text = texts.texts.join(',');
+      const fault = headerValueFault(text);
+      if (fault !== undefined) throw refused(addition, fault);
+      const header = [addition.name, text] as const;
+      headers.push({ in: 'query', header, callback: id, expiresMs: undefined, origins: [] });
+      continue;
+    }
     if (addition.in === 'query') {
       for (const text of texts.texts) query = appendQuery(query, addition.name, text);
       continue;
@@ -46,10 +54,15 @@ export function makeAdditions(
       continue;
     }
     const expiresMs = expiryOf(addition, exchange, nowMs);
-    headers.push({ header: [addition.name, written], callback: id, expiresMs });
+    const origins = addition.isCredential ? [] : undefined;
+    const header = [addition.name, written] as const;
+    headers.push({ in: 'header', header, callback: id, expiresMs, origins });
   }
   if (cookies.length > 0) {
-    headers.push({ header: ['cookie', cookies.join('; ')], callback: id, expiresMs: undefined });
+    const isCredential = additions.some((one) => one.in === 'cookie' && one.isCredential);
+    const origins = isCredential ? [] : undefined;
+    const header = ['cookie', cookies.join('; ')] as const;
+    headers.push({ in: 'header', header, callback: id, expiresMs: undefined, origins });
   }
   return { headers, query, missing: undefined };
 }

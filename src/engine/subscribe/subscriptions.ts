@@ -114,8 +114,8 @@ export async function rotateSecret(
 ): Promise<SigningSecret[]> {
   const { result } = await edit(context, app, id, async ({ id: subscriptionId, secrets }) => {
     const owner = { appId: app.id, subscriptionId };
-    const wish = { owner, sealed: secrets, signing: undefined, overlapMs };
-    const renewed = renewSecrets(context, wish);
+    const renewal = { owner, sealed: secrets, signing: undefined, overlapMs };
+    const renewed = renewSecrets(context, renewal);
     const edits = { state: undefined, urls: [], secrets: renewed.sealed };
     return { result: renewed.secrets, edits };
   });

@@ -59,13 +59,23 @@ export async function makeCallbacks(
     callbacks.flatMap((one) => (one.inactive === undefined ? [one.definition] : [])),
   );
   const headers = new Set(drafts.flatMap((one) => one.headers));
-  return { callbacks, headers: [...headers].filter(({ callback }) => active.has(callback)) };
+  const kept = [...headers].filter(({ callback }) => active.has(callback));
+  return { callbacks, headers: kept.map((one) => boundTo(callbacks, one)) };
 }
 
 interface MadeCallbacks {
   callbacks: Callback[];
   /** What the document adds to the requests of the active ones. */
   headers: readonly DeclaredHeader[];
+}
+
+/** A credential is for the receivers that the request names beside it. */
+function boundTo(callbacks: readonly Callback[], header: DeclaredHeader): DeclaredHeader {
+  if (header.origins === undefined) return header;
+  const own = callbacks.filter(
+    (one) => one.definition === header.callback && one.inactive === undefined,
+  );
+  return { ...header, origins: [...new Set(own.map(({ url }) => new URL(url).origin))] };
 }
 
 /** Whether each callback that could be active lacks an optional value. */

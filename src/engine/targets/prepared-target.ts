@@ -1,6 +1,5 @@
 // What every attempt at a target needs and only the target determines: its callback definition, its
-// unsealed secrets and its headers. Computed once per cached target; unsealed secrets are packed
-// with it.
+// unsealed secrets and its headers. Computed once per cached target.
 import type { CallbackDefinition, Contract } from '../../contract/model/contract.ts';
 import type { Header } from '../../core/domain/attempt.ts';
 import { headersOf, type SentHeaders } from '../../core/domain/callback-headers.ts';
@@ -19,10 +18,11 @@ export interface PreparedTarget {
   headers: readonly Header[];
   /** Headers that are sent until they expire. */
   expiring: SentHeaders['expiring'];
+  secretQuery: string;
 }
 
 /** Throws whenever secrets or headers cannot be unsealed; the failure is not cached. */
-export type Prepare = (target: KnownTarget) => PreparedTarget;
+export type Prepare = (target: Target) => PreparedTarget;
 
 /**
  * Stored on the target itself, which every read creates and no code copies: a copy with other
@@ -31,27 +31,20 @@ export type Prepare = (target: KnownTarget) => PreparedTarget;
  */
 const prepared = Symbol('prepared');
 
-/** A target with what else is known about it beside the row in the store. */
-export interface KnownTarget extends Omit<Target, 'secrets'> {
-  /** Sealed, or unsealed once it was prepared. */
-  secrets: Uint8Array | readonly SigningSecret[];
-  [prepared]?: PreparedTarget;
-}
+type MaybePrepared = Target & { [prepared]?: PreparedTarget };
 
 export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Prepare {
   const definitionOf = createDefinitionOf(contracts);
-  return (target) => {
+  return (target: MaybePrepared) => {
     const found = target[prepared];
     if (found !== undefined) return found;
     const owner = { appId: target.appId, subscriptionId: target.subscription };
-    const { secrets, headers } = target;
     const made = {
       definition: definitionOf(target),
-      secrets: secrets instanceof Uint8Array ? openSecrets(ring, owner, secrets) : secrets,
-      ...headersOf(openHeaders(ring, owner, headers), target.definition),
+      secrets: openSecrets(ring, owner, target.secrets),
+      ...headersOf(openHeaders(ring, owner, target.headers), target),
     };
     target[prepared] = made;
-    target.secrets = made.secrets;
     return made;
   };
 }
@@ -62,7 +55,7 @@ export function createPrepare(ring: KeyRing, contracts: readonly Contract[]): Pr
  */
 function createDefinitionOf(
   contracts: readonly Contract[],
-): (target: KnownTarget) => CallbackDefinition | undefined {
+): (target: Target) => CallbackDefinition | undefined {
   const all = new Map(contracts.map(({ title, operations }) => [title, definitionsOf(operations)]));
   return ({ contract, operation, definition }) =>
     all.get(contract)?.get(operation)?.get(definition);

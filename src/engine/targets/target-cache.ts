@@ -5,11 +5,9 @@
 // targets in regular use, and its own would grow old, so that V8 had to collect them from the old
 // generation. So targets seen once go into a small queue; one that was evicted from it and is asked
 // for again while its name is still known joins the main cache (the "2Q" algorithm of databases).
-// Evicted targets without settings of their own are packed.
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
-import { PackedTargets } from './packed-targets.ts';
-import type { KnownTarget } from './prepared-target.ts';
+import type { Target } from '../../store/port/delivery-verbs.ts';
 import {
   TargetReads,
   type FoundTarget,
@@ -19,16 +17,16 @@ import {
 
 export interface TargetCache {
   /** The cached target of this version or a later one. */
-  known(callback: number, version: number): KnownTarget | undefined;
+  known(callback: number, version: number): Target | undefined;
   /** The same, read from the store if necessary; undefined: it does not exist. */
-  find(callback: number, version: number): Promise<KnownTarget | undefined>;
+  find(callback: number, version: number): Promise<Target | undefined>;
   /**
    * The result of a read that began at `sinceMs` (by `elapsedMs`) or later; Infinity: of one that
    * begins now.
    */
   readSince(callback: number, sinceMs: number): Promise<TargetSnapshot>;
   /** Whether the target is known to be current. False if it was evicted. */
-  isCurrent(target: KnownTarget): boolean;
+  isCurrent(target: Target): boolean;
   /** The app of a callback, if its target was found recently. */
   appOf(callback: number): number | undefined;
   /** The subscription has changed. */
@@ -40,36 +38,22 @@ export type TargetCacheDeps = Omit<TargetReadsDeps, 'onFound'>;
 export function createTargetCache(deps: TargetCacheDeps): TargetCache {
   /** The apps of evicted callbacks. */
   const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
-  const packed = new PackedTargets();
-  const dropped = (callback: number, found: FoundTarget): void => {
-    owners.set(callback, found.target.appNo);
-    packed.add(found);
-  };
+  const dropped = (callback: number, found: FoundTarget): void =>
+    void owners.set(callback, found.target.appNo);
   const repeated = new NewestMap<number, FoundTarget>(limits.targetCacheEntriesMax, dropped);
   const seenOnce = new NewestMap<number, FoundTarget>(limits.targetsSeenOnceMax, dropped);
-  const remember = (found: FoundTarget): FoundTarget => {
-    const { callback } = found.target;
-    const stays = repeated.has(callback) || (!seenOnce.has(callback) && owners.delete(callback));
-    (stays ? repeated : seenOnce).set(callback, found);
-    return found;
-  };
   const cached = (callback: number): FoundTarget | undefined =>
     repeated.get(callback) ?? seenOnce.get(callback);
-  const find = (callback: number): FoundTarget | undefined => cached(callback) ?? unpack(callback);
-  const unpack = (callback: number): FoundTarget | undefined => {
-    const found = packed.get(callback);
-    return found && remember(found);
-  };
   const onFound = (found: FoundTarget): void => {
     const { callback, version } = found.target;
     // Of two reads, the one that began first may end last.
-    if ((find(callback)?.target.version ?? 0) > version) return;
-    packed.delete(callback);
-    remember(found);
+    if ((cached(callback)?.target.version ?? 0) > version) return;
+    const stays = repeated.has(callback) || (!seenOnce.has(callback) && owners.delete(callback));
+    (stays ? repeated : seenOnce).set(callback, found);
   };
   const reads = new TargetReads({ ...deps, onFound });
-  const cachedAs = (callback: number, version: number): KnownTarget | undefined =>
-    ifRecentEnough(find(callback)?.target, version);
+  const cachedAs = (callback: number, version: number): Target | undefined =>
+    ifRecentEnough(cached(callback)?.target, version);
 
   return {
     known: cachedAs,
@@ -85,29 +69,27 @@ export function createTargetCache(deps: TargetCacheDeps): TargetCache {
       throw new Error(`Cannot use callback ${callback}: ${found}`);
     },
     readSince: async (callback, sinceMs) => {
-      const seen = find(callback);
+      const seen = cached(callback);
       if (seen !== undefined && seen.readMs >= sinceMs) return seen;
       const inFlight = reads.inFlight(callback);
       const isLateEnough = inFlight !== undefined && inFlight.beganMs >= sinceMs;
       return reads.read(callback, isLateEnough ? inFlight : reads.begin(callback));
     },
-    isCurrent: ({ callback, version }) => find(callback)?.target.version === version,
-    appOf: (callback) =>
-      cached(callback)?.target.appNo ?? owners.get(callback) ?? unpack(callback)?.target.appNo,
+    isCurrent: ({ callback, version }) => cached(callback)?.target.version === version,
+    appOf: (callback) => cached(callback)?.target.appNo ?? owners.get(callback),
     forget: (subscription) => {
       reads.changed(subscription);
-      packed.forget(subscription);
       for (const some of [repeated, seenOnce]) {
         for (const [callback, found] of some) {
           if (found.target.subscription !== subscription) continue;
           some.delete(callback);
-          owners.set(callback, found.target.appNo);
+          dropped(callback, found);
         }
       }
     },
   };
 }
 
-function ifRecentEnough(target: KnownTarget | undefined, version: number): KnownTarget | undefined {
+function ifRecentEnough(target: Target | undefined, version: number): Target | undefined {
   return target !== undefined && target.version >= version ? target : undefined;
 }

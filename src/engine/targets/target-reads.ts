@@ -3,16 +3,16 @@
 // back. A read that was overtaken by a change of its subscription is repeated, so that no caller
 // gets an outdated answer.
 import type { World } from '../../core/base/world.ts';
+import type { Target } from '../../store/port/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../../store/port/store.ts';
-import type { KnownTarget } from './prepared-target.ts';
 
 export interface TargetSnapshot {
-  target: KnownTarget | undefined;
+  target: Target | undefined;
   /** By `elapsedMs`: the read began no earlier. */
   readMs: number;
 }
 
-export type FoundTarget = TargetSnapshot & { target: KnownTarget };
+export type FoundTarget = TargetSnapshot & { target: Target };
 
 /** Callbacks that are read together. */
 export interface TargetBatchRead {

@@ -27,7 +27,7 @@ export interface Cursor {
 }
 
 /** The next matching callbacks, and where to continue; undefined after the last one. */
-export interface Piece<L> {
+export interface ListenerPage<L> {
   listeners: L[];
   after: Cursor | undefined;
 }

@@ -5,7 +5,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { receive } from '../receiver.ts';
+import { receive, type Received } from '../receiver.ts';
 import { movableWorld } from '../movable-world.ts';
 import { inState, onlyDelivery } from '../stage.ts';
 import { documentOf, serve, type Serving } from './stage.ts';
@@ -184,6 +184,105 @@ describe('the credential of a callback', () => {
     }
     assert.deepEqual((await service.call({ path: '/subscriptions' })).json['items'], []);
   });
+});
+
+/** An API key in the query, the header or a cookie, which the subscriber gives in `sinkCredential`. */
+function keyed(place: string, status = '307'): string {
+  return documentOf(
+    `
+/watches:
+  post:
+    requestBody:
+      content:
+        application/json:
+          schema:
+            type: object
+            properties: { sink: { type: string }, sinkCredential: { type: object } }
+    responses:
+      '201':
+        description: made
+        content:
+          application/json:
+            schema: { type: object, properties: { sinkCredential: { type: object } } }
+    callbacks:
+      seen:
+        '{$request.body#/sink}':
+          post:
+            parameters: [{ name: X-Plain, in: header, schema: { const: plain } }]
+            security: [{ own: [] }]
+            responses: { '200': { description: ok }, '${status}': { description: moved } }
+`,
+    `components: { securitySchemes: { own: { type: apiKey, in: ${place}, name: hook_key,
+      x-ringback-value: '{$request.body#/sinkCredential/apiKey}' } } }`,
+  );
+}
+
+function keysIn({ url, headers }: Received): string {
+  const query = new URL(url, 'http://receiver').searchParams.get('hook_key');
+  return [query, headers['hook_key'], headers.cookie].filter(Boolean).join(' ');
+}
+
+const watched = (sink: string): object => ({ sink, sinkCredential: { apiKey: token } });
+
+describe('the API key of a callback', () => {
+  for (const [place, sent] of [
+    ['query', token],
+    ['header', token],
+    ['cookie', `hook_key=${token}`],
+  ] as const) {
+    it(`is sent in the ${place}, shown nowhere and sealed at rest`, async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'ringback-additions-'));
+      try {
+        const env = { RINGBACK_DATA: folder, RINGBACK_LOG_LEVEL: 'trace' };
+        await using service = await serve(keyed(place), { env });
+        await using receiver = await receive(() => 500);
+        const body = watched(`${receiver.url}?x=1`);
+        const { id, answer } = await service.subscribe({ path: '/watches', body });
+        const published = await service.publish('seen');
+        const [request] = await receiver.waitFor(1);
+        assert(request);
+        assert.equal(keysIn(request), sent);
+        assert.match(request.url, /^\/hook\?x=1/);
+        const delivery = await onlyDelivery(service, {
+          eventId: String(published.json['eventId']),
+        });
+        const paths = [`/subscriptions/${id}`, '/deliveries', `/deliveries/${delivery}`];
+        const texts = [answer.text, await textsOf(service, paths), service.logged()];
+        const files = (await filesOf(folder)).toString('latin1');
+        for (const text of [...texts, files]) assert.equal(text.includes(token), false);
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    });
+
+    it(`is not sent in the ${place} to another origin, by redirect or by a new URL`, async () => {
+      await using service = await serve(keyed(place));
+      await using other = await receive();
+      await using receiver = await receive(({ url }) => {
+        if (url.startsWith('/again')) return { status: 307, headers: { location: other.url } };
+        return { status: 307, headers: { location: '/again' } };
+      });
+      const { id } = await service.subscribe({ path: '/watches', body: watched(receiver.url) });
+      await service.deliveries('seen');
+      const [redirected] = await other.waitFor(1);
+      assert.deepEqual(receiver.requests.map(keysIn), [sent, sent]);
+      assert.equal(redirected && keysIn(redirected), '');
+      const move = async (url: string): Promise<void> => {
+        const path = `/subscriptions/${id}`;
+        const patch = { callbacks: [{ position: 0, url }] };
+        const changed = await service.call({ method: 'PATCH', path, body: patch });
+        assert.equal(changed.status, 200, changed.text);
+        await service.deliveries('seen');
+      };
+      await move(`${other.url}/new`);
+      const moved = (await other.waitFor(2)).at(-1);
+      assert.deepEqual([moved && keysIn(moved), moved?.headers['x-plain']], ['', 'plain']);
+      receiver.script = () => 200;
+      await move(`${receiver.url}/back`);
+      const back = (await receiver.waitFor(3)).at(-1);
+      assert.equal(back && keysIn(back), sent);
+    });
+  }
 });
 
 describe('a scheme with x-ringback-value', () => {

@@ -7,7 +7,7 @@ import { header, receive } from '../receiver.ts';
 import { quiet } from '../stage.ts';
 import { serve } from './stage.ts';
 
-interface Wish {
+interface DocumentParts {
   title: string;
   server?: string;
   path?: string;
@@ -16,7 +16,13 @@ interface Wish {
   callbacks: Record<string, string>;
 }
 
-function documentOf({ title, server, path = '/hooks', method = 'post', callbacks }: Wish): string {
+function documentOf({
+  title,
+  server,
+  path = '/hooks',
+  method = 'post',
+  callbacks,
+}: DocumentParts): string {
   const listed = Object.entries(callbacks).map(
     ([label, schema]) => `
         ${label}:
@@ -235,11 +241,11 @@ describe('documents that cannot be served', () => {
       return error.message;
     }
   };
-  const plain = (wish: Partial<Wish>): string =>
-    documentOf({ title: 'Mine', callbacks: { a: any }, ...wish });
+  const plain = (parts: Partial<DocumentParts>): string =>
+    documentOf({ title: 'Mine', callbacks: { a: any }, ...parts });
 
-  it("name the operation of Ringback's own document that they collide with", async () => {
-    const list: Record<string, Partial<Wish>> = {
+  it('say with what of ours they collide', async () => {
+    const list: Record<string, Partial<DocumentParts>> = {
       'POST /events ("subscribe") collides with POST /events ("publishEvent") of "Ringback"': {
         path: '/events',
       },
@@ -250,14 +256,14 @@ describe('documents that cannot be served', () => {
         method: 'head',
       },
     };
-    for (const [message, wish] of Object.entries(list)) {
-      const text = await refused({ 'mine.yaml': plain(wish) });
+    for (const [message, parts] of Object.entries(list)) {
+      const text = await refused({ 'mine.yaml': plain(parts) });
       assert.ok(text.includes(message), text);
       assert.match(text, /Cannot serve contract "Mine" \(.*mine\.yaml\).*server with its own path/);
     }
     // Paths and methods that Ringback does not use are free, also its own subscribe paths.
-    for (const wish of [{ path: '/subscribe' }, { path: '/events', method: 'put' }]) {
-      assert.match(await refused({ 'mine.yaml': plain(wish) }), /^it is served/);
+    for (const parts of [{ path: '/subscribe' }, { path: '/events', method: 'put' }]) {
+      assert.match(await refused({ 'mine.yaml': plain(parts) }), /^it is served/);
     }
   });
 

@@ -126,8 +126,8 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/api/server/connections.ts',
-        find: '  if (line === undefined) return false;',
-        replace: '  if (line === undefined || line.asked >= 0) return false;',
+        find: '  if (connection === undefined) return false;',
+        replace: '  if (connection === undefined || connection.requestCount >= 0) return false;',
       },
     ],
     breaks: /^I12: during idle connections/,
@@ -151,7 +151,7 @@ export const clientsControls: readonly LookControl[] = [
       {
         file: 'src/api/server/connections.ts',
         find: '  if (!isTurn) return;',
-        replace: '  if (!isTurn && line.asked < 0) return;',
+        replace: '  if (!isTurn && connection.requestCount < 0) return;',
       },
     ],
     breaks: /^desync/,
@@ -374,7 +374,8 @@ export const clientsControls: readonly LookControl[] = [
       {
         file: 'src/contract/schema/member-rules.ts',
         find: '    if (!apply(node, value[n], quiet)) return n;',
-        replace: '    meter.spend(value.length);\n    if (!apply(node, value[n], quiet)) return n;',
+        replace:
+          '    budget.spend(value.length);\n    if (!apply(node, value[n], quiet)) return n;',
       },
     ],
     breaks: /^work: /,

@@ -5,7 +5,7 @@ import type { Operation } from '../../../src/contract/model/contract.ts';
 import { makeCheck } from '../../../src/contract/schema/checker.ts';
 import { costOf } from '../../../src/contract/schema/evaluation.ts';
 import { definitionsOf } from '../../../src/contract/request/payload.ts';
-import { makeMeter } from '../../../src/contract/schema/meter.ts';
+import { createStepBudget } from '../../../src/contract/schema/step-budget.ts';
 import type { Validator } from '../../../src/contract/schema/schema.ts';
 import type { Finding } from '../finding.ts';
 import { readDocument } from '../fuzz/document.ts';
@@ -119,13 +119,13 @@ interface Counted {
 }
 
 function countingCheck(validator: Validator): (value: unknown) => Counted {
-  const meter = makeMeter();
+  const budget = createStepBudget();
   let steps = 0;
   const spend = (some: number): void => {
     steps += some;
-    meter.spend(some);
+    budget.spend(some);
   };
-  const check = makeCheck(validator.schema(), { ...meter, spend });
+  const check = makeCheck(validator.schema(), { ...budget, spend });
   return (value) => {
     steps = 0;
     const [first] = check(value);

@@ -173,7 +173,7 @@ const huge: readonly LookControl[] = [
     name: 'huge-values-not-paid',
     changes: [
       {
-        file: 'src/contract/schema/meter.ts',
+        file: 'src/contract/schema/step-budget.ts',
         find: '  work.left -= steps;\n',
         replace: '  if (steps === 0) return;\n',
       },
@@ -185,9 +185,9 @@ const huge: readonly LookControl[] = [
     name: 'huge-values-without-end',
     changes: [
       {
-        file: 'src/contract/schema/meter.ts',
-        find: 'if (left < 0) throw new Exhausted(full);',
-        replace: 'if (left < -Infinity) throw new Exhausted(full);',
+        file: 'src/contract/schema/step-budget.ts',
+        find: 'if (left < 0) throw new TooManySteps(full);',
+        replace: 'if (left < -Infinity) throw new TooManySteps(full);',
       },
     ],
     breaks: /^huge values: /,

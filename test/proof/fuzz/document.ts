@@ -27,6 +27,7 @@ export interface Schema {
   allOf?: readonly Schema[];
   oneOf?: readonly Schema[];
   anyOf?: readonly Schema[];
+  not?: Schema;
 }
 
 export interface Parameter {

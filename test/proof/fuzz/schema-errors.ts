@@ -24,7 +24,8 @@ export function misfits(
   const ofChoices = (part: Schema, one: unknown, at: string): string[] => {
     const fitting = (some: readonly Schema[]): number =>
       some.filter((each) => misfits(document, each, one).length === 0).length;
-    const { oneOf, anyOf } = part;
+    const { oneOf, anyOf, not } = part;
+    if (not !== undefined && fitting([not]) === 1) return [`${at} fits what it must not`];
     if (oneOf !== undefined && fitting(oneOf) !== 1) return [`${at} fits not one of oneOf`];
     return anyOf !== undefined && fitting(anyOf) === 0 ? [`${at} fits none of anyOf`] : [];
   };

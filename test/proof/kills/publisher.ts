@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { payloadOf } from '../../e2e/payload.ts';
 import { brief, count, type Book } from './book.ts';
 
-export interface PublisherWish {
+export interface PublisherOptions {
   book: Book;
   key: string;
   /** Events per request, concurrent requests, and how many undelivered events it allows before it waits. */
@@ -24,8 +24,8 @@ export type FromPublisher = { kind: 'done' } | { kind: 'flaw'; flaw: string };
 const againMs = 10;
 const answerMs = 60_000;
 
-const wish: PublisherWish = workerData;
-const { book, key, batch, publishers, aheadMax, names } = wish;
+const assigned: PublisherOptions = workerData;
+const { book, key, batch, publishers, aheadMax, names } = assigned;
 const { counters, answeredAs } = book;
 const agent = new Agent({ keepAlive: true, maxSockets: publishers });
 let url: string | undefined;

@@ -5,7 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { numberIn } from '../../e2e/payload.ts';
 import { brief, count, type Book } from './book.ts';
 
-export interface ReceiversWish {
+export interface ReceiversOptions {
   book: Book;
   receivers: number;
   /** Every n-th request is answered with 500. */
@@ -24,7 +24,7 @@ const quietTurns = 50;
 const accepted = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
 const failed = Buffer.from('HTTP/1.1 500 Not Now\r\ncontent-length: 0\r\n\r\n');
 
-const { book, receivers, failEvery }: ReceiversWish = workerData;
+const { book, receivers, failEvery }: ReceiversOptions = workerData;
 const { counters, cameAs, cameFrom, answeredAs, repeats } = book;
 let flaws = 0;
 

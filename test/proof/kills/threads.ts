@@ -1,8 +1,8 @@
 // The threads around the service: receivers and the publisher, separate so that neither slows down the other.
 import { Worker } from 'node:worker_threads';
 import type { Book } from './book.ts';
-import type { FromPublisher, PublisherWish, ToPublisher } from './publisher.ts';
-import type { FromReceivers, ReceiversWish, ToReceivers } from './receivers.ts';
+import type { FromPublisher, PublisherOptions, ToPublisher } from './publisher.ts';
+import type { FromReceivers, ReceiversOptions, ToReceivers } from './receivers.ts';
 
 /** What both threads share. */
 export interface Around {
@@ -20,8 +20,8 @@ export async function startReceivers(
   { book, onFlaw }: Around,
   receivers: number,
 ): Promise<Receiving> {
-  const wish: ReceiversWish = { book, receivers, failEvery: 5_000 };
-  const worker = new Worker(new URL('./receivers.ts', import.meta.url), { workerData: wish });
+  const options: ReceiversOptions = { book, receivers, failEvery: 5_000 };
+  const worker = new Worker(new URL('./receivers.ts', import.meta.url), { workerData: options });
   const ready = Promise.withResolvers<readonly number[]>();
   let quiet = Promise.withResolvers<void>();
   worker.on('error', ready.reject);
@@ -49,9 +49,9 @@ export interface Publishing {
 
 export function startPublisher(
   { book, onFlaw }: Around,
-  { key, names }: Pick<PublisherWish, 'key' | 'names'>,
+  { key, names }: Pick<PublisherOptions, 'key' | 'names'>,
 ): Publishing {
-  const wish: PublisherWish = {
+  const options: PublisherOptions = {
     book,
     key,
     batch: 100,
@@ -59,7 +59,7 @@ export function startPublisher(
     aheadMax: 1_500,
     names,
   };
-  const worker = new Worker(new URL('./publisher.ts', import.meta.url), { workerData: wish });
+  const worker = new Worker(new URL('./publisher.ts', import.meta.url), { workerData: options });
   let isDone = false;
   worker.on('message', (message: FromPublisher) => {
     if (message.kind === 'flaw') onFlaw(message.flaw);

@@ -75,8 +75,8 @@ export async function change(
   await changeSubscription(context, context.defaultApp, { id, change: asked });
 }
 
-export async function replayIn({ context }: Engine, wish: Replaying): Promise<string> {
-  const { key, state, event, subscriberId, ratePerSecond } = wish;
+export async function replayIn({ context }: Engine, request: Replaying): Promise<string> {
+  const { key, state, event, subscriberId, ratePerSecond } = request;
   const anything = { status: undefined, error: undefined, fromMs: undefined, untilMs: undefined };
   const { id } = await createReplay(context, context.defaultApp, {
     filter: { state, event, subscriberId, ...anything },

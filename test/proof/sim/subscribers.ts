@@ -34,7 +34,7 @@ export class Subscribers {
     const chosen = this.#choose();
     const { expiresMs } = chosen;
     try {
-      const id = await node.ask(async (engine) => subscribeIn(engine, url, wishOf(chosen)));
+      const id = await node.ask(async (engine) => subscribeIn(engine, url, subscribeBody(chosen)));
       clock.note(`${id} subscribes at ${url}: ${JSON.stringify(chosen)}`);
       this.all.push({
         id,
@@ -183,7 +183,7 @@ export class Subscribers {
 }
 
 /** The settings as `x-ringback`. */
-function wishOf(chosen: Chosen): Record<string, unknown> {
+function subscribeBody(chosen: Chosen): Record<string, unknown> {
   const { hears, kinds, isOrdered, concurrency, ratePerSecond, expiresMs } = chosen;
   return {
     ...(isOrdered ? { ordered: true } : {}),

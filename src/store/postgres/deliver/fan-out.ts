@@ -6,7 +6,7 @@ import {
   stepFor,
   toFanningOut,
   type FanningOut,
-  type Piece,
+  type ListenerPage,
   type StalledFanOuts,
 } from '../../rules/fan-outs.ts';
 import type { InsertLeases } from '../../rules/offer-slots.ts';
@@ -111,7 +111,11 @@ async function takeStep(
   return { deliveries: fresh, waiting, isDone: true };
 }
 
-async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece<FoundListener>> {
+async function next(
+  tx: Tx,
+  fanningOut: FanningOut,
+  most: number,
+): Promise<ListenerPage<FoundListener>> {
   const { appNo, contract, version, names, cursor } = fanningOut;
   const found: FoundListener[] = [];
   let left = most;

@@ -3,13 +3,13 @@ import { strict as assert } from 'node:assert';
 import { parentPort, workerData } from 'node:worker_threads';
 import { backUp, CannotBackUp, type BackupReply } from './backup.ts';
 
-const wish: { path: string; file: string } = workerData;
+const files: { path: string; file: string } = workerData;
 assert(parentPort !== null, 'A backup is made in a thread');
 parentPort.postMessage(reply());
 
 function reply(): BackupReply {
   try {
-    return { kind: 'made', backup: backUp(wish) };
+    return { kind: 'made', backup: backUp(files) };
   } catch (error) {
     if (error instanceof CannotBackUp) return { kind: 'refused', message: error.message };
     throw error;

@@ -12,7 +12,7 @@ import {
   stepFor,
   toFanningOut,
   type FanningOut,
-  type Piece,
+  type ListenerPage,
   type StalledFanOuts,
 } from '../../rules/fan-outs.ts';
 import { insertLeasesFor, laneOf, type OfferSlots } from '../../rules/offer-slots.ts';
@@ -239,7 +239,7 @@ function prepareStep(db: DatabaseSync): (row: Row, context: InsertContext) => Le
 
 function prepareNext(
   db: DatabaseSync,
-): (fanningOut: FanningOut, most: number) => Piece<FoundListener> {
+): (fanningOut: FanningOut, most: number) => ListenerPage<FoundListener> {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
   return ({ appNo: app, contract, version, names, cursor: { step, callback } }, most) => {

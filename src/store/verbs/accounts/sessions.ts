@@ -74,8 +74,8 @@ export const session: Read<'session'> = function* ({ hash }) {
 
 export const adminKey: Read<'adminKey'> = function* ({ appNo, nowMs }) {
   let above = 0;
-  for (let seen = 0; seen < limits.rowsExaminedMax; seen += limits.pieceRowsMin) {
-    const rows = yield* all(keysSql.oldest, appNo, above, limits.pieceRowsMin);
+  for (let seen = 0; seen < limits.rowsExaminedMax; seen += limits.searchRowsMin) {
+    const rows = yield* all(keysSql.oldest, appNo, above, limits.searchRowsMin);
     const found = rows.map(toKey).find((key) => isLive(key, nowMs) && key.scopes.includes('admin'));
     if (found !== undefined) return { keyId: found.id, keyHash: found.hash };
     const last = rows.at(-1);

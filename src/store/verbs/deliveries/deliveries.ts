@@ -15,9 +15,9 @@ import {
   searchFilterOf,
   type SearchFilter,
 } from '../lists/search-filter.ts';
-import { aboveAll, walkSpans, type Range } from '../lists/slices-in-time.ts';
+import { aboveAll, rangesInTime, type Range } from '../lists/slices-in-time.ts';
 import { walkEvents } from './events.ts';
-import { walkStretches, type Step, type Stretch } from '../lists/search-walk.ts';
+import { searchRanges, type Step, type SearchRange } from '../lists/search-walk.ts';
 import { deliveriesNamed } from '../shared/delivery.ts';
 import type { Read } from '../shared/verb.ts';
 
@@ -75,19 +75,19 @@ function* walk({ appNo, filter, range }: Search): Walk<Step> {
   const ofNames = { of: 'events', appNo, names: sought.names } as const;
   const isNarrow = isName || found > 0;
   if (event !== undefined) {
-    yield* walkStretches(walkEvent(event, range), searchPaths.byKey);
+    yield* searchRanges(walkEvent(event, range), searchPaths.byKey);
   } else if (isOfFailures(sought) && (!isNarrow || (yield* areFew(appNo, range)))) {
-    yield* walkStretches(walkWhole(range), searchPaths.failures);
+    yield* searchRanges(walkWhole(range), searchPaths.failures);
   } else if (filter.state === 'running') {
-    yield* walkStretches(walkWhole(range), searchPaths.running);
+    yield* searchRanges(walkWhole(range), searchPaths.running);
   } else if (found > 0) {
-    const spans = walkSpans(range, isName ? ofNames : undefined);
-    yield* walkStretches(spans, searchPaths.ofLanes(yield* slicesRunning(appNo, sought)));
+    const spans = rangesInTime(range, isName ? ofNames : undefined);
+    yield* searchRanges(spans, searchPaths.ofLanes(yield* slicesRunning(appNo, sought)));
   } else if (filter.state === 'due' || filter.state === 'pending') {
     const running = yield* slicesRunning(appNo, sought);
-    yield* walkStretches(walkSpans(range, { of: 'live', appNo, running }), searchPaths.byKey);
+    yield* searchRanges(rangesInTime(range, { of: 'live', appNo, running }), searchPaths.byKey);
   } else if (isOneCode(sought)) {
-    yield* walkStretches(walkSpans(range, ofNames), searchPaths.byKey);
+    yield* searchRanges(rangesInTime(range, ofNames), searchPaths.byKey);
   } else {
     yield* walkByEvents({ appNo, range, sought, searchPaths });
   }
@@ -130,12 +130,12 @@ function* areFew(appNo: number, { below, from }: Range): Script<boolean> {
   return true;
 }
 
-function* walkWhole({ below, from }: Range): Walk<Stretch> {
+function* walkWhole({ below, from }: Range): Walk<SearchRange> {
   yield { below, from, slices: [] };
 }
 
-function* walkEvent(event: string, { below, from }: Range): Walk<Stretch> {
-  if (event >= from && event < aboveAll(below)) yield stretchOf(event, below);
+function* walkEvent(event: string, { below, from }: Range): Walk<SearchRange> {
+  if (event >= from && event < aboveAll(below)) yield eventRange(event, below);
 }
 
 interface ByEvents {
@@ -149,23 +149,23 @@ interface ByEvents {
 function walkByEvents({ appNo, range, sought: { names }, searchPaths }: ByEvents): Walk<Step> {
   const upTo = { event: aboveAll(range.below), n: 0 };
   const events = walkEvents({ appNo, names, range: { ...range, below: upTo } });
-  return walkStretches(stretchesOf(events, range.below), searchPaths.byKey, {
-    looks: eventsAtFirst,
+  return searchRanges(eventRanges(events, range.below), searchPaths.byKey, {
+    rangesAtOnce: eventsAtFirst,
   });
 }
 
 const eventsAtFirst = 8;
 
-function* stretchesOf(events: Walk<Step>, below: Position): Walk<Stretch | Step> {
+function* eventRanges(events: Walk<Step>, below: Position): Walk<SearchRange | Step> {
   for (;;) {
     const step = yield* nextStep(events);
     if (step === undefined) return;
-    yield step.fits ? stretchOf(step.event, below) : step;
+    yield step.fits ? eventRange(step.event, below) : step;
   }
 }
 
 /** All deliveries of an event, or the rest of them where the previous page ended. */
-function stretchOf(event: string, below: Position): Stretch {
+function eventRange(event: string, below: Position): SearchRange {
   const isRest = event === below.event;
   return { below: isRest ? below : { event, n: newestN }, from: event, slices: [] };
 }

@@ -8,8 +8,8 @@ import { fillPage, type Walk } from '../lists/fill-page.ts';
 import { namesOf, rangeOf } from '../lists/search-filter.ts';
 import type { Read } from '../shared/verb.ts';
 import type { Bounds } from '../../sql/end-states.ts';
-import { walkSpans, type Range } from '../lists/slices-in-time.ts';
-import { walkStretches, type Ask, type Step } from '../lists/search-walk.ts';
+import { rangesInTime, type Range } from '../lists/slices-in-time.ts';
+import { searchRanges, type SearchQuery, type Step } from '../lists/search-walk.ts';
 
 export const eventsSql = {
   one: `
@@ -77,11 +77,11 @@ export interface EventWalk {
 }
 
 export function walkEvents({ appNo, names, range }: EventWalk): Walk<Step> {
-  const ask: Ask = {
+  const query: SearchQuery = {
     sql: walkEventsSql.ofSlice,
     rowCost: 1,
     values: ({ tag, below, from, most, slices }) =>
       slices.map((slice) => [tag, below.event, from, most, slice, appNo, ...names]),
   };
-  return walkStretches(walkSpans(range), [ask]);
+  return searchRanges(rangesInTime(range), [query]);
 }

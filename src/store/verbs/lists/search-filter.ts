@@ -91,7 +91,7 @@ export function rangeOf(after: Position, { fromMs, untilMs }: EventFilter): Rang
   return { below, from: firstIdAt(fromMs ?? 0) };
 }
 
-/** In the order in which the conditions of `pieceSql` use them, from ?9 on. */
+/** In the order in which the conditions of `boundedSearch` use them, from ?9 on. */
 export function valuesOf(sought: SearchFilter): Value[] {
   const { subscription, names, codes, error, states } = sought;
   return [subscription, ...names, ...codes, error, ...states];

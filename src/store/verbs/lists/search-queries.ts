@@ -4,7 +4,7 @@
 import { waits } from '../../sql/end-states.ts';
 import type { Value } from '../../sql/statement.ts';
 import { valuesOf, type SearchFilter } from './search-filter.ts';
-import type { Ask, Piece } from './search-walk.ts';
+import type { SearchQuery, BoundedRange } from './search-walk.ts';
 
 /**
  * ?1 tag, ?2 and ?3 below, ?4 from, ?5 rows; ?6 app, ?7 slice, ?8 lane; from ?9 on see `valuesOf`.
@@ -13,13 +13,13 @@ import type { Ask, Piece } from './search-walk.ts';
  * The row value comes first, or SQLite would begin above the last delivery of the event and step
  * over the rest.
  */
-const inStretch = '(event, n) < (?2, ?3) and event >= ?4 and event <= ?2';
-const newest = `${inStretch} order by event desc, n desc limit ?5 + 0`;
+const inRange = '(event, n) < (?2, ?3) and event >= ?4 and event <= ?2';
+const newest = `${inRange} order by event desc, n desc limit ?5 + 0`;
 /**
  * Sorts by an expression, over at most a lane's part of a slice: otherwise PostgreSQL may scan all
  * newer deliveries in the order of the primary key.
  */
-const newestOfLane = `${inStretch} order by event || '' desc, n desc limit ?5 + 0`;
+const newestOfLane = `${inRange} order by event || '' desc, n desc limit ?5 + 0`;
 
 /** Leased deliveries are few, and any index but their own may be large. */
 const newestAside = `(event || '', n) < (?2, ?3) and event || '' >= ?4
@@ -48,23 +48,23 @@ const liveFits = `seen.app = ?6 and attempts >= ?17
 const done = 'select event, n, app, lane, state, code, error from delivery_done';
 const live = 'select event, n, app, lane, attempts, lease from delivery_live';
 
-export const piecesSql = {
-  doneByKey: pieceSql(`${done} where ${newest}`, doneFits),
-  liveByKey: pieceSql(`${live} where ${newest}`, liveFits),
-  failed: pieceSql(
+export const searchSql = {
+  doneByKey: boundedSearch(`${done} where ${newest}`, doneFits),
+  liveByKey: boundedSearch(`${live} where ${newest}`, liveFits),
+  failed: boundedSearch(
     `${done} indexed by delivery_failed where app = ?6 and state <> 1 and ${newest}`,
     doneFits,
   ),
-  retried: pieceSql(
+  retried: boundedSearch(
     `${live} indexed by delivery_retried where app = ?6 and attempts > 0 and ${newest}`,
     liveFits,
   ),
-  running: pieceSql(
+  running: boundedSearch(
     `${live} indexed by delivery_running where lease is not null and app + 0 = ?6 and ${newestAside}`,
     liveFits,
   ),
-  doneOfLane: pieceSql(`${done} where slice = ?7 and lane = ?8 and ${newestOfLane}`, doneFits),
-  waitingOfLane: pieceSql(
+  doneOfLane: boundedSearch(`${done} where slice = ?7 and lane = ?8 and ${newestOfLane}`, doneFits),
+  waitingOfLane: boundedSearch(
     `${live} where slice = ?7 and app = ?6 and lane = ?8 and ${waits} and ${newestOfLane}`,
     liveFits,
   ),
@@ -74,7 +74,7 @@ export const piecesSql = {
  * `examined` is 0 for matching rows; the last row has the number of examined rows, whether it
  * matches or not.
  */
-function pieceSql(rows: string, fits: string): string {
+function boundedSearch(rows: string, fits: string): string {
   return `
     with seen as (${rows})
     select ?1 + 0 as tag, event, n, 0 as examined from seen where ${fits}
@@ -83,7 +83,7 @@ function pieceSql(rows: string, fits: string): string {
     from (select event, n from seen order by event, n limit 1) as edge`;
 }
 
-export interface PieceInput {
+export interface SearchInput {
   appNo: number;
   sought: SearchFilter;
   /** Lanes of the subscription, if the search names one. */
@@ -91,12 +91,12 @@ export interface PieceInput {
 }
 
 export interface SearchPaths {
-  /** In whole stretches. */
-  byKey: Ask[];
+  /** In whole ranges. */
+  byKey: SearchQuery[];
   /** `running`: slices that contain a leased delivery of the app. */
-  ofLanes: (running: ReadonlySet<number>) => Ask[];
-  failures: Ask[];
-  running: Ask[];
+  ofLanes: (running: ReadonlySet<number>) => SearchQuery[];
+  failures: SearchQuery[];
+  running: SearchQuery[];
 }
 
 /**
@@ -106,10 +106,10 @@ export interface SearchPaths {
 const rowCosts = { inOrder: 1, indexed: 2, scattered: 6 } as const;
 
 /** The access paths to search. Leaves out those that cannot contain a match. */
-export function searchPathsFor({ appNo, sought, lanes }: PieceInput): SearchPaths {
+export function searchPathsFor({ appNo, sought, lanes }: SearchInput): SearchPaths {
   const filter = valuesOf(sought);
   const attempts = [sought.attemptsMin];
-  const values = ({ tag, below: { event, n }, from, most }: Piece): Value[] => [
+  const values = ({ tag, below: { event, n }, from, most }: BoundedRange): Value[] => [
     tag,
     event,
     n,
@@ -117,18 +117,18 @@ export function searchPathsFor({ appNo, sought, lanes }: PieceInput): SearchPath
     most,
     appNo,
   ];
-  const ask = (sql: string, rowCost: number, more: readonly Value[]): Ask => ({
+  const query = (sql: string, rowCost: number, more: readonly Value[]): SearchQuery => ({
     sql,
     rowCost,
-    values: (piece) => [[...values(piece), 0, 0, ...filter, ...more]],
+    values: (range) => [[...values(range), 0, 0, ...filter, ...more]],
   });
-  const ofRunning = ask(piecesSql.running, rowCosts.indexed, attempts);
-  const ofLanes = (sql: string, more: readonly Value[]): Ask => ({
+  const ofRunning = query(searchSql.running, rowCosts.indexed, attempts);
+  const ofLanes = (sql: string, more: readonly Value[]): SearchQuery => ({
     sql,
     rowCost: rowCosts.scattered,
-    values: (piece) =>
-      piece.slices.flatMap((slice) =>
-        lanes.map((lane) => [...values(piece), slice, lane, ...filter, ...more]),
+    values: (range) =>
+      range.slices.flatMap((slice) =>
+        lanes.map((lane) => [...values(range), slice, lane, ...filter, ...more]),
       ),
   });
   const [least, most] = sought.states;
@@ -137,21 +137,21 @@ export function searchPathsFor({ appNo, sought, lanes }: PieceInput): SearchPath
   const isFailed = isDone && most > 1;
   return {
     byKey: [
-      ...(isDone ? [ask(piecesSql.doneByKey, rowCosts.inOrder, [])] : []),
-      ...(isLive ? [ask(piecesSql.liveByKey, rowCosts.inOrder, attempts)] : []),
+      ...(isDone ? [query(searchSql.doneByKey, rowCosts.inOrder, [])] : []),
+      ...(isLive ? [query(searchSql.liveByKey, rowCosts.inOrder, attempts)] : []),
     ],
     ofLanes: (running) => [
-      ...(isDone ? [ofLanes(piecesSql.doneOfLane, [])] : []),
-      ...(isLive ? [ofLanes(piecesSql.waitingOfLane, attempts)] : []),
+      ...(isDone ? [ofLanes(searchSql.doneOfLane, [])] : []),
+      ...(isLive ? [ofLanes(searchSql.waitingOfLane, attempts)] : []),
       {
         ...ofRunning,
-        values: (piece) =>
-          piece.slices.some((slice) => running.has(slice)) ? ofRunning.values(piece) : [],
+        values: (range) =>
+          range.slices.some((slice) => running.has(slice)) ? ofRunning.values(range) : [],
       },
     ],
     failures: [
-      ...(isFailed ? [ask(piecesSql.failed, rowCosts.indexed, [])] : []),
-      ...(isLive ? [ask(piecesSql.retried, rowCosts.indexed, attempts)] : []),
+      ...(isFailed ? [query(searchSql.failed, rowCosts.indexed, [])] : []),
+      ...(isLive ? [query(searchSql.retried, rowCosts.indexed, attempts)] : []),
     ],
     running: [ofRunning],
   };

@@ -6,8 +6,8 @@ import type { Position } from '../../sql/cursor.ts';
 import type { Row } from '../../sql/row.ts';
 import type { Repeated, Statement, Value } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
-import type { Ask, Step, Stretch } from './search-walk.ts';
-import { newestFirst, walkStretches } from './search-walk.ts';
+import type { SearchQuery, Step, SearchRange } from './search-walk.ts';
+import { newestFirst, searchRanges } from './search-walk.ts';
 
 /** A row in one of the places, as in a table. */
 interface Placed extends Position {
@@ -15,7 +15,7 @@ interface Placed extends Position {
   fits: boolean;
 }
 
-describe('walkStretches', () => {
+describe('searchRanges', () => {
   it('yields all matches once, newest first, whichever place has them', () => {
     const row = fc.record({
       event: fc.integer({ min: 0, max: 99 }).map(eventOf),
@@ -27,12 +27,12 @@ describe('walkStretches', () => {
     const cuts = fc.uniqueArray(fc.integer({ min: 1, max: 99 }), { maxLength: 12 });
     fc.assert(
       fc.property(rows, cuts, (table, bounds) => {
-        const { steps, examined } = run(table, stretchesFrom(bounds));
+        const { steps, examined } = run(table, rangesFrom(bounds));
         const expected = table.filter(({ fits }) => fits).sort(newestFirst);
         assert.deepEqual(steps.filter(({ fits }) => fits).map(keyOf), expected.map(keyOf));
         assert.deepEqual(steps.map(keyOf), steps.toSorted(newestFirst).map(keyOf), 'goes back');
         assert(steps.reduce((sum, { cost }) => sum + cost, 0) >= table.length);
-        assert(examined <= 4 * limits.pieceRowsMax * 3);
+        assert(examined <= 4 * limits.searchRowsMax * 3);
       }),
       { numRuns: 60, endOnFailure: true },
     );
@@ -45,9 +45,9 @@ describe('walkStretches', () => {
       place: 0,
       fits: false,
     }));
-    const { sizes } = run(table, stretchesFrom([]));
-    assert.equal(sizes[0], limits.pieceRowsMin);
-    assert.equal(Math.max(...sizes), limits.pieceRowsMax);
+    const { sizes } = run(table, rangesFrom([]));
+    assert.equal(sizes[0], limits.searchRowsMin);
+    assert.equal(Math.max(...sizes), limits.searchRowsMax);
   });
 });
 
@@ -60,7 +60,7 @@ function keyOf({ event, n }: Position): string {
 }
 
 /** From the newest to the oldest, cut at these events; the steps between them match nothing. */
-function* stretchesFrom(bounds: readonly number[]): Walk<Stretch | Step> {
+function* rangesFrom(bounds: readonly number[]): Walk<SearchRange | Step> {
   let below: Position = { event: '~', n: 0 };
   for (const bound of [...bounds.toSorted((a, b) => b - a), 0]) {
     const from = eventOf(bound);
@@ -80,8 +80,8 @@ interface Run {
   examined: number;
 }
 
-function run(table: readonly Placed[], stretches: Walk<Stretch | Step>): Run {
-  const asks = [0, 1, 2].map((place): Ask => ({
+function run(table: readonly Placed[], ranges: Walk<SearchRange | Step>): Run {
+  const queries = [0, 1, 2].map((place): SearchQuery => ({
     sql: String(place),
     values: ({ tag, below, from, most }) => [[tag, below.event, below.n, from, most]],
     rowCost: 1,
@@ -89,7 +89,7 @@ function run(table: readonly Placed[], stretches: Walk<Stretch | Step>): Run {
   const sizes: number[] = [];
   const steps: Step[] = [];
   let examined = 0;
-  const walk = walkStretches(stretches, asks);
+  const walk = searchRanges(ranges, queries);
   for (let move = walk.next([]); move.done !== true;) {
     if (!('sql' in move.value)) {
       steps.push(move.value);
@@ -110,10 +110,10 @@ function run(table: readonly Placed[], stretches: Walk<Stretch | Step>): Run {
 
 function answer(table: readonly Placed[], asked: Statement | Repeated): Row[] {
   assert('each' in asked);
-  return asked.each.flatMap((values) => piece(table, Number(asked.sql), values));
+  return asked.each.flatMap((values) => readRange(table, Number(asked.sql), values));
 }
 
-function piece(table: readonly Placed[], place: number, values: readonly Value[]): Row[] {
+function readRange(table: readonly Placed[], place: number, values: readonly Value[]): Row[] {
   const [tag, event, n, from, most] = values;
   const below = { event: String(event), n: Number(n) };
   const seen = table

@@ -1,4 +1,4 @@
-// Walks events or deliveries, newest first: one stretch of time after another, and in each of them
+// Walks events or deliveries, newest first: one range of time after another, and in each of them
 // all places that may have matches, in the order of names. It examines few rows at first, and more
 // when few of them match.
 import { limits } from '../../../core/limits/limits.ts';
@@ -14,50 +14,50 @@ import { nextStep } from './fill-page.ts';
 export interface Step extends Stepped, Position {}
 
 /** A range of names, from an event to below a position, and the slices that overlap it. */
-export interface Stretch {
+export interface SearchRange {
   below: Position;
   from: string;
   slices: readonly number[];
 }
 
-/** A query that is run for each stretch, in each of its places. */
-export interface Ask {
+/** A query that is run for each range, in each of its places. */
+export interface SearchQuery {
   /**
-   * See `pieceSql`: examines at most `most` rows, and returns those that match and the last one
+   * See `boundedSearch`: examines at most `most` rows, and returns those that match and the last one
    * examined.
    */
   sql: string;
-  values: (piece: Piece) => readonly (readonly Value[])[];
+  values: (range: BoundedRange) => readonly (readonly Value[])[];
   /** Cost of a row, relative to one that is read in table order. */
   rowCost: number;
 }
 
-export interface Piece extends Stretch {
-  /** Returned with each row, to tell which stretch it belongs to. */
+export interface BoundedRange extends SearchRange {
+  /** Returned with each row, to tell which range it belongs to. */
   tag: number;
   most: number;
 }
 
 /**
- * The stretches follow each other downwards; steps without a match may come between them. `looks`:
- * how many stretches are read together at first.
+ * The ranges follow each other downwards; steps without a match may come between them.
+ * `rangesAtOnce`: how many ranges are read together at first.
  */
-export function* walkStretches(
-  stretches: Walk<Stretch | Step>,
-  asks: readonly Ask[],
-  { looks = 1 } = {},
+export function* searchRanges(
+  ranges: Walk<SearchRange | Step>,
+  queries: readonly SearchQuery[],
+  { rangesAtOnce = 1 } = {},
 ): Walk<Step> {
-  const ahead = lookAhead(stretches);
-  const size = { rows: limits.pieceRowsMin, looks };
+  const ahead = lookAhead(ranges);
+  const size = { rows: limits.searchRowsMin, rangesAtOnce };
   for (;;) {
-    const some = yield* ahead.take(size.looks);
+    const some = yield* ahead.take(size.rangesAtOnce);
     if (some.length === 0) return;
-    const pieces = some.flatMap((one, tag) =>
+    const bounded = some.flatMap((one, tag) =>
       'from' in one ? [{ ...one, tag, most: size.rows }] : [],
     );
     const rows: Answer[] = [];
-    for (const { sql, values, rowCost } of asks) {
-      const given = yield* forEach(sql, pieces.flatMap(values));
+    for (const { sql, values, rowCost } of queries) {
+      const given = yield* forEach(sql, bounded.flatMap(values));
       rows.push(...given.map((row) => toAnswer(row, rowCost)));
     }
     const byTag = Map.groupBy(rows, ({ tag }) => tag);
@@ -68,14 +68,14 @@ export function* walkStretches(
         yield one;
         continue;
       }
-      const read = readPiece(byTag.get(tag) ?? [], one, size.rows);
+      const read = resultOfRange(byTag.get(tag) ?? [], one, size.rows);
       for (const step of read.steps) yield step;
-      yield { ...read.reached, fits: false, cost: read.cost + limits.lookRows };
+      yield { ...read.reached, fits: false, cost: read.cost + limits.indexProbeRows };
       found += read.steps.length;
       cost += read.cost;
       isCut = read.isCut;
       if (!isCut) continue;
-      // The rest of this stretch comes first; the stretches after it are read again.
+      // The rest of this range comes first; the ranges after it are read again.
       ahead.putBack([{ ...one, below: read.reached }, ...some.slice(tag + 1)]);
       break;
     }
@@ -83,7 +83,7 @@ export function* walkStretches(
   }
 }
 
-/** A match; or the last row of a piece, with the number of rows it examined. */
+/** A match; or the last row examined in a range, with the number of rows examined. */
 interface Answer extends Position {
   tag: number;
   examined: number;
@@ -96,17 +96,17 @@ function toAnswer(row: Row, rowCost: number): Answer {
   return { ...at, tag: integer(row, 'tag'), examined, cost: examined * rowCost };
 }
 
-interface ReadPiece {
+interface RangeResult {
   /** Newest first. */
   steps: Step[];
   cost: number;
   reached: Position;
-  /** The stretch continues below `reached`. */
+  /** The range continues below `reached`. */
   isCut: boolean;
 }
 
 /** If one place reached its row limit, matches of other places below its last row must wait. */
-function readPiece(rows: readonly Answer[], { from }: Stretch, most: number): ReadPiece {
+function resultOfRange(rows: readonly Answer[], { from }: SearchRange, most: number): RangeResult {
   const full = rows.filter(({ examined }) => examined === most).sort(newestFirst);
   const [{ event, n } = { event: from, n: 0 }] = full;
   const reached = { event, n };
@@ -120,30 +120,30 @@ function readPiece(rows: readonly Answer[], { from }: Stretch, most: number): Re
 
 interface Size {
   rows: number;
-  looks: number;
+  rangesAtOnce: number;
 }
 
 /**
- * Long stretches are read in longer pieces, growing faster when little matches; short ones are read
+ * Long ranges are read in parts, which grow faster when little matches; short ranges are read
  * together.
  */
 function grow(size: Size, { isCut, isDense }: { isCut: boolean; isDense: boolean }): void {
-  if (isCut) size.rows = Math.min(size.rows * (isDense ? 2 : 4), limits.pieceRowsMax);
-  else size.looks = Math.min(size.looks * 2, limits.pieceLooksMax);
-  const room = Math.ceil((4 * limits.pieceRowsMax) / size.rows);
-  size.looks = Math.min(size.looks, room);
+  if (isCut) size.rows = Math.min(size.rows * (isDense ? 2 : 4), limits.searchRowsMax);
+  else size.rangesAtOnce = Math.min(size.rangesAtOnce * 2, limits.searchRangesMax);
+  const room = Math.ceil((4 * limits.searchRowsMax) / size.rows);
+  size.rangesAtOnce = Math.min(size.rangesAtOnce, room);
 }
 
 interface Ahead {
   /** The next `most` items, or fewer at the end. */
-  take(most: number): Script<(Stretch | Step)[]>;
+  take(most: number): Script<(SearchRange | Step)[]>;
   /** The items are taken again first, in this order. */
-  putBack(items: readonly (Stretch | Step)[]): void;
+  putBack(items: readonly (SearchRange | Step)[]): void;
 }
 
 /** Reads ahead in the source, and buffers the items. */
-function lookAhead(source: Walk<Stretch | Step>): Ahead {
-  const known: (Stretch | Step)[] = [];
+function lookAhead(source: Walk<SearchRange | Step>): Ahead {
+  const known: (SearchRange | Step)[] = [];
   let isEnd = false;
   return {
     *take(most) {

@@ -1,4 +1,4 @@
-// Slices in the order of time. A stretch begins where a slice begins, and names all slices that
+// Slices in the order of time. A range begins where a slice begins, and names all slices that
 // overlap it. Each node writes to a slice of its own, so on PostgreSQL several overlap.
 import { limits } from '../../../core/limits/limits.ts';
 import type { Position } from '../../sql/cursor.ts';
@@ -6,7 +6,7 @@ import { waits, type Bounds } from '../../sql/end-states.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { all, forEach, type Value, type Script } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
-import type { Step, Stretch } from './search-walk.ts';
+import type { Step, SearchRange } from './search-walk.ts';
 import { firstIdAt, timeOf } from '../../../core/base/id.ts';
 
 /** Characters of an id that change about every nine hours: an era. */
@@ -41,7 +41,7 @@ export interface Range {
 }
 
 /**
- * What an app must have in a stretch: events with such names; or pending deliveries, or a slice
+ * What an app must have in a range: events with such names; or pending deliveries, or a slice
  * with a leased one.
  */
 export type Presence =
@@ -54,46 +54,49 @@ interface Span {
   last: string;
 }
 
-export function* walkSpans({ below, from }: Range, presence?: Presence): Walk<Stretch | Step> {
+export function* rangesInTime(
+  { below, from }: Range,
+  presence?: Presence,
+): Walk<SearchRange | Step> {
   let at = below;
   while (aboveAll(at) > from) {
-    const most = limits.pieceLooksMax;
+    const most = limits.searchRangesMax;
     const spans = (yield* all(spansSql.within, aboveAll(at), from, most)).map(toSpan);
     const oldest = spans.length < most ? from : (spans.at(-1)?.first ?? from);
     const era = oldest.slice(0, eraLength);
     const reaching = (yield* all(spansSql.reaching, oldest, era)).map(toSpan);
     const known = [...spans, ...reaching];
-    // A slice that began before the range ends it with a stretch of its own.
+    // A slice that began before `from` needs one more range, which begins there.
     const isLast = oldest === from;
     const begins = new Set(spans.map(({ first }) => first));
     if (isLast && reaching.length > 0) begins.add(from);
-    const stretches: Stretch[] = [];
+    const ranges: SearchRange[] = [];
     for (const first of begins) {
       const upper = aboveAll(at);
       const over = known.filter((span) => span.first < upper && span.last >= first);
-      stretches.push({ below: at, from: first, slices: over.map(({ slice }) => slice) });
+      ranges.push({ below: at, from: first, slices: over.map(({ slice }) => slice) });
       at = { event: first, n: 0 };
     }
-    yield* presence === undefined ? stretches : present(stretches, presence);
+    yield* presence === undefined ? ranges : present(ranges, presence);
     if (isLast) return;
   }
 }
 
-/** Turns empty stretches into steps. */
-function* present(stretches: readonly Stretch[], presence: Presence): Walk<Stretch | Step> {
+/** Turns empty ranges into steps. */
+function* present(ranges: readonly SearchRange[], presence: Presence): Walk<SearchRange | Step> {
   const { of, appNo } = presence;
   const sql = of === 'live' ? spansSql.hasWaiting : spansSql.hasEvents;
-  const each = stretches.flatMap(({ below, from, slices }, tag) =>
+  const each = ranges.flatMap(({ below, from, slices }, tag) =>
     slices.map((slice): Value[] => {
       const more = of === 'live' ? [] : [...presence.names, from, below.event];
       return [tag, slice, appNo, ...more];
     }),
   );
   const tags = new Set((yield* forEach(sql, each)).map((row) => integer(row, 'tag')));
-  for (const [tag, one] of stretches.entries()) {
+  for (const [tag, one] of ranges.entries()) {
     const isRunning = of === 'live' && one.slices.some((slice) => presence.running.has(slice));
     if (isRunning || tags.has(tag)) yield one;
-    else yield { event: one.from, n: 0, fits: false, cost: limits.lookRows };
+    else yield { event: one.from, n: 0, fits: false, cost: limits.indexProbeRows };
   }
 }
 

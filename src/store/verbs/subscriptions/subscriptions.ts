@@ -120,11 +120,11 @@ function* walkRows(appNo: number, below: number, filter: Filter): Walk<Step> {
   const pattern = event === '' ? '' : writePattern(literalPattern(event));
   const sought = [state, pattern, isOwn, url.toLowerCase()];
   let from = below;
-  for (let most: number = limits.pieceRowsMin; ; most = Math.min(most * 4, subscriptionsAtOnce)) {
+  for (let most: number = limits.searchRowsMin; ; most = Math.min(most * 4, subscriptionsAtOnce)) {
     const rows = yield* forEach(subscriptionsSql.sought, [[appNo, from, most, ...sought]]);
     const steps = rows.map((row): Step & { examined: number } => {
       const examined = integer(row, 'examined');
-      const cost = examined * limits.lookRows; // Its callbacks are examined, too.
+      const cost = examined * limits.indexProbeRows; // Its callbacks are examined, too.
       return { no: integer(row, 'no'), fits: examined === 0, cost, examined };
     });
     const edge = steps.find(({ fits }) => !fits);

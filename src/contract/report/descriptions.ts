@@ -6,18 +6,18 @@ import type { Expression } from '../expression/expression.ts';
 import type { Part, Template } from '../expression/template.ts';
 
 /** A text, with the names from the document apart, so that a page can set them in code. */
-export type Words = readonly (string | { name: string })[];
+export type RichText = readonly (string | { name: string })[];
 
-export function printWords(words: Words): string {
+export function plainText(words: RichText): string {
   return words.map((part) => (typeof part === 'string' ? part : part.name)).join('');
 }
 
 /** `the request body at /callbackUrl`, `query parameter event`. */
-export function sourceWords(expression: Expression): string {
-  return printWords(sourceParts(expression));
+export function describeSource(expression: Expression): string {
+  return plainText(sourceText(expression));
 }
 
-export function sourceParts(expression: Expression): Words {
+export function sourceText(expression: Expression): RichText {
   switch (expression.kind) {
     case 'url':
       return ['the URL of the request'];
@@ -45,22 +45,22 @@ function ofAnswer(from: string): string {
 }
 
 /** `POST to the URL in query parameter callbackUrl + /data`. */
-export function targetWords({
+export function describeTarget({
   method,
   target,
 }: Pick<CallbackDefinition, 'method' | 'target'>): string {
-  const parts = (target ?? []).map(partWords);
+  const parts = (target ?? []).map(describePart);
   return `${method} to ${parts.join(' + ')}`;
 }
 
-function partWords(part: Part, index: number): string {
+function describePart(part: Part, index: number): string {
   if (part.kind === 'text') return part.text;
-  const words = sourceWords(part.expression);
+  const words = describeSource(part.expression);
   return index === 0 && part.expression.kind !== 'url' ? `the URL in ${words}` : words;
 }
 
 /** `onData`, `every event`, `every event whose name starts with order.`, `the event in query parameter event`. */
-export function eventWords(event: Template): string {
+export function describeEvent(event: Template): string {
   const [first] = event;
   if (event.length === 1 && first?.kind === 'text') {
     if (first.text === '*') return 'every event';
@@ -68,30 +68,30 @@ export function eventWords(event: Template): string {
     return prefix === undefined ? first.text : `every event whose name starts with ${prefix}`;
   }
   const parts = event.map((part) =>
-    part.kind === 'text' ? `"${part.text}"` : sourceWords(part.expression),
+    part.kind === 'text' ? `"${part.text}"` : describeSource(part.expression),
   );
   return `the event in ${parts.join(' + ')}`;
 }
 
 /** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */
-export function securityWords(security: readonly Alternative[]): string {
-  return printWords(securityParts(security));
+export function describeSecurity(security: readonly Alternative[]): string {
+  return plainText(securityText(security));
 }
 
-export function securityParts(security: readonly Alternative[]): Words {
+export function securityText(security: readonly Alternative[]): RichText {
   if (security.length === 0) return ['no key'];
   if (isShutDown(security)) {
     return ['cannot be called: none of its security alternatives is supported'];
   }
   const open = security.filter((one) => !isShut(one));
   const alternatives = open.map(({ schemes }) =>
-    schemes.length === 0 ? ['no key'] : joinWords(schemes.map(schemeParts), ' and '),
+    schemes.length === 0 ? ['no key'] : joinText(schemes.map(schemeText), ' and '),
   );
-  const different = new Map(alternatives.map((words) => [printWords(words), words]));
-  return joinWords([...different.values()], ', or ');
+  const different = new Map(alternatives.map((words) => [plainText(words), words]));
+  return joinText([...different.values()], ', or ');
 }
 
-export function joinWords(list: readonly Words[], separator: string): Words {
+export function joinText(list: readonly RichText[], separator: string): RichText {
   return list.flatMap((words, index) => (index === 0 ? words : [separator, ...words]));
 }
 
@@ -110,7 +110,7 @@ const credentialNames: Readonly<Record<Scheme['credential'], string>> = {
   session: 'a console session',
 };
 
-export function schemeParts({ credential, carrier }: Scheme): Words {
+export function schemeText({ credential, carrier }: Scheme): RichText {
   const what = credentialNames[credential];
   switch (carrier.in) {
     case 'header':

@@ -2,7 +2,7 @@
 // accepted or refused, and the same example is found, on every machine, however busy it is.
 import { bounds } from '../document/bounds.ts';
 
-export interface Meter {
+export interface StepBudget {
   /** Throws when the budget is exceeded. */
   spend: (steps: number) => void;
   refill: (steps: number) => void;
@@ -11,10 +11,10 @@ export interface Meter {
   depth: number;
 }
 
-export class Exhausted extends Error {
+export class TooManySteps extends Error {
   constructor(stepsMax: number) {
     super(`it takes more than ${stepsMax} steps`);
-    this.name = 'Exhausted';
+    this.name = 'TooManySteps';
   }
 }
 
@@ -25,13 +25,13 @@ export class TooDeep extends Error {
   }
 }
 
-export function makeMeter(): Meter {
+export function createStepBudget(): StepBudget {
   let left = 0;
   let full = 0;
   return {
     spend(steps) {
       left -= steps;
-      if (left < 0) throw new Exhausted(full);
+      if (left < 0) throw new TooManySteps(full);
     },
     refill(steps) {
       left = steps;
@@ -42,36 +42,40 @@ export function makeMeter(): Meter {
   };
 }
 
-/** What a search may still cost, in the same steps. Searches that share it share the limit. */
-export interface Work {
+/** What a search may still cost, in the same steps. Searches that share one share its limit. */
+export interface WorkBudget {
   left: number;
 }
 
 export class OutOfWork extends Error {}
 
 /** Throws OutOfWork, before the work is done. */
-export function pay(work: Work | undefined, steps: number): void {
+export function spendWork(work: WorkBudget | undefined, steps: number): void {
   if (work === undefined) return;
   work.left -= steps;
   if (work.left < 0) throw new OutOfWork();
 }
 
-/** Runs with a full meter, or with the work that is left where that is less. The work pays for what was used. */
-export function runMetered<T>(meter: Meter, { work, stepsMax }: Metered, run: () => T): T {
+/** Runs with a full step budget, limited to what is left of the work budget, which pays for it. */
+export function runWithBudget<T>(
+  budget: StepBudget,
+  { work, stepsMax }: BudgetOptions,
+  run: () => T,
+): T {
   const steps = Math.min(stepsMax, Math.max(0, work?.left ?? Infinity));
-  meter.refill(steps);
-  meter.depth = 0;
+  budget.refill(steps);
+  budget.depth = 0;
   try {
     return run();
   } catch (error) {
-    if (error instanceof Exhausted && steps < stepsMax) throw new OutOfWork();
+    if (error instanceof TooManySteps && steps < stepsMax) throw new OutOfWork();
     throw error;
   } finally {
-    if (work !== undefined) work.left -= steps - meter.left();
+    if (work !== undefined) work.left -= steps - budget.left();
   }
 }
 
-interface Metered {
-  work: Work | undefined;
+interface BudgetOptions {
+  work: WorkBudget | undefined;
   stepsMax: number;
 }

@@ -84,7 +84,6 @@ interface Sending {
   headers?: Readonly<{ 'idempotency-key'?: string }>;
 }
 
-/** One request to publish; `numbers` are those of its events. */
 export async function setUp(
   seed: number,
   answer: (random: () => number) => Reply | Promise<Reply> = anyAnswer,

@@ -1,4 +1,4 @@
-// Values that come back from a real server as they were sent.
+// Values must come back from a real server unchanged.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { bytes } from '../../src/store/sql/row.ts';
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(async () => stage[Symbol.asyncDispose]());
 
-/** PostgreSQL has no text with a NUL in it. */
+/** PostgreSQL text cannot contain NUL. */
 const text = fc
   .oneof(
     fc.constantFrom(
@@ -34,7 +34,7 @@ const text = fc
   )
   .map((some) => some.toWellFormed().replaceAll('\0', ''));
 
-describe('lists on their way to PostgreSQL', () => {
+describe('array parameters of PostgreSQL', () => {
   it('text and nothing', async () => {
     const held = await stage.begin();
     const sent = async (list: readonly (string | null)[]): Promise<void> => {

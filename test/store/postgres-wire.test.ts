@@ -35,7 +35,7 @@ const text = fc
   .map((some) => some.toWellFormed().replaceAll('\0', ''));
 
 describe('array parameters of PostgreSQL', () => {
-  it('text and nothing', async () => {
+  it('keep text and null', async () => {
     const held = await stage.begin();
     const sent = async (list: readonly (string | null)[]): Promise<void> => {
       const rows = await held.tx.query('select x from unnest($1::text[]) as x', [list]);
@@ -48,7 +48,7 @@ describe('array parameters of PostgreSQL', () => {
     await held.rollback();
   });
 
-  it('numbers, yes and no, and bytes', async () => {
+  it('keep numbers, booleans and bytes', async () => {
     const held = await stage.begin();
     const numbers = [0, -1, 1.5, 2 ** 53 - 1, 1e-7];
     const kinds = await held.tx.query(

@@ -174,7 +174,7 @@ describe('assemble', () => {
       unnoticed,
     ]);
     const [odd] = failures({ ...resultOf(name, { out: '{', failed: undefined }), tookMs: 1 });
-    assert.match(odd ?? '', /wrote what is no result/);
+    assert.match(odd ?? '', /wrote an invalid result/);
   });
 
   it('fails when a control, a job or a finding is missing', () => {

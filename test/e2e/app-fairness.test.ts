@@ -1,12 +1,12 @@
-// One app must not stop the deliveries of another: its receivers may hang as they like.
+// Receivers of one app that hang must not stop the deliveries of another app.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { start } from '../api/harness.ts';
 import { startHangingApp } from './hanging-app.ts';
 
 describe('an app with 640 receivers that never answer', () => {
-  it('does not keep the deliveries of another app waiting', async () => {
-    // Longer than the test waits for anything: no slot is released meanwhile.
+  it('does not delay the deliveries of another app', async () => {
+    // Longer than any wait in this test, so that no slot is released meanwhile.
     await using service = await start({ env: { RINGBACK_TIMEOUT: '60s' } });
     await using hanging = await startHangingApp(service, 640);
     await using other = await hanging.other();

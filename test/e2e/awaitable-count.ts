@@ -1,8 +1,8 @@
-// A count that tests wait on: things that happened, and a promise for each number of them. It gives
-// up when nothing more happens, so that a test that waits in vain says so instead of hanging.
+// A counter that tests can wait for. A wait is rejected when the count stops changing, so that a test fails with a
+// message instead of hanging.
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Far longer than anything takes between two things that are counted, on the slowest machine. */
+/** Far longer than the time between two counted events on the slowest machine. */
 export const patienceMs = 180_000;
 
 export class Tally {
@@ -10,7 +10,7 @@ export class Tally {
   readonly #waiting = new Set<{ count: number; resolve: () => void }>();
   #count = 0;
 
-  /** `of`: what is counted, for the message. */
+  /** `of`: what it counts, for the message. */
   constructor(of: string) {
     this.#of = of;
   }
@@ -28,16 +28,16 @@ export class Tally {
     }
   }
 
-  /** Resolves when there are so many. Rejects when the count has not changed for a while. */
+  /** Resolves when the count has been reached. Rejects if it has not changed for a while. */
   async reach(count: number, silentMs = patienceMs): Promise<void> {
     if (this.#count >= count) return;
     const reached = Promise.withResolvers<void>();
     this.#waiting.add({ count, resolve: reached.resolve });
     const over = new AbortController();
     const silent = this.#silent(silentMs, over.signal).then(() => {
-      throw new Error(`For ${silentMs} ms nothing came: ${this.#count} of ${count} ${this.#of}`);
+      throw new Error(`No change for ${silentMs} ms: ${this.#count} of ${count} ${this.#of}`);
     });
-    silent.catch(() => undefined); // Aborted once there are enough.
+    silent.catch(() => undefined); // Rejected by the abort once the count is reached.
     await Promise.race([reached.promise, silent]).finally(() => over.abort());
   }
 
@@ -49,7 +49,7 @@ export class Tally {
   }
 }
 
-/** The promise, or after a while an error that says what was there by then. */
+/** Adds a timeout to a promise; the error includes `found()`. */
 export async function inTime<T>(
   promise: Promise<T>,
   mostMs: number,
@@ -58,7 +58,7 @@ export async function inTime<T>(
   const done = new AbortController();
   const late = wait(mostMs, undefined, { signal: done.signal }).then(
     () => {
-      throw new Error(`Waited ${mostMs} ms in vain: ${found()}`);
+      throw new Error(`Timed out after ${mostMs} ms: ${found()}`);
     },
     async () => promise,
   );

@@ -1,5 +1,5 @@
-// The breaker as people and receivers see it, and what Ringback tells of itself; over real sockets, with a
-// wall clock that the test moves.
+// The circuit breaker as users and receivers see it, and Ringback's own events, over real sockets and with a wall clock
+// that the test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
@@ -30,9 +30,9 @@ interface Scene extends AsyncDisposable {
   world: MovableWorld;
   service: Started;
   failing: Receiver;
-  /** The subscription of the receiver that fails. */
+  /** The subscription of the failing receiver. */
   id: string;
-  /** Works, and gets whatever is published for nobody else. */
+  /** A working receiver with its own event. */
   other: Receiver;
   otherId: string;
 }
@@ -50,7 +50,7 @@ async function scene(): Promise<Scene> {
   return { world, service, failing, id, other, otherId, [Symbol.asyncDispose]: dispose };
 }
 
-/** Fails so often that the breaker opens; gives the ids of the deliveries. */
+/** Opens the circuit breaker by failures; returns the ids of the deliveries. */
 async function breakDown(on: Scene): Promise<string[]> {
   const ids: string[] = [];
   for (let count = 0; count < brokenAfter; count += 1) {
@@ -61,7 +61,7 @@ async function breakDown(on: Scene): Promise<string[]> {
   return ids;
 }
 
-/** To the receiver that fails; gives the id of the delivery. */
+/** Publishes to the failing receiver; returns the id of the delivery. */
 async function send({ service, id: subscriberId }: Scene): Promise<string> {
   const { eventId } = await publish(service, 'a');
   return onlyDelivery(service, { eventId, subscriberId });
@@ -71,15 +71,15 @@ async function subscription({ service, id }: Scene): Promise<SubscriptionView> {
   return get<SubscriptionView>(service, `/subscriptions/${id}`);
 }
 
-/** A delivery to somebody else: when it has arrived, whatever could be claimed was claimed, too. */
+/** Delivers to the other receiver: after that, every delivery that can be claimed has been claimed. */
 async function nudge({ service, otherId: subscriberId }: Scene): Promise<void> {
   const { eventId } = await publish(service, 'b');
   const id = await onlyDelivery(service, { eventId, subscriberId });
   await inState(service, id, 'delivered');
 }
 
-describe('the breaker', () => {
-  it('opens after failures in a row, tries one delivery, closes on success; nothing is burnt', async () => {
+describe('the circuit breaker', () => {
+  it('opens after failures in a row, probes with one delivery and closes on success', async () => {
     await using on = await scene();
     const { world, service, failing } = on;
     assert.deepEqual((await subscription(on)).health, { state: 'ok', failures: 0 });
@@ -96,7 +96,11 @@ describe('the breaker', () => {
     assert.equal(failing.requests.length, brokenAfter, 'nothing is sent while it is open');
     for (const id of waiting) {
       const { state, attemptCount } = await attempted(service, id, 0);
-      assert.deepEqual([state, attemptCount], ['due', 0], 'it waits, and is not burnt');
+      assert.deepEqual(
+        [state, attemptCount],
+        ['due', 0],
+        'it stays pending, and no attempt is used up',
+      );
     }
     const nextAttemptAt = (await subscription(on)).health.nextAttemptAt ?? '';
     assert(Date.parse(nextAttemptAt) > world.nowMs());
@@ -107,7 +111,7 @@ describe('the breaker', () => {
     await nudge(on);
     await failing.waitFor(brokenAfter + 1);
     await nudge(on);
-    assert.equal(failing.requests.length, brokenAfter + 1, 'one probe, and no more');
+    assert.equal(failing.requests.length, brokenAfter + 1, 'exactly one probe');
 
     failing.script = () => 200;
     answer.resolve(200);
@@ -116,7 +120,7 @@ describe('the breaker', () => {
     assert.deepEqual((await subscription(on)).health, { state: 'ok', failures: 0 });
   });
 
-  it('closes for a receiver at another address: what waits goes there at once', async () => {
+  it('closes when the URL changes, and pending deliveries go there at once', async () => {
     await using on = await scene();
     const { service, failing, id } = on;
     await breakDown(on);
@@ -129,7 +133,7 @@ describe('the breaker', () => {
     assert.deepEqual([failing.requests.length, another.requests.length], [brokenAfter, 2]);
   });
 
-  it('stays open after a probe that failed, for longer', async () => {
+  it('stays open for longer after a failed probe', async () => {
     await using on = await scene();
     const { world, service, failing } = on;
     await breakDown(on);
@@ -147,7 +151,7 @@ describe('the breaker', () => {
 });
 
 describe('a receiver that has failed for five days', () => {
-  it('is disabled, which is told to whoever asked for it by name; enabled again, all arrives', async () => {
+  it('is disabled with an event of its own; after it is enabled again, everything arrives', async () => {
     await using on = await scene();
     const { world, service, failing, id } = on;
     await using told = await receive();
@@ -180,7 +184,7 @@ describe('a receiver that has failed for five days', () => {
 
     const requests = failing.requests.length;
     ids.push(await send(on));
-    world.moveOn(2 * hourMs); // Whatever was put off is due.
+    world.moveOn(2 * hourMs); // All pending retries are due.
     await nudge(on);
     assert.equal(failing.requests.length, requests, 'nothing is sent while it is disabled');
 
@@ -190,13 +194,13 @@ describe('a receiver that has failed for five days', () => {
     await quiet(service);
     assert.deepEqual((await subscription(on)).health, { state: 'ok', failures: 0 });
     const names = everything.requests.map((one) => header(one, 'ringback-event'));
-    assert(!names.some((name) => name.startsWith('ringback.')), '`*` does not hear it');
+    assert(!names.some((name) => name.startsWith('ringback.')), '`*` does not match it');
     assert.equal(told.requests.length, 1);
   });
 });
 
-describe('own events', () => {
-  it('tell of the dead and of the gone, by name or prefix; a failing one breeds no other', async () => {
+describe("Ringback's own events", () => {
+  it('report dead deliveries and gone receivers; a dead own event causes no further one', async () => {
     await using service = await start({ env: { RINGBACK_RETRY: '1ms' } });
     await using failing = await receive(() => 500);
     await using gone = await receive(() => 410);
@@ -225,7 +229,7 @@ describe('own events', () => {
       name: header(request, 'ringback-event'),
       ...(JSON.parse(request.body.toString()) as Record<string, unknown>),
     }));
-    assert.equal(told.requests.length, 2, 'the dead own event told nothing');
+    assert.equal(told.requests.length, 2, 'the dead own event caused no further one');
     assert(ended.some(({ event, state }) => event.startsWith('ringback.') && state === 'dead'));
 
     const { message, at, ...facts } = dead;
@@ -251,7 +255,7 @@ describe('own events', () => {
       ['ringback.subscription.gone', other.id, b.eventId, 410],
     );
     const heard = everything.requests.map((request) => header(request, 'ringback-event'));
-    assert.deepEqual(heard, ['a', 'b'], '`*` does not hear them');
+    assert.deepEqual(heard, ['a', 'b'], '`*` does not match them');
     const byPrefix = prefix.requests.map((request) => header(request, 'ringback-event'));
     assert.deepEqual(byPrefix, ['ringback.delivery.dead', 'ringback.subscription.gone']);
     const list = await get<{ items: { event: string }[] }>(service, '/events?event=ringback.*');
@@ -261,7 +265,7 @@ describe('own events', () => {
     );
   });
 
-  it('are listed with a schema and an example, and cannot be published by others', async () => {
+  it('are listed with a schema and an example, and cannot be published by clients', async () => {
     await using service = await start();
     const { own } = await get<{ own: { event: string; example: unknown }[] }>(
       service,

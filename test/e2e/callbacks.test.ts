@@ -1,5 +1,5 @@
-// The mission over real sockets: who is called back, with what, how often, and how it ends. The
-// answers of subscribe calls themselves are in test/api/interface.test.ts.
+// Callbacks over real sockets: which receivers are called, with what, how often, and with which outcome. For the responses
+// of subscribe calls, see test/api/interface.test.ts.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -59,7 +59,7 @@ describe('a callback', () => {
     assert.equal(request.body.toString(), '{"message":"Order 42"}');
   });
 
-  it('says what it is about in its headers', async () => {
+  it('describes itself in its headers', async () => {
     await using service = await start();
     await using receiver = await receive();
     const { id } = await subscribe(service, receiver.url);
@@ -80,7 +80,7 @@ describe('a callback', () => {
     assert.equal(said('ringback-attempt'), '1');
     assert.equal(said('user-agent'), `Ringback/${version}`);
     assert.equal(said('accept-encoding'), 'identity');
-    // What the API shows of the request is what was sent.
+    // The API shows the headers exactly as sent.
     const shown = attempts[0]?.request.headers ?? {};
     assert.ok(Object.keys(shown).length >= 6);
     for (const [name, value] of Object.entries(shown)) assert.equal(said(name), value);
@@ -103,7 +103,7 @@ describe('a callback', () => {
 });
 
 describe('variant body', () => {
-  it('hears every event, at its own URL with its own query', async () => {
+  it('gets every event, at its own URL with its own query', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, `${receiver.url}/a?token=x%20y&b`);
@@ -135,7 +135,7 @@ describe('variant query', () => {
     });
   }
 
-  it('hears its event only', async () => {
+  it('gets only its own event', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, { callbackUrl: receiver.url, event: 'order.created' });
@@ -182,7 +182,7 @@ describe('variant multi', () => {
     assert.ok(deliveries.every(({ subscriberId }) => subscriberId === id));
   });
 
-  it('calls those of the three that were given', async () => {
+  it('calls only the given ones of the three URLs', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, { body: { failedUrl: receiver.url } });
@@ -195,7 +195,7 @@ describe('variant multi', () => {
 });
 
 describe('several subscriptions', () => {
-  it('hear an event each, under one webhook-id', async () => {
+  it('each get the event, under one webhook-id', async () => {
     await using service = await start();
     await using body = await receive();
     await using query = await receive();
@@ -217,7 +217,7 @@ describe('several subscriptions', () => {
     assert.equal(new Set(all.map((one) => header(one, 'webhook-signature'))).size, 3);
   });
 
-  it('hear nothing that is addressed to another', async () => {
+  it('do not get an event addressed to another one', async () => {
     await using service = await start();
     await using one = await receive();
     await using other = await receive();
@@ -231,13 +231,13 @@ describe('several subscriptions', () => {
     assert.equal(other.requests[0]?.headers['webhook-id'], eventId);
   });
 
-  it('are not called for an event that the addressed one does not hear', async () => {
+  it('are not called for an event that the addressed one does not match', async () => {
     await using service = await start();
     const { id } = await subscribe(service, { callbackUrl: 'http://127.0.0.1:9000/x', event: 'a' });
     assert.equal((await publish(service, 'b', { subscriberId: id })).deliveries, 0);
   });
 
-  it('must be there to be addressed', async () => {
+  it('must exist to be addressed', async () => {
     await using service = await start();
     const { id } = await subscribe(service, 'http://127.0.0.1:9000/x');
     await service.call({ method: 'DELETE', path: `/subscriptions/${id}` });
@@ -274,7 +274,7 @@ describe('the payload', () => {
     });
   }
 
-  it('is checked for every callback that could hear it, each named', async () => {
+  it('is validated for every matching callback, and errors name the callback', async () => {
     await using service = await start();
     const { json } = await tryPublish(service, 'failed', { payload: '{}' });
     const said = JSON.stringify(json['errors']);
@@ -287,11 +287,12 @@ describe('the payload', () => {
     'big integers': '{"message":"m","n":12345678901234567890123,"f":1.0,"e":1E+2,"z":-0}',
     escapes: String.raw`{"message":"\u0041\/\b\f\n\r\t\"\\\u00e9\ud83d\ude00"}`,
     'a lone surrogate': String.raw`{"message":"\ud800"}`,
-    'keys that come twice': '{"message":"a","x":1,"x":2,"message":"b"}',
+    'duplicate keys': '{"message":"a","x":1,"x":2,"message":"b"}',
     'characters of all sizes': '{"message":"a é ☃ 😀 \u007f \u2028 \ufeff ﷽"}',
     'white space inside': '{ \t"message" :\r\n  "m" ,\n"list" : [ 1 , 2 ] }',
-    'keys that mean something elsewhere': '{"message":"m","__proto__":{"a":1},"constructor":null}',
-    'the text of a payload in it': String.raw`{"message":"{\"payload\":{}}","payload":{"payload":1}}`,
+    'keys with a special meaning in JavaScript':
+      '{"message":"m","__proto__":{"a":1},"constructor":null}',
+    'the text of a payload inside it': String.raw`{"message":"{\"payload\":{}}","payload":{"payload":1}}`,
     'a long text': JSON.stringify({ message: 'é'.repeat(200_000) }),
   };
   for (const [what, payload] of Object.entries(exact)) {
@@ -341,10 +342,10 @@ describe('the payload', () => {
   });
 });
 
-describe("a receiver's answer", () => {
+describe("a receiver's response", () => {
   for (const status of [200, 201, 202, 204, 206, 299]) {
     it(`of ${status} means delivered`, async () => {
-      await using service = await start(); // A second attempt would come in 5 s, after a failure.
+      await using service = await start(); // After a failure, a second attempt would come within 5 s.
       await using receiver = await receive(() => status);
       await subscribe(service, receiver.url);
       const { eventId } = await publish(service, 'a');
@@ -366,7 +367,7 @@ describe("a receiver's answer", () => {
   }
 
   for (const status of [300, 304, 400, 401, 404, 409, 429, 500, 503]) {
-    it(`of ${status} is a failure, to be tried again`, async () => {
+    it(`of ${status} is a failure that is retried`, async () => {
       await using service = await start({ env: patient });
       await using receiver = await receive(() => status);
       const { id } = await subscribe(service, receiver.url);
@@ -403,7 +404,7 @@ describe("a receiver's answer", () => {
 });
 
 describe('410 Gone', () => {
-  it('ends the subscription: no more callbacks, waiting ones are cancelled', async () => {
+  it('ends the subscription: no more callbacks, pending ones are cancelled', async () => {
     await using service = await start({ env: patient });
     await using receiver = await receive(() => 500);
     const { id } = await subscribe(service, receiver.url);
@@ -420,7 +421,7 @@ describe('410 Gone', () => {
     assert.deepEqual(eventsOf(receiver), ['first', 'second']);
   });
 
-  it('from one URL of three ends all three', async () => {
+  it('from one of three URLs ends the whole subscription', async () => {
     await using service = await start();
     await using receiver = await receive();
     await using leaver = await receive(() => 410);
@@ -436,7 +437,7 @@ describe('410 Gone', () => {
     assert.equal(receiver.requests.length, 0);
   });
 
-  it('ends no other subscription of the same URL', async () => {
+  it('does not end another subscription with the same URL', async () => {
     await using service = await start();
     await using receiver = await receive(() => 410);
     const one = await subscribe(service, receiver.url);
@@ -461,7 +462,7 @@ describe('unsubscribing', () => {
     }),
   };
   for (const [way, call] of Object.entries(ways)) {
-    it(`by ${way} cancels what waits and calls nobody any more`, async () => {
+    it(`by ${way} cancels pending deliveries and stops all callbacks`, async () => {
       await using service = await start({ env: patient });
       await using receiver = await receive(() => 500);
       const { id } = await subscribe(service, {
@@ -489,7 +490,7 @@ describe('unsubscribing', () => {
     });
   }
 
-  it('while a callback is under way starts no other attempt of it', async () => {
+  it('starts no further attempt of a callback in flight', async () => {
     await using service = await start({ env: brief });
     const answer = Promise.withResolvers<number>();
     await using receiver = await receive(async () => answer.promise);
@@ -504,7 +505,7 @@ describe('unsubscribing', () => {
     assert.equal(receiver.requests.length, 1);
   });
 
-  it('lets what is under way end, and starts nothing of what waits behind it', async () => {
+  it('lets callbacks in flight finish, and starts none of the pending ones', async () => {
     await using service = await start();
     const answer = Promise.withResolvers<number>();
     await using receiver = await receive(async () => answer.promise);
@@ -518,7 +519,7 @@ describe('unsubscribing', () => {
     assert.deepEqual(states, [...Array(22).fill('cancelled'), ...Array(8).fill('delivered')]);
   });
 
-  it('lets others hear on', async () => {
+  it('does not affect other subscriptions', async () => {
     await using service = await start();
     await using receiver = await receive();
     const { id } = await subscribe(service, receiver.url);
@@ -530,7 +531,7 @@ describe('unsubscribing', () => {
   });
 });
 
-describe('out of band', () => {
+describe('asynchronous delivery', () => {
   it('a publish is answered before a slow receiver has answered', async () => {
     await using service = await start();
     const answer = Promise.withResolvers<number>();
@@ -554,7 +555,7 @@ describe('out of band', () => {
     assert.equal(await stateOf(service, id), 'active');
     await publish(service, 'a');
     await silent.waitFor(1);
-    // Also while it leaves a callback unanswered.
+    // Even while it leaves a callback unanswered.
     await subscribe(service, { body: { successUrl: silent.url } });
     await subscribe(service, { callbackUrl: silent.url, event: 'b' });
     assert.equal(silent.requests.length, 1);
@@ -582,7 +583,7 @@ describe('out of band', () => {
 });
 
 describe('pausing', () => {
-  it('holds callbacks; resuming delivers them in the order of publishing', async () => {
+  it('holds callbacks back; a resume delivers them in the order of publishing', async () => {
     await using service = await start();
     const wave = Promise.withResolvers<number>();
     await using receiver = await receive(async () => wave.promise);
@@ -604,7 +605,7 @@ describe('pausing', () => {
       assert.deepEqual([state, attemptCount], ['due', 0]);
     }
     assert.equal((await patch(service, id, { state: 'active' })).status, 200);
-    // A lane starts with eight at once: the eight that were published first.
+    // A lane starts with eight in flight: the eight that were published first.
     await receiver.waitFor(8);
     assert.deepEqual(eventsOf(receiver), names.slice(0, 8).toSorted());
     wave.resolve(200);
@@ -619,7 +620,7 @@ describe('pausing', () => {
     assert.deepEqual(startedAt, startedAt.toSorted());
   });
 
-  it('starts nothing of what waits behind what is under way', async () => {
+  it('lets callbacks in flight finish, and starts none of the pending ones', async () => {
     await using service = await start();
     const answer = Promise.withResolvers<number>();
     await using receiver = await receive(async () => answer.promise);
@@ -633,7 +634,7 @@ describe('pausing', () => {
       async () => get<Page<unknown>>(service, delivered),
       ({ items }) => items.length === 8,
     );
-    // Had anything else been started, it would be there before this one.
+    // Any other callback would have arrived before this one.
     await using other = await receive();
     const fence = await subscribe(service, other.url);
     await publish(service, 'b', { subscriberId: fence.id });
@@ -644,7 +645,7 @@ describe('pausing', () => {
     assert.equal(receiver.requests.length, 20);
   });
 
-  it('counts no attempt, and a retry waits for the resume too', async () => {
+  it('uses up no attempt, and a retry waits for the resume, too', async () => {
     await using service = await start({ env: brief });
     const answer = Promise.withResolvers<number>();
     await using receiver = await receive(async () => answer.promise);
@@ -664,7 +665,7 @@ describe('pausing', () => {
 });
 
 describe('changing the target', () => {
-  it('moves new callbacks; attempts that were made stay on record', async () => {
+  it('moves new callbacks; earlier attempts stay on record', async () => {
     await using service = await start({ env: patient });
     await using before = await receive(() => 503);
     await using moved = await receive();
@@ -686,7 +687,7 @@ describe('changing the target', () => {
     assert.equal(before.requests.length, 1);
   });
 
-  it('moves what waits', async () => {
+  it('moves pending deliveries', async () => {
     await using service = await start();
     await using before = await receive();
     await using moved = await receive();
@@ -700,7 +701,7 @@ describe('changing the target', () => {
     assert.deepEqual([before.requests.length, moved.requests.length], [0, 1]);
   });
 
-  it('of one callback leaves the others where they are', async () => {
+  it('of one callback does not affect the others', async () => {
     await using service = await start();
     await using one = await receive();
     await using other = await receive();
@@ -769,7 +770,7 @@ describe('attempts', () => {
     assert.equal(receiver.requests.length, 3);
   });
 
-  it('wait as long as the receiver asks by Retry-After', async () => {
+  it('respect Retry-After', async () => {
     await using service = await start({ env: brief });
     await using receiver = await receive(() => ({
       status: 429,
@@ -783,7 +784,7 @@ describe('attempts', () => {
     assert.ok(waitMs >= 900_000 && waitMs < 930_000, String(waitMs));
   });
 
-  it('are recorded when nobody listens', async () => {
+  it('are recorded when the connection is refused', async () => {
     await using service = await start({ env: patient });
     const gone = await receive();
     await gone[Symbol.asyncDispose]();
@@ -798,14 +799,14 @@ describe('attempts', () => {
   });
 });
 
-describe('a delivery that is shown', () => {
+describe('GET /deliveries/{id}', () => {
   const long = 'é'.repeat(20_000);
   const answer = {
     headers: { 'x-trace': 'abc', 'set-cookie': 'session=secret', 'content-type': 'text/plain' },
     body: long,
   };
 
-  it('has the request and the response of its attempts', async () => {
+  it('shows the request and the response of each attempt', async () => {
     await using service = await start({ env: patient });
     await using receiver = await receive(() => ({ status: 500, ...answer, body: 'no disk' }));
     const { id: subscriberId } = await subscribe(service, `${receiver.url}?t=1`);
@@ -835,7 +836,7 @@ describe('a delivery that is shown', () => {
     assert.ok((attempt?.tookMs ?? -1) >= 0);
   });
 
-  it('has 16 KiB of a failure and says that there was more', async () => {
+  it('shows 16 KiB of a failure and marks it as cut', async () => {
     await using service = await start({ env: patient });
     await using receiver = await receive(() => ({ status: 500, ...answer }));
     await subscribe(service, receiver.url);
@@ -845,9 +846,9 @@ describe('a delivery that is shown', () => {
     assert.equal(attempts[0]?.response?.isCut, true);
   });
 
-  it('has 1 KiB of a success and says that there was more', async () => {
+  it('shows 1 KiB of a success and marks it as cut', async () => {
     await using service = await start();
-    const body = long.slice(0, 1_000); // Read whole, kept in part.
+    const body = long.slice(0, 1_000); // Short enough to be read completely, but only stored in part.
     await using receiver = await receive(() => ({ status: 200, ...answer, body }));
     await subscribe(service, receiver.url);
     const id = await onlyDelivery(service, await publish(service, 'a'));
@@ -858,7 +859,7 @@ describe('a delivery that is shown', () => {
 });
 
 describe('POST /subscriptions/{id}/ping', () => {
-  it('calls every callback of the subscription and nobody else', async () => {
+  it('calls every callback of the subscription and no other', async () => {
     await using service = await start();
     await using one = await receive();
     await using other = await receive();
@@ -881,7 +882,7 @@ describe('POST /subscriptions/{id}/ping', () => {
     assert.equal(stranger.requests.length, 0);
   });
 
-  it('is not sent to one that has ended', async () => {
+  it('is 404 for a subscription that has ended', async () => {
     await using service = await start();
     await using receiver = await receive();
     const { id } = await subscribe(service, receiver.url);
@@ -893,7 +894,7 @@ describe('POST /subscriptions/{id}/ping', () => {
 });
 
 describe('POST /deliveries/{id}/retry', () => {
-  it('of a dead one goes on with the same webhook-id and a schedule from the start', async () => {
+  it('of a dead delivery keeps the webhook-id and restarts the schedule', async () => {
     await using service = await start({ env: brief });
     await using receiver = await receive(() => 500);
     await subscribe(service, receiver.url);
@@ -916,7 +917,7 @@ describe('POST /deliveries/{id}/retry', () => {
     assert.deepEqual(all('ringback-attempt'), ['1', '2', '3', '4', '5']);
   });
 
-  it('of a delivered one is a new delivery with the same webhook-id', async () => {
+  it('of a successful delivery creates a new one with the same webhook-id', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, receiver.url);
@@ -936,7 +937,7 @@ describe('POST /deliveries/{id}/retry', () => {
     assert.equal((await deliveryOf(service, id)).state, 'delivered');
   });
 
-  it('of one that has not ended is refused', async () => {
+  it('of a pending delivery is refused', async () => {
     await using service = await start({ env: patient });
     await using receiver = await receive(() => 500);
     await subscribe(service, receiver.url);

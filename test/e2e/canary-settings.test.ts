@@ -1,11 +1,11 @@
-// Settings that hold a secret and are of no use: the complaint about one must not tell it.
+// Invalid settings that contain a secret: the error message must not show it.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { newFolder, runChild, type Env } from '../cli/ringback-process.ts';
 
-describe('serve with a setting that is of no use', () => {
-  it('says so, without the secret in it', async () => {
+describe('serve with an invalid setting', () => {
+  it('names the setting, but not the secret in it', async () => {
     const secret = `CANARY-${randomBytes(12).toString('hex')}`;
     const cases: readonly Env[] = [
       { DATABASE_URL: `postgres://user:${secret}@127.0.0.1:9/db` },

@@ -1,5 +1,5 @@
-// One scenario that uses every kind of secret and provokes every kind of failure; afterwards none of them
-// stands in logs, traces, metrics, errors or the database. test/canary.ts looks at all other tests.
+// One scenario that uses every kind of secret and provokes every kind of failure. Afterwards no secret may appear in logs,
+// traces, metrics, errors or the database. test/canary.ts covers all other tests.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -15,9 +15,9 @@ import { receive } from './receiver.ts';
 import { until } from './stage.ts';
 
 interface Secrets {
-  /** Of ours: they may be nowhere. */
+  /** Ringback's own secrets: they may appear nowhere. */
   ours: Map<string, string>;
-  /** Somebody's tokens in callback URLs: stored, since they are called, but told to nobody. */
+  /** Tokens in callback URLs: stored, because the URLs are called, but never shown. */
   stored: Map<string, string>;
 }
 
@@ -25,7 +25,7 @@ function canary(name: string): string {
   return `CANARY-${name}-${randomBytes(12).toString('hex')}`;
 }
 
-/** Of what a secret may look like: as it is, its bytes, and both as a dump of PostgreSQL shows bytes. */
+/** The forms of a secret to look for: as text, as its bytes, and both in hex, as PostgreSQL dumps bytes. */
 function looksOf(secret: string): Buffer[] {
   const bare = secret.replace(/^rbk_.{8}|^whs(?:ec|k)_/, '');
   const raw = Buffer.from(bare, 'base64');
@@ -47,13 +47,13 @@ function assertAbsent(
     for (const look of looksOf(secret)) {
       const at = bytes.indexOf(look);
       const around = bytes.subarray(Math.max(at - 300, 0), at + look.length).toString();
-      assert.ok(at < 0, `The ${name} stands in ${where}: …${around}`);
+      assert.ok(at < 0, `The ${name} appears in ${where}: …${around}`);
     }
   }
 }
 
 describe('after a scenario with every secret and every failure', () => {
-  it('none stands in the log, spans, metrics, errors or the SQLite file', async () => {
+  it('none appears in the log, spans, metrics, errors or the SQLite file', async () => {
     await using folder = await newFolder();
     const { secrets, told } = await play({ RINGBACK_DATA: folder.path });
     for (const [where, text] of told) {
@@ -64,14 +64,14 @@ describe('after a scenario with every secret and every failure', () => {
     assert.ok(files.length > 0, readdirSync(folder.path).join());
     const database = Buffer.concat(files.map((name) => readFileSync(join(folder.path, name))));
     assertAbsent(secrets.ours, 'the SQLite file', database);
-    // The look would find one: what must be stored is found.
+    // The search works: it finds the tokens that must be stored.
     assert.throws(() => assertAbsent(secrets.stored, 'the SQLite file', database), /stands in/);
   });
 
-  it('none stands in the log, spans, metrics, errors or a dump of PostgreSQL', async () => {
+  it('none appears in the log, spans, metrics, errors or a dump of PostgreSQL', async () => {
     await using database = await freshStoreDatabase();
     const url = new URL(database.url);
-    if (url.password === '') url.password = canary('database'); // The server trusts this machine.
+    if (url.password === '') url.password = canary('database'); // The server accepts any password from this machine.
     const { secrets, told } = await play({
       DATABASE_URL: url.href,
       RINGBACK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
@@ -100,7 +100,7 @@ async function dumpOf(database: Database): Promise<string> {
   return texts.join('\n');
 }
 
-/** What was told to anybody, by where; the service has ended. */
+/** Runs the scenario; returns all output of the service by kind, after it has ended. */
 async function play(store: Env): Promise<{ secrets: Secrets; told: Map<string, string> }> {
   await using collector = await collect();
   const first = canary('first-key').padEnd(40, 'x');
@@ -112,7 +112,7 @@ async function play(store: Env): Promise<{ secrets: Secrets; told: Map<string, s
       ['first key', first],
       ['key of the collector', collectorKey],
       ['token of the collector', collectorToken],
-      // A short one of a test server may be found anywhere.
+      // A short password of a test server could match by chance.
       ['password of the database', password.length < 16 ? canary('none') : password],
       ['encryption key', store['RINGBACK_ENCRYPTION_KEY'] ?? canary('none')],
     ]),
@@ -142,9 +142,9 @@ async function play(store: Env): Promise<{ secrets: Secrets; told: Map<string, s
   service.signal('SIGTERM');
   assert.equal(await service.ended, 0);
   const log = service.err();
-  assert.ok(log.split('\n').length > 40, 'much was logged');
-  assert.ok(collector.spans.length > 5, 'much was traced');
-  assert.ok(errors.length > 10, 'much went wrong');
+  assert.ok(log.split('\n').length > 40, 'enough was logged');
+  assert.ok(collector.spans.length > 5, 'enough was traced');
+  assert.ok(errors.length > 10, 'enough errors occurred');
   const told = new Map([
     ['the log', log],
     ['spans', collector.bodies()],
@@ -197,14 +197,14 @@ async function signIn(call: Send, { url }: Serving, { ours }: Secrets): Promise<
   await call({ path, key: null, headers });
 }
 
-/** To receivers of every kind, with tokens in their URLs. */
+/** Delivers to receivers of every kind, with tokens in their URLs. */
 async function deliver(call: Send, { ours, stored }: Secrets): Promise<void> {
   await using well = await receive();
   await using ill = await receive(() => ({ status: 500, body: 'no' }));
   await using gone = await receive(() => 410);
   await using secure = await receive(() => 200, makeCertificate('localhost'));
   const { url: refused, ...closing } = await receive();
-  await closing[Symbol.asyncDispose](); // Nobody listens there any more.
+  await closing[Symbol.asyncDispose](); // Its port now refuses connections.
   const answers: Answer[] = [];
   for (const [name, url] of Object.entries({
     well: well.url,
@@ -245,7 +245,7 @@ async function deliver(call: Send, { ours, stored }: Secrets): Promise<void> {
   );
 }
 
-/** People put tokens into the headers of their callbacks. */
+/** Sets callback headers with tokens, as users do. */
 async function setHeaders(call: Send, path: string, ours: Map<string, string>): Promise<void> {
   const token = canary('header');
   ours.set('header of a subscription', token);
@@ -255,7 +255,7 @@ async function setHeaders(call: Send, path: string, ours: Map<string, string>): 
   await call({ method: 'PATCH', path, body: { headers: { ...headers, host: token } } });
 }
 
-/** Secrets in every place of requests that are refused. */
+/** Sends requests that are refused, with secrets in every place. */
 async function failAtTheDoor(call: Send, { ours }: Secrets): Promise<void> {
   const wrong = canary('wrong').padEnd(40, 'x');
   ours.set('wrong key', wrong);

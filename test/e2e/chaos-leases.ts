@@ -1,11 +1,11 @@
-// Matches what came with the leases it came under, and explains every callback that came again by the fate
-// of the node that held it. What cannot be explained is a flaw.
+// Matches each callback with the lease that it was sent under, and explains every duplicate by the fate of the node that
+// held the lease. A duplicate without an explanation is a flaw.
 import { limits } from '../../src/core/limits/limits.ts';
 import type { Database } from '../postgres/database.ts';
 import type { Arrival, ChaosRecord } from './chaos-record.ts';
 
 export interface LeaseJudgement {
-  /** By cause. */
+  /** Number of duplicates by cause. */
   duplicates: Record<string, number>;
   flaws: string[];
 }
@@ -16,8 +16,8 @@ interface Lease {
 }
 
 /**
- * One lease, one callback: whoever sends a second one under it, or one under a lease that has ended,
- * was not fenced off. What came again after its receiver took it must have a reason.
+ * Each lease allows one callback: a second one, or one after the lease has ended, means that fencing failed. A
+ * duplicate of an accepted callback must have a cause.
  */
 export async function judgeLeases(
   database: Database,
@@ -50,7 +50,7 @@ export async function judgeLeases(
         continue;
       }
       if (lease === undefined) {
-        flaws.push(`${delivery} came at ${arrival.atMs} when nobody held it: ${printed(held)}`);
+        flaws.push(`${delivery} came at ${arrival.atMs} without a lease: ${printed(held)}`);
         continue;
       }
       const before = seen.get(lease);
@@ -61,7 +61,7 @@ export async function judgeLeases(
         const cause = taken.by.reply === 'cut' ? 'answer cut' : causeOf(taken.lease, fates);
         duplicates[cause] = (duplicates[cause] ?? 0) + 1;
         if (cause === 'nothing')
-          flaws.push(`${delivery} came again for no reason: ${printed(held)}`);
+          flaws.push(`${delivery} came again without a cause: ${printed(held)}`);
       }
       seen.set(lease, arrival);
       if (arrival.reply === 200 || arrival.reply === 'cut') taken = { by: arrival, lease };
@@ -78,7 +78,7 @@ function isFrozenBefore(
   return lease !== undefined && atMs < beforeMs && causeOf(lease, fates) === 'frozen';
 }
 
-/** The lease under which a callback came; undefined when that had ended before. */
+/** The lease that a callback was sent under; undefined if it had ended before. */
 function leaseAt(held: readonly Lease[], atMs: number, lagMs: number): number | undefined {
   const at = held.findLastIndex((one) => one.lease !== undefined && one.atMs <= atMs + clockMs);
   const next = held[at + 1];
@@ -86,7 +86,7 @@ function leaseAt(held: readonly Lease[], atMs: number, lagMs: number): number | 
   return isOver ? undefined : held[at]?.lease;
 }
 
-/** Two processes read one clock, and round. */
+/** Two processes read the same clock, and round. */
 const clockMs = 2;
 
 function printed(held: readonly Lease[]): string {
@@ -111,8 +111,8 @@ async function fatesOf(database: Database, record: ChaosRecord): Promise<Map<num
       const wasFrozen = record.freezes.some(
         ({ node, fromMs }) => node === name && isWithin(fromMs),
       );
-      // On a slow machine it may be back before anybody has declared it gone. It hears its alarms before
-      // it reads the answers that came meanwhile, so those attempts are over time, and are made again.
+      // On a slow machine a node may resume before another has declared it gone. Its timers fire before it reads the
+      // responses that came meanwhile, so those attempts time out and are repeated.
       const stoodLong = record.freezes.some(
         ({ node, fromMs, toMs }) =>
           node === name && isWithin(fromMs) && toMs - fromMs > limits.nodeFreshMs,

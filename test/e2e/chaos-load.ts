@@ -1,5 +1,5 @@
-// Who uses the cluster under faults: publishers who repeat until they are answered, and subscribers who
-// come, pause and go. What was asked and answered, and when, goes into the record.
+// The clients of the cluster under faults: publishers that repeat until they get a response, and subscribers that
+// subscribe, pause and unsubscribe. The record keeps all requests and responses with their times.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { caller, type Caller, type Slot } from './chaos-nodes.ts';
@@ -15,9 +15,9 @@ import {
 import { nowMs } from './event-loop-lag.ts';
 
 export interface Load extends AsyncDisposable {
-  /** Those that are there before the first event; resolves when they are. */
+  /** Creates the subscriptions that exist before the first event. */
   begin: () => Promise<void>;
-  /** Publishes, subscribes, pauses and unsubscribes; resolves when every call was answered. */
+  /** Publishes, subscribes, pauses and unsubscribes; resolves when every call has succeeded. */
   run: () => Promise<void>;
   planMs: () => number;
   phase: Phase;
@@ -113,7 +113,7 @@ export function createLoad(plan: Plan, slots: readonly Slot[], record: ChaosReco
     const mine =
       Math.floor(plan.events / publishers) + (publisher < plan.events % publishers ? 1 : 0);
     for (let done = 0; done < mine;) {
-      // Behind its time it hurries: what an outage held up comes at once.
+      // A publisher that is late does not wait, so that it catches up after an outage.
       await until((plan.loadMs * done) / mine);
       const size = random() < 0.05 ? Math.min(10, mine - done) : 1;
       const events = Array.from({ length: size }, (_, i) => ({
@@ -159,7 +159,7 @@ async function pause(
 ): Promise<void> {
   const path = `/subscriptions/${subscription.id}`;
   const set = async (state: string): Promise<{ askedMs: number; answeredMs: number }> => {
-    // 409: its receiver wanted no more meanwhile.
+    // 409: its receiver has responded with 410 meanwhile.
     return calls.insist({ method: 'PATCH', path, body: { state } }, [200, 409]);
   };
   const paused = await set('paused');
@@ -196,7 +196,7 @@ function subscribing(hears: Hears, url: string): { path: string; body?: object }
   }
 }
 
-/** Bytes that a parser and printer would change: order, big numbers, escapes, a key twice. */
+/** Bytes that parsing and printing would change: order, big numbers, escapes, a duplicate key. */
 function payloadOf(number: string): string {
   return `{ "z":9007199254740993,"message":"n\\u00famber ${number} ✓","a":1.0, "a":1e2 }`;
 }

@@ -1,5 +1,5 @@
-// The nodes of a cluster under faults, with somebody who starts them again, and a caller who goes to
-// another one when one does not answer. Every answer is held to the rules here, under all faults.
+// The nodes of a cluster under faults, with restarts, and a client that switches to another node when one does not
+// respond. Every response is checked here, whatever the fault.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Call } from '../api/harness.ts';
 import type { Env } from '../cli/ringback-process.ts';
@@ -9,7 +9,7 @@ import type { Random } from './chaos-plan.ts';
 import { startNode, type ClusterNode } from './cluster.ts';
 import { nowMs } from './event-loop-lag.ts';
 
-/** One node of the plan: the process that runs under its name now, if there is one. */
+/** One node of the plan, with the process that currently runs under its name, if any. */
 export class Slot implements AsyncDisposable {
   readonly name: string;
   readonly #url: string;
@@ -29,7 +29,7 @@ export class Slot implements AsyncDisposable {
     return this.#node;
   }
 
-  /** One process at a time, however many ask for it. */
+  /** Concurrent calls start only one process. */
   async start(): Promise<void> {
     this.#starting ??= this.#startNow().finally(() => {
       this.#starting = undefined;
@@ -37,7 +37,7 @@ export class Slot implements AsyncDisposable {
     return this.#starting;
   }
 
-  /** Tries again and again, as whatever looks after processes would: the database may be away. */
+  /** Retries like a process manager, because the database may be down. */
   async #startNow(): Promise<void> {
     while (this.#node === undefined) {
       const startMs = nowMs();
@@ -66,7 +66,7 @@ export class Slot implements AsyncDisposable {
     await node.ended;
   }
 
-  /** Nothing of it runs until the time is over; its sockets stay open. */
+  /** Stops the process for this time; its sockets stay open. */
   async freeze(forMs: number): Promise<void> {
     const node = this.#node;
     const freeze = { node: this.name, fromMs: nowMs(), toMs: Infinity };
@@ -85,11 +85,11 @@ export class Slot implements AsyncDisposable {
   }
 }
 
-/** Longer than the five seconds within which a node answers by itself. */
+/** Longer than the five seconds within which a node must respond. */
 const patienceMs = 6_500;
 
 export interface Caller {
-  /** Repeats the call, at any node, until it is answered with one of `expected`. */
+  /** Repeats the call, at any node, until it gets one of the expected statuses. */
   insist: (call: Call, expected: readonly number[]) => Promise<Insisted>;
 }
 
@@ -103,7 +103,7 @@ export function caller(
   slots: readonly Slot[],
   { record, random }: { record: ChaosRecord; random: Random },
 ): Caller {
-  /** Where this caller got no answer it does not ask again for a while. */
+  /** Nodes that did not respond are avoided for a while. */
   const avoidUntilMs = new Map<Slot, number>();
   const choose = (): Slot | undefined => {
     const fine = slots.filter((slot) => {
@@ -141,7 +141,7 @@ export function caller(
   };
 }
 
-/** Only one refusal is right: that the store cannot be reached, with a time to come again. */
+/** The only valid refusal is 503 with a Retry-After. */
 function noteRefusal(record: ChaosRecord, { method = 'GET', path }: Call, answer: Answer): void {
   record.unanswered.refused += 1;
   const isRight = answer.status === 503 && /^\d+$/.test(answer.headers.get('retry-after') ?? '');

@@ -1,13 +1,12 @@
-// Judges a cluster that went through faults, by what the outside saw and by what is in the database.
-// It explains every duplicate by the fate of the node that held the delivery; what it cannot explain is
-// a flaw.
+// Checks a cluster after faults, from what clients and receivers observed and from the database. It explains every
+// duplicate by the fate of the node that held the delivery; a duplicate without an explanation is a flaw.
 import type { Database, Row } from '../postgres/database.ts';
 import { judgeLeases } from './chaos-leases.ts';
 import type { Arrival, ChaosRecord, PublishedEvent, Subscription } from './chaos-record.ts';
 
 const never = '9007199254740991';
 
-/** Notes who holds a delivery from when to when, and any change of one that has ended. */
+/** Installs triggers that log the leases of deliveries, and any change of an ended delivery. */
 export async function install(database: Database): Promise<void> {
   await database.query(`
     create schema chaos;
@@ -36,7 +35,7 @@ export async function install(database: Database): Promise<void> {
       for each row execute function chaos.note_change();`);
 }
 
-/** What must hold at every instant; asked in one statement, which sees one instant. */
+/** Checks what must hold at every moment, in one statement, which sees a single snapshot. */
 export async function snapshotFlaws(database: Database): Promise<string[]> {
   const [row] = await database.query(`
     select
@@ -66,11 +65,12 @@ export async function snapshotFlaws(database: Database): Promise<string[]> {
     flaws.push(`the statistics count ${counted} events, there are ${events}`);
   }
   if (row?.['changed'] !== 0) flaws.push(`${String(row?.['changed'])} left a terminal state`);
-  if (row?.['closed'] !== '') flaws.push(`lanes ${String(row?.['closed'])} sleep, and some wait`);
+  if (row?.['closed'] !== '')
+    flaws.push(`lanes ${String(row?.['closed'])} sleep, but have pending deliveries`);
   return flaws;
 }
 
-/** How many deliveries have not ended, and a few of them, for a person. */
+/** The number of deliveries that have not ended, and a few of them for the error message. */
 export async function findPending(database: Database): Promise<{ count: number; some: Row[] }> {
   const [row] = await database.query('select count(*)::int as count from ringback.delivery_live');
   const some = await database.query(`
@@ -88,7 +88,7 @@ export interface Judgement {
   delivered: number;
   dead: number;
   cancelled: number;
-  /** Callbacks that came after one that its receiver had taken, by what became of the first. */
+  /** Duplicates of accepted callbacks, by cause. */
   duplicates: Record<string, number>;
 }
 
@@ -99,7 +99,7 @@ interface Ended {
   n: number;
   state: 'delivered' | 'dead' | 'cancelled';
   attempts: number;
-  /** Attempts on record with an answer. */
+  /** Recorded attempts with a response. */
   answered: number;
   subscription: string;
 }
@@ -148,7 +148,7 @@ async function readEnded(database: Database): Promise<Ended[]> {
   }));
 }
 
-/** Every event that was answered is there, once, with all its deliveries; and no other. */
+/** Every acknowledged event exists once, with all its deliveries, and there are no others. */
 async function judgeRows(
   database: Database,
   ended: readonly Ended[],
@@ -160,13 +160,15 @@ async function judgeRows(
   const rows = await database.query('select id, name, deliveries from ringback.event');
   const kept = new Map(rows.map((row) => [`evt_${String(row['id'])}`, row]));
   const published = new Map(events.map((event) => [event.id, event]));
-  if (published.size !== events.length) flaws.push('two requests were answered with one event');
-  for (const { id } of events) if (!kept.has(id)) flaws.push(`${id} was answered and is lost`);
+  if (published.size !== events.length)
+    flaws.push('two requests were answered with the same event');
+  for (const { id } of events) if (!kept.has(id)) flaws.push(`${id} was acknowledged and is lost`);
   const made = Map.groupBy(ended, ({ event }) => event);
   for (const [id, row] of kept) {
     const event = published.get(id);
-    if (event === undefined) flaws.push(`${id} was kept, and no answer says so`);
-    else if (event.name !== row['name']) flaws.push(`${id} has another name than it was given`);
+    if (event === undefined) flaws.push(`${id} is stored, but was never acknowledged`);
+    else if (event.name !== row['name'])
+      flaws.push(`${id} has another name than the one published`);
     const numbers = (made.get(id) ?? []).map(({ n }) => n).sort((a, b) => a - b);
     if (numbers.length !== row['deliveries'] || numbers.some((n, at) => n !== at)) {
       flaws.push(`${id} has ${String(row['deliveries'])} deliveries; there are ${numbers.join()}`);
@@ -175,7 +177,7 @@ async function judgeRows(
   const states = await database.query('select id, state from ringback.subscription');
   const stateOf = new Map(states.map((row) => [`sub_${String(row['id'])}`, row['state']]));
   if (stateOf.size !== subscriptions.length)
-    flaws.push('there are more subscriptions than asked for');
+    flaws.push('there are more subscriptions than requested');
   for (const one of subscriptions) {
     const expected = one.endAnsweredMs !== undefined || one.saidGone ? 'ended' : 'active';
     const found = stateOf.get(one.id);
@@ -184,7 +186,7 @@ async function judgeRows(
   return flaws;
 }
 
-/** Who was there before the publish and after it gets it; who came later or left before, does not. */
+/** A subscription that existed throughout the publish gets the event; one that began later or ended before does not. */
 function judgePromised(ended: readonly Ended[], { events, subscriptions }: ChaosRecord): string[] {
   const made = Map.groupBy(ended, ({ event, subscription }) => `${event} ${subscription}`);
   const flaws: string[] = [];
@@ -218,10 +220,10 @@ function isHeard(name: string, { hears }: Subscription): boolean {
   }
 }
 
-/** Attempts of a delivery: as many as `RINGBACK_RETRY` has waits, and one. */
+/** Attempts per delivery: one more than the retries in `RINGBACK_RETRY`. */
 export const attemptsMax = 9;
 
-/** How each delivery ended, against what its receiver did. */
+/** Compares the end state of each delivery with the responses of its receiver. */
 function judgeEnds(
   ended: readonly Ended[],
   arrivals: ReadonlyMap<string, readonly Arrival[]>,
@@ -230,22 +232,24 @@ function judgeEnds(
   const byId = new Map(subscriptions.map((one) => [one.id, one]));
   const flaws: string[] = [];
   const known = new Set(ended.map(({ id }) => id));
-  for (const id of arrivals.keys()) if (!known.has(id)) flaws.push(`${id} came, and is not kept`);
+  for (const id of arrivals.keys()) if (!known.has(id)) flaws.push(`${id} came, but is not stored`);
   for (const { id, state, attempts, answered, subscription } of ended) {
     const came = arrivals.get(id) ?? [];
     const taken = came.filter(({ reply }) => reply === 200).length;
     const refused = came.filter(({ reply }) => reply !== 200).length;
     const owner = byId.get(subscription);
-    if (state === 'delivered' && taken === 0) flaws.push(`${id} is delivered, but to nobody`);
+    if (state === 'delivered' && taken === 0)
+      flaws.push(`${id} is delivered, but no receiver accepted it`);
     if (state === 'cancelled' && owner?.endAskedMs === undefined) {
-      flaws.push(`${id} is cancelled, and nobody has unsubscribed`);
+      flaws.push(`${id} is cancelled, but its subscription has not ended`);
     }
     if (state === 'dead' && (attempts !== attemptsMax || refused < attemptsMax)) {
       flaws.push(`${id} is dead after ${attempts} attempts, ${refused} of them refused`);
     }
-    // More may have come than are on record, when a node died; never fewer. One that had no answer may
-    // never have come: a node that stood still while it connected has run out of time when it wakes.
-    if (came.length < answered) flaws.push(`${id} has ${answered} answers, ${came.length} came`);
+    // If a node died, more requests may have come than are on record, but never fewer. A request without a response
+    // may not have come: a node that was frozen while connecting times out when it resumes.
+    if (came.length < answered)
+      flaws.push(`${id} has ${answered} responses on record, but ${came.length} requests came`);
   }
   return flaws;
 }
@@ -257,7 +261,7 @@ function judgeBytes({ arrivals, events }: ChaosRecord): string[] {
     .map(({ eventId, delivery }) => `${delivery} came with other bytes than ${eventId} has`);
 }
 
-/** From one second after the answer on, nothing starts; whatever stood still must know it too. */
+/** From one second after the response on, no attempt may start, not even on a node that was frozen. */
 const obeyMs = 1_000;
 
 function judgeSilences(record: ChaosRecord): string[] {

@@ -1,12 +1,12 @@
-// What happens to a cluster and when, decided by a seed before anything starts: the same seed gives the
-// same faults, the same subscriptions and the same events, though never quite the same run.
+// The plan of a chaos run, drawn from a seed in advance: the same seed gives the same faults, subscriptions and events,
+// though not exactly the same run.
 import { virtualWorld } from '../engine/virtual-world.ts';
 
 export type Fault =
   | { kind: 'kill'; node: number; atMs: number; downMs: number }
-  /** SIGSTOP: for longer than a lease and a rescue together, or for some seconds only. */
+  /** SIGSTOP, for longer than a lease plus its recovery, or only for some seconds. */
   | { kind: 'freeze'; node: number; atMs: number; forMs: number }
-  /** Every process of PostgreSQL is killed, and it is started again. */
+  /** All processes of PostgreSQL are killed, and the server is restarted. */
   | { kind: 'outage'; atMs: number; forMs: number };
 
 export type Hears =
@@ -14,22 +14,22 @@ export type Hears =
   | { variant: 'query'; event: string }
   | { variant: 'multi' };
 
-/** How a receiver answers. */
+/** The behaviour of a receiver. */
 export type Manner =
   | { kind: 'fast' }
   | { kind: 'slow' }
-  /** So slow that a node has more for it than connections: many wait between lease and wire. */
+  /** So slow that a node leases more deliveries for it than it has connections. */
   | { kind: 'stuck' }
-  /** Fails one time in five, and always between these times, which breaks its lane. */
+  /** Fails every fifth time, and always between these times, which opens its circuit breaker. */
   | { kind: 'flaky'; fromMs: number; toMs: number }
-  /** Some events it never takes. */
+  /** Always rejects some events. */
   | { kind: 'poisoned' }
-  /** Now and then it takes a callback and cuts the connection instead of answering. */
+  /** Sometimes accepts a callback but cuts the connection instead of responding. */
   | { kind: 'cutting' }
-  /** Wants no more from this time on. */
+  /** Responds with 410 from this time on. */
   | { kind: 'gone'; fromMs: number };
 
-/** A subscription from its beginning to its end; without an end it stays. */
+/** The course of one subscription; without `unsubscribeMs` it does not end. */
 export interface Life {
   hears: Hears;
   manner: Manner;
@@ -42,7 +42,7 @@ export interface Plan {
   seed: number;
   events: number;
   nodes: number;
-  /** How long events are published; all times count from its beginning. */
+  /** How long events are published; all times are relative to its start. */
   loadMs: number;
   faults: readonly Fault[];
   lives: readonly Life[];
@@ -59,7 +59,7 @@ export const names = [
 
 export type Random = () => number;
 
-/** Chance of its own for each purpose, so that one that is asked more often changes no other. */
+/** A separate generator for each purpose, so that more draws for one do not affect the others. */
 export function randomOf(seed: number, purpose: number): Random {
   const world = virtualWorld({ seed: seed * 7919 + purpose });
   return () => world.random();
@@ -67,10 +67,10 @@ export function randomOf(seed: number, purpose: number): Random {
 
 const nodes = 3;
 const eventsPerRound = 5_000;
-/** A lease is 30 s and its rescue comes at most 5 s later; so a round has time for one freeze. */
+/** A lease lasts 30 s and is recovered at most 5 s later, so a round has time for one freeze. */
 const roundMs = 40_000;
 const frozenMs = 37_000;
-/** What is killed later would have to be waited for: its leases last another 36 s. */
+/** No later kills, because their leases would last for another 36 s. */
 const lastKillMs = 26_000;
 
 export function planOf(seed: number, events: number): Plan {
@@ -90,10 +90,10 @@ function faultsOf(startMs: number, random: Random): Fault[] {
   const others = Array.from({ length: nodes }, (_, node) => node).filter((one) => one !== frozen);
   const faults: Fault[] = [
     { kind: 'freeze', node: frozen, atMs: startMs + 500 + random() * 1_500, forMs: frozenMs },
-    // Sometimes longer than a commit of unknown outcome is asked about, sometimes shorter.
+    // Sometimes longer than nodes query the status of an uncertain commit, sometimes shorter.
     { kind: 'outage', atMs: startMs + 8_000 + random() * 14_000, forMs: 1_000 + random() * 7_000 },
   ];
-  // A node that stood still knows nothing of what was answered meanwhile, and still holds its leases.
+  // A node that was frozen for a short time still holds its leases, but has missed all changes meanwhile.
   const dozing = others[Math.floor(random() * others.length)] ?? 0;
   const dozeMs = { atMs: startMs + 10_000 + random() * 14_000, forMs: 2_000 + random() * 3_000 };
   faults.push({ kind: 'freeze', node: dozing, ...dozeMs });
@@ -104,7 +104,7 @@ function faultsOf(startMs: number, random: Random): Fault[] {
   return faults;
 }
 
-/** Those that are there from the beginning and stay, one of each manner. */
+/** Subscriptions that exist throughout the run, one for each behaviour. */
 function permanent(): Life[] {
   const stays = { fromMs: -Infinity, pause: undefined, unsubscribeMs: undefined };
   return [

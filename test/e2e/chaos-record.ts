@@ -1,5 +1,5 @@
-// What the outside saw of a cluster under faults: every callback that came to a receiver, every answer
-// to a caller, every fault and when it was. It only notes; the oracle judges.
+// Records a chaos run from outside: callbacks at receivers, responses to clients, and faults, with their times. The
+// oracle checks the record.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Hears, Manner, Random } from './chaos-plan.ts';
 import { Lag, nowMs, type Absence } from './event-loop-lag.ts';
 
-/** One callback, as its receiver saw it. Times are the wall clock's, which the database shares. */
+/** One callback at its receiver. Times are wall-clock times, which the database shares. */
 export interface Arrival {
   /** `dlv_…` */
   delivery: string;
@@ -18,21 +18,21 @@ export interface Arrival {
   /** SHA-256 of the body. */
   print: string;
   atMs: number;
-  /** `cut`: taken, but the answer was never sent. `undefined`: not answered (yet). */
+  /** `cut`: accepted, but without a response. Undefined: no response (yet). */
   reply: number | 'cut' | undefined;
 }
 
 export interface Subscription {
   id: string;
   hears: Hears;
-  /** When the call was first made, and when it was answered. */
+  /** When the call was first made, and when it succeeded. */
   askedMs: number;
   answeredMs: number;
-  /** When its end was first asked for, or its receiver first said 410; and when that was answered. */
+  /** When its end was first requested or its receiver first responded with 410, and when the request succeeded. */
   endAskedMs: number | undefined;
   endAnsweredMs: number | undefined;
   saidGone: boolean;
-  /** Between an answer to a pause and the call that resumed it. */
+  /** From the response to a pause until the call that resumed it. */
   pauses: { answeredMs: number; resumeAskedMs: number }[];
 }
 
@@ -49,10 +49,10 @@ export class ChaosRecord {
   readonly arrivals: Arrival[] = [];
   readonly subscriptions: Subscription[] = [];
   readonly events: PublishedEvent[] = [];
-  /** What must not be, as soon as it is seen. */
+  /** Violations found so far. */
   readonly flaws: string[] = [];
   readonly outages: Absence[] = [];
-  /** By the name of the node. */
+  /** Kills by name of the node. */
   readonly kills: { node: string; atMs: number }[] = [];
   readonly freezes: ({ node: string } & Absence)[] = [];
   readonly unanswered = { refused: 0, lost: 0 };
@@ -60,12 +60,12 @@ export class ChaosRecord {
   loadEndedMs = Infinity;
   readonly #lag = new Lag();
 
-  /** How much later than it was this process may have noted something that it noted then. */
+  /** How late this process may have been when it recorded something at that time. */
   lagAt(atMs: number): number {
     return this.#lag.at(atMs);
   }
 
-  /** The longest time in which no receiver heard anything while events were published. */
+  /** The longest time without a callback at any receiver while events were published. */
   longestGapMs(): number {
     const all = this.arrivals.map(({ atMs }) => atMs);
     const times = all.filter((atMs) => atMs <= this.loadEndedMs).sort((a, b) => a - b);
@@ -92,12 +92,12 @@ export interface ReceiverDeps {
   random: Random;
   /** Time of the plan. */
   planMs: () => number;
-  /** When it heals nothing fails any more; those that want no more still do not. */
+  /** In `heal`, receivers no longer fail, except that gone ones stay gone. */
   phase: () => Phase;
   onGone: () => void;
 }
 
-/** A receiver of its own port, since connections to one origin are limited. */
+/** A receiver on its own port, since connections per origin are limited. */
 export async function chaosReceiver(manner: Manner, deps: ReceiverDeps): Promise<ChaosReceiver> {
   const { record, onGone } = deps;
   const server = createServer((request, response) => {
@@ -121,9 +121,9 @@ export async function chaosReceiver(manner: Manner, deps: ReceiverDeps): Promise
       if (reply === 'cut') response.destroy();
       else response.writeHead(reply, reply === 503 ? { 'retry-after': '1' } : {}).end();
     };
-    take().catch(() => response.destroy()); // The node was killed while it sent.
+    take().catch(() => response.destroy()); // The node was killed while sending.
   });
-  // Longer than a node keeps an idle connection: a close of ours never meets a request of its.
+  // Longer than a node keeps an idle connection, so that a close here never crosses a request.
   server.keepAliveTimeout = 30_000;
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -167,7 +167,7 @@ async function replyOf(
   }
 }
 
-/** One in about forty, by its bytes, so that every attempt is answered alike. */
+/** About one in forty, depending on the bytes, so that every attempt gets the same response. */
 function isPoison(print: string): boolean {
   return Number.parseInt(print.slice(0, 4), 16) % 40 === 0;
 }

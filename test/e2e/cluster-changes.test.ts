@@ -20,19 +20,19 @@ import {
 } from './stage.ts';
 
 /**
- * Node B obeys what was answered at node A within this time. It is promised by the clock, so it is
- * measured by the clock, less what this process itself was late.
+ * Node B must obey a change within this time of node A's response. The guarantee is a time, so it is measured with the
+ * clock, minus the lag of this process.
  */
 const obeyMs = 1_000;
-/** What B may be late on its way to the wire when it shares its core with others. */
+/** How late B may send when it shares its core with other processes. */
 const slackMs = 500;
-/** How much is published each time: more than B sends meanwhile, so that it is busy all the time. */
+/** Events published each time: more than B can send meanwhile, so that it stays busy. */
 const backlog = 400;
 const receiverMs = 20;
 
 /**
- * To one origin. With the 128 of the product it takes a while until more are leased than have a connection, and by then
- * a node on a busy machine holds back what goes to receivers that hang.
+ * Per origin. With the product's 128, it takes a while until more deliveries are leased than have a connection, and by
+ * then a node on a busy machine limits deliveries to hanging receivers.
  */
 const connectionsMax = 8;
 const fewConnections = changedSource([
@@ -49,7 +49,7 @@ interface Came {
 }
 
 interface Stage extends AsyncDisposable {
-  /** Serves requests and sends nothing. */
+  /** Serves the API and delivers nothing. */
   a: ClusterNode;
   b: ClusterNode;
   lag: Lag;
@@ -58,7 +58,7 @@ interface Stage extends AsyncDisposable {
 async function setUp(more: Env = {}): Promise<Stage> {
   await using cleanup = new AsyncDisposableStack();
   const database = cleanup.use(await freshDatabase());
-  // The longest timeout: a receiver here holds requests until the test has done what is to happen meanwhile.
+  // The longest timeout, because receivers here hold requests for as long as the test needs.
   const env = { RINGBACK_TIMEOUT: '60s', ...more };
   const nodes = await startNodes(database.url, { a: 'api', b: 'all' }, env);
   const [a, b] = nodes.map((node) => cleanup.use(node));
@@ -74,7 +74,7 @@ interface Busy extends AsyncDisposable {
   came: Came[];
 }
 
-/** A receiver whom B is sending a long backlog of events of this name. */
+/** Creates a receiver for which B has a long backlog of events with this name. */
 async function keepBusy({ a, b }: Stage, event: string): Promise<Busy> {
   const came: Came[] = [];
   const receiver = await receive(async (request) => {
@@ -101,7 +101,7 @@ async function keepBusy({ a, b }: Stage, event: string): Promise<Busy> {
   };
 }
 
-/** Makes the change and gives when it was answered; B was still at work then. */
+/** Makes the change and returns the time of the response, at which B must still be sending. */
 async function change(
   { came }: Busy,
   act: () => Promise<{ status: number; text: string }>,
@@ -114,17 +114,17 @@ async function change(
   return answeredMs;
 }
 
-/** What came too late to be excused. */
+/** Callbacks that came too late. */
 function late({ lag }: Stage, came: readonly Came[], answeredMs: number): Came[] {
   return came.filter(({ atMs }) => atMs - lag.at(atMs) > answeredMs + obeyMs + slackMs);
 }
 
-describe('a change that was answered at another node', () => {
+describe('a change made at another node', () => {
   let stage: Stage;
   let expiring = '';
   before(async () => {
     stage = await setUp();
-    // Its time is over when the last test asks for it.
+    // It has expired when the last test checks it.
     const body = { 'x-ringback': { expiresAt: new Date(Date.now() + 10_000).toISOString() } };
     const path = '/subscribe?callbackUrl=http%3A%2F%2F127.0.0.1%3A9000%2F&event=never';
     const answer = await stage.a.call({ method: 'POST', path, body });
@@ -142,13 +142,13 @@ describe('a change that was answered at another node', () => {
     assert.ok(busy.came.length < 2 * backlog, 'the rest was cancelled');
   });
 
-  it('pauses a subscription within a second, and lets it go on', async () => {
+  it('pauses a subscription within a second, and resumes it', async () => {
     await using busy = await keepBusy(stage, 'paused');
     const { id } = busy.subscribed;
     const answeredMs = await change(busy, async () => patch(stage.a, id, { state: 'paused' }));
     await wait(3 * obeyMs);
     assert.deepEqual(late(stage, busy.came, answeredMs), []);
-    assert.ok(busy.came.length < 2 * backlog, 'the rest waits');
+    assert.ok(busy.came.length < 2 * backlog, 'the rest is pending');
     assert.equal((await patch(stage.a, id, { state: 'active' })).status, 200);
     await busy.receiver.waitFor(2 * backlog);
     const ids = busy.came.map(({ request }) => header(request, 'ringback-delivery'));
@@ -182,7 +182,7 @@ describe('a change that was answered at another node', () => {
     });
     await busy.receiver.waitFor(2 * backlog);
     await wait(obeyMs + 2 * slackMs);
-    await publish(stage.b, 'signed'); // B may have had time to send all before that.
+    await publish(stage.b, 'signed'); // B may have sent everything before the change took effect.
     await busy.receiver.waitFor(2 * backlog + 1);
     const last = busy.came.slice(-1);
     const signed = [...late(stage, busy.came, answeredMs), ...last];
@@ -202,7 +202,7 @@ describe('a change that was answered at another node', () => {
     const key = String(made.json['key']);
     const ask = async (): Promise<number> =>
       (await stage.b.call({ path: '/subscriptions?limit=1', key })).status;
-    assert.equal(await ask(), 200, 'B believes it, and remembers it');
+    assert.equal(await ask(), 200, 'B accepts and caches it');
     const path = `/keys/${String(made.json['id'])}`;
     const revoked = await stage.a.call({ method: 'DELETE', path });
     assert.equal(revoked.status, 204, revoked.text);
@@ -212,16 +212,16 @@ describe('a change that was answered at another node', () => {
       const status = await ask();
       if (status === 401) break;
       assert.equal(status, 200);
-      // Asked later than this, it must be refused: B was asked, whenever it has answered.
+      // A request sent after this time must be refused, however late its response comes.
       assert.ok(
         askedMs <= answeredMs + obeyMs + slackMs,
-        `B believed it ${askedMs - answeredMs} ms later`,
+        `B still accepted it after ${askedMs - answeredMs} ms`,
       );
     }
     assert.equal(await ask(), 401);
   });
 
-  it('holds for a node that stood still, and for what it had on its way to the wire', async () => {
+  it('is obeyed by a node that was frozen, even for deliveries that waited for a connection', async () => {
     await using own = await setUp(fewConnections);
     const { a, b } = own;
     const open = Promise.withResolvers<200>();
@@ -235,7 +235,7 @@ describe('a change that was answered at another node', () => {
     const path = '/events/batch';
     const published = await a.call({ method: 'POST', path, body: { events } });
     assert.equal(published.status, 202, published.text);
-    // More are leased and wait for a connection.
+    // More deliveries are leased, but wait for a connection.
     await receiver.waitFor(connectionsMax);
     await until(
       async () => get<Page<DeliveryView>>(a, '/deliveries?state=running&limit=500'),
@@ -249,7 +249,7 @@ describe('a change that was answered at another node', () => {
       });
       await Promise.all(ended);
       open.resolve(200);
-      await wait(obeyMs); // It is the time that is promised: whoever wakes up later must know.
+      await wait(obeyMs); // After this time, even a node that resumes must obey.
     } finally {
       b.signal('SIGCONT');
     }
@@ -263,7 +263,7 @@ describe('a change that was answered at another node', () => {
     assert.equal(delivered.length, connectionsMax, 'all others are cancelled');
   });
 
-  it('is ended by another node at its time where the one that made it ends nothing', async () => {
+  it('of an expiry made at an API node is carried out by another node', async () => {
     const path = `/subscriptions/${expiring}`;
     const ended = await until(
       async () => get<{ state: string; endedAt?: string; expiresAt: string }>(stage.a, path),
@@ -272,7 +272,7 @@ describe('a change that was answered at another node', () => {
     assert.ok((ended.endedAt ?? '') >= ended.expiresAt, 'by the clock of the database');
   });
 
-  it('knows the repetition of a subscribe whose answer was lost elsewhere', async () => {
+  it('is recognised when a subscribe is repeated at another node', async () => {
     await using receiver = await receive();
     const query = new URLSearchParams({ callbackUrl: receiver.url, event: 'order.created' });
     const call = {

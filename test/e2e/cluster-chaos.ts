@@ -1,5 +1,5 @@
-// Three nodes over one PostgreSQL under full load, while nodes are killed and frozen and the database is
-// killed, at moments that a seed decides; and then, when all is well again, whether every promise held.
+// Three nodes on one PostgreSQL under full load, while nodes are killed and frozen and the database is killed, at times
+// drawn from a seed. After everything has recovered, all guarantees are checked.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Database } from '../postgres/database.ts';
@@ -24,14 +24,14 @@ export interface ChaosReport {
   kills: number;
   freezes: number;
   outages: number;
-  /** Calls that were answered with 503, and calls that were not answered. */
+  /** Calls that got 503, and calls without a response. */
   refused: number;
   lost: number;
   slowestAnswerMs: number;
   longestGapMs: number;
 }
 
-/** Throws when a promise is broken; the message holds the seed. */
+/** Throws if a guarantee was broken; the message contains the seed. */
 export async function chaos(seed: number, events: number): Promise<ChaosReport> {
   const plan = planOf(seed, events);
   const record = new ChaosRecord();
@@ -94,13 +94,13 @@ async function setUp(plan: Plan, record: ChaosRecord): Promise<Stage> {
   const own = cleanup.use(await ownDatabase());
   const env = {
     RINGBACK_RETRY: Array.from({ length: attemptsMax - 1 }, () => '1s').join(','),
-    // The longest: what a receiver of ours on a busy machine answers too late comes again, for no reason that is kept.
+    // The longest: if a receiver responded too late on a busy machine, a duplicate would come without a recorded cause.
     RINGBACK_TIMEOUT: '60s',
   };
   const slots = Array.from({ length: plan.nodes }, (_, at) =>
     cleanup.use(new Slot(`node-${at}`, { url: own.url, record, env })),
   );
-  await slots[0]?.start(); // It brings the schema up.
+  await slots[0]?.start(); // It migrates the schema.
   await Promise.all(slots.map(async (slot) => slot.start()));
   await install(own.database);
   const load = cleanup.use(createLoad(plan, slots, record));
@@ -133,12 +133,12 @@ async function inflict({ own, slots, load, record }: Stage, fault: Fault): Promi
   }
 }
 
-/** Looks at the database every second: nothing may be forgotten or undone in between. */
+/** Checks the database every second: the counts must agree at every moment. */
 function watch(database: Database, record: ChaosRecord): { end: () => Promise<void> } {
   const over = new AbortController();
   const look = async (): Promise<void> => {
     while (!over.signal.aborted) {
-      const flaws = await snapshotFlaws(database).catch(() => []); // It is away just now.
+      const flaws = await snapshotFlaws(database).catch(() => []); // The database is down at the moment.
       record.flaws.push(...flaws);
       await wait(1_000, undefined, { signal: over.signal }).catch(() => undefined);
     }
@@ -153,8 +153,8 @@ function watch(database: Database, record: ChaosRecord): { end: () => Promise<vo
 }
 
 /**
- * Every node is well again by itself. A call that was lost in a frozen node may have been carried out
- * late: a pause among them is taken back.
+ * Waits until every node has recovered by itself. A call that was lost in a frozen node may have been executed late, so
+ * all subscriptions are resumed.
  */
 async function heal({ load, record, slots }: Stage): Promise<void> {
   load.phase = 'heal';
@@ -171,7 +171,7 @@ async function heal({ load, record, slots }: Stage): Promise<void> {
   }
 }
 
-/** Two leases, a broken lane that waits for its probe, and the backlog. */
+/** Enough for two leases, a lane that waits for its probe, and the backlog. */
 const drainMs = 100_000;
 
 async function drained(database: Database): Promise<void> {
@@ -184,7 +184,7 @@ async function drained(database: Database): Promise<void> {
   }
 }
 
-/** The only way out of a terminal state: each dead one is sent again, and now it is taken. */
+/** A retry by hand is the only way out of an end state: every dead delivery is retried, and now succeeds. */
 async function retryDead({ own, load }: Stage): Promise<void> {
   const dead = 'select event, n from ringback.delivery_done where state = 2 order by event, n';
   const rows = await own.database.query(dead);
@@ -193,11 +193,7 @@ async function retryDead({ own, load }: Stage): Promise<void> {
     await load.caller.insist({ method: 'POST', path }, [202]);
   }
   await drained(own.database);
-  assert.deepEqual(
-    await own.database.query(dead),
-    [],
-    'a dead one that is sent again is delivered',
-  );
+  assert.deepEqual(await own.database.query(dead), [], 'a retried dead delivery is delivered');
   const changed = await own.database.query('select event, n from chaos.changed order by event, n');
   assert.deepEqual(changed, rows, 'nothing but an explicit retry leaves a terminal state');
 }

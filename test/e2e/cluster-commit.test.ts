@@ -6,9 +6,9 @@ import { startPostgres } from '../postgres/server.ts';
 import { startNode } from './cluster.ts';
 import { receive } from './receiver.ts';
 
-describe('a commit that a crash of the database undid', () => {
-  it('is not taken for done, though its number was given to another transaction', async () => {
-    // Nothing is written down before a commit asks for it: so the crash undoes all of it.
+describe('a commit that was lost in a crash of the database', () => {
+  it('is not reported as done, although another transaction reuses its transaction id', async () => {
+    // The WAL is not written before a commit, so the crash undoes the whole transaction.
     const settings = { wal_writer_delay: '10s', autovacuum: 'off' };
     await using postgres = await startPostgres({ settings });
     const url = await postgres.createDatabase('ringback');

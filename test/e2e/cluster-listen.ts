@@ -1,4 +1,4 @@
-// A worker whose LISTEN connection is a black hole: it stays open, and nothing ever comes on it.
+// A worker whose LISTEN connection is a black hole: it stays open, but no notification arrives.
 import { never } from '../../src/core/domain/lane.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startProxy, type Passing } from '../postgres/proxy.ts';
@@ -8,7 +8,7 @@ import { header, receive } from './receiver.ts';
 import { publish, subscribe, until } from './stage.ts';
 
 export interface Unheard {
-  /** From the answer at one node to the callback from the other, less what this process was late. Sorted. */
+  /** Sorted times from the response at one node to the callback from the other, minus the lag of this process. */
   tookMs: number[];
   /** What the worker logged. */
   logged: string;
@@ -32,7 +32,7 @@ export async function hearNothing(events: number): Promise<Unheard> {
   await subscribe(api, receiver.url);
   const tookMs: number[] = [];
   for (let i = 1; i <= events; i += 1) {
-    // A lane that was busy a moment ago is looked at again in any case; so it must be at rest.
+    // The worker checks a recently busy lane again anyway, so wait until the lane is idle.
     await until(
       async () => database.query(`select no from ringback.lane where ready_ms < ${never}`),
       (ready) => ready.length === 0,
@@ -45,7 +45,7 @@ export async function hearNothing(events: number): Promise<Unheard> {
   return { tookMs: tookMs.toSorted((a, b) => a - b).map(Math.round), logged: worker.err() };
 }
 
-/** Right after the server has said that it listens, and is ready for the next statement. */
+/** Matches the ReadyForQuery that follows the confirmation of LISTEN. */
 function listensNow(): (message: Passing) => boolean {
   let listening: number | undefined;
   return ({ side, tag, type, connection }) => {

@@ -1,5 +1,5 @@
-// A cluster whose database is away for a while, killed or frozen: what it answers meanwhile, and that
-// it heals by itself. The times are promises to people, so the wall clock is what is measured here.
+// A cluster whose database is killed or frozen for a while: checks its responses meanwhile, and that it recovers by
+// itself. The guarantees are times, so they are measured with the wall clock.
 import assert from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from '../api/harness.ts';
@@ -9,8 +9,8 @@ import { subscribe } from './stage.ts';
 import { inTime } from './awaitable-count.ts';
 
 /**
- * A publish is answered within this, whatever the database does, and deliveries flow again. Both are promised within
- * 5 s, which is what the proof holds the report to; three times that says the same on a machine that is starved.
+ * Limits for the response to a publish during the outage, and for deliveries to continue after it. Both are guaranteed
+ * within 5 s, which the proof checks; three times as much allows for an overloaded machine.
  */
 const answerMs = 15_000;
 const healMs = 15_000;
@@ -21,11 +21,11 @@ export interface OutageReport {
   refused: number;
   accepted: number;
   slowestRefusalMs: number;
-  /** From the database's return to the first callback of an event that was published after it. */
+  /** From the database's return to the first callback of an event published after it. */
   healedMs: number;
 }
 
-/** Throws when a promise is broken. */
+/** Throws if a guarantee was broken. */
 export async function outage(how: 'killed' | 'frozen', forMs: number): Promise<OutageReport> {
   await using own = await ownDatabase();
   const nodes = await startNodes(own.url, { first: 'all', second: 'all' });
@@ -40,7 +40,7 @@ export async function outage(how: 'killed' | 'frozen', forMs: number): Promise<O
   const over = new AbortController();
   const publishing = Promise.all(publishers.map(async (one) => one.publishOn(over.signal)));
   cleanup.defer(async () => {
-    over.abort(); // Before the nodes end, however this does.
+    over.abort(); // Stop publishing before the nodes end, even if this throws.
     await publishing.catch(() => undefined);
   });
   await receiver.waitFor(20);
@@ -69,7 +69,7 @@ export async function outage(how: 'killed' | 'frozen', forMs: number): Promise<O
   over.abort();
   await publishing;
 
-  // Whatever was answered before, during and after it comes.
+  // All events acknowledged before, during and after the outage must come.
   const accepted = publishers.flatMap((one) => one.accepted);
   const isLost = (): boolean => !new Set(accepted).isSubsetOf(delivered());
   while (isLost()) await receiver.waitFor(receiver.requests.length + 1);
@@ -89,7 +89,7 @@ export async function outage(how: 'killed' | 'frozen', forMs: number): Promise<O
   };
 }
 
-/** Publishes one event after the other at one node, each until it is accepted. */
+/** Publishes one event after the other at one node, and repeats each until it is accepted. */
 class Publisher {
   readonly accepted: string[] = [];
   readonly refusalsMs: number[] = [];
@@ -106,7 +106,7 @@ class Publisher {
     return this.#node.name;
   }
 
-  /** The first event of those that are begun after this call. */
+  /** The next event whose first request is sent after this call. */
   async nextAccepted(): Promise<string> {
     this.#next = Promise.withResolvers<string>();
     return this.#next.promise;
@@ -148,16 +148,19 @@ function isRefusal(answer: Answer): void {
   assert.equal(answer.json['code'], 'store_unavailable');
 }
 
-/** It says why, but not where the database is. */
+/** The node must give the reason, but not the address of the database. */
 async function isUnready(node: ClusterNode, url: string): Promise<void> {
   const startMs = performance.now();
   const answer = await node.call({ path: '/readyz', key: null });
-  assert.ok(performance.now() - startMs <= answerMs, `${node.name} took too long to say how it is`);
+  assert.ok(
+    performance.now() - startMs <= answerMs,
+    `${node.name} took too long to respond to /readyz`,
+  );
   isRefusal(answer);
   assert.match(String(answer.json['detail']), /is not ready: the store does not respond/);
   const { password, host, port } = new URL(url);
   for (const secret of [password, host, port])
     assert.ok(!answer.text.includes(secret), answer.text);
   const alive = await node.call({ path: '/healthz', key: null });
-  assert.equal(alive.status, 200, 'the process itself is well');
+  assert.equal(alive.status, 200, 'the process itself is alive');
 }

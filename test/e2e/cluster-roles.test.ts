@@ -8,12 +8,12 @@ import { get, publish, quiet, subscribe, type DeliveryView, type Page } from './
 import { inTime, patienceMs, Tally } from './awaitable-count.ts';
 
 const events = 20;
-/** What a killed worker has under way when it dies. */
+/** Deliveries in flight on the worker when it is killed. */
 const inFlight = 5;
 
-/** At once: the second one waits for a lease to end. */
+/** Concurrent, because the second one waits for a lease to expire. */
 describe('a cluster of nodes with roles', { concurrency: true }, () => {
-  it('serves at one, delivers at the other, and says who is there', async () => {
+  it('serves requests at one, delivers at the other, and lists its nodes', async () => {
     await using database = await freshDatabase();
     await using cleanup = new AsyncDisposableStack();
     const nodes = await startNodes(database.url, { front: 'api', back: 'worker' });
@@ -35,11 +35,11 @@ describe('a cluster of nodes with roles', { concurrency: true }, () => {
     assert.notEqual(
       (await worker.call({ path: '/subscriptions' })).status,
       200,
-      'it serves nobody',
+      'it does not serve the API',
     );
   });
 
-  it('keeps what waits when its only worker is killed, and a new one sends all of it', async (t) => {
+  it('keeps pending deliveries when its only worker is killed, and a new one sends all of them', async (t) => {
     await using database = await freshDatabase();
     await using api = await startNode({ url: database.url, name: 'api', role: 'api' });
     const came = new Tally('callbacks came');
@@ -55,7 +55,7 @@ describe('a cluster of nodes with roles', { concurrency: true }, () => {
     await came.reach(inFlight);
     first.signal('SIGKILL');
     await first.ended;
-    dead.resolve(200); // Nobody hears it any more.
+    dead.resolve(200); // The killed worker does not get it.
     answer = async () => 200;
     const killedMs = performance.now();
 
@@ -68,16 +68,16 @@ describe('a cluster of nodes with roles', { concurrency: true }, () => {
     );
 
     await using second = await startNode({ url: database.url, name: 'second', role: 'worker' });
-    // What waits goes at once; what the dead one held, when its lease and the next rescue are over.
+    // Pending deliveries go at once; those of the dead worker, after its lease has expired and been recovered.
     await came.reach(events);
     const rescuedMs = 4 * limits.nodeSilentMs;
     await came.reach(events + inFlight, rescuedMs - (performance.now() - killedMs));
     const tookMs = performance.now() - killedMs;
-    t.diagnostic(`rescued ${Math.round(tookMs)} ms after the kill`);
+    t.diagnostic(`recovered ${Math.round(tookMs)} ms after the kill`);
     await inTime(quiet(api), patienceMs, () => 'some never ended');
     const ids = receiver.requests.map((request) => header(request, 'webhook-id'));
     assert.equal(new Set(ids).size, events);
-    assert.equal(ids.length, events + inFlight, 'what was under way came again, and nothing else');
+    assert.equal(ids.length, events + inFlight, 'only deliveries in flight came again');
     assert.equal(second.err(), '');
   });
 });

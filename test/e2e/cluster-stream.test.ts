@@ -1,4 +1,4 @@
-// The live view of a cluster: what one node delivers shows in the stream of another.
+// The live view of a cluster: deliveries of one node appear in the stream of another.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { openStream, sumOf, type SentEvent } from '../api/stream-client.ts';
@@ -10,7 +10,7 @@ import { publish, subscribe, until } from './stage.ts';
 const events = 50;
 
 describe('a stream of a cluster', () => {
-  it('tells what other nodes do, and goes on at another node', async () => {
+  it('reports the activity of other nodes, and can be resumed at another node', async () => {
     await using database = await freshDatabase();
     await using cleanup = new AsyncDisposableStack();
     const nodes = await startNodes(database.url, { front: 'api', other: 'api', back: 'worker' });
@@ -20,7 +20,7 @@ describe('a stream of a cluster', () => {
     await subscribe(front, receiver.url);
     using stream = await openStream(front.url, front);
     assert.equal((await stream.next()).data.isReset, false);
-    // Each of the others says first that it begins to note.
+    // Each of the other nodes first reports that it has begun to write the change feed.
     const noting = 'select distinct node from ringback.change_feed';
     await until(
       async () => database.query(noting),

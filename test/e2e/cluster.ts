@@ -1,5 +1,5 @@
-// Nodes of a cluster as real processes over one PostgreSQL. A node that ends without being told to is
-// a failure of its own: whoever waits for it hears what it said last.
+// Nodes of a cluster as real processes on one PostgreSQL. If a node ends unexpectedly, waits for it fail with its last
+// output.
 import { randomBytes } from 'node:crypto';
 import { sendTo, type Running } from '../api/harness.ts';
 import { startChild, type Child, type Env } from '../cli/ringback-process.ts';
@@ -9,23 +9,23 @@ import { startPostgres, type Postgres } from '../postgres/server.ts';
 export type Role = 'all' | 'api' | 'worker';
 
 export interface NodeOptions {
-  /** Of the database. */
+  /** The URL of the database. */
   url: string;
   name: string;
   role?: Role;
   env?: Env;
 }
 
-/** A process, and calls to it with the first key. */
+/** A process, and a client for it with the first key. */
 export interface ClusterNode extends Running, Child {
   name: string;
 }
 
-/** All nodes of this process share them, as the nodes of a cluster must. */
+/** Shared by all nodes, as it must be in a cluster. */
 const encryptionKey = randomBytes(32).toString('base64');
 const key = 'cluster-key-'.padEnd(40, 'k');
 
-/** Once more where the database was too slow to answer in 3 s: so does whoever keeps a service running. */
+/** Retries once if the database does not respond within 3 s, like a process manager. */
 export async function startNode(options: NodeOptions): Promise<ClusterNode> {
   return startOnce(options).catch(async (error: unknown) => {
     if (!String(error).includes('timeout expired')) throw error;
@@ -42,7 +42,7 @@ async function startOnce(options: NodeOptions): Promise<ClusterNode> {
     RINGBACK_PORT: '0',
     RINGBACK_NODE_NAME: name,
     RINGBACK_ROLE: role,
-    RINGBACK_ALLOW_TARGETS: 'loopback', // A worker does not allow it by itself.
+    RINGBACK_ALLOW_TARGETS: 'loopback', // Workers do not allow it by default.
     RINGBACK_LOG: 'warn',
     ...env,
   });
@@ -64,7 +64,7 @@ async function startOnce(options: NodeOptions): Promise<ClusterNode> {
   }
 }
 
-/** Nodes by name, each over the same database. The first one brings the schema up. */
+/** Starts nodes by name on the same database. The first one migrates the schema. */
 export async function startNodes(
   url: string,
   nodes: Readonly<Record<string, Role>>,
@@ -85,19 +85,19 @@ export async function startNodes(
 
 export interface OwnDatabase extends AsyncDisposable {
   postgres: Postgres;
-  /** Of the database `ringback`. */
+  /** The URL of the database `ringback`. */
   url: string;
   database: Database;
 }
 
-/** A PostgreSQL that the test may kill and freeze, with fsync on: what it loses is lost. */
+/** A PostgreSQL server that the test may kill and freeze. */
 export async function ownDatabase(): Promise<OwnDatabase> {
   const postgres = await startPostgres();
   try {
     const url = await postgres.createDatabase('ringback');
     const database = openDatabase(url);
     const dispose = async (): Promise<void> => {
-      await postgres[Symbol.asyncDispose](); // First: a frozen one would never say goodbye.
+      await postgres[Symbol.asyncDispose](); // Stop the server first: a frozen one would never close the connections.
       await database[Symbol.asyncDispose]();
     };
     return { postgres, url, database, [Symbol.asyncDispose]: dispose };

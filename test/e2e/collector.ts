@@ -1,5 +1,5 @@
-// A collector of traces, as OTLP over HTTP in JSON asks for one: keeps every span as it came. Independent of
-// the exporter's library; tests wait for spans, never for time.
+// An OTLP collector for traces (HTTP, JSON) that keeps every span. It does not depend on the exporter's library. Tests
+// wait for spans, never for time.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -24,11 +24,11 @@ export interface Collector extends AsyncDisposable {
   /** `http://127.0.0.1:<port>` */
   url: string;
   spans: readonly CollectedSpan[];
-  /** Of every request, and all bodies as text. */
+  /** Headers of every request. */
   headers: readonly IncomingHttpHeaders[];
   paths: readonly string[];
   bodies: () => string;
-  /** All spans, once what they are is enough. */
+  /** Resolves with all spans once `isEnough` holds. */
   until: (
     isEnough: (spans: readonly CollectedSpan[]) => boolean,
   ) => Promise<readonly CollectedSpan[]>;
@@ -79,7 +79,7 @@ export async function collect(): Promise<Collector> {
       };
       const giveUp = AbortSignal.timeout(patienceMs);
       giveUp.addEventListener('abort', () => {
-        found.reject(new Error(`The spans never came; there are ${JSON.stringify(spans)}`));
+        found.reject(new Error(`The expected spans did not come, only ${JSON.stringify(spans)}`));
       });
       listeners.add(look);
       look();

@@ -1,4 +1,4 @@
-// What a subscription chooses for itself, seen by real receivers.
+// Settings of a subscription, as seen by real receivers.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
@@ -22,7 +22,7 @@ async function end(...ids: string[]): Promise<void> {
 }
 
 describe('a callback', () => {
-  it('comes for the events of its patterns, once each, and for others no more', async () => {
+  it('comes once for each event that matches its patterns, and for no other', async () => {
     await using receiver = await receive();
     const { id } = await subscribe(service, receiver.url);
     const before_ = await publish(service, 'invoice.paid');
@@ -40,7 +40,7 @@ describe('a callback', () => {
     await end(id);
   });
 
-  it('carries the headers of its subscription behind ours, and none in place of ours', async () => {
+  it("carries the subscription's headers, which cannot replace Ringback's own", async () => {
     await using receiver = await receive();
     const headers = { Authorization: 'Bearer CANARY-e2e', 'X-Tenant': "7 !#$%&'()", accept: 'a/b' };
     const { id } = await subscribe(service, {
@@ -69,7 +69,7 @@ describe('a callback', () => {
     await end(id);
   });
 
-  it('is tried as often as its subscription says', async () => {
+  it('is retried as often as its subscription says', async () => {
     await using receiver = await receive(() => 500);
     const { id } = await subscribe(service, {
       body: { callbackUrl: receiver.url, 'x-ringback': { retry: ['1ms', '2ms'] } },
@@ -84,7 +84,7 @@ describe('a callback', () => {
     await end(id);
   });
 
-  it('is given up after the time that its subscription says', async () => {
+  it('times out after the time that its subscription says', async () => {
     const open = Promise.withResolvers<number>();
     await using receiver = await receive(async () => open.promise);
     const { id } = await subscribe(service, {
@@ -97,11 +97,11 @@ describe('a callback', () => {
     await end(id);
   });
 
-  it('comes no more when its subscription has ended by itself', async () => {
+  it('stops when its subscription expires', async () => {
     await using receiver = await receive(() => 500);
     let id = '';
     let waiting = '';
-    // Longer, should this machine be too slow to publish before the end.
+    // Doubled if this machine is too slow to publish before the expiry.
     for (let ms = 1_500; waiting === ''; ms *= 2) {
       const expiresAt = new Date(Date.now() + ms).toISOString();
       const body = { callbackUrl: receiver.url, 'x-ringback': { expiresAt, retry: ['1h'] } };
@@ -123,7 +123,7 @@ describe('a callback', () => {
   });
 });
 
-describe('a contract of somebody else', () => {
+describe('a foreign contract', () => {
   const document = (property: string): string =>
     documentOf(`
 /hooks:
@@ -145,7 +145,7 @@ describe('a contract of somebody else', () => {
           post:
             responses: { '200': { description: Fine. } }`);
 
-  it('lets subscribers choose where it declares x-ringback', async () => {
+  it('allows these settings if it declares x-ringback', async () => {
     await using own = await serve(document("'x-ringback': { type: object }"));
     await using receiver = await receive();
     const chosen = { headers: { 'X-A': 'b' }, events: ['order.*'], description: 'd' };
@@ -157,7 +157,7 @@ describe('a contract of somebody else', () => {
     assert.equal(first?.headers['x-a'], 'b');
     const view = await own.call({ path: `/subscriptions/${id}` });
     assert.equal(view.json['description'], 'd');
-    // Its schema allows anything; what is wrong is said all the same.
+    // The schema allows anything, but invalid settings are still reported.
     const odd = {
       url: receiver.url,
       'x-ringback': { timeout: 5, metadata: { a: 1 }, headers: { Host: 'x' }, events: 'a', x: 1 },
@@ -177,7 +177,7 @@ describe('a contract of somebody else', () => {
     );
   });
 
-  it('has x-ringback for itself where it does not declare it', async () => {
+  it('ignores x-ringback if it does not declare it', async () => {
     await using own = await serve(document('kind: { type: string }'));
     await using receiver = await receive();
     const body = { url: receiver.url, 'x-ringback': { events: ['order.*'], odd: 1 } };

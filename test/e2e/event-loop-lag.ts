@@ -1,7 +1,7 @@
-// How late this process notes things. A test that holds others to a second must know when it stood
-// still itself: on a busy machine that takes longer than what it measures.
+// Measures the lag of this process's event loop. A test with a time limit of a second must subtract its own lag, which
+// can exceed the measured times on a busy machine.
 
-/** When something was not there. Wall clock, which all processes of the machine share. */
+/** A span in which something was unavailable, in wall-clock time, which all processes share. */
 export interface Absence {
   fromMs: number;
   toMs: number;
@@ -12,7 +12,7 @@ export function nowMs(): number {
 }
 
 const tickMs = 20;
-/** Punctual for so long, it has caught up. */
+/** Once timers have been on time for this long, the process has caught up. */
 const caughtUpMs = 5 * tickMs;
 
 export class Lag implements Disposable {
@@ -29,9 +29,8 @@ export class Lag implements Disposable {
   }
 
   /**
-   * How much later than it happened something may have been noted that was noted then. Absences that follow each
-   * other count together: each turn of the event loop accepts one connection only, so what comes on a new one may
-   * wait for many late turns.
+   * How late this process may have been when it recorded something at `atMs`. Consecutive lags add up, because each turn
+   * of the event loop accepts only one connection, so a new connection may wait for many slow turns.
    */
   at(atMs: number): number {
     let sinceMs = atMs;

@@ -1,5 +1,5 @@
-// Any text can be the name of an event: subscribed to, published, delivered and searched for on both
-// databases, over real sockets.
+// Any text can be an event name: it can be subscribed to, published, delivered and searched for, on both databases and
+// over real sockets.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
@@ -64,7 +64,7 @@ for (const [kind, open] of Object.entries(databases)) {
       }
     });
 
-    it('matches a prefix of it, whatever follows', async () => {
+    it('matches a prefix pattern, whatever follows', async () => {
       const stage = await open();
       await using _database = stage.database;
       await using service = stage.service;

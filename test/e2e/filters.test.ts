@@ -1,4 +1,4 @@
-// Payload filters, from the PATCH that sets one to what receivers get.
+// Payload filters, from the PATCH that sets one to the callbacks at receivers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -20,7 +20,7 @@ function payloadOf(fields: object): { payload: string } {
 }
 
 describe('a filter', () => {
-  it('lets those events pass that fit, until it is changed or taken away', async () => {
+  it('selects matching events, until it is changed or removed', async () => {
     await using service = await start();
     await using receiver = await receive();
     const { id } = await subscribe(service, receiver.url);
@@ -33,7 +33,7 @@ describe('a filter', () => {
     assert.equal(await send({ no: 1, order: { status: 'paid' }, test: false }), 1);
     assert.equal(await send({ no: 2, order: { status: 'open' }, test: false }), 0);
     assert.equal(await send({ no: 3, order: { status: 'sent' } }), 0);
-    // Addressed or not; a ping is a ping.
+    // It applies to addressed events, too, but not to a ping.
     assert.equal(await send({ no: 4, order: {}, test: false }, { subscriberId: id }), 0);
     assert.equal(
       await send({ no: 5, order: { status: 'sent' }, test: false }, { subscriberId: id }),
@@ -54,7 +54,7 @@ describe('a filter', () => {
     );
   });
 
-  it('that is none is refused, with the place that is wrong, and nothing changes', async () => {
+  it('that is invalid is refused with the locations of the errors, and changes nothing', async () => {
     await using service = await start();
     const { id } = await subscribe(service, 'http://127.0.0.1:8081/');
     await setFilter(service, id, { '/a': 1 });
@@ -72,10 +72,10 @@ describe('a filter', () => {
     assert.deepEqual(shown.filter, { '/a': [1] });
   });
 
-  it('is asked in a large fan-out, too', async () => {
+  it('applies in a large fan-out, too', async () => {
     await using service = await start();
     await using receiver = await receive();
-    // Three callbacks each, all of which are told to hear the event.
+    // Three callbacks each, all of which match the event.
     const callbacks = [0, 1, 2].map((position) => ({ position, events: ['a'] }));
     const crowd = Array.from({ length: Math.ceil(limits.targetsAtOnceMax / 3) + 1 }, (_, no) => no);
     await Promise.all(

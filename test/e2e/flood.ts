@@ -1,9 +1,9 @@
-// A flood of publishes, in a process of its own, over a fixed number of sockets: a number of requests as fast as
-// answers free the sockets, or a rate whether or not the service keeps up. It speaks just enough HTTP to count answers.
+// A flood of publishes from a separate process over a fixed number of sockets: either a number of requests as fast as
+// responses free the sockets, or a rate, whether or not the service keeps up. It parses just enough HTTP to count responses.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** A rate is in requests a second; a request that finds no free socket is not sent, and counted as `unsent`. */
+/** A rate is in requests per second; a request without a free socket is not sent, but counted as `unsent`. */
 export type FloodLoad = { requests: number } | { rate: number; forMs: number };
 
 export interface FloodOrder {
@@ -12,28 +12,28 @@ export interface FloodOrder {
   load: FloodLoad;
   sockets: number;
   path: '/events' | '/events/batch';
-  /** One is sent after the other, again and again. */
+  /** Sent in rotation. */
   bodies: readonly string[];
 }
 
 export interface FloodReport {
-  /** Requests by the status of their answer, and its code: `202`, `503 overloaded`. */
+  /** Responses by status and error code: `202`, `503 overloaded`. */
   answers: Record<string, number>;
-  /** Ids of events, as the answers name them, with the number of their body. */
+  /** Event ids in the responses, with the index of the body. */
   accepted: { body: number; eventIds: string[] }[];
-  /** No socket was free: all were waiting for answers. */
+  /** Requests for which no socket was free. */
   unsent: number;
-  /** Answers that never came, because the connection was closed, refused or reset. */
+  /** Requests without a response, because the connection was closed, refused or reset. */
   broken: number;
-  /** Of requests that were accepted, and of those that were refused: ascending. */
+  /** Response times of accepted and of refused requests, ascending. */
   acceptedMs: number[];
   refusedMs: number[];
 }
 
 const tickMs = 5;
-/** More than any answer takes, on the slowest machine. */
+/** Longer than any response takes on the slowest machine. */
 const answerMsMax = 180_000;
-/** The service closes a connection that has asked nothing for 10 s: on one that rested, a request may meet its end. */
+/** The service closes connections that were idle for 10 s, so do not reuse one after this time. */
 const restMsMax = 4_000;
 
 process.on('message', (order: FloodOrder) => {
@@ -50,7 +50,7 @@ async function flood(order: FloodOrder): Promise<FloodReport> {
     refusedMs: [],
   };
   const lines = Array.from({ length: order.sockets }, () => new Line(order, report));
-  // Before the clock runs: a flood of connections is another matter, and has a limit of its own.
+  // Connect before the measurement: connections have a separate limit.
   await Promise.all(lines.map(async (line) => line.open()));
   const free = [...lines];
   if ('requests' in order.load) await sendCount(order, order.load.requests, free);
@@ -64,7 +64,7 @@ async function flood(order: FloodOrder): Promise<FloodReport> {
   return report;
 }
 
-/** Every socket sends its next request as soon as the last one is answered. */
+/** Every socket sends its next request as soon as it gets a response. */
 async function sendCount(order: FloodOrder, requests: number, free: Line[]): Promise<void> {
   let sent = 0;
   while (sent < requests) {

@@ -1,5 +1,5 @@
-// No connection to a forbidden address, ever: every dial of a whole service is recorded, over hostile
-// URLs, names that change their mind, redirects and edits. Nothing but loopback is really dialled.
+// No connection may go to a forbidden address. Every connect of a whole service is recorded, with hostile URLs, DNS
+// rebinding, redirects and edits. Only connections to loopback are really made.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -52,7 +52,7 @@ const forbidden = [
   '2002:a00:1::1',
 ];
 
-/** Records every dial. Only loopback is reached; anything else is refused, as by a closed port. */
+/** Records every connect. Only loopback is reachable; other addresses refuse the connection, like a closed port. */
 function recorder(): Connector & { dials: string[] } {
   const dials: string[] = [];
   return {
@@ -69,7 +69,7 @@ function recorder(): Connector & { dials: string[] } {
   };
 }
 
-/** A name server whose answer the test changes. */
+/** A resolver whose answer the test can change. */
 function changingNames(...first: string[]): Resolver & { addresses: readonly string[] } {
   const resolver = {
     addresses: first as readonly string[],
@@ -81,7 +81,7 @@ function changingNames(...first: string[]): Resolver & { addresses: readonly str
 const closed = { RINGBACK_ALLOW_TARGETS: 'none', RINGBACK_RETRY: '1h' };
 
 describe('a hostile URL of the corpus', { skip }, () => {
-  it('is refused by subscribe, so that there is nothing to dial', async () => {
+  it('is refused by subscribe, so that there is nothing to connect to', async () => {
     const connector = recorder();
     const resolver = changingNames();
     await using service = await start({ env: closed, network: { connector }, resolver });
@@ -97,7 +97,7 @@ describe('a hostile URL of the corpus', { skip }, () => {
     assert.deepEqual(connector.dials, []);
   });
 
-  it('that an operator let in is blocked at the attempt, once that is taken back', async () => {
+  it('that an operator allowed is blocked at the attempt once that is revoked', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ringback-forbidden-'));
     await using _folder = {
       [Symbol.asyncDispose]: async () => rm(dataDir, { recursive: true }),
@@ -121,7 +121,7 @@ describe('a hostile URL of the corpus', { skip }, () => {
         if (status === 201) accepted += 1;
       }
     }
-    assert.ok(accepted >= 100, `${accepted} URLs were let in`);
+    assert.ok(accepted >= 100, `${accepted} URLs were accepted`);
     const connector = recorder();
     await using service = await start({ env: { ...env, ...closed }, network: { connector } });
     const { eventId, deliveries } = await publish(service, 'a');
@@ -137,9 +137,9 @@ describe('a hostile URL of the corpus', { skip }, () => {
   });
 });
 
-describe('a name that was public when it subscribed', () => {
+describe('a name that was public at subscribe', () => {
   for (const address of forbidden) {
-    it(`is blocked when it leads to ${address}, alone or among public ones`, async () => {
+    it(`is blocked when it resolves to ${address}, alone or among public addresses`, async () => {
       const connector = recorder();
       const resolver = changingNames(publicAddress);
       await using service = await start({ env: closed, network: { connector }, resolver });
@@ -156,7 +156,7 @@ describe('a name that was public when it subscribed', () => {
     });
   }
 
-  it('is looked up at every attempt: dialled while it is public, blocked after', async () => {
+  it('is resolved at every attempt: called while it is public, blocked afterwards', async () => {
     const connector = recorder();
     const resolver = changingNames(publicAddress);
     const rebinding: Connector = {
@@ -180,8 +180,8 @@ describe('a name that was public when it subscribed', () => {
     assert.deepEqual(connector.dials, [publicAddress]);
   });
 
-  it('gets nothing written when the connection ended elsewhere', async () => {
-    // As behind a network that sends packets astray: the socket is one to loopback.
+  it('gets no data if the connection ends at another address', async () => {
+    // Simulates a network that diverts connections: the socket leads to loopback.
     await using canary = await receiveRaw(() => undefined);
     const port = Number(new URL(canary.url).port);
     const astray: Connector = {
@@ -201,7 +201,7 @@ describe('a name that was public when it subscribed', () => {
     assert.deepEqual([canary.connected.count, canary.requests.count], [1, 0]);
   });
 
-  it('is dialled at the address that was looked up, and at no other', async () => {
+  it('is only called at the resolved addresses', async () => {
     const connector = recorder();
     const resolver = changingNames(publicAddress, '93.184.215.15');
     await using service = await start({ env: closed, network: { connector }, resolver });
@@ -212,7 +212,7 @@ describe('a name that was public when it subscribed', () => {
     assert.deepEqual(connector.dials, [publicAddress, '93.184.215.15']);
   });
 
-  it('has no address any more: a failure of its own, and no dial', async () => {
+  it('fails with dns and without a connect when it has no address any more', async () => {
     const connector = recorder();
     const resolver = changingNames(publicAddress);
     await using service = await start({ env: closed, network: { connector }, resolver });
@@ -232,7 +232,7 @@ describe('a redirect', () => {
     '//127.0.0.2/',
     'file:///etc/passwd',
   ]) {
-    it(`to ${location} is on record and goes nowhere`, async () => {
+    it(`to ${location} is recorded and not followed`, async () => {
       const connector = recorder();
       const env = { RINGBACK_ALLOW_TARGETS: '127.0.0.1', RINGBACK_RETRY: '10ms' };
       await using service = await start({ env, network: { connector } });
@@ -252,7 +252,7 @@ describe('a redirect', () => {
 });
 
 describe('a PATCH', () => {
-  it('to a forbidden URL is refused, and callbacks go where they went', async () => {
+  it('to a forbidden URL is refused, and callbacks still go to the old URL', async () => {
     const connector = recorder();
     const env = { RINGBACK_ALLOW_TARGETS: '127.0.0.1' };
     const names = { 'inside.example': ['10.0.0.1'], 'mixed.example': [publicAddress, '::1'] };
@@ -271,7 +271,7 @@ describe('a PATCH', () => {
     assert.deepEqual(connector.dials, ['127.0.0.1']);
   });
 
-  it('to a name that turns forbidden is blocked at the attempt', async () => {
+  it('to a name that becomes forbidden is blocked at the attempt', async () => {
     const connector = recorder();
     const resolver = changingNames(publicAddress);
     await using service = await start({ env: closed, network: { connector }, resolver });

@@ -1,28 +1,28 @@
-// An app whose receivers take each request and never answer it, and another app beside it whose receivers do.
+// An app whose receivers accept each request but never respond, and another app whose receivers do.
 import assert from 'node:assert/strict';
 import type { Running } from '../api/harness.ts';
 import { receiveRaw } from './raw-receiver.ts';
 import { receive } from './receiver.ts';
 import { publish, subscribe } from './stage.ts';
 
-/** So many attempts hang for sure: an app may have half of the window of 256 for such receivers. */
+/** At least this many attempts hang: such receivers may take up to half of the window of 256. */
 const hangingMin = 96;
 
 export interface HangingApp extends AsyncDisposable {
   /** Attempts that have ended. */
   ended: () => number;
-  /** An event to the one receiver of the app that answers, and did before the others hung; until it came. */
+  /** Delivers an event to the one working receiver of the app, which has proven itself before the others hung. */
   deliverToGood: () => Promise<void>;
   other: () => Promise<OtherApp>;
 }
 
 export interface OtherApp extends AsyncDisposable {
-  /** Publishes so many events, and resolves when all have come. */
+  /** Publishes that many events, and resolves when all have come. */
   deliver: (events: number) => Promise<void>;
   came: () => number;
 }
 
-/** Resolves when an event to each of its `holes` is published, and as many hang as may at least. */
+/** Publishes an event to each of the hanging receivers, and resolves when at least `hangingMin` attempts hang. */
 export async function startHangingApp(service: Running, holes: number): Promise<HangingApp> {
   const hole = await receiveRaw(() => undefined);
   const good = await receive();
@@ -38,7 +38,7 @@ export async function startHangingApp(service: Running, holes: number): Promise<
     await subscribe(service, { callbackUrl: `${hole.url}/${n}`, event });
     return event;
   });
-  // Each to one of them, so that they need not be claimed: 640 would be a fan-out.
+  // One event per receiver, because 640 receivers of one event would be a large fan-out.
   await publishAll(service, names);
   await hole.requests.reach(hangingMin);
   return {
@@ -70,7 +70,7 @@ async function otherApp(service: Running): Promise<OtherApp> {
   };
 }
 
-/** A few requests: on a busy machine, one for each event would take longer than receivers may hang. */
+/** In batches: on a busy machine, one request per event would take longer than receivers may hang. */
 async function publishAll(service: Running, names: readonly string[]): Promise<void> {
   const all = names.map((event) => ({ event, payload: { message: 'hello' } }));
   for (let from = 0; from < all.length; from += groupMax) {
@@ -82,7 +82,7 @@ async function publishAll(service: Running, names: readonly string[]): Promise<v
 
 const groupMax = 32;
 
-/** Some at a time. */
+/** Runs `act` in groups of limited size. */
 async function inGroups<T>(count: number, act: (n: number) => Promise<T>): Promise<T[]> {
   const all: T[] = [];
   for (let from = 0; from < count; from += groupMax) {

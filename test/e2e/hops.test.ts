@@ -1,4 +1,4 @@
-// Loops of events and callbacks come to an end: whatever a callback leads to carries its hop count.
+// Loops of events and callbacks must end: events caused by a callback carry its hop count.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -9,15 +9,15 @@ import { freshDatabase } from '../postgres/database.ts';
 import { header, receive } from './receiver.ts';
 import { get, onlyDelivery, publish, quiet, subscribe, type Page } from './stage.ts';
 
-/** An event whose payload is such an event, and so on: each callback publishes the next one. */
+/** An event whose payload is an event, and so on, so that each callback publishes the next one. */
 function nested(depth: number): unknown {
   return depth === 0 ? {} : { event: 'loop', payload: nested(depth - 1) };
 }
 
-/** More callbacks than may lead to an event. */
+/** More hops than allowed. */
 const depth = limits.hopsMax + 3;
 const hopsAllowed = Array.from({ length: limits.hopsMax + 1 }, (_, hops) => hops);
-/** Payloads need not fit the contract. */
+/** Lenient, because the payloads do not match the contract. */
 const env = { RINGBACK_RETRY: '10ms', RINGBACK_LENIENT: 'on' };
 
 async function events(service: Running): Promise<number> {
@@ -29,7 +29,7 @@ interface Seen {
   response?: { body: string };
 }
 
-/** What the last callbacks were answered, which were one too many. */
+/** The responses to the attempts of the last callback, which exceeded the limit. */
 async function refusals(service: Running): Promise<Seen[]> {
   const all = await quiet(service);
   const dead = all.filter(({ state }) => state === 'dead');
@@ -52,8 +52,8 @@ for (const [database, open] of Object.entries({
     return { ...fresh, env: { ...env, DATABASE_URL: fresh.url } };
   },
 })) {
-  describe(`a callback to our own publish, on ${database}`, () => {
-    it('ends after as many hops as are allowed, by the key in its query', async () => {
+  describe(`a callback to Ringback's own publish operation, on ${database}`, () => {
+    it('stops at the hop limit', async () => {
       await using store = await open();
       await using service = await start({ env: store.env });
       await subscribe(service, `${service.url}/events?api_key=${service.key}`);
@@ -65,7 +65,7 @@ for (const [database, open] of Object.entries({
 }
 
 describe('the hop count', () => {
-  it('ends a loop of batches, and no idempotency key gets past it', async () => {
+  it('ends a loop of batches, even with an idempotency key', async () => {
     await using service = await start({ env });
     const batch = (left: number): unknown =>
       left === 0 ? {} : { events: [{ event: 'loop', payload: batch(left - 1) }] };
@@ -92,7 +92,7 @@ describe('the hop count', () => {
     assert.equal(await events(service), hopsAllowed.length);
   });
 
-  it('goes on by both libraries: a callback causes the next event', async () => {
+  it('is passed on by the receiver and client libraries', async () => {
     await using service = await start({ env });
     const client = createClient({ url: service.url, key: service.key, retries: 0 });
     const seen: (number | undefined)[] = [];
@@ -116,7 +116,7 @@ describe('the hop count', () => {
     );
   });
 
-  it('is the same in every attempt, and when a delivery is sent again', async () => {
+  it('is the same in every attempt and retry', async () => {
     await using service = await start({ env });
     let answer = 500;
     await using receiver = await receive(() => answer);
@@ -134,7 +134,7 @@ describe('the hop count', () => {
     assert.deepEqual(new Set(hops), new Set(['4']));
   });
 
-  it('goes with the trace of the event, and does not change it', async () => {
+  it('does not affect the trace of the event', async () => {
     await using service = await start({ env });
     await using receiver = await receive();
     await subscribe(service, receiver.url);
@@ -150,7 +150,7 @@ describe('the hop count', () => {
     );
   });
 
-  it('is refused when it is no number', async () => {
+  it('is refused unless it is a number', async () => {
     await using service = await start({ env });
     for (const hops of ['x', '-1', '1.5', '1, 2']) {
       const headers = { 'Ringback-Hops': hops };

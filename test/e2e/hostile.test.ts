@@ -1,5 +1,5 @@
-// Receivers that do what no receiver should. Whatever they do, an attempt is over in time, is on
-// record under the right name, and nobody else waits for it.
+// Hostile receivers. Whatever they do, an attempt must end in time, be recorded with the right error, and not delay other
+// receivers.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { realWorld, type World } from '../../src/core/base/world.ts';
@@ -20,16 +20,16 @@ import {
 } from './stage.ts';
 import { Tally } from './awaitable-count.ts';
 
-/** Less than the default timeout of 15 s: an attempt that took no longer was ended by the shorter limit under test. */
+/** Less than the default timeout of 15 s, so a shorter attempt was ended by the limit under test. */
 const endedMs = 14_000;
 
 /** The longest time that a timer can take. */
 const neverMs = 2 ** 31 - 1;
 
-/** Log lines of errors: a receiver's doing is none of ours. */
+/** Log lines of level error: no receiver may cause one. */
 const ownFailure = /"level":[56]0/;
 
-/** Of the catalogue: each costs a service of its own here, and `npm run proof` meets all of them. */
+/** A selection of the catalogue, since each starts a service here; `npm run proof` covers all of it. */
 const met = [
   'hangs after accept',
   'drips its head',
@@ -56,11 +56,11 @@ const met = [
 
 function behaviourOf(does: string): Behaviour {
   const found = behaviours.find((one) => one.does === does);
-  assert(found, `nobody "${does}"`);
+  assert(found, `unknown behaviour "${does}"`);
   return found;
 }
 
-/** `timeout`: of their attempts, in place of that of the service. */
+/** `timeout`: overrides the service's timeout for their attempts. */
 async function subscribeAll(
   service: Running,
   receivers: readonly { url: string }[],
@@ -84,8 +84,8 @@ function disposer(receivers: readonly AsyncDisposable[]): AsyncDisposable {
 
 describe('a receiver that', () => {
   /**
-   * One second where nothing but the timeout ends the attempt. All others get a minute, so that on a starved machine
-   * the timeout does not come first.
+   * One second if only the timeout can end the attempt. All others get a minute, so that the timeout does not come first
+   * on an overloaded machine.
    */
   const envFor = (is: string): Record<string, string> => ({
     RINGBACK_TIMEOUT: is === 'timeout' ? '1s' : '60s',
@@ -93,7 +93,7 @@ describe('a receiver that', () => {
   });
   for (const behaviour of met) {
     const { does, is, serve, isEndless = false } = behaviour;
-    it(`${does}: ${is}, and on record`, async () => {
+    it(`${does}: recorded as ${is}`, async () => {
       await using service = await start({ env: envFor(is) });
       await using receiver = await receiveRaw(serve);
       await subscribe(service, receiver.url);
@@ -115,7 +115,7 @@ describe('a receiver that', () => {
     });
   }
 
-  it('redirects to another server: redirect, and the other one is not called', async () => {
+  it('redirects to another server: recorded as redirect, and the other one is not called', async () => {
     await using service = await start({ env: envFor('redirect') });
     await using canary = await receiveRaw(() => undefined);
     const go = `HTTP/1.1 307 Go\r\nlocation: ${canary.url}\r\ncontent-length: 0\r\n\r\n`;
@@ -129,8 +129,8 @@ describe('a receiver that', () => {
   });
 });
 
-describe('with the timeout that is set by default, a receiver that', () => {
-  it('sends a head and hardly a body is waited for another second, not for fifteen', async () => {
+describe('with the default timeout, a receiver that', () => {
+  it('drips its body is waited for one more second after its head, not for fifteen', async () => {
     await using service = await start();
     await using receiver = await receiveRaw(behaviourOf('drips its body').serve);
     await subscribe(service, receiver.url);
@@ -145,18 +145,18 @@ describe('with the timeout that is set by default, a receiver that', () => {
 describe('99 healthy subscriptions among hostile ones', () => {
   const healthyCount = 99;
   /**
-   * The timeout of an attempt never comes, however busy the machine is: a healthy receiver is not
-   * called twice, and a hostile one keeps its slots for good unless its own limit ends the attempt.
+   * Attempts never time out here, however busy the machine is. So healthy receivers get no duplicates, and hostile ones
+   * keep their slots unless another limit ends the attempt.
    */
   const timeoutMs = 60_000;
   const world: World = {
     ...realWorld(),
-    // A sleep is shorter than its timeout by the time that has passed since.
+    // The sleep for a timeout is shorter than the timeout by the time that has already passed.
     sleep: async (ms, signal) => realWorld().sleep(ms < timeoutMs / 2 ? ms : neverMs, signal),
   };
   const settings = { RINGBACK_TIMEOUT: `${timeoutMs}ms` };
 
-  /** Healthy receivers, and a count of all that they were called. */
+  /** Healthy receivers, and a count of their callbacks. */
   async function startHealthy(): Promise<{ receivers: Receiver[]; came: Tally }> {
     const came = new Tally('healthy callbacks came');
     const receivers: Receiver[] = [];
@@ -175,7 +175,7 @@ describe('99 healthy subscriptions among hostile ones', () => {
     return Promise.all(serves.map(receiveRaw));
   }
 
-  /** In one request. */
+  /** Publishes all in one request. */
   async function publishAll(
     service: Running,
     counts: { events: number; subscribers: number },
@@ -195,7 +195,7 @@ describe('99 healthy subscriptions among hostile ones', () => {
   function assertAllHeard(receivers: readonly Receiver[], eventIds: readonly string[]): void {
     const all = eventIds.toSorted();
     for (const { requests } of receivers) {
-      // Each once: nothing is lost, and without a crash nothing comes twice.
+      // Exactly once: nothing is lost, and without a crash there are no duplicates.
       assert.deepEqual(requests.map((one) => header(one, 'webhook-id')).toSorted(), all);
     }
   }
@@ -206,7 +206,7 @@ describe('99 healthy subscriptions among hostile ones', () => {
     return items.filter(({ state }) => state === 'due' || state === 'running');
   }
 
-  it('hear 20 events each while no hostile attempt gives up its slot', async () => {
+  it('get 20 events each while hostile attempts keep their slots', async () => {
     const events = 20;
     await using service = await start({ env: settings, world });
     const { receivers, came } = await startHealthy();
@@ -225,7 +225,7 @@ describe('99 healthy subscriptions among hostile ones', () => {
     for (const { requests } of hostile) await requests.reach(1);
     await came.reach(healthyCount * events);
     for (const { requests, closed } of hostile) {
-      // As many as a new lane may have in flight; fewer if others were hanging by then.
+      // At most as many as a new lane may have in flight; fewer if others were already hanging.
       assert.ok(requests.count <= 8, `${requests.count} at a time`);
       assert.equal(closed.count, 0);
     }
@@ -233,9 +233,9 @@ describe('99 healthy subscriptions among hostile ones', () => {
     assert.doesNotMatch(service.logged(), ownFailure);
   });
 
-  it('hear 10 events each while hostile ones time out and are tried again', async () => {
+  it('get 10 events each while hostile ones time out and are retried', async () => {
     const events = 10;
-    const waits = '200ms,1s,10s,1m,10m,1h'; // However long it takes, none is dead by then.
+    const waits = '200ms,1s,10s,1m,10m,1h'; // Enough retries that no delivery is dead by the end.
     await using service = await start({ env: { ...settings, RINGBACK_RETRY: waits }, world });
     const { receivers, came } = await startHealthy();
     await using _healthy = disposer(receivers);
@@ -246,7 +246,7 @@ describe('99 healthy subscriptions among hostile ones', () => {
     await subscribeAll(service, receivers);
     const subscribers = hostile.length + healthyCount;
     const eventIds = await publishAll(service, { events, subscribers });
-    // Eight at first, and then at least one more.
+    // Eight first attempts, and at least one retry.
     for (const { requests } of hostile) await requests.reach(9);
     await came.reach(healthyCount * events);
     for (const id of hostileIds) assert.equal((await pendingOf(service, id)).length, events);

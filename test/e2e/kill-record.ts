@@ -1,4 +1,4 @@
-// What receivers saw while the service was killed again and again, and whether the API says the same.
+// Records callbacks at receivers while the service is killed repeatedly, and compares them with the API.
 import assert from 'node:assert/strict';
 import { Tally } from './awaitable-count.ts';
 
@@ -23,20 +23,20 @@ interface Lists {
   stats: KillStats;
 }
 
-/** Of GET /stats, over all the time that the test took. */
+/** From GET /stats, over the whole duration of the test. */
 export interface KillStats {
   totals: { published: number; delivered: number; dead: number; cancelled: number };
   pending: number;
 }
 
-/** What the API shows, against what was answered and what receivers saw. */
+/** Compares the lists of the API with the responses to publishers and the callbacks at receivers. */
 export function checkLists(lists: Lists): number {
   const { events, deliveries, publishings, promised, record, stats } = lists;
   const known = new Map(events.map((event) => [event.id, event]));
-  assert.equal(known.size, events.length, 'an event stands in the list once');
+  assert.equal(known.size, events.length, 'an event is listed once');
   const answered = new Set(publishings.flatMap(({ ids = [] }) => ids));
-  for (const id of answered) assert.ok(known.has(id), `${id} was answered and is not in the list`);
-  // What was not answered may have been kept or not, but all or none of a batch.
+  for (const id of answered) assert.ok(known.has(id), `${id} was acknowledged, but is not listed`);
+  // A publish without a response may have been stored or not, but a batch as a whole.
   const unknownMax = publishings
     .filter(({ ids }) => ids === undefined)
     .reduce((sum, { numbers }) => sum + numbers.length, 0);
@@ -55,7 +55,7 @@ export function checkLists(lists: Lists): number {
   assert.deepEqual(states, [made, 0, 0, 0, 0]);
   const { published, delivered, dead, cancelled } = stats.totals;
   const counted = [published, delivered, dead, cancelled, stats.pending];
-  assert.deepEqual(counted, [events.length, made, 0, 0, 0], 'the statistics say the same');
+  assert.deepEqual(counted, [events.length, made, 0, 0, 0], 'the statistics agree');
 
   const rows = new Set(deliveries.map(({ eventId, subscriberId }) => `${eventId} ${subscriberId}`));
   assert.equal(rows.size, deliveries.length, 'an event has one delivery for a subscription');
@@ -63,15 +63,16 @@ export function checkLists(lists: Lists): number {
     assert.ok(rows.has(`${eventId} ${subscription}`), `no delivery of ${number}`);
     assert.equal(record.numberOf(eventId), number, `${eventId} carried other bytes`);
   }
-  for (const row of rows) assert.ok(record.isAccepted(row), `${row} is delivered, but to nobody`);
+  for (const row of rows)
+    assert.ok(record.isAccepted(row), `${row} is delivered, but no receiver accepted it`);
   return unknown;
 }
 
 export type Name = { subscription: string; eventId: string };
 
-/** What receivers saw. */
+/** Callbacks at receivers. */
 export class KillRecord {
-  /** Of the service's process. */
+  /** The number of the current process of the service. */
   incarnation = 0;
   callbacks = 0;
   duplicates = 0;
@@ -80,16 +81,17 @@ export class KillRecord {
   readonly #flaws: string[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #events = new Map<number, string>();
-  /** In which incarnation a delivery was last accepted. */
+  /** The incarnation of the last acceptance, by delivery. */
   readonly #acceptedIn = new Map<string, number>();
   readonly #expected = new Set<string>();
   #inFlight = 0;
 
-  /** A callback is there; `number` is known by its bytes. Gives the incarnation that sent it. */
+  /** Records a callback; `number` is derived from its bytes. Returns the incarnation that sent it. */
   came({ eventId }: Name, number: number | undefined): number {
     this.callbacks += 1;
     this.#inFlight += 1;
-    if (number === undefined) this.#flaws.push(`${eventId} came with bytes nobody published`);
+    if (number === undefined)
+      this.#flaws.push(`${eventId} came with bytes that were never published`);
     else {
       const before = this.#numbers.get(eventId) ?? number;
       if (before !== number) this.#flaws.push(`${eventId} came with other bytes than before`);
@@ -124,7 +126,7 @@ export class KillRecord {
     this.#expected.add(`${eventId} ${subscription}`);
   }
 
-  /** Resolves when every expected delivery was accepted. */
+  /** Resolves when every expected delivery has been accepted. */
   async allExpected(): Promise<void> {
     const missing = (): string[] => [...this.#expected].filter((row) => !this.isAccepted(row));
     for (let left = missing(); left.length > 0; left = missing()) {

@@ -4,11 +4,11 @@ import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { killRounds, setUp } from './kill.ts';
 
-/** Printed with every failure; SEED=… runs another one, and `npm run soak` draws anew. */
+/** Printed with every failure. SEED=… selects another one, and `npm run soak` draws a random one. */
 const seed = Number(process.env['SEED'] ?? 1);
 
 describe('kill -9 under load', () => {
-  it('loses nothing that was answered, and changes no byte: 10 rounds', async (t) => {
+  it('loses no acknowledged event and changes no byte in 10 rounds', async (t) => {
     const report = await killRounds(10, seed);
     t.diagnostic(JSON.stringify(report));
     assert.ok(report.accepted > 100, 'there was a load');
@@ -17,7 +17,7 @@ describe('kill -9 under load', () => {
 });
 
 describe('SIGTERM', () => {
-  it('under load loses nothing and repeats nothing, and ends with 0', async (t) => {
+  it('under load causes no loss and no duplicates, and exits with 0', async (t) => {
     await using stage = await setUp(seed, async (random) => {
       if (random() < 0.1) return 500;
       await wait(random() * 60);
@@ -36,13 +36,13 @@ describe('SIGTERM', () => {
     }
     await stage.start();
     await stage.drain();
-    assert.equal(await stage.check(), 0, `what was kept was answered, seed ${seed}`);
+    assert.equal(await stage.check(), 0, `every stored event was acknowledged, seed ${seed}`);
     const report = stage.report(0);
     t.diagnostic(JSON.stringify(report));
     assert.equal(report.duplicates, 0, `seed ${seed}`);
   });
 
-  it('ends at once the second time, and what was under way is sent again', async () => {
+  it('ends the process at once the second time, and deliveries in flight are sent again', async () => {
     const hanging = Promise.withResolvers<200>();
     await using stage = await setUp(seed, async () => hanging.promise);
     const serving = await stage.start();

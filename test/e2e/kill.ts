@@ -1,5 +1,5 @@
-// kill -9 of the real service at random moments under load, again and again on the same folder, and
-// what must hold afterwards: nothing lost, nothing invented, no byte changed, few duplicates.
+// Kills the real service with kill -9 at random moments under load, repeatedly on the same folder. Afterwards nothing may
+// be lost, invented or changed, and there may be few duplicates.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -15,20 +15,20 @@ import { Tally } from './awaitable-count.ts';
 export interface KillReport {
   seed: number;
   kills: number;
-  /** Events that were answered with 2xx, and requests that were not answered at all. */
+  /** Acknowledged events, and requests without a response. */
   accepted: number;
   unanswered: number;
   callbacks: number;
   /** Deliveries that a receiver accepted more than once. */
   duplicates: number;
-  /** The most that were under way at a kill, as receivers saw it. */
+  /** The most requests in flight at a kill, as seen by receivers. */
   underWayMax: number;
 }
 
 const key = 'k'.repeat(40);
 const publishers = 4;
 
-/** Throws when a promise is broken; every message holds the seed. */
+/** Throws if a guarantee was broken; every message contains the seed. */
 export async function killRounds(rounds: number, seed: number): Promise<KillReport> {
   try {
     await using stage = await setUp(seed);
@@ -36,7 +36,7 @@ export async function killRounds(rounds: number, seed: number): Promise<KillRepo
       await stage.start();
       if (round % 3 === 1) await stage.subscribe();
       await stage.load(async () => {
-        // A random number of answers, then a random moment between two of them.
+        // After a random number of responses, at a random moment between two of them.
         await stage.answered.reach(stage.answered.count + 3 + Math.floor(stage.random() * 40));
         await wait(stage.random() * 15);
         await stage.end('SIGKILL');
@@ -54,28 +54,28 @@ export async function killRounds(rounds: number, seed: number): Promise<KillRepo
 
 export interface Stage extends AsyncDisposable {
   random: () => number;
-  /** Events answered with 2xx, and callbacks that a receiver accepted for the first time. */
+  /** Acknowledged events, and deliveries that a receiver has accepted. */
   answered: Tally;
   delivered: Tally;
   start: () => Promise<Serving>;
-  /** A receiver of its own, and a subscription that hears everything published from now on. */
+  /** Adds a receiver, with a subscription for everything published from now on. */
   subscribe: () => Promise<void>;
-  /** Several publish, until `act` is over. */
+  /** Runs several publishers until `act` is done. */
   load: (act: () => Promise<void>) => Promise<void>;
-  /** Ends the process by a signal and waits until it is gone. */
+  /** Sends a signal to the process and waits for its end. */
   end: (signal: 'SIGKILL' | 'SIGTERM') => Promise<number | string>;
-  /** What carried an idempotency key and got no answer is sent once more. */
+  /** Repeats requests that had an idempotency key but got no response. */
   repeatUnanswered: () => Promise<void>;
-  /** Waits until receivers and the API agree that all has ended. */
+  /** Waits until all deliveries have ended, at receivers and in the API. */
   drain: () => Promise<void>;
-  /** All that must hold at the end. Gives the number of events that were kept without an answer. */
+  /** Checks everything at the end. Returns the number of events stored without an acknowledgement. */
   check: () => Promise<number>;
   report: (kills: number) => KillReport;
 }
 
 interface Subscription {
   id: string;
-  /** Events from this number on are for it. */
+  /** It gets events from this number on. */
   from: number;
 }
 
@@ -84,7 +84,6 @@ interface Sending {
   headers?: Readonly<{ 'idempotency-key'?: string }>;
 }
 
-/** One request to publish; `numbers` are those of its events. */
 export async function setUp(
   seed: number,
   answer: (random: () => number) => Reply | Promise<Reply> = anyAnswer,
@@ -151,7 +150,7 @@ export async function setUp(
     return items;
   };
 
-  /** Event and subscription of everything that was promised. */
+  /** All deliveries that must happen, by event and subscription. */
   const promised = (): { eventId: string; subscription: string; number: number }[] =>
     publishings.flatMap(({ numbers: ours, ids = [] }) =>
       ids.flatMap((eventId, index) => {
@@ -202,7 +201,7 @@ export async function setUp(
         while (!over.signal.aborted) {
           const publishing = nextPublishing();
           publishings.push(publishing);
-          // The connection breaks when the process ends; nothing else may go wrong.
+          // The connection breaks when the process ends; any other error is a failure.
           await publish(publishing).catch((error: unknown) => {
             if (!(error instanceof TypeError)) throw error;
             over.abort();
@@ -217,7 +216,7 @@ export async function setUp(
       record.noteKill();
       serving?.signal(signal);
       const code = (await serving?.ended) ?? 'not running';
-      // What the dead process has sent is in the receivers' sockets: read it before the next one starts.
+      // Requests of the dead process may still be in the receivers' sockets: read them before the next one starts.
       for (let turn = 0; turn < 50; turn += 1) await new Promise((next) => setImmediate(next));
       return code;
     },
@@ -225,14 +224,14 @@ export async function setUp(
       for (const publishing of publishings) {
         if (publishing.ids !== undefined || publishing.key === undefined) continue;
         await publish(publishing);
-        assert.ok(publishing.ids, 'a repeated request is answered');
+        assert.ok(publishing.ids, 'a repeated request gets a response');
       }
     },
     drain: async () => {
       for (const one of promised()) record.expect(one);
       await record.allExpected();
       const waiting = async (): Promise<number> => {
-        // One may go back from running to due between two looks, so the first is made again.
+        // A delivery may return from running to due between two lists, so list the first state again.
         let count = 0;
         for (const state of ['due', 'running', 'due']) {
           count += (await all(`/deliveries?state=${state}`)).length;

@@ -1,4 +1,4 @@
-// Order, rate and concurrency as a receiver sees them, over real sockets.
+// Order, rate limits and concurrency limits as a receiver sees them, over real sockets.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
@@ -6,14 +6,14 @@ import { receive, type Receiver, type Reply } from './receiver.ts';
 import { patch, quiet, subscribe, until } from './stage.ts';
 import { Tally } from './awaitable-count.ts';
 
-/** A receiver that answers when the test says so, and counts who is there at once. */
+/** A receiver that responds when the test says so, and counts concurrent requests. */
 interface Holding extends AsyncDisposable {
   receiver: Receiver;
-  /** How many are there, how many were there at once since the last look, and all that came. */
+  /** Requests in flight, the most in flight since the last call, and the total. */
   open: () => number;
   most: () => number;
   came: Tally;
-  /** Answers all who are there, and from now on everybody at once. */
+  /** Responds to all requests in flight, and from now on to each request at once. */
   release: () => void;
   hold: () => void;
 }
@@ -26,7 +26,7 @@ async function holding(): Promise<Holding> {
     open += 1;
     most = Math.max(most, open);
     came.add();
-    // Also without being held it stays for a turn, so that others can come meanwhile.
+    // Even if not held, wait for a turn, so that other requests can come meanwhile.
     await new Promise<void>((resolve) =>
       isHolding ? waiting.add(resolve) : setImmediate(resolve),
     );
@@ -67,7 +67,7 @@ async function change(service: Running, id: string, body: object): Promise<void>
 }
 
 describe('concurrency', () => {
-  it('is never exceeded by a burst, and a change of it is obeyed by the next attempts', async () => {
+  it('is never exceeded by a burst, and a change applies to the next attempts', async () => {
     await using service = await start();
     await using holder = await holding();
     const { receiver, came, open, most, release, hold } = holder;
@@ -75,7 +75,7 @@ describe('concurrency', () => {
     await change(service, id, { concurrency: 5 });
     await publishMany(service, 200);
     await came.reach(5);
-    // Lowered while five are there: the next ones come two at a time.
+    // Lowered while five are in flight: the next ones come two at a time.
     await change(service, id, { concurrency: 2 });
     assert.equal(open(), 5);
     assert.equal(most(), 5);
@@ -88,7 +88,7 @@ describe('concurrency', () => {
     await came.reach(60);
     assert.equal(most(), 2);
     await change(service, id, { concurrency: 20 });
-    await came.reach(150); // It rises by one with each success.
+    await came.reach(150); // The adaptive limit rises by one with each success.
     hold();
     await until(
       async () => open(),
@@ -101,7 +101,7 @@ describe('concurrency', () => {
     assert.equal(came.count, 200);
   });
 
-  it('is set at subscribe, for each callback by itself', async () => {
+  it('can be set at subscribe, and applies to each callback separately', async () => {
     await using service = await start();
     await using one = await holding();
     await using two = await holding();
@@ -117,7 +117,7 @@ describe('concurrency', () => {
 });
 
 describe('a rate limit', () => {
-  it('is kept for all callbacks together', async () => {
+  it('applies to all callbacks together', async () => {
     await using service = await start();
     const arrivals: number[] = [];
     const note = (): number => {
@@ -133,7 +133,7 @@ describe('a rate limit', () => {
     await publishMany(service, 30, 'inProgress');
     await publishMany(service, 30, 'failed');
     await Promise.all([one.waitFor(30), two.waitFor(30)]);
-    // A slow machine may be late, and that is all: at no time more have come than the rate allows.
+    // A slow machine may be late, but at no time may more have come than the rate allows.
     for (const [index, atMs] of arrivals.entries()) {
       const allowed = rateLimit + ((atMs - startMs) * rateLimit) / 1_000;
       assert(index + 1 <= allowed, `${index + 1} came after ${atMs - startMs} ms`);
@@ -142,7 +142,7 @@ describe('a rate limit', () => {
 });
 
 describe('an ordered subscription', () => {
-  it('is called for one event after the other, whichever callback hears it', async () => {
+  it('gets one event after the other, whichever callback matches', async () => {
     await using service = await start({ env: { RINGBACK_RETRY: Array(9).fill('10ms').join(',') } });
     const heard: string[] = [];
     let open = 0;

@@ -1,4 +1,4 @@
-// Lists of what was published and of where it went: filters, pages, and what another app may not see.
+// Lists of events and deliveries: filters, pagination, and isolation of apps.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -39,7 +39,7 @@ async function walk<T>(
   const all: T[] = [];
   let cursor: string | null = '';
   for (let pages = 1; cursor !== null; pages += 1) {
-    assert.ok(pages <= 100, 'the pages never end');
+    assert.ok(pages <= 100, 'the pagination does not end');
     const more: string = cursor === '' ? '' : `&cursor=${encodeURIComponent(cursor)}`;
     const page: Page<T> = await get<Page<T>>(service, path + more);
     all.push(...page.items);
@@ -72,7 +72,7 @@ describe('GET /events', () => {
   });
   after(async () => service[Symbol.asyncDispose]());
 
-  it('lists what was published, newest first', async () => {
+  it('lists events, newest first', async () => {
     const { items, nextCursor } = await get<Page<EventView>>(service, '/events');
     assert.deepEqual(idsOf(items), published.toReversed());
     assert.equal(nextCursor, null);
@@ -90,13 +90,13 @@ describe('GET /events', () => {
   });
 
   for (const limit of [1, 2, 7, 24, 25, 26, 500]) {
-    it(`has no gap and nothing twice in pages of ${limit}`, async () => {
+    it(`has no gaps and no duplicates in pages of ${limit}`, async () => {
       const all = await walk<EventView>(service, `/events?limit=${limit}`);
       assert.deepEqual(idsOf(all), published.toReversed());
     });
   }
 
-  it('refuses limits and cursors that are none', async () => {
+  it('refuses invalid limits and cursors', async () => {
     for (const query of ['limit=0', 'limit=501', 'limit=x', 'cursor=nonsense', 'cursor=']) {
       const { status, json } = await service.call({ path: `/events?${query}` });
       assert.deepEqual([status, json['code']], [400, 'invalid_request'], query);
@@ -119,7 +119,7 @@ describe('GET /events', () => {
 });
 
 describe('GET /events while new ones arrive', () => {
-  it('goes on where the page before ended', async () => {
+  it('continues where the previous page ended', async () => {
     await using service = await start();
     const old: string[] = [];
     for (let index = 0; index < 12; index += 1) old.push((await publish(service, 'a')).eventId);
@@ -163,7 +163,7 @@ describe('GET /deliveries', () => {
   const subscriptions = { good: '', bad: '', paused: '', ended: '' };
   const byState: Record<string, string[]> = {};
 
-  // One subscription for each way a delivery can go, and a receiver that holds what is running.
+  // One subscription for each outcome, and a receiver that keeps one delivery running.
   before(async () => {
     service = await start({ env: { RINGBACK_RETRY: '10ms' } });
     const never = Promise.withResolvers<number>();
@@ -202,7 +202,7 @@ describe('GET /deliveries', () => {
     return sorted.map((state) => `${groups.get(state)?.length} ${state}`).join(', ');
   }
 
-  it('lists all, newest first', async () => {
+  it('lists all deliveries, newest first', async () => {
     const items = await walk<DeliveryView>(service, '/deliveries');
     assert.equal(items.length, 13);
     const events = items.map(({ event }) => event);
@@ -210,7 +210,7 @@ describe('GET /deliveries', () => {
     assert.deepEqual(events, ['four', ...fourOf('three'), ...fourOf('two'), ...fourOf('one')]);
   });
 
-  it('lists what GET /deliveries/{id} shows, without the attempts', async () => {
+  it('shows the same as GET /deliveries/{id}, without the attempts', async () => {
     for (const item of await walk<DeliveryView>(service, '/deliveries')) {
       const { attempts, ...shown } = await deliveryOf(service, item.id);
       assert.deepEqual(shown, item);
@@ -219,7 +219,7 @@ describe('GET /deliveries', () => {
   });
 
   for (const state of ['due', 'running', 'delivered', 'dead', 'cancelled']) {
-    it(`lists those that are ${state}`, async () => {
+    it(`filters by state ${state}`, async () => {
       for (const limit of [1, 2, 50]) {
         const items = await walk<DeliveryView>(
           service,
@@ -230,7 +230,7 @@ describe('GET /deliveries', () => {
     });
   }
 
-  it('lists those of an event name', async () => {
+  it('filters by event name', async () => {
     const items = await walk<DeliveryView>(service, '/deliveries?event=two&limit=3');
     assert.deepEqual(
       items.map(({ event }) => event),
@@ -239,7 +239,7 @@ describe('GET /deliveries', () => {
     assert.deepEqual(await walk(service, '/deliveries?event=five'), []);
   });
 
-  it('lists those of an event', async () => {
+  it('filters by event id', async () => {
     const [event] = (await get<Page<EventView>>(service, '/events?event=one')).items;
     const items = await walk<DeliveryView>(service, `/deliveries?eventId=${event?.id}&limit=3`);
     assert.equal(items.length, event?.deliveries);
@@ -249,7 +249,7 @@ describe('GET /deliveries', () => {
     );
   });
 
-  it('lists those of a subscription, also of one that has ended', async () => {
+  it('filters by subscription, even one that has ended', async () => {
     for (const id of Object.values(subscriptions)) {
       const items = await walk<DeliveryView>(service, `/deliveries?subscriberId=${id}&limit=2`);
       assert.deepEqual(
@@ -259,7 +259,7 @@ describe('GET /deliveries', () => {
     }
   });
 
-  it('lists what fits all filters at once', async () => {
+  it('combines filters', async () => {
     const { good, bad } = subscriptions;
     const count = async (query: string): Promise<number> =>
       (await walk(service, `/deliveries?${query}&limit=1`)).length;
@@ -274,7 +274,7 @@ describe('GET /deliveries', () => {
     assert.equal(await count(`eventId=${event?.id}&event=two`), 0);
   });
 
-  it('lists nothing for ids that nobody has, and refuses what is no id', async () => {
+  it('lists nothing for unknown ids, and refuses malformed ones', async () => {
     for (const query of [
       `eventId=${unknownEvent}`,
       'subscriberId=sub_01jc4t6v8m3q5r7w9x1y2z3a4b',
@@ -294,7 +294,7 @@ describe('GET /deliveries', () => {
     }
   });
 
-  it('shows another app nothing, whatever it asks for', async () => {
+  it('shows another app nothing, whatever the filter', async () => {
     const key = await foreignKey(service);
     const [delivery] = byState['dead'] ?? [];
     const [event] = (await get<Page<EventView>>(service, '/events?event=one')).items;
@@ -323,7 +323,7 @@ describe('GET /deliveries', () => {
 
 describe('GET /deliveries in pages', () => {
   for (const query of ['', 'subscriberId', 'event=a', 'state=delivered', 'state=due']) {
-    it(`has no gap and nothing twice while new ones arrive (${query || 'all'})`, async () => {
+    it(`has no gaps and no duplicates while new deliveries arrive (${query || 'all'})`, async () => {
       await using service = await start();
       await using receiver = await receive();
       const { id } = await subscribe(service, receiver.url);
@@ -351,7 +351,7 @@ describe('GET /deliveries in pages', () => {
             if (pages <= 3) await publish(service, 'a');
           },
         );
-        // Of those that were there, each once and in order; those that came later are above.
+        // Existing deliveries appear once and in order; newer ones come before them.
         assert.deepEqual(
           idsOf(seen).filter((one) => names.includes(one)),
           names,
@@ -388,7 +388,7 @@ describe('GET /deliveries/{id}', () => {
     }
   });
 
-  it('shows a successor beside the one that it follows', async () => {
+  it('lists the retry of a successful delivery separately', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, receiver.url);
@@ -405,7 +405,7 @@ describe('GET /deliveries/{id}', () => {
 });
 
 describe('GET /event-types', () => {
-  it('has every callback of the contract: its event, schema and an example', async () => {
+  it('lists every callback of the contract with its event, schema and an example', async () => {
     await using service = await start();
     interface TypeView {
       event: string;
@@ -428,14 +428,14 @@ describe('GET /event-types', () => {
     );
     for (const { contract, mediaType, schema } of items) {
       assert.deepEqual([contract, mediaType], ['Ringback', 'application/json']);
-      // Self-contained: any validator of JSON Schema can use it as it is.
+      // Self-contained, so that any JSON Schema validator can use it.
       const validate = new Ajv2020({ strict: false }).compile(schema);
       assert.equal(validate({ message: 'x', more: 1 }), true);
       for (const wrong of [{}, { message: 1 }, [], 'x']) assert.equal(validate(wrong), false);
     }
   });
 
-  it('has examples that can be published', async () => {
+  it('has valid examples', async () => {
     await using service = await start();
     const { items } = await get<{ items: { event: string; example: unknown }[] }>(
       service,

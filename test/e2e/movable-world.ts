@@ -1,4 +1,4 @@
-// The real world, but its wall clock can be moved on. Waiting and the monotonic clock stay real.
+// The real world with a wall clock that can be advanced. Sleeps and the monotonic clock stay real.
 import { realWorld, type World } from '../../src/core/base/world.ts';
 
 export interface MovableWorld extends World {

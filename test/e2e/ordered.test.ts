@@ -1,5 +1,5 @@
-// Order under failures and crashes: the receiver refuses and hangs up at random, nodes are killed in the
-// middle of an attempt, and still one event is over before the next one begins.
+// Order under failures and crashes: the receiver rejects requests and hangs up at random, and nodes are killed in the
+// middle of an attempt, but each event must be finished before the next one starts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sendTo, type Answer, type Call } from '../api/harness.ts';
@@ -8,10 +8,10 @@ import { freshDatabase } from '../postgres/database.ts';
 import { startNode, startNodes, type ClusterNode } from './cluster.ts';
 import { orderedEnv, publishInOrder, receiveOrdered } from './ordered.ts';
 
-/** Another one each day, printed with every failure; SEED=… runs a former one again. */
+/** Changes daily and is printed with every failure; SEED=… repeats an earlier one. */
 const seed = Number(process.env['SEED'] ?? Math.floor(Date.now() / 86_400_000));
 const key = 'k'.repeat(40);
-/** On a machine with ten times too much to do a process takes 15 s to start. */
+/** On an overloaded machine, the start of a process may take 15 s. */
 const patienceMs = 120_000;
 
 async function subscribeOrdered(
@@ -40,7 +40,7 @@ describe('an ordered subscription under kill -9', { concurrency: true }, () => {
         await ordered.acceptances.reach(until, patienceMs);
         continue;
       }
-      // In the middle of an attempt, while others wait.
+      // In the middle of an attempt, while other deliveries are pending.
       await ordered.attempts.reach(ordered.attempts.count + 2 + Math.floor(ordered.random() * 9));
       serving.signal('SIGKILL');
       await serving.ended;
@@ -62,7 +62,7 @@ describe('an ordered subscription under kill -9', { concurrency: true }, () => {
     await ordered.attempts.reach(ordered.attempts.count + 2 + Math.floor(ordered.random() * 9));
     a.signal('SIGKILL');
     await a.ended;
-    // As if the time had passed after which the others take over what it held.
+    // As if the lease of the killed node had expired.
     await database.query("update ringback.node set seen_ms = 0 where name = 'a'");
     const restarted = startNode({ url: database.url, name: 'a', env: orderedEnv });
     await publishInOrder(b.call, { from: 40, until: 60 });

@@ -1,5 +1,5 @@
-// An ordered subscription whose receiver fails at random while nodes are killed: what must hold of it, on
-// any database. Events are numbered, and published one after the other.
+// Checks an ordered subscription whose receiver fails at random while nodes are killed, on any database. Events are
+// numbered, and published one after the other.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -11,17 +11,17 @@ import { Tally } from './awaitable-count.ts';
 export interface Ordered extends AsyncDisposable {
   url: string;
   random: () => number;
-  /** Numbers of events, in the order in which they were accepted for the first time. */
+  /** Numbers of events, in the order of their first acceptance. */
   accepted: readonly number[];
   acceptances: Tally;
   attempts: Tally;
-  /** Answers nothing until it is let go: so that what is published meanwhile waits. */
+  /** Withholds responses until `letGo` is called, so that events published meanwhile stay pending. */
   hold: () => { letGo: () => void };
-  /** Throws what the receiver saw that must not be. */
+  /** Throws if the receiver saw a violation. */
   check: () => void;
 }
 
-/** Refuses some, hangs up on some, and takes its time for some; it never has two at once. */
+/** A receiver that rejects, hangs up and delays at random, and must never get two requests at once. */
 export async function receiveOrdered(seed: number): Promise<Ordered> {
   const world = virtualWorld({ seed });
   const accepted: number[] = [];
@@ -36,9 +36,9 @@ export async function receiveOrdered(seed: number): Promise<Ordered> {
     await held;
     const number = Number(message);
     const last = accepted.at(-1) ?? -1;
-    // One that was accepted may come again, if its acceptance was lost in a crash.
+    // An accepted event may come again if its outcome was lost in a crash.
     if (number !== last && number !== last + 1) faults.push(`${number} came after ${last}`);
-    // Not often enough in a row to break the lane.
+    // Not often enough in a row to open the circuit breaker.
     const chance = failures > 4 ? 1 : world.random();
     for (let turn = 0; turn < world.random() * 20; turn += 1) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -55,7 +55,7 @@ export async function receiveOrdered(seed: number): Promise<Ordered> {
     open += 1;
     attempts.add();
     if (open > 1) faults.push(`${open} at once`);
-    // Over is an attempt when its connection is, or its answer is written.
+    // An attempt has ended when its response is written or its connection is closed.
     response.once('close', () => (open -= 1));
     answer(request, response).catch(() => response.destroy());
   });
@@ -88,10 +88,10 @@ export async function receiveOrdered(seed: number): Promise<Ordered> {
   };
 }
 
-/** Retries that come at once, and more of them than the receiver refuses. */
+/** Fast retries, and more of them than the receiver needs. */
 export const orderedEnv = { RINGBACK_RETRY: Array(20).fill('10ms').join(',') };
 
-/** Events from one number up to another, each when the last one was answered. */
+/** Publishes numbered events, each after the response to the previous one. */
 export async function publishInOrder(
   call: (call: Call) => Promise<Answer>,
   { from, until }: { from: number; until: number },

@@ -1,5 +1,5 @@
-// More publishes than the service can take, and what must hold: it answers every request, keeps every promise that
-// it made, does not grow, and is back to normal afterwards.
+// More publishes than the service can handle: it must respond to every request, deliver every accepted event, bound its
+// memory, and recover afterwards.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -11,18 +11,18 @@ import { header, receive, type Receiver } from './receiver.ts';
 import { Tally } from './awaitable-count.ts';
 
 export interface OverloadReport {
-  /** Requests a second that it answered with 202 before the flood; 0 where the load is a count, as the next two. */
+  /** Accepted requests per second before the flood; like the next two, 0 if the load is a count. */
   capacity: number;
-  /** What was offered and what was accepted during the flood, in requests a second. */
+  /** Offered and accepted requests per second during the flood. */
   offered: number;
   accepted: number;
   answers: Record<string, number>;
-  /** Requests that found no free socket: all were waiting for answers. */
+  /** Requests for which no socket was free. */
   unsent: number;
-  /** Half of the answers came sooner, and one in a hundred later. */
+  /** Median and 99th percentile. */
   acceptedMs: Percentiles;
   refusedMs: Percentiles;
-  /** Of probes and reads during the flood. */
+  /** Response times of probes and reads during the flood. */
   lookMs: Percentiles;
   /** From a publish to its callback, before the flood and after it. */
   calmMs: number;
@@ -35,18 +35,18 @@ type Percentiles = [half: number, most: number];
 const key = 'k'.repeat(40);
 const sockets = 1_000;
 const eventsPerRequest = 20;
-/** One event of the first body is heard by somebody, so that deliveries keep up with publishing. */
+/** Only one event of the first body has a subscriber, so that deliveries keep up with publishes. */
 const bodies = 4;
 const timesCapacity = 10;
-/** A service on a starved machine may find no time to accept any of a flood before it gives up: it gets another one. */
+/** On an overloaded machine the service may accept nothing of a flood; then repeat the flood. */
 const floodsMax = 5;
 const calmLooks = 5;
-/** The process has 230 MiB before the flood; what it may have at most, whatever comes. */
+/** The memory limit of the process, which has 230 MiB before the flood. */
 const peakMiBMax = 640;
-/** On a machine that is busy with other things everything takes longer, also before the flood. */
+/** The limit of the recovery time, in addition to ten round trips before the flood. */
 const recoverMs = 5_000;
 
-/** A count of requests, which any machine gets through, or ten times the measured capacity for a while. */
+/** A number of requests, for any machine, or ten times the measured capacity for a while. */
 export type Overload = { requests: number } | { forMs: number };
 
 export async function overload(load: Overload): Promise<OverloadReport> {
@@ -75,7 +75,7 @@ export async function overload(load: Overload): Promise<OverloadReport> {
 
   for (const { answers, broken } of floods) {
     assertAnswers(answers);
-    assert.equal(broken, 0, 'every request is answered');
+    assert.equal(broken, 0, 'every request gets a response');
   }
   assert.ok(during.accepted.length > 0, 'some are accepted');
   assert.ok(peakMiB < peakMiBMax, `${peakMiB} MiB`);
@@ -105,11 +105,11 @@ function assertAnswers(answers: Answers): void {
     '503 store_unavailable': _,
     ...other
   } = answers;
-  assert.deepEqual(other, {}, 'every answer is 202 or 503');
+  assert.deepEqual(other, {}, 'every response is 202 or 503');
   assert.ok(refused !== undefined, 'some are refused');
 }
 
-/** For `npm run soak` on a quiet machine: these depend on its speed. */
+/** For `npm run soak` on an idle machine, because these depend on its speed. */
 function assertRates(
   { '202': taken = 0, '503 overloaded': refused = 0, '503 store_unavailable': silent = 0 }: Answers,
   seen: { forMs: number; capacity: number; recoveredMs: number; calmMs: number },
@@ -123,12 +123,12 @@ function assertRates(
 
 interface Stage extends AsyncDisposable {
   flood: (order: Pick<FloodOrder, 'load' | 'sockets'>) => Promise<FloodReport>;
-  /** Publishes until it is accepted, and waits for the callback. */
+  /** Publishes, repeats it until it is accepted, and waits for the callback. */
   roundTripMs: () => Promise<number>;
-  /** Probes and reads again and again. Probes must answer 200, and reads one of these. */
+  /** Sends probes and reads in a loop. Probes must get 200, and reads one of these statuses. */
   look: (reads: readonly number[]) => { stop: () => Promise<number[]> };
   peakMiB: () => number;
-  /** Every event that was accepted is delivered, if anybody hears it, and on the disk. */
+  /** Every accepted event must be stored and, if a subscription matches it, delivered. */
   checkPromises: (reports: readonly FloodReport[]) => Promise<void>;
 }
 
@@ -164,14 +164,18 @@ async function setUp(dataDir: string): Promise<Stage> {
       const accepted = reports.flatMap((report) => report.accepted);
       const heardOf = accepted.filter(({ body }) => body === 0);
       const expected = heardOf.map(({ eventIds: [first = ''] }) => first);
-      // One by one, so that the patience is for each: how many there are depends on the machine, and
-      // those whose publisher was told that nobody knows come as well.
+      // One by one, so that the timeout applies to each: their number depends on the machine, and events whose publisher got
+      // an uncertain response come as well.
       while (expected.some((id) => !heard.has(id))) await came.reach(came.count + 1);
       serving.signal('SIGTERM');
       await serving.ended;
       const kept = eventsIn(dataDir);
       const lost = accepted.flatMap(({ eventIds }) => eventIds).filter((id) => !kept.has(id));
-      assert.equal(lost.length, 0, `what was accepted is in the store, but for ${lost[0]}`);
+      assert.equal(
+        lost.length,
+        0,
+        `accepted events are missing from the store, such as ${lost[0]}`,
+      );
     },
     [Symbol.asyncDispose]: async () => {
       await serving[Symbol.asyncDispose]();
@@ -246,7 +250,7 @@ function lookAt(serving: Serving, reads: readonly number[]): { stop: () => Promi
     return tookMs.sort((a, b) => a - b);
   };
   const looked = look();
-  looked.catch(() => undefined); // Heard of at the stop.
+  looked.catch(() => undefined); // Reported by `stop`.
   return {
     stop: async () => {
       over.abort();
@@ -255,7 +259,7 @@ function lookAt(serving: Serving, reads: readonly number[]): { stop: () => Promi
   };
 }
 
-/** Linux only, where the tests run; elsewhere nothing is known. */
+/** Linux only; 0 elsewhere. */
 function peakMiBOf({ pid }: Serving): number {
   if (process.platform !== 'linux') return 0;
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -1,12 +1,12 @@
-// The payload of an event that is known by its number: bytes that a parser and printer would change.
+// Payloads of numbered events, with bytes that parsing and printing would change.
 
-/** Order, big numbers, escapes, a key twice. */
+/** Order, big numbers, escapes, a duplicate key. */
 export function payloadOf(number: number): string {
   const big = `9007199254740993${number}`;
   return `{ "z":${big},"message":"n\\u00famber ${number} ✓ \\ud83d\\ude00","a":1.0, "a":1e2,"\\u0061b":[ ]}`;
 }
 
-/** The number that a payload speaks of, if it is one of these, to the byte. */
+/** The number in a payload, if it is exactly such a payload. */
 export function numberIn(payload: Buffer): number | undefined {
   const number = Number(/mber (\d+) /.exec(payload.toString('latin1'))?.[1]);
   const isOurs = Number.isInteger(number) && payload.equals(Buffer.from(payloadOf(number)));

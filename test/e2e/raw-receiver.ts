@@ -1,5 +1,5 @@
-// A receiver made of bytes: what it does with a connection is up to the test. It says when somebody
-// has connected, when a request began, and when a connection is over.
+// A raw receiver: the test decides what to do with each connection. It counts connections, started requests and closed
+// connections.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ export interface RawReceiver extends AsyncDisposable {
   url: string;
   connected: Tally;
   closed: Tally;
-  /** Requests that began: each comes in one piece, since it is small. */
+  /** Requests that have started; each is small and comes in one piece. */
   requests: Tally;
 }
 
@@ -23,7 +23,7 @@ export async function receiveRaw(serve: (socket: Socket) => void): Promise<RawRe
     connected.add();
     sockets.add(socket);
     socket.on('error', () => undefined);
-    socket.on('end', () => socket.end()); // The caller is gone.
+    socket.on('end', () => socket.end()); // The caller has closed the connection.
     socket.on('close', () => {
       sockets.delete(socket);
       closed.add();

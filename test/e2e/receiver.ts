@@ -1,5 +1,5 @@
-// A real receiver on a loopback port: it records every callback as it came and answers by a script.
-// Tests wait for what it has seen, never for time to pass.
+// A real receiver on a loopback port that records every callback and replies by a script. Tests wait for its counts,
+// never for time to pass.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -14,7 +14,7 @@ import type { Certificate } from '../egress/certificate.ts';
 import { Tally } from './awaitable-count.ts';
 
 export interface Received {
-  /** Among all requests to all receivers of this process, from 1. */
+  /** Position among all requests to all receivers of this process, from 1. */
   order: number;
   method: string;
   /** Path and query. */
@@ -33,19 +33,19 @@ export interface Receiver extends AsyncDisposable {
   port: number;
   /** `http://127.0.0.1:<port>/hook`, or https */
   url: string;
-  /** In the order in which they were complete. */
+  /** In order of completion. */
   requests: readonly Received[];
-  /** Resolves with all requests, once there are so many. */
+  /** Resolves with all requests once there are `count`. */
   waitFor: (count: number) => Promise<readonly Received[]>;
-  /** Resolves when so many answers were given in full. */
+  /** Resolves when `count` responses have been sent completely. */
   answered: (count: number) => Promise<void>;
-  /** How it answers; may be replaced at any time. */
+  /** Decides the reply; may be replaced at any time. */
   script: Script;
 }
 
 let order = 0;
 
-/** With a certificate: over https. */
+/** Uses https if there is a certificate. */
 export async function receive(
   script: Script = () => 200,
   certificate?: Certificate,
@@ -66,7 +66,7 @@ export async function receive(
       const { status, headers: extra = {}, body: text } = asParts(reply);
       response.writeHead(status, extra).end(text);
     };
-    // A caller that gave up is no failure of the receiver.
+    // A caller that has given up is not a failure of the receiver.
     answer().catch(() => response.destroy());
   };
   const server =
@@ -102,7 +102,7 @@ function asParts(reply: Reply): Exclude<Reply, number> {
   return typeof reply === 'number' ? { status: reply } : reply;
 }
 
-/** A header that must be there, once. */
+/** Returns a header that must occur exactly once. */
 export function header({ headers }: Received, name: string): string {
   const value = headers[name];
   assert(typeof value === 'string', `the callback has no header ${name}`);

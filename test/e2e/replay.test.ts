@@ -1,5 +1,5 @@
-// Replays of real deliveries by real processes, one of which ends in the middle: each delivery is sent
-// again once, under its own webhook-id, and nothing is left out.
+// Replays by real processes, one of which ends in the middle: each delivery must be sent again exactly once, with its own
+// webhook-id.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -20,12 +20,12 @@ interface ReplayView {
 }
 
 const key = 'k'.repeat(40);
-/** Two attempts, so that a few dead ones do not break a lane. */
+/** Two attempts per delivery, so that a few dead ones do not open a circuit breaker. */
 const env = { RINGBACK_RETRY: '1ms', RINGBACK_LOG: 'warn' };
 const events = { bad: 2, good: 2 } as const;
 
 describe('a replay', { concurrency: true }, () => {
-  it('goes on after kill -9 where it was: 300 deliveries, each sent again once', async () => {
+  it('continues after kill -9: each of 300 deliveries is sent again once', async () => {
     await using folder = await newFolder();
     await using cleanup = new AsyncDisposableStack();
     await using receiver = await receive(firstAnswer);
@@ -46,7 +46,7 @@ describe('a replay', { concurrency: true }, () => {
     assert.ok(inFlight <= limits.windowMax, `${inFlight} came twice`);
   });
 
-  it('goes on at another node when the one that took it stops', async () => {
+  it('continues at another node when its node stops', async () => {
     await using database = await freshDatabase();
     await using cleanup = new AsyncDisposableStack();
     await using receiver = await receive(firstAnswer);
@@ -63,15 +63,12 @@ describe('a replay', { concurrency: true }, () => {
   });
 });
 
-/** Events called `bad` are refused. */
+/** Rejects events named `bad`. */
 function firstAnswer(request: Received): number {
   return header(request, 'ringback-event') === 'bad' ? 500 : 200;
 }
 
-/**
- * Half of the deliveries end dead, half delivered; whatever comes later is taken. Gives how many callbacks
- * came.
- */
+/** Lets half of the deliveries end dead and half delivered, then accepts everything. Returns the number of callbacks. */
 async function endDeliveries(
   service: Running,
   receiver: Receiver,
@@ -96,12 +93,12 @@ async function replayEverything(service: Running, ratePerSecond: number): Promis
 
 interface Expected {
   id: string;
-  /** Callbacks that came before the replay. */
+  /** Number of callbacks before the replay. */
   before: number;
   deliveries: number;
 }
 
-/** Gives how many came twice, because their answer was lost. */
+/** Returns the number of duplicates, whose outcome was lost. */
 async function check(
   service: Running,
   receiver: Receiver,
@@ -118,7 +115,7 @@ async function check(
     { state: 'done', matched: deliveries, replayed: deliveries, skipped: 0, progress: 1 },
   );
   const all = await ended(service);
-  // A dead one went on; a delivered one has one successor, and no more.
+  // A dead delivery was revived; a delivered one has exactly one successor.
   const byEvent = Map.groupBy(all, ({ event, eventId, subscriberId }) =>
     [event, eventId, subscriberId].join(),
   );
@@ -128,7 +125,7 @@ async function check(
 
   const again = receiver.requests.slice(before);
   const accepted = new Set(again.map((one) => header(one, 'ringback-delivery')));
-  assert.equal(accepted.size, deliveries, 'each of them came');
+  assert.equal(accepted.size, deliveries, 'each of them was sent again');
   for (const one of again) {
     const [, event] = header(one, 'ringback-delivery').split('_');
     assert.equal(header(one, 'webhook-id'), `evt_${event}`);
@@ -136,10 +133,10 @@ async function check(
   return again.length - accepted.size;
 }
 
-/** All deliveries, once none is under way. */
+/** Waits until no delivery is pending or in flight, and returns all of them. */
 async function ended(service: Running): Promise<DeliveryView[]> {
   const pending = async (): Promise<number> => {
-    // One may go back from running to due between two looks, so the first is made again.
+    // A delivery may return from running to due between two lists, so list the first state again.
     let count = 0;
     for (const state of ['due', 'running', 'due']) {
       const page = await get<Page<DeliveryView>>(service, `/deliveries?state=${state}`);

@@ -1,4 +1,4 @@
-// Searching for deliveries, events and subscriptions over HTTP, as the console does.
+// Searches for deliveries, events and subscriptions over HTTP, as the console does.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { attemptErrors } from '../../src/core/domain/attempt.ts';
@@ -17,7 +17,7 @@ describe('search', () => {
   let receiver: Receiver;
   const ids = { good: '', lost: '', moved: '', shut: '' };
 
-  // Nothing is tried twice within the test: what failed waits, and says how it failed.
+  // No retry happens during the test, so failed deliveries stay pending with their error.
   before(async () => {
     service = await start({ env: { RINGBACK_RETRY: '1h' } });
     receiver = await receive(async ({ url }) => {
@@ -56,7 +56,7 @@ describe('search', () => {
     return (await found(query)).length;
   }
 
-  it('shows how the last attempt failed while a delivery waits for the next one', async () => {
+  it('shows the error of the last attempt while a retry is pending', async () => {
     const shown = async (query: string): Promise<unknown[]> =>
       (await found(query)).map(({ state, status, error, subscriberId }) => [
         state,
@@ -74,7 +74,7 @@ describe('search', () => {
     ]);
   });
 
-  it('finds deliveries by state, pattern, status and error, and by several at once', async () => {
+  it('finds deliveries by state, pattern, status and error, and by combinations', async () => {
     const counts: Record<string, number> = {
       'state=retrying': 9,
       'state=pending': 9,
@@ -106,7 +106,7 @@ describe('search', () => {
     }
   });
 
-  it('takes the times that it shows: from one on, and up to one without it', async () => {
+  it('accepts the times that it shows: from is inclusive, until is exclusive', async () => {
     const { items } = await get<Page<EventView>>(service, '/events');
     assert.deepEqual(
       items.map(({ event }) => event),
@@ -124,7 +124,7 @@ describe('search', () => {
         createdAt,
       );
     }
-    // The same instant, written elsewhere; and no time at all.
+    // Times with an offset, and an empty range.
     assert.equal(await count('from=2000-01-01T00:00:00%2B02:00&until=2100-01-01T00:00:00.5Z'), 13);
     assert.equal(await count('from=2100-01-01T00:00:00Z&until=2100-01-01T00:00:00Z'), 0);
   });
@@ -136,7 +136,7 @@ describe('search', () => {
     }
   });
 
-  it('finds subscriptions by what they hear and by a part of their URL', async () => {
+  it('finds subscriptions by event and by a part of their URL', async () => {
     const all = async (query: string): Promise<string[]> =>
       (await get<Page<{ id: string }>>(service, `/subscriptions?${query}`)).items.map(
         ({ id }) => id,
@@ -149,7 +149,7 @@ describe('search', () => {
     assert.deepEqual(await all('url=/LO&event=order.created&state=active'), [ids.lost]);
   });
 
-  it('knows every error by its name', async () => {
+  it('accepts every error name', async () => {
     for (const error of [...attemptErrors, 'expired', 'exhausted']) await count(`error=${error}`);
   });
 });

@@ -1,5 +1,4 @@
-// What receivers do with a callback: verify it with the public packages, never with our own code.
-// Every callback that a receiver of this file gets is verified, or refused where it must be.
+// Verifies callbacks as receivers do, with public packages, never with Ringback's own code.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -14,7 +13,7 @@ import { get, inState, onlyDelivery, patch, publish, quiet, subscribe } from './
 
 const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
-/** Which of the two packages take it: both, or none, else something is odd. */
+/** Whether the callback is genuine; both packages must agree. */
 function verifies(request: Received, secret: string, body: Buffer = request.body): boolean {
   const headers = Object.fromEntries(names.map((name) => [name, header(request, name)]));
   const verdicts = [StandardWebhook, SvixWebhook].map((Webhook) => {
@@ -73,7 +72,7 @@ describe('the signature of a callback', () => {
     assert.equal(verifies(request, shown.secret), true);
   });
 
-  it('covers the body, the id and the time: nothing that was changed is verified', async () => {
+  it('covers the body, the id and the time', async () => {
     await using service = await start();
     await using receiver = await receive();
     const { secret } = await subscribe(service, receiver.url);
@@ -91,7 +90,7 @@ describe('the signature of a callback', () => {
     assert.equal(verifies(request, `whsec_${randomBytes(32).toString('base64')}`), false);
   });
 
-  it('is verified on each attempt, old ones and those by hand', async () => {
+  it('is verified on each attempt, including retries by hand', async () => {
     const world = movableWorld();
     await using service = await start({ world, env: { RINGBACK_RETRY: '10ms,10ms' } });
     await using receiver = await receive(() => {
@@ -114,7 +113,7 @@ describe('the signature of a callback', () => {
     await using service = await start();
     await using receiver = await receive();
     const { secret } = await subscribe(service, receiver.url);
-    // Every code point below U+0800 and some of each further plane, plain where JSON allows it.
+    // Every code point below U+0800 and some of the others, unescaped if JSON allows it.
     const points = Array.from({ length: 0x800 }, (_, point) => point).concat([
       0x2028, 0x2029, 0xd7ff, 0xe000, 0xfeff, 0xfffd, 0xffff, 0x10000, 0x1f600, 0x10ffff,
     ]);
@@ -142,7 +141,7 @@ describe('the signature of a callback', () => {
 });
 
 describe('rotating the secret', () => {
-  it('lets old and new verify during the overlap, after it only the new one', async () => {
+  it('lets both secrets verify during the overlap, and then only the new one', async () => {
     const world = movableWorld();
     await using service = await start({ world });
     await using receiver = await receive();
@@ -154,7 +153,7 @@ describe('rotating the secret', () => {
       return secrets.map((secret) => verifies(request, secret));
     };
     assert.deepEqual(await verdicts(1, [old]), [true]);
-    // The packages take timestamps within five minutes, so the clock moves by less in all.
+    // The packages accept timestamps within five minutes, so the clock moves by less in total.
     const next = await rotate(service, id, 100);
     assert.notEqual(next, old);
     assert.deepEqual(await verdicts(2, [old, next]), [true, true]);
@@ -166,7 +165,7 @@ describe('rotating the secret', () => {
     assert.deepEqual(await verdicts(5, [old, next, last]), [false, true, true]);
   });
 
-  it('without an overlap ends the old one at once', async () => {
+  it('without an overlap ends the old secret at once', async () => {
     await using service = await start();
     await using receiver = await receive();
     const { id, secret: old } = await subscribe(service, receiver.url);
@@ -197,7 +196,7 @@ describe('rotating the secret', () => {
     );
   });
 
-  it('changes no other subscription', async () => {
+  it('does not affect another subscription', async () => {
     await using service = await start();
     await using receiver = await receive();
     const one = await subscribe(service, receiver.url);
@@ -211,7 +210,7 @@ describe('rotating the secret', () => {
 });
 
 describe('signing with Ed25519', () => {
-  it('is verified by the public key alone, as the documentation says', async () => {
+  it('is verified by the documented code with only the public key', async () => {
     const isGenuine = await documented();
     await using service = await start();
     await using receiver = await receive();
@@ -239,7 +238,7 @@ describe('signing with Ed25519', () => {
     }
   });
 
-  it('begins and ends as a rotation: for a day both kinds sign', async () => {
+  it('starts and stops like a rotation: both kinds sign for a day', async () => {
     const isGenuine = await documented();
     const world = movableWorld();
     await using service = await start({ world });
@@ -251,7 +250,7 @@ describe('signing with Ed25519', () => {
       return (await get<{ secret: string }>(service, `/subscriptions/${id}/secret`)).secret;
     };
     let count = 0;
-    /** Which kinds signed, and who verifies: a public key as the documentation says. */
+    /** The kinds of signatures, and whether each verifier accepts; public keys use the documented code. */
     const verdicts = async (...verifiers: string[]): Promise<unknown[]> => {
       await publish(service, 'a');
       const request = (await receiver.waitFor((count += 1))).at(-1);
@@ -289,7 +288,7 @@ type IsGenuine = (
   nowS?: number,
 ) => boolean;
 
-/** What docs/receiving.md gives to receivers, as it stands there. */
+/** The code from docs/receiving.md, unchanged. */
 async function documented(): Promise<IsGenuine> {
   const page = await readFile(new URL('../../docs/receiving.md', import.meta.url), 'utf8');
   const blocks = page.split('```js\n').map((text) => text.split('\n```')[0] ?? '');
@@ -300,7 +299,7 @@ async function documented(): Promise<IsGenuine> {
   return module.isGenuine;
 }
 
-describe('the official vector', () => {
+describe('the official test vector', () => {
   const vector = {
     secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
     id: 'msg_p5jXN8AQM9LWM0D4loKWxJek',
@@ -309,7 +308,7 @@ describe('the official vector', () => {
     signature: 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   };
 
-  it('is what the packages and Ringback make of it', () => {
+  it('is reproduced by the packages and by Ringback', () => {
     const { secret, id, timestampS, payload, signature } = vector;
     const time = new Date(timestampS * 1000);
     assert.equal(new StandardWebhook(secret).sign(id, time, payload), signature);

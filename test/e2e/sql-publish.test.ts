@@ -24,7 +24,7 @@ async function two(): Promise<Two> {
   return { database, first, second, [Symbol.asyncDispose]: dispose };
 }
 
-/** A receiver of all that is published while it is there, or of one event. */
+/** A receiver of all events, or of one, until it is disposed of. */
 async function hear(node: ClusterNode, event?: string): Promise<Receiver> {
   const receiver = await receive();
   const callbackUrl = receiver.url;
@@ -38,14 +38,14 @@ async function hear(node: ClusterNode, event?: string): Promise<Receiver> {
   };
 }
 
-/** Publishes in a transaction of its own, as any program would. */
+/** Publishes by SQL in a separate transaction, as any program would. */
 async function publishBySql(database: Database, ...values: unknown[]): Promise<string> {
   const places = values.map((_, at) => `$${at + 1}`).join(', ');
   const [row] = await database.query(`select ringback.publish(${places}) as id`, values);
   return String(row?.['id']);
 }
 
-/** Everything that was published was taken in and has ended. */
+/** Waits until the inbox is empty and all deliveries have ended. */
 async function isQuiet(database: Database): Promise<void> {
   const left = `select (select count(*)::int from ringback.inbox)
     + (select count(*)::int from ringback.delivery_live) as count`;
@@ -68,7 +68,7 @@ describe('ringback.publish()', () => {
   });
   after(async () => stage[Symbol.asyncDispose]());
 
-  it('sends what was committed once, and nothing of what was rolled back', async () => {
+  it('sends committed events once, and nothing that was rolled back', async () => {
     const { database, first, second } = stage;
     await using all = await hear(first);
     await using orders = await hear(second, 'order.created');
@@ -102,7 +102,7 @@ describe('ringback.publish()', () => {
     assert.equal(expected.length, 200);
     for (const receiver of [all, orders]) {
       const bodies = receiver.requests.map(({ body }) => body.toString());
-      assert.deepEqual(bodies.toSorted(), expected, 'each once, and no other');
+      assert.deepEqual(bodies.toSorted(), expected, 'exactly the committed events, each once');
     }
     assert.deepEqual(
       filtered.requests.map(({ body }) => body.toString()),
@@ -112,7 +112,7 @@ describe('ringback.publish()', () => {
     assert.deepEqual(rows, [{ count: 200 }]);
   });
 
-  it('shows a payload that breaks the contract as rejected, and sends it to nobody', async () => {
+  it('marks an event with an invalid payload as rejected, and does not deliver it', async () => {
     await using receiver = await hear(stage.first);
     const bad = await publishBySql(stage.database, 'order.created', '{"text":"no message"}');
     const good = await publishBySql(stage.database, 'order.created', '{"message":"good"}');
@@ -129,7 +129,7 @@ describe('ringback.publish()', () => {
     assert.deepEqual([fine.deliveries, fine.rejected], [1, undefined]);
   });
 
-  it('knows an idempotency key, and takes it for one event only', async () => {
+  it('deduplicates by idempotency key, and rejects a key reused for another event', async () => {
     await using receiver = await hear(stage.first);
     const publishing = ['order.created', '{"message":"once"}', 'key 1'];
     const ids = await Promise.all(
@@ -143,7 +143,7 @@ describe('ringback.publish()', () => {
     assert.equal(receiver.requests.length, 1);
   });
 
-  it('reaches the subscriptions of the app that is named, and no other', async () => {
+  it('only reaches subscriptions of the named app', async () => {
     const { database, first, second } = stage;
     const made = await first.call({ method: 'POST', path: '/apps', body: { name: 'shop' } });
     assert.equal(made.status, 201, made.text);
@@ -170,7 +170,7 @@ describe('ringback.publish()', () => {
     await assert.rejects(unknown, /there is no app "nobody"/);
   });
 
-  it('is for roles that were granted it', async () => {
+  it('needs an explicit grant', async () => {
     const { database } = stage;
     await using receiver = await hear(stage.first);
     const role = `ringback_test_${randomBytes(6).toString('hex')}`;
@@ -201,7 +201,7 @@ describe('ringback.publish()', () => {
     }
   });
 
-  it('delivers a large payload byte by byte as it was given', async () => {
+  it('delivers a large payload byte for byte', async () => {
     await using receiver = await hear(stage.second);
     const piece = '{"z":9007199254740993, "\\u0061":1.0,  "a":1e2, "ü":"✓ \\ud83d\\ude00"},';
     const many = piece.repeat(Math.floor(900_000 / Buffer.byteLength(piece)) >> 2);

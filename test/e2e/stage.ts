@@ -1,4 +1,4 @@
-// What tests of whole callbacks do over and over: subscribe, publish, and see where a delivery stands.
+// Common steps of end-to-end tests: subscribe, publish, and read the state of a delivery.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -48,7 +48,7 @@ export interface Page<T> {
   nextCursor: string | null;
 }
 
-/** Variants body and multi by what the body has, variant query by `callbackUrl` and `event`. */
+/** Subscribes with the variant body, multi or query, depending on what is given. */
 export async function subscribe(
   service: Running,
   given: string | { body: object } | { callbackUrl: string; event: string },
@@ -65,7 +65,7 @@ export async function subscribe(
   return { id: String(subscriberId), secret: String(secret) };
 }
 
-/** `payload` is the text of a JSON value, and leaves as it is. */
+/** `payload` is JSON text, and is sent unchanged. */
 export async function publish(
   service: Running,
   event: string,
@@ -76,7 +76,7 @@ export async function publish(
   return answer.json as unknown as Accepted;
 }
 
-/** Repeats what a starved machine did not get done within the deadline of the store; accepted once all the same. */
+/** Repeats the request if an overloaded machine missed the store's deadline; the key prevents duplicates. */
 export async function publishPatiently(service: Running, event: string): Promise<void> {
   const idempotencyKey = randomUUID();
   for (;;) {
@@ -105,7 +105,7 @@ export async function tryPublish(
   });
 }
 
-/** What a call that must succeed answers. Repeats what a starved machine did not get done within the deadline of the store. */
+/** The result of a call that must succeed. Repeats it if an overloaded machine missed the store's deadline. */
 export async function get<T>(service: Running, path: string): Promise<T> {
   const lastMs = performance.now() + patienceMs;
   for (;;) {
@@ -124,7 +124,7 @@ export async function deliveryOf(service: Running, id: string): Promise<Delivery
   return get<DeliveryView>(service, `/deliveries/${id}`);
 }
 
-/** The one delivery of an event to a subscription. */
+/** The id of the only delivery of an event. */
 export async function onlyDelivery(
   service: Running,
   { eventId, subscriberId }: { eventId: string; subscriberId?: string },
@@ -135,7 +135,7 @@ export async function onlyDelivery(
   return page.items[0]?.id ?? '';
 }
 
-/** The delivery, once it has had so many attempts and waits or has ended. */
+/** The delivery, once it has that many attempts and is not running. */
 export async function attempted(service: Running, id: string, attempts = 1): Promise<DeliveryView> {
   return until(
     async () => deliveryOf(service, id),
@@ -151,7 +151,7 @@ export async function inState(service: Running, id: string, state: string): Prom
   );
 }
 
-/** Resolves when every delivery has ended: then receivers have seen all that they will ever see. */
+/** Waits until every delivery has ended, so that no further requests will come. Returns all of them. */
 export async function quiet(service: Running): Promise<DeliveryView[]> {
   const { items, nextCursor } = await until(
     async () => get<Page<DeliveryView>>(service, '/deliveries?limit=500'),
@@ -164,15 +164,15 @@ export async function quiet(service: Running): Promise<DeliveryView[]> {
 const askAgainMs = 5;
 
 /**
- * What is settled is in the store a moment after the receiver has answered, and only the API can say
- * when. So it is asked, again and again, but not all the time: the core is needed by whom it asks.
+ * Polls until `isSo` holds. An outcome is stored a moment after the receiver's response, and only the API shows when.
+ * The pause between two reads leaves the CPU to the service.
  */
 export async function until<T>(read: () => Promise<T>, isSo: (value: T) => boolean): Promise<T> {
   const lastMs = performance.now() + patienceMs;
   for (;;) {
     const value = await read();
     if (isSo(value)) return value;
-    assert(performance.now() < lastMs, `Waited in vain: ${JSON.stringify(value)}`);
+    assert(performance.now() < lastMs, `Timed out waiting, last value: ${JSON.stringify(value)}`);
     await wait(askAgainMs);
   }
 }

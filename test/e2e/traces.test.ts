@@ -1,5 +1,5 @@
-// Traces over real sockets: publish → delivery → attempt, and the receiver's parent. The collector is ours,
-// so the exporter's library is not judged by itself.
+// Traces over real sockets: publish → delivery → attempt, and the receiver's parent span. The collector does not use the
+// exporter's library, so that the library is not tested by itself.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { start } from '../api/harness.ts';
@@ -14,7 +14,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 const caller = 'b7ad6b7169203331';
 const traceparent = `00-${traceId}-${caller}-01`;
 const key = 't'.repeat(40);
-const [server, internal, client] = [2, 1, 3]; // Kinds of spans, as OTLP numbers them.
+const [server, internal, client] = [2, 1, 3]; // OTLP's numbers for span kinds.
 
 async function post(on: { url: string }, path: string, body: object, headers = {}): Promise<void> {
   const response = await fetch(on.url + path, {
@@ -31,14 +31,14 @@ function named(spans: readonly CollectedSpan[], name: string): CollectedSpan[] {
   return spans.filter((span) => span.name === name);
 }
 
-/** The trace and the parent that a receiver was told. */
+/** The trace and the parent span in a request to a receiver. */
 function parentOf(request: Received): { trace: string; span: string; flags: string } {
   const [, trace = '', span = '', flags = ''] = header(request, 'traceparent').split('-');
   return { trace, span, flags };
 }
 
 describe('a trace', () => {
-  it('goes from the publisher to the receiver, over a crash and a restart', async () => {
+  it('reaches from the publisher to the receiver, across a crash and a restart', async () => {
     await using collector = await collect();
     await using folder = await newFolder();
     const held = Promise.withResolvers<number>();
@@ -69,8 +69,8 @@ describe('a trace', () => {
       await first.ended;
     }
     held.resolve(200);
-    await using second = await run('3600000'); // Only its end can bring the spans.
-    await receiver.answered(2); // The first was never answered: its caller was dead.
+    await using second = await run('3600000'); // Spans are only exported when the process ends.
+    await receiver.answered(2); // The first request got no response, because its process was dead.
     await second.says(/"msg":"attempt failed"/, 'err');
     second.signal('SIGTERM');
     assert.equal(await second.ended, 0);
@@ -81,14 +81,14 @@ describe('a trace', () => {
     const [delivery, ...more] = named(spans, 'delivery');
     assert(delivery !== undefined && more.length === 0);
     const attempts = named(spans, 'attempt');
-    assert.equal(attempts.length, 2, 'the one that a crash ended is not there');
+    assert.equal(attempts.length, 2, 'the attempt interrupted by the crash has no span');
     assert.ok(spans.every((span) => span.traceId === traceId));
     assert.deepEqual([published.parentSpanId, published.kind], [caller, server]);
     assert.deepEqual([delivery.parentSpanId, delivery.kind], [published.spanId, internal]);
     for (const attempt of attempts) {
       assert.deepEqual([attempt.parentSpanId, attempt.kind], [delivery.spanId, client]);
     }
-    // The first request was of the process that crashed: the same trace, and a parent of its own.
+    // The first request came from the crashed process: the same trace, but another parent span.
     const told = receiver.requests.map(parentOf);
     assert.deepEqual(
       told.slice(1).map(({ span }) => span),
@@ -128,7 +128,7 @@ describe('a trace', () => {
     assert.ok('traceId' in line && line.traceId === traceId);
   });
 
-  it('is one over two nodes, also of what was published by SQL', async () => {
+  it('spans two nodes, also for events published by SQL', async () => {
     await using collector = await collect();
     await using database = await freshStoreDatabase();
     await using receiver = await receive();
@@ -143,7 +143,7 @@ describe('a trace', () => {
     await database.query(`select ringback.publish('order.sent', '{"message":"by SQL"}')`);
     const spans = await collector.until((all) => named(all, 'delivery').length === 2);
     const [published, ...others] = named(spans, 'publish');
-    assert(published !== undefined && others.length === 0, 'SQL is no request of ours');
+    assert(published !== undefined && others.length === 0, 'publishing by SQL has no publish span');
     assert.equal(published.parentSpanId ?? '', '');
     assert.equal(published.resource['service.instance.id'], 'door');
     const [ours, bySql] = ['order.created', 'order.sent'].map((name) =>
@@ -168,7 +168,7 @@ describe('a trace', () => {
     assert.notEqual(bySql[0]?.traceId, published.traceId);
   });
 
-  it('is passed on as it came where nobody collects, and made up by nobody', async () => {
+  it('is passed on unchanged without a collector, and never invented', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, receiver.url);
@@ -190,7 +190,7 @@ describe('a trace', () => {
 });
 
 describe('OTEL_*', () => {
-  it('says at the start what it cannot do', async () => {
+  it('refuses unsupported settings at the start', async () => {
     await using folder = await newFolder();
     const { code, err } = await runChild(['serve'], {
       RINGBACK_DATA: folder.path,

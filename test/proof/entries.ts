@@ -1,5 +1,5 @@
-// All parts of the proof, with the controls that show that each of them can fail. The longest stand first:
-// nothing is worse than to wait for one of them at the end.
+// All parts of the proof, with the controls that show that each part can fail. The longest parts come first, so that
+// the run does not end by waiting for one of them.
 import { clientsControls } from './clients/controls.ts';
 import { clients } from './clients/part.ts';
 import type { LookControl } from './controls/run-controls.ts';
@@ -24,11 +24,11 @@ import { targets } from './targets/part.ts';
 export interface Entry {
   part: Part;
   /**
-   * It measures time, or uses several processes by itself: nothing runs beside it but a patient part, which
-   * has the lowest priority and gets what is left.
+   * It measures time or starts several processes: only a patient part may run at the same time, with the lowest
+   * priority.
    */
   isAlone?: true;
-  /** It only computes, and no clock matters: it takes what all others leave of the machine. */
+  /** It only computes and does not depend on time, so it runs at the lowest priority beside the others. */
   isPatient?: true;
   /** Ways to break the product that this part must notice. */
   controls?: readonly LookControl[];

@@ -1,16 +1,16 @@
-// What a part of the proof is, and what it gives back: figures for people, and whatever was wrong.
+// The parts of the proof and their findings: figures for people, and violations.
 
 export interface Finding {
   part: string;
   figures: Record<string, number | string>;
   violations: readonly string[];
-  /** What was acknowledged, and how much of that was never seen again. Summed over all parts. */
+  /** Events acknowledged, and how many of them were lost. The page shows the sum over all parts. */
   events?: { accepted: number; lost: number };
-  /** Why it, or some of it, could not be tried here. Printed, never passed over. */
+  /** Why all or some of it could not run on this machine. Always printed. */
   skipped?: string;
 }
 
-/** What the finding of the simulation is called: its events were never sent over a network. */
+/** The name of the simulation's finding. Its events are counted apart, because they never left the process. */
 export const simulated = 'simulation';
 
 /** `small` is for `npm test`, a few seconds at most; `full` is for `npm run proof`. */
@@ -18,15 +18,15 @@ export type Scale = 'small' | 'full';
 
 export interface Part {
   name: string;
-  /** A sentence or two for the page: what is done, and what must hold. */
+  /** A sentence or two for the page: what the part does, and what must hold. */
   about: string;
   prove: (options: PartOptions) => Promise<Finding[]>;
 }
 
 export interface PartOptions {
   scale: Scale;
-  /** Draws whatever is drawn: the same seed, the same proof. */
+  /** The same seed repeats the same random choices. */
   seed: number;
-  /** Progress, for whoever waits. */
+  /** Reports progress. */
   say: (line: string) => void;
 }

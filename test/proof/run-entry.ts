@@ -1,5 +1,5 @@
-// A process of its own for one part of the proof, or for its controls: progress on stderr, and what was found
-// as JSON on stdout.
+// The program for one part of the proof, or for its controls: writes progress to stderr, and the findings as JSON to
+// stdout.
 import { parseArgs } from 'node:util';
 import { runLookControl, type LookResult } from './controls/run-controls.ts';
 import { entries } from './entries.ts';
@@ -20,7 +20,7 @@ const { values } = parseArgs({
 });
 
 const entry = entries.find(({ part }) => part.name === values.part);
-if (entry === undefined) throw new Error(`There is no part "${values.part}" of the proof`);
+if (entry === undefined) throw new Error(`Unknown part of the proof: "${values.part}"`);
 const controls: LookResult[] = [];
 let findings: readonly Finding[] = [];
 if (values.breaks) {
@@ -35,7 +35,7 @@ if (values.breaks) {
   findings = await entry.part.prove({ scale, seed: Number(values.seed), say });
 }
 const result: EntryResult = { findings, controls };
-// Whatever somebody forgot to let go of does not keep it alive once all of that is written.
+// Exits after the output, so that a resource that was not closed cannot keep the process alive.
 process.stdout.write(JSON.stringify(result), () => process.exit());
 
 function say(line: string): void {

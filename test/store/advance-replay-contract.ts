@@ -1,4 +1,4 @@
-// The contract of the Store port: a replay takes a step, and another one.
+// The contract of the Store port: the steps of a replay.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { pendingOf } from '../../src/core/telemetry/statistics.ts';
@@ -14,7 +14,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
     const { clock, newId } = on;
 
     describe('advanceReplay', () => {
-      it('lets a dead one go on under its own name, with its schedule from the start', async () => {
+      it('revives a dead delivery under its own id, with the schedule from the start', async () => {
         const one = await ended('dead');
         const replay = await step(await created({ ...everything, state: 'dead' }), 9);
         assert.deepEqual(
@@ -31,7 +31,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         assert.deepEqual([counts.made, counts.revived, pendingOf(counts)], [1, 1, 1]);
       });
 
-      it('makes a successor of the same event for a delivered or cancelled one', async () => {
+      it('creates a new delivery of the same event for a delivered or cancelled one', async () => {
         const { id: subscription } = await subscribed([callback(0, '*'), callback(1, '*')]);
         const input = publishInput('a.b', { kind: 'subscription', id: subscription });
         const { fresh } = await on.dispatcher.publish({ room: 9 }, input);
@@ -54,7 +54,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         assert.deepEqual([counts.made, counts.revived, pendingOf(counts)], [4, 0, 2]);
       });
 
-      it('skips what waits or ended again, has gone, or has no subscription any more', async () => {
+      it('skips deliveries that are pending, ended again, deleted, or without a subscription', async () => {
         const { id } = await subscribed();
         const orphan = await ended('dead', { subscription: id });
         const again = await ended('dead');
@@ -77,7 +77,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         assert.deepEqual([matched, replayed, skipped], [5, 1, 4]);
       });
 
-      it('lets one of several take a step, and the others change nothing', async () => {
+      it('lets only one of several concurrent steps take effect', async () => {
         await ended('dead');
         await ended('delivered');
         const replay = await created();
@@ -91,7 +91,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { due: 1, delivered: 1 });
       });
 
-      it('does nothing once it was cancelled; cancelling twice is no more than once', async () => {
+      it('does nothing after a cancel, which can be repeated', async () => {
         await ended('dead');
         const replay = await created();
         const { names, reached: to, isLast } = await walkOf(replay, 1);
@@ -115,7 +115,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('never finds what it made itself, even where the clock was set back', async () => {
+      it('never finds its own deliveries, even after the clock was set back', async () => {
         const { id: subscription } = await subscribed([callback(0, '*'), callback(1, '*')]);
         const input = publishInput('a.b', { kind: 'subscription', id: subscription });
         for (const one of (await on.dispatcher.publish({ room: 9 }, input)).fresh) {
@@ -124,7 +124,7 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         let replay = await created();
         clock.ms -= 60_000;
         for (let steps = 1; replay.state === 'running'; steps += 1) {
-          assert(steps < 9, 'the replay feeds itself');
+          assert(steps < 9, 'the replay finds its own deliveries');
           replay = await step(replay, 1);
           clock.ms += 10;
           for (const one of (await on.dispatcher.claim({ room: 9 })).claimed) {
@@ -135,17 +135,21 @@ export function advanceReplayContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { delivered: 4 });
       });
 
-      it('says when the next step may come, by what was sent, and catches up a little', async () => {
+      it('schedules the next step by its rate, and catches up a little', async () => {
         for (let i = 0; i < 5; i += 1) await ended('dead');
         const { createdMs, ...replay } = await created(everything, 4);
         const first = await step({ ...replay, createdMs }, 2);
         assert.equal(first.nextMs, createdMs + 500);
         clock.ms = createdMs + 900;
         const second = await step(first, 1);
-        assert.equal(second.nextMs, createdMs + 750, 'it was late, and that adds up to nothing');
+        assert.equal(second.nextMs, createdMs + 750, 'a delay is made up for');
         clock.ms = createdMs + 100_000;
         const third = await step(second, 1);
-        assert.equal(third.nextMs, clock.ms - limits.replayCatchUpMs + 250, 'but not for ever');
+        assert.equal(
+          third.nextMs,
+          clock.ms - limits.replayCatchUpMs + 250,
+          'but only up to a limit',
+        );
         assert.equal(progressOf(third) > 0.5 && progressOf(third) < 1, true);
       });
     });

@@ -1,5 +1,5 @@
-// What an app may take of a node's window, as the store obeys it: in claims, in what a publish leases, and in what it
-// says is ready next. One app may have any number of lanes ready before those of others.
+// The share of a node's window that one app may take, in claims, in deliveries leased by a publish, and in the time of the
+// next ready work. One app may have any number of lanes that became ready before those of others.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -40,7 +40,7 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       };
     }
 
-    /** An app with a delivery waiting in each of so many lanes. */
+    /** An app with a pending delivery in each of that many lanes. */
     async function appWith(lanes: number): Promise<App> {
       const app = await newApp(on.store);
       await subscribe(app, lanes);
@@ -51,7 +51,7 @@ export function appRoomContract(name: string, open: OpenSubject): void {
     const countOf = (some: readonly Leased[], app: App): number =>
       some.filter(({ appNo }) => appNo === app.no).length;
 
-    it('is shared by a claim, whichever app has been ready for longer, and however often', async () => {
+    it('is shared fairly by claims, whichever app has been ready for longer', async () => {
       const flood = await appWith(many);
       on.clock.ms += 1_000;
       const other = await appWith(20);
@@ -61,12 +61,12 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       assert.equal(countOf(claimed, flood), 44);
     });
 
-    it('bounds what a claim takes of an app, and says when others are ready', async () => {
+    it('bounds the deliveries claimed for an app, and reports when others are ready', async () => {
       const flood = await appWith(many);
       const apps = new Map([[flood.no, { ...unlimited, room: 5 }]]);
       const first = await on.dispatcher.claim({ ...room, apps });
       assert.equal(countOf(first.claimed, flood), 5);
-      assert.equal(first.readyMs, undefined, 'whoever frees a slot of the app asks again');
+      assert.equal(first.readyMs, undefined, 'a freed slot of the app causes the next claim');
       on.clock.ms += 1_000;
       const other = await appWith(20);
       const full = { ...room, apps: new Map([[flood.no, { ...unlimited, room: 0 }]]) };
@@ -76,7 +76,7 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       assert.deepEqual([countOf(claimed, flood), countOf(claimed, other)], [0, 20]);
     });
 
-    it('is kept for proven lanes, where an app has none for others', async () => {
+    it('is kept for proven lanes if an app has none left for others', async () => {
       const app = await appWith(many);
       const [first] = (await on.dispatcher.claim({ ...room, room: 1 })).claimed;
       assert(first);
@@ -92,7 +92,7 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       assert.deepEqual((await on.dispatcher.claim({ ...known, unproven })).claimed, []);
     });
 
-    it('is not ready again where a publish leaves only slots that are kept for fresh events', async () => {
+    it('does not report work as ready if a publish leaves only slots reserved for fresh events', async () => {
       const flood = await appWith(many);
       on.clock.ms += 1_000;
       const other = await newApp(on.store);
@@ -101,13 +101,17 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       const apps = new Map([[flood.no, { room: 4, unproven: 4, laneRoom: 8, kept }]]);
       const { fresh } = await on.dispatcher.publish({ ...room, apps }, events(other, 2));
       assert.equal(fresh.length, 2);
-      assert.equal(on.dispatcher.nextWorks.at(-1)?.readyMs, undefined, 'a claim would be in vain');
+      assert.equal(
+        on.dispatcher.nextWorks.at(-1)?.readyMs,
+        undefined,
+        'a claim would find nothing',
+      );
       const published = await on.dispatcher.publish({ ...room, apps, free: [] }, events(flood, 1));
       assert.equal(published.fresh.length, 0, 'its lane has a backlog');
       assert.equal((await on.dispatcher.claim(room)).claimed.length, 64);
     });
 
-    it('bounds what a publish leases', async () => {
+    it('bounds the deliveries leased by a publish', async () => {
       const app = await newApp(on.store);
       await subscribe(app, 20);
       const bounded = { ...room, appRoom: { room: 9, unproven: 6 } };

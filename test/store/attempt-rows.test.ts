@@ -1,5 +1,4 @@
-// Where an attempt is written, and that it is read as a whole from there: also one that was written when each had two
-// rows.
+// How attempts are stored, and that they are read completely, including old ones that have two rows.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Attempt } from '../../src/core/domain/attempt.ts';
@@ -53,7 +52,7 @@ describe('an attempt on SQLite', () => {
     { bodyBytes: 100, rowsAside: 0 },
     { bodyBytes: 1_000, rowsAside: 1 },
   ]) {
-    it(`has ${rowsAside} rows aside with a body of ${bodyBytes} bytes`, () => {
+    it(`has ${rowsAside} overflow rows with a body of ${bodyBytes} bytes`, () => {
       const opened = openMemory();
       const created = opened.edit('createApp', { id: newId(), name: 'a', key: newKey() });
       assert(created.kind === 'created');
@@ -74,7 +73,7 @@ describe('an attempt on SQLite', () => {
   }
 });
 
-describe('attempts of before', () => {
+describe('attempts of earlier releases', () => {
   it('are read on SQLite', () => {
     const opened = openMemory();
     const created = opened.edit('createApp', { id: newId(), name: 'a', key: newKey() });
@@ -101,11 +100,11 @@ describe('attempts of before', () => {
 });
 
 describe('an attempt on PostgreSQL', () => {
-  it('has the time at which it began, however long the database lets it wait', async () => {
+  it('has its start time, however long the database delays the write', async () => {
     await using database = await freshStoreDatabase();
     let lateMs = 0;
     const world = realWorld();
-    // A second goes by between any two looks at the clock.
+    // The clock advances by a second with each reading.
     const monotonicMs = (): number => world.monotonicMs() + (lateMs += 1_000);
     const store = await openCluster({ url: database.url, world: { ...world, monotonicMs } });
     const dispatcher = attachDispatcher(store);

@@ -1,4 +1,4 @@
-// What random commands are made of, for the model and for the two databases side by side.
+// Generators for random commands, shared by the model test and the comparison of both databases.
 import type { Filter } from '../../src/core/domain/filter.ts';
 import { fc } from '../fast-check.ts';
 
@@ -17,7 +17,7 @@ export const who = fc.nat(6);
 export const which = fc.nat(40);
 export const room = fc.nat(5);
 
-/** Of payloads that say which one of a publish they are, some fit each. */
+/** Each filter matches some of the payloads, which contain their index in the publish. */
 const filter = fc.constantFrom<Filter>(
   { '/of': [0] },
   { '/of': [1, 'x', null] },
@@ -26,7 +26,7 @@ const filter = fc.constantFrom<Filter>(
   { '/missing': [null] },
 );
 
-/** What makes lanes differ: mostly nothing. The intervals are whole numbers of milliseconds. */
+/** Lane settings, mostly the defaults. Rates whose intervals are whole milliseconds. */
 export const chosen = {
   ordered: fc.constantFrom(false, false, true),
   rate: fc.constantFrom(undefined, undefined, 4, 0.4),

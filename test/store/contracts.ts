@@ -1,4 +1,4 @@
-// The contract of the Store port: all suites, which run on every adapter and every way to it.
+// All suites of the contract of the Store port. They run on every adapter.
 import { advanceReplayContract } from './advance-replay-contract.ts';
 import { appRoomContract } from './app-room-contract.ts';
 import { storeContract } from './store-contract.ts';
@@ -26,7 +26,7 @@ import { settleContract } from './settle-contract.ts';
 import { statsContract } from './stats-contract.ts';
 import { subscriptionStatsContract } from './subscription-stats-contract.ts';
 
-/** Behind threads of SQLite they run in test/e2e/replay.test.ts, where a process is killed in the middle. */
+/** For SQLite with threads, test/e2e/replay.test.ts covers replays, with a process killed in the middle. */
 export const replayContracts = [replayContract, advanceReplayContract];
 
 export const contracts = [

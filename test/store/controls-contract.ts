@@ -1,5 +1,4 @@
-// The contract of the Store port: what a subscription chooses for itself, which events its callbacks
-// hear, and when it ends by itself.
+// The contract of the Store port: settings of a subscription, event patterns of its callbacks, and its expiry.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -12,7 +11,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
     const { clock, newId } = on;
 
     describe('subscribe', () => {
-      it('keeps what is chosen, and shows it wherever it is needed', async () => {
+      it('stores the settings, and returns them wherever they are needed', async () => {
         const controls = { ...all, expiresMs: clock.ms + 1 };
         const headers = digest('headers');
         const { id, ...made } = await subscribed({ controls, headers });
@@ -30,7 +29,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('refuses what would have ended before it began, and writes nothing', async () => {
+      it('refuses a subscription that has already expired, and writes nothing', async () => {
         const idempotency = { key: digest(newId()), print: digest('request') };
         const subscription = newSubscription(on.app, {
           controls: { ...noControls, expiresMs: clock.ms },
@@ -39,14 +38,18 @@ export function controlsContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await on.store.edit('subscribe', input), { kind: 'expired' });
         assert.equal(await find(subscription.id), undefined);
         clock.ms -= 1;
-        assert.equal((await on.store.edit('subscribe', input)).kind, 'created', 'nor the key');
+        assert.equal(
+          (await on.store.edit('subscribe', input)).kind,
+          'created',
+          'the key was not stored either',
+        );
         clock.ms += 1_000;
         assert.equal((await on.store.edit('subscribe', input)).kind, 'repeated', 'later, too');
       });
     });
 
     describe('editSubscription', () => {
-      it('changes all that is chosen in one step, and nothing where nothing is', async () => {
+      it('changes all given settings in one step, and nothing without settings', async () => {
         const old = await subscribed({ controls: { ...all, expiresMs: clock.ms + 9 } });
         const untouched = await edit(old, { state: 'paused' });
         assert.deepEqual(untouched.controls, old.controls);
@@ -60,7 +63,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         assert.deepEqual([headers, left], [undefined, noControls]);
       });
 
-      it('refuses an end that is past, and whatever comes after the end', async () => {
+      it('refuses an expiry in the past, and any edit after the end', async () => {
         const old = await subscribed({ controls: { ...noControls, expiresMs: clock.ms + 100 } });
         const chosen = (expiresMs: number) => ({
           chosen: { controls: { ...noControls, expiresMs }, headers: undefined },
@@ -76,7 +79,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tryEdit(other, chosen(clock.ms + 1)), { kind: 'ended' });
       });
 
-      it('lets a callback hear other events from then on', async () => {
+      it('changes the event patterns of a callback', async () => {
         const old = await subscribed({ callbacks: [callback(0, 'a'), callback(1, 'b')] });
         const events = [{ position: 0, events: ['c.*', 'b'] }];
         const changed = await edit(old, { events });
@@ -93,7 +96,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await counts(), [1, 1, 0, 1]);
       });
 
-      it('gives a callback one delivery of an event, however many of its patterns hear it', async () => {
+      it('creates one delivery per callback, however many of its patterns match', async () => {
         const old = await subscribed({ callbacks: [callback(0, 'a')] });
         await edit(old, { events: [{ position: 0, events: ['a.b.c', '*', 'a.*', 'a.b.*'] }] });
         assert.equal(await countMatches('a.b.c'), 1);
@@ -101,7 +104,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         assert.equal(await countMatches('x', { kind: 'subscription', id: old.id }), 1);
       });
 
-      it('tells an addressed callback by any of its patterns', async () => {
+      it('delivers an addressed event if any pattern of the callback matches', async () => {
         const { id } = await subscribed({ callbacks: [callback(0, 'a b.*'), callback(1, 'c')] });
         const counts = ['a', 'b.x', 'b', 'c', 'd'].map(async (what) =>
           countMatches(what, { kind: 'subscription', id }),
@@ -110,7 +113,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         assert.equal(await countMatches('ringback.ping', { kind: 'all_callbacks', id }), 2);
       });
 
-      it("hears Ringback's own events of no contract, beside those of its own", async () => {
+      it("matches Ringback's own events in addition to those of its contract", async () => {
         const old = await subscribed({ callbacks: [callback(0, '*')] });
         await edit(old, { events: [{ position: 0, events: ['ringback.delivery.*', 'a'] }] });
         assert.equal(await countMatches('ringback.delivery.dead', { kind: 'everyone' }, ''), 1);
@@ -119,7 +122,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         assert.equal(await countMatches('a', { kind: 'everyone' }, ''), 0);
       });
 
-      it('keeps what a callback without a target is to hear until it has one', async () => {
+      it('keeps the patterns of a callback without a URL until it has one', async () => {
         const old = await subscribed({ callbacks: [callback(0, 'a'), inactive(1, 'b')] });
         const deaf = await edit(old, { events: [{ position: 1, events: ['c', 'd'] }] });
         assert.deepEqual(deaf.callbacks[1]?.events, ['c', 'd']);
@@ -133,7 +136,7 @@ export function controlsContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('marks new patterns of a subscription that filters', async () => {
+      it('marks new patterns of a subscription with a filter', async () => {
         const filter = { '/a': [1] };
         const old = await subscribed({ controls: { ...noControls, filter } });
         await edit(old, { events: [{ position: 0, events: ['new'] }] });

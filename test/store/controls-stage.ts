@@ -1,4 +1,4 @@
-// What suites about controls do on their stage.
+// Common steps of the suites about settings of subscriptions.
 import { strict as assert } from 'node:assert';
 import { beforeEach } from 'node:test';
 import type { Controls } from '../../src/core/domain/controls.ts';
@@ -55,7 +55,7 @@ export function controlsStage(open: OpenSubject): ControlsStage {
   const on = keptStage(open, world.nowMs());
   const { newId } = on;
   beforeEach(() => {
-    on.clock.ms += 10_000; // Nothing that an earlier test left is still to expire.
+    on.clock.ms += 10_000; // Subscriptions of earlier tests have expired by now.
   });
 
   async function find(id: string): Promise<Subscription | undefined> {

@@ -1,5 +1,4 @@
-// A model of deliveries beside the real adapter: it knows what every delivery must be, and after each
-// command the rows have to agree with it.
+// A model of deliveries that runs beside the real adapter. After each command, the rows must agree with the model.
 import { strict as assert } from 'node:assert';
 import { deliveryStates } from '../../src/core/domain/delivery.ts';
 import {
@@ -83,7 +82,7 @@ export class Model {
     this.check();
   }
 
-  /** Receivers recover, nobody is paused any more: then everything must end. */
+  /** Receivers recover and subscriptions are resumed: then everything must end. */
   heal(): void {
     const books = this.#books;
     startNode(books);
@@ -96,14 +95,14 @@ export class Model {
       if (settlements.length > 0) cycle(books, settlements, undefined, undefined);
       const cancelled = sweep(books, 10);
       const isStuck = claimed.length === 0 && cancelled === 0 && readyMs === undefined;
-      assert(!isStuck || books.pending() === 0, 'something waits and nobody will ever look');
+      assert(!isStuck || books.pending() === 0, 'a delivery is pending, but no claim will find it');
       const { clock } = books.store;
       if (readyMs !== undefined) clock.ms = Math.max(clock.ms + 1, readyMs);
     }
     this.check();
   }
 
-  /** Much later nothing is left of all events. */
+  /** Much later, all events must have been deleted. */
   outlive(): void {
     const books = this.#books;
     books.store.clock.ms += 1_000;
@@ -130,7 +129,7 @@ export class Model {
     }
   }
 
-  /** What the figures say, against what the model saw happen. */
+  /** Compares the statistics with the model. */
   #checkCounts(): void {
     const books = this.#books;
     const appNo = books.app.no;

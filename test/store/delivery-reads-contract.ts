@@ -1,5 +1,5 @@
-// The contract of the Store port: looking at events and deliveries. Every test has a store of
-// its own, because a claim sees the lanes of all apps.
+// The contract of the Store port: reads of events and deliveries. Every test has its own store, because a claim sees the
+// lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -30,7 +30,7 @@ export function deliveryReadsContract(name: string, open: OpenSubject): void {
     } = deliveryStage(open);
 
     describe('targets', () => {
-      it('says what sending needs to know, and leaves out the unknown', async () => {
+      it('returns what a send needs, and omits unknown callbacks', async () => {
         const one = await leased();
         const [target, ...others] = await on.store.read('targets', {
           callbacks: [one.callback, 999_999],
@@ -55,7 +55,7 @@ export function deliveryReadsContract(name: string, open: OpenSubject): void {
         });
       });
 
-      it('is active while it is paused, and not any more when it has ended', async () => {
+      it('is active while paused, and inactive after the end', async () => {
         const one = await leased();
         const isActive = async () =>
           (await on.store.read('targets', { callbacks: [one.callback] }))[0]?.isActive;
@@ -72,7 +72,7 @@ export function deliveryReadsContract(name: string, open: OpenSubject): void {
     });
 
     describe('events', () => {
-      it('lists newest first, page by page, by name and without', async () => {
+      it('lists newest first, page by page, with and without a name', async () => {
         const made: string[] = [];
         for (const what of ['a', 'b', 'a', 'a', 'b']) made.push((await publish(what))[0]?.id ?? '');
         await publish('a', { app: await newApp(on.store) });
@@ -87,7 +87,7 @@ export function deliveryReadsContract(name: string, open: OpenSubject): void {
         ]);
       });
 
-      it('gives undefined for an unknown one, and for one of another app', async () => {
+      it('returns undefined for an unknown event, and for one of another app', async () => {
         const [accepted] = await publish('a');
         assert(accepted);
         const other = await newApp(on.store);
@@ -112,7 +112,7 @@ export function deliveryReadsContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('filters by state, name, event and subscription, and by several at once', async () => {
+      it('filters by state, name, event and subscription, and by combinations', async () => {
         const { all, subscriptions } = await mixed();
         const states: DeliveryState[] = ['due', 'running', 'delivered', 'dead', 'cancelled'];
         const byState: Partial<DeliveryFilter>[] = [{}, ...states.map((state) => ({ state }))];
@@ -163,7 +163,7 @@ export function deliveryReadsContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('fails on a cursor that it never gave', async () => {
+      it('fails on an invalid cursor', async () => {
         for (const after of ['', '5', 'x_y_z']) {
           const input = { appNo: on.app.no, page: { limit: 5, after }, filter: none };
           await assert.rejects(on.store.read('deliveries', input), VerbFailed);

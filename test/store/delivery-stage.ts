@@ -1,4 +1,4 @@
-// What suites about deliveries do on their stage: subscribe, publish, claim, settle and look.
+// Common steps of the suites about deliveries: subscribe, publish, claim, settle and read.
 import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
 import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
@@ -85,7 +85,7 @@ export interface DeliveryStage {
   tally: () => Promise<Partial<Record<DeliveryState, number>>>;
 }
 
-/** Deliveries, and what is done with them, on a fresh stage. */
+/** Uses a fresh store for each test. */
 export function deliveryStage(open: OpenSubject): DeliveryStage {
   const on = freshStage(open);
   const { clock } = on;
@@ -100,7 +100,7 @@ export function deliveryStage(open: OpenSubject): DeliveryStage {
     return output.subscription;
   }
 
-  /** More listeners than can be served at once. */
+  /** More matching callbacks than a publish can insert at once. */
   async function crowd(): Promise<Subscription[]> {
     const made: Subscription[] = [];
     for (let i = 0; i < 5; i += 1) {
@@ -151,13 +151,13 @@ export function deliveryStage(open: OpenSubject): DeliveryStage {
     await on.store.edit('publish', publishInput(names));
   }
 
-  /** A cluster cannot tell at once that nothing is left: it looks again, later and later. */
+  /** A cluster cannot know at once that nothing is left, so it checks again with growing delays. */
   function assertNothingDue(readyMs: number | undefined): void {
     if (on.store.isShared && readyMs !== undefined) assert(readyMs > clock.ms);
     else assert.equal(readyMs, undefined);
   }
 
-  /** Where nobody else can be there a start frees everything; otherwise a rescue must. */
+  /** On SQLite, a start releases all leases; in a cluster, a recovery must. */
   async function startAgain(): Promise<{ node: number; freed: number }> {
     const input = { name: 'here', role: 'all', version: '1.0.0' } as const;
     const started = await on.store.edit('startNode', { ...input, aloneHere: !on.store.isShared });
@@ -170,7 +170,7 @@ export function deliveryStage(open: OpenSubject): DeliveryStage {
     return on.dispatcher.claim({ room: 99 });
   }
 
-  /** A delivery under way, of a subscription of its own. */
+  /** A delivery in flight, for a new subscription. */
   async function leased(
     callbacks = [callback(0, 'a')],
   ): Promise<Leased & { subscription: string }> {
@@ -243,7 +243,7 @@ export function deliveryStage(open: OpenSubject): DeliveryStage {
     return all;
   }
 
-  /** States that have any. */
+  /** Counts by state, without zeros. */
   async function tally(): Promise<Partial<Record<DeliveryState, number>>> {
     const counts = Object.entries(await on.store.read('tally', {}));
     return Object.fromEntries(counts.filter(([, count]) => count > 0));

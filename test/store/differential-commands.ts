@@ -1,5 +1,5 @@
-// Random commands for two databases side by side, and how each becomes calls of the port: whom it means
-// is read from the rows, so that shrinking a sequence never makes a command that cannot be run.
+// Random commands for the comparison of both databases. Their operands are looked up in the rows, so that every shrunk
+// sequence can be run, too.
 import { fc } from '../fast-check.ts';
 import { chosen, name, outcome, pattern, room, which, who } from './command-parts.ts';
 
@@ -8,7 +8,7 @@ const one = fc.constant;
 const maybe = <T>(arbitrary: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.option(arbitrary, { nil: undefined, freq: 2 });
 
-/** Few keys and two requests, so that they meet. */
+/** Few keys and two requests, so that they collide. */
 const idempotency = record({ key: fc.nat(2), print: fc.nat(1) });
 export type KeyUse = typeof idempotency extends fc.Arbitrary<infer T> ? T : never;
 
@@ -71,7 +71,7 @@ const edits = {
     agoMs: fc.constantFrom(0, 10_000),
   }),
   disable: record({ kind: one('disable' as const), which }),
-  /** `missing`: somebody else was faster. */
+  /** `missing`: another node was faster. */
   notice: record({ kind: one('notice' as const), how: fc.constantFrom('there', 'missing') }),
   unsubscribe: record({ kind: one('unsubscribe' as const), who }),
   retry: record({ kind: one('retry' as const), which }),
@@ -109,9 +109,9 @@ const edits = {
   }),
   cancelReplay: record({ kind: one('cancelReplay' as const), which }),
   forgetReplays: record({ kind: one('forgetReplays' as const), agoMs: fc.constantFrom(0, 10_000) }),
-  // Without a limit: which lanes go first, each decides for itself, as their deliveries come.
+  // Without a limit, because the databases may process lanes in different orders.
   keepStatistics: record({ kind: one('keepStatistics' as const) }),
-  // Without a limit: which of the oldest rows go first, each decides for itself.
+  // Without a limit, because the databases may process equally old rows in different orders.
   tidyStatistics: record({
     kind: one('tidyStatistics' as const),
     fineMs: fc.constantFrom(60_000, 24 * 60 * 60 * 1000),
@@ -154,7 +154,7 @@ const edit = fc.oneof(
 export type EditCommand = typeof edit extends fc.Arbitrary<infer T> ? T : never;
 
 const settlement = record({
-  // Few that end a subscription, or soon nobody is left.
+  // Few that end a subscription, or soon none would be left.
   outcome: fc.oneof(
     { weight: 3, arbitrary: one('delivered' as const) },
     { weight: 5, arbitrary: one('retry' as const) },
@@ -226,8 +226,8 @@ export const command = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: record({ kind: one('beginFanOut' as const), name }) },
-  // Both by themselves: numbers of nodes stand in leases, so no batch may leave a gap in them; and what
-  // a retain may take is counted beforehand.
+  // Never in a batch: leases contain node numbers, so a batch must not leave gaps in them; and the limit of a retain is
+  // computed in advance.
   { weight: 1, arbitrary: one({ kind: 'startNode' as const }) },
   {
     weight: 1,
@@ -237,7 +237,7 @@ export const command = fc.oneof(
       limit: fc.integer({ min: 1, max: 3 }),
     }),
   },
-  // By itself: it is fenced by what was read before. Without a replay it begins one that finds much.
+  // Never in a batch, because it is fenced by an earlier read. Without a replay, it starts one that matches a lot.
   {
     weight: 4,
     arbitrary: record({

@@ -1,4 +1,4 @@
-// The edits of the commands as calls that both databases understand.
+// Translates commands into edits for both databases.
 import { strict as assert } from 'node:assert';
 import type { Controls } from '../../src/core/domain/controls.ts';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -59,7 +59,7 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
       return editCall('expireSubscription', { appNo, id });
     }
     case 'forgetPatterns': {
-      // Without a limit: of those that died at one time, each forgets others first.
+      // Without a limit, because each database deletes equally old rows in its own order.
       const beforeMs = cast.pair.nowMs - each.agoMs;
       return editCall('forgetPatterns', { beforeMs, limit: 500 });
     }
@@ -77,7 +77,7 @@ export function toCall(cast: Cast, each: EditCommand): EditCall | undefined {
     case 'rescue':
       return editCall('rescue', { silentMs: each.silentMs });
     case 'forget': {
-      // Without a limit: of keys that were kept at one time, each forgets others first.
+      // Without a limit, because each database deletes equally old keys in its own order.
       const idempotencyBeforeMs = cast.pair.nowMs - each.agoMs;
       return editCall('forget', { idempotencyBeforeMs, limit: 500 });
     }
@@ -161,7 +161,7 @@ export function replayOf(cast: Cast, each: Extract<EditCommand, { kind: 'replay'
   });
 }
 
-/** Few numbers, so that some are there already. */
+/** Few numbers, so that some already exist. */
 function editFeed(
   cast: Cast,
   { kind, which, agoMs }: Extract<EditCommand, { agoMs: number; which: number }>,
@@ -176,7 +176,7 @@ function editFeed(
     case 'watch':
       return editCall('watch', { node, apps: cast.apps, untilMs: nowMs + agoMs });
     case 'forgetFeed':
-      // Without a limit: of rows of one time, each forgets others first.
+      // Without a limit, because each database deletes equally old rows in its own order.
       return editCall('forgetFeed', { beforeMs: nowMs - agoMs, limit: 500 });
   }
 }

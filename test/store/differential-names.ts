@@ -1,5 +1,5 @@
-// What each database calls in its own way, said in one: PostgreSQL counts rows by other numbers, and looks a
-// little longer at lanes. Rows and replies are told as SQLite would, calls as PostgreSQL wants them.
+// Translates between the databases: PostgreSQL numbers rows differently, and keeps idle lanes ready for a little longer. Rows
+// and replies are translated to SQLite's form, and calls to PostgreSQL's.
 import { never } from '../../src/core/domain/lane.ts';
 import type { EditCall } from '../../src/store/port/transport-protocol.ts';
 import { editCall } from '../../src/store/port/transport-protocol.ts';
@@ -10,7 +10,7 @@ import { differences, isNumbered, swap } from './differential-tables.ts';
 export class Names {
   readonly #tables: readonly Table[];
   readonly #nowMs: () => number;
-  /** By table: what PostgreSQL calls the row that SQLite calls so, and back. */
+  /** By table: row numbers of SQLite to those of PostgreSQL, and back. */
   #numbers = new Map<string, { there: Map<Cell, Cell>; here: Map<Cell, Cell> }>();
 
   constructor(tables: readonly Table[], nowMs: () => number) {
@@ -46,7 +46,7 @@ export class Names {
     });
   }
 
-  /** What PostgreSQL calls a row that SQLite calls so. */
+  /** The number in PostgreSQL of a row in SQLite. */
   toThere(table: string, no: number): number {
     return Number(this.#numbers.get(table)?.there.get(no) ?? no);
   }
@@ -58,7 +58,7 @@ export class Names {
     return { ...offer, free: toThere(offer.free), inFlight: toThere(offer.inFlight) };
   }
 
-  /** The same call with the numbers that PostgreSQL knows. */
+  /** The same call with row numbers of PostgreSQL. */
   callThere(call: EditCall): EditCall {
     if (call.verb === 'disableFailing') {
       const lane = this.toThere('lane', call.input.lane);
@@ -69,7 +69,7 @@ export class Names {
     return editCall('publish', { ...call.input, notice });
   }
 
-  /** A reply, with what may differ said in one way. */
+  /** A reply in a normalised form. */
   plain(value: unknown, side: 'here' | 'there', key = ''): unknown {
     if (value instanceof Uint8Array) return Buffer.from(value).toString('hex');
     if (Array.isArray(value)) {

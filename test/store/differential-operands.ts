@@ -1,5 +1,4 @@
-// Whom and what a command means, read from the rows that both databases have, and what is made up for it: the
-// same in every run.
+// Looks up the operands of a command in the rows of both databases, and generates new ids deterministically.
 import type { Controls } from '../../src/core/domain/controls.ts';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { firstIdAt } from '../../src/core/base/id.ts';
@@ -16,7 +15,7 @@ export const contract = 'Ringback';
 
 export class Cast {
   readonly pair: StorePair;
-  /** Their numbers, in a database that was empty. */
+  /** App numbers in a database that was empty. */
   readonly apps = [1, 2] as const;
   #ids = 0;
   #leases = 0;
@@ -29,7 +28,7 @@ export class Cast {
     return this.pair.table('delivery_live');
   }
 
-  /** Any, or more often one that has ended. */
+  /** Any delivery, or mostly an ended one. */
   delivery(index: number, rather?: 'ended'): { event: string; n: number } | undefined {
     const ended = this.pair.table('delivery_done');
     const isEnded = rather === 'ended' && index % 4 > 0 && ended.length > 0;
@@ -45,7 +44,7 @@ export class Cast {
     return String(pick(this.pair.table(table), index)?.['id'] ?? this.id());
   }
 
-  /** All of one day, and the same in every run. */
+  /** Ids of one day, the same in every run. */
   id(): string {
     this.#ids += 1;
     return firstIdAt(startMs + this.#ids).slice(0, 18) + String(this.#ids).padStart(8, '0');

@@ -1,5 +1,4 @@
-// Plays commands on two databases side by side. It keeps no books: whom a command means is read from the
-// rows, which are the same on both.
+// Runs commands on both databases. It keeps no model: operands are looked up in the rows, which are the same on both.
 import { strict as assert } from 'node:assert';
 import { noControls } from '../../src/core/domain/controls.ts';
 import { firstIdAt, timeOf } from '../../src/core/base/id.ts';
@@ -28,7 +27,7 @@ export class Player {
     this.#cast = new Cast(pair);
   }
 
-  /** Two apps, a node, and a few who listen. */
+  /** Two apps, a node, and a few subscriptions. */
   async begin(): Promise<void> {
     await this.#pair.reset();
     const apps = this.#cast.apps.map(() => {
@@ -45,7 +44,7 @@ export class Player {
     await this.#pair.send([...apps, this.#cast.starting(), ...listeners]);
   }
 
-  /** So many callbacks that hear everything; half of them filter, and want the second of two events. */
+  /** That many callbacks for every event; half of them have a filter for the second of two events. */
   async crowd(callbacks: number): Promise<void> {
     const each = limits.callbacksPerSubscriptionMax;
     const filtering = { ...noControls, filter: { '/of': [1] } };
@@ -104,9 +103,9 @@ export class Player {
     }
     if (calls.length === 0) return;
     if (calls.some(({ verb }) => verb === 'editSubscription')) await this.#pair.rest();
-    // What is kept was gathered before: from outcomes of the same transaction nothing yet, from one before all.
+    // Statistics are kept from earlier transactions, never from outcomes in the same one.
     const isKeeping = calls.some(({ verb }) => verb === 'keepStatistics');
-    // One that is poisoned lets nothing of its transaction be born leased, and another transaction alone.
+    // A poisoned settlement prevents leased inserts in its own transaction, but not in others.
     const isSpoilt = settle.some((each) => each.attempt === 'poisoned');
     await this.#pair.send(calls, {
       settlements: isKeeping ? [] : this.#settlements(from, settle),
@@ -172,7 +171,7 @@ export class Player {
     }
   }
 
-  /** As a publish with more listeners than can be served at once. */
+  /** Like a publish that needs a large fan-out. */
   async #beginFanOut(name: string): Promise<void> {
     const id = this.#cast.id();
     const appNo = this.#cast.apps[0];
@@ -186,7 +185,7 @@ export class Player {
       select '${id}', no, '${contract}', version, '${names}' from app where no = ${appNo}`);
   }
 
-  /** Fewer than there are: then SQLite leaves the history alone, which PostgreSQL drops by the day. */
+  /** A limit below the number of rows, so that SQLite keeps the history, which PostgreSQL drops by the day. */
   async #retain({ which, limit }: Extract<Command, { kind: 'retain' }>): Promise<void> {
     const event = pick(this.#pair.table('event'), which);
     if (event === undefined) return;
@@ -221,7 +220,7 @@ export class Player {
   }
 }
 
-/** One failure more, and its lanes are broken; and they have failed for so long that it is disabled. */
+/** One more failure opens the circuit breakers of its lanes, and they have failed for long enough to be disabled. */
 function breaking(subscription: string): string {
   return `update lane set failures = ${brokenAfter - 1},
       failing_ms = ${startMs - limits.disableAfterMs}

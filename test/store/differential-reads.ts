@@ -1,4 +1,4 @@
-// What the commands read on both databases: single rows, and whole lists page by page.
+// Reads of both databases: single rows, and whole lists page by page.
 import { strict as assert } from 'node:assert';
 import { minuteMs, pendingOf, spanBetween } from '../../src/core/telemetry/statistics.ts';
 import { digest } from './subject.ts';
@@ -83,7 +83,7 @@ function filterOf(cast: Cast, { state, name, isOfEvent, isOfSubscription, which 
   };
 }
 
-/** A whole list, page by page, each database with its own cursors. */
+/** Reads a whole list page by page, with separate cursors for each database. */
 async function pages(limit: number, readPage: (cursors: Cursors) => Promise<Both>): Promise<void> {
   let page: Cursors = { limit, here: undefined, there: undefined };
   for (let count = 0; count < 50; count += 1) {

@@ -1,5 +1,5 @@
-// The same store twice, in SQLite and in PostgreSQL: every call goes to both, and every reply and every
-// row of every table must be the same. What may differ stands in `differences`, and nowhere else.
+// The same store in SQLite and in PostgreSQL: every call goes to both, and all replies and all rows of all tables must be
+// the same, except for what `differences` lists.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Client } from 'pg';
@@ -85,7 +85,7 @@ export class StorePair implements AsyncDisposable {
     const clock = { nowMs: () => startMs };
     const way = await openPostgres({
       url: database.url,
-      // Its clock stands still: no batch is cut off because the machine is slow.
+      // With a stopped clock, no batch is cut off on a slow machine.
       world: { ...realWorld(), nowMs: () => clock.nowMs(), monotonicMs: () => 0 },
       onNotified: () => undefined,
       clock: 'given',
@@ -103,7 +103,7 @@ export class StorePair implements AsyncDisposable {
     return pair;
   }
 
-  /** Both are empty again, and all numbers begin at one. */
+  /** Empties both databases, and restarts all numbers at one. */
   async reset(): Promise<void> {
     this.nowMs = startMs;
     await this.#forgetStatistics();
@@ -117,7 +117,7 @@ export class StorePair implements AsyncDisposable {
     await this.#client.query([...deletes, `select ${restart.join(', ')}`].join(';'));
   }
 
-  /** What was gathered of lanes that are no more must not be taken for others of the same number. */
+  /** Drops pending statistics, since lane numbers will be reused. */
   async #forgetStatistics(): Promise<void> {
     const edits = [editCall('keepStatistics', { limit: limits.pendingStatisticsMax })];
     const batch = { nowMs: this.nowMs, settlements: [], edits, offer: undefined };
@@ -125,7 +125,7 @@ export class StorePair implements AsyncDisposable {
     await this.#postgres.send(batch);
   }
 
-  /** `after`: statements that follow on both, behind the verbs, before the rows are compared. */
+  /** `after`: SQL to run on both before the rows are compared. */
   async send(
     edits: readonly EditCall[],
     { settlements = [], offer, after }: Sending = {},
@@ -153,11 +153,11 @@ export class StorePair implements AsyncDisposable {
     const work = { nowMs, settlements, claim: undefined, fanOut: undefined };
     const there = await this.#postgres.work(work);
     assert(there.kind === 'worked', JSON.stringify(there));
-    await this.#dumped(); // Lets lanes rest that have become broken.
+    await this.#dumped(); // Puts lanes to rest whose circuit breaker has opened.
     return there.settled;
   }
 
-  /** Has a way of its own to PostgreSQL, beside the batches. */
+  /** On PostgreSQL, it does not go through the batches. */
   async retain(input: EditInput<'retain'>): Promise<void> {
     const { nowMs } = this;
     const edits = [editCall('retain', input)];
@@ -184,7 +184,7 @@ export class StorePair implements AsyncDisposable {
     return (await this.readApart(verb, { here: input, there: input })).here;
   }
 
-  /** For inputs that hold a cursor, which each gives for itself. */
+  /** For inputs with a cursor, which each database generates itself. */
   async readApart<V extends ReadVerb>(
     verb: V,
     { here, there }: { here: ReadInput<V>; there: ReadInput<V> },
@@ -202,19 +202,19 @@ export class StorePair implements AsyncDisposable {
     await this.#client.query(differences.restAll, [this.nowMs + yearMs]);
   }
 
-  /** What PostgreSQL calls a row that SQLite calls so. */
+  /** The number in PostgreSQL of a row in SQLite. */
   toThere(table: string, no: number): number {
     return this.#names.toThere(table, no);
   }
 
-  /** Behind the verbs: the same statements on both. */
+  /** Runs SQL directly on both databases. */
   async exec(sql: string): Promise<void> {
     this.#db.exec(sql);
     await this.#client.query(sql);
     await this.#check();
   }
 
-  /** The rows of a table, as SQLite has them and PostgreSQL has them too. */
+  /** The rows of a table, which are the same in both. */
   table(name: string): Row[] {
     const { columns = [] } = this.#tables.find((table) => table.name === name) ?? {};
     const rows = this.#rows.get(name) ?? [];
@@ -238,12 +238,12 @@ export class StorePair implements AsyncDisposable {
     this.#checkSubscriptions();
   }
 
-  /** What quotas are held to. */
+  /** Checks the numbers that quotas use. */
   #checkSubscriptions(): void {
     const living = this.table('subscription').filter(({ state }) => state !== 'ended');
     for (const { no, subscriptions } of this.table('app')) {
       const count = living.filter(({ app }) => app === no).length;
-      assert.equal(subscriptions, count, 'how many subscriptions an app has');
+      assert.equal(subscriptions, count, 'the number of subscriptions of an app');
     }
   }
 
@@ -262,7 +262,7 @@ export class StorePair implements AsyncDisposable {
     const there = rows.map(({ name }) => name).filter((name) => !left.includes(name));
     const here = this.#tables.map(({ name }) => name);
     assert.deepEqual(there.toSorted(), here.toSorted());
-    assert.deepEqual(emptied.toSorted(), here.toSorted(), 'a table that nobody empties');
+    assert.deepEqual(emptied.toSorted(), here.toSorted(), 'a table that reset() does not empty');
   }
 
   async #dumped(): Promise<Rows[]> {

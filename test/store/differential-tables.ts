@@ -1,5 +1,5 @@
-// The tables of both databases in a form in which they can be compared: which of them, which columns, in
-// which order; and every way in which the two may differ, with its reason.
+// The tables of both databases in a comparable form: which tables, columns and order; and every allowed difference, with
+// its reason.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Client } from 'pg';
@@ -10,47 +10,46 @@ import { dayAt } from '../../src/store/postgres/schema/partitions.ts';
 const dayMs = 24 * 60 * 60 * 1000;
 export const yearMs = 365 * dayMs;
 
-/** Every way in which the two may differ, and why. */
+/** Every allowed difference, with its reason. */
 export const differences = {
   /**
-   * Tables that only one has: who migrated when; the door for programs that publish by SQL. And what
-   * speaks of slices, which are not the same; that lists find everything by it is seen in the replies.
+   * Tables that only one has: the record of migrations, and publishing by SQL. And spans of slices, which differ; the
+   * replies show that lists find everything by them.
    */
   tables: ['migration', 'sqlite_sequence', 'inbox', 'life', 'slice_span', 'publisher'],
   columns: {
-    // SQLite numbers rows that hold payloads, and tells nobody. PostgreSQL takes slices from a
-    // sequence, another one every ten minutes.
+    // SQLite numbers rows with payloads internally. PostgreSQL takes slices from a sequence, a new one every ten minutes.
     event: ['no', 'slice'],
     response: ['no'],
     delivery_live: ['slice'],
     delivery_done: ['slice'],
-    // Marks of quiet and floors are for several writers. SQLite has one.
+    // Only needed with several writers. SQLite has one.
     lane: ['quiet_ms', 'quiet_xid', 'floor_ms'],
-    // SQLite has one writer, who needs no number.
+    // SQLite has one writer, which needs no number.
     stat_app: ['writer'],
   },
-  /** SQLite has swept an ended lane at once; PostgreSQL must sweep twice to be sure. */
+  /** SQLite sweeps an ended lane at once; PostgreSQL must sweep twice to be sure. */
   expressions: { lane: { swept: 'case state when 2 then 0 else swept end' } },
-  /** A quiet lane of SQLite is never ready; one of PostgreSQL lingers, here for ten years. */
+  /** An idle lane of SQLite is never ready; one of PostgreSQL lingers, here for ten years. */
   lingerMs: 10 * yearMs,
   isLingering: (readyMs: number, nowMs: number) => readyMs > nowMs + yearMs && readyMs < never,
   /**
-   * A broken lane that recovers is looked at again if anything could wait in it. SQLite knows when
-   * nothing does, a lingering lane cannot; so those that are broken linger no longer.
+   * A lane whose circuit breaker closes becomes ready if anything may be pending in it. SQLite knows if nothing is, but a
+   * lingering lane does not; so broken lanes must not linger here.
    */
   restBroken: `
     update lane set ready_ms = ${never}, quiet_ms = null, quiet_xid = null
     where failures >= ${brokenAfter} and ready_ms between $1 and ${never - 1}`,
-  /** The same goes for one whose limit is lifted, so all of them rest before lanes are arranged. */
+  /** The same applies to a lane whose limit is removed, so all lanes rest before such changes. */
   restAll: `
     update lane set ready_ms = ${never}, quiet_ms = null, quiet_xid = null
     where ready_ms between $1 and ${never - 1}`,
   /**
-   * Numbers from a sequence: what was undone leaves a gap in PostgreSQL's. The first row stands for
-   * the first row and so on; those that lose rows lose the same ones.
+   * Tables numbered by a sequence, where a rollback leaves a gap in PostgreSQL. The rows correspond by their order, since
+   * both databases delete the same ones.
    */
   numbered: ['app', 'key', 'subscription', 'lane', 'callback', 'replay', 'notice'],
-  /** What a database says about a broken rule; the verb that failed stands before it. */
+  /** The message of a constraint violation, without the part that depends on the database. */
   message: (message: string) => message.replace(/: .*$/s, ''),
   /** A cursor may be a number from a sequence. */
   cursor: (next: string) => next.replace(/^\d+$/, ''),
@@ -67,7 +66,7 @@ export interface Table {
   order: string;
 }
 
-/** In an order that no reference forbids. */
+/** In an order that foreign keys allow. */
 export const emptied = [
   'notice',
   'stat_app',
@@ -115,7 +114,7 @@ export function tablesOf(db: DatabaseSync): Table[] {
     });
 }
 
-/** Where the number by which SQLite sorts is left out. */
+/** Sort orders for tables whose number is not compared. */
 const orders: Readonly<Record<string, string>> = { event: 'id', response: 'event, n, k' };
 
 function columnsLeftOut(table: string): readonly string[] {
@@ -128,7 +127,7 @@ function expressionOf(table: string, column: string): string {
   return all[table]?.[column] ?? column;
 }
 
-/** All tables in one answer. */
+/** One query for all tables. */
 export function dumpOf(tables: readonly Table[]): string {
   const all = tables.map(
     ({ name, select, order }) =>
@@ -164,10 +163,10 @@ export function named({ columns }: Table, rows: Rows): Row[] {
   );
 }
 
-/** When every sequence begins. */
+/** The start time of every sequence. */
 export const startMs = Date.UTC(2026, 0, 1);
 
-/** All ids are of one day, and fewer partitions are read and emptied faster. */
+/** All ids are of one day, and fewer partitions are faster to read and to empty. */
 export async function keepOneDay(client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
     select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid

@@ -1,6 +1,6 @@
-// The same random sequences of commands on SQLite and on PostgreSQL: after every command every reply and
-// every row of every table is the same. A failure prints its seed and path: give both to fc.assert to
-// see it again, and leave out `endOnFailure` to have it made shorter, which takes some minutes.
+// Runs the same random sequences of commands on SQLite and on PostgreSQL. After every command, all replies and all rows of
+// all tables must be the same. A failure prints its seed and path: pass both to fc.assert to repeat it, and remove
+// `endOnFailure` to shrink it, which takes some minutes.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc, seed } from '../fast-check.ts';
@@ -10,16 +10,16 @@ import { Player } from './differential-player.ts';
 import { StorePair } from './differential-stores.ts';
 
 /**
- * A sequence costs some 45 ms of computing, half of it in PostgreSQL: 1,000 of them took 55 to 82 s on two
- * cores with three to five times as much to do. `npm run soak` runs 10,000.
+ * A sequence takes about 45 ms of CPU time, half of it in PostgreSQL: 1,000 of them took 55 to 82 s on two overloaded
+ * cores. `npm run soak` runs 10,000.
  */
 const sequences = Number(process.env['RINGBACK_SEQUENCES'] ?? 160);
-/** Much of the time goes by while one side waits for the other, so several pairs go side by side. */
+/** Several pairs run concurrently, because each side often waits for the other. */
 const pairs = 4;
 
 describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
   for (let no = 1; no <= pairs; no += 1) {
-    it(`do the same in any sequence of commands (${no} of ${pairs})`, async () => {
+    it(`behave the same in any sequence of commands (${no} of ${pairs})`, async () => {
       await using pair = await StorePair.open();
       await fc.assert(
         fc.asyncProperty(fc.array(command, { maxLength: 24, size: 'max' }), async (commands) => {
@@ -27,13 +27,13 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
           await player.begin();
           for (const each of commands) await player.run(each);
         }),
-        // Each pair plays others.
+        // Each pair runs different sequences.
         { numRuns: Math.ceil(sequences / pairs), seed: seed * pairs + no, endOnFailure: true },
       );
     });
   }
 
-  it('do the same in a large fan-out', async () => {
+  it('behave the same in a large fan-out', async () => {
     await using pair = await StorePair.open();
     const player = new Player(pair);
     await player.begin();
@@ -61,7 +61,7 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
     assert(some > 100 && all - some >= 3 * limits.callbacksPerSubscriptionMax, counts.join(' '));
   });
 
-  it('do the same in a replay of everything', async () => {
+  it('behave the same in a replay of everything', async () => {
     await using pair = await StorePair.open();
     const player = new Player(pair);
     await player.begin();
@@ -76,7 +76,7 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
       assert((steps += 1) < 100, 'a replay does not end');
       await player.run({ ...advance, state: 'ended' });
       await player.run({ kind: 'wait', ms: 10 });
-      if (steps === 2) await endAll(pair, player); // What it made must not be found by itself.
+      if (steps === 2) await endAll(pair, player); // The replay must not find its own deliveries.
     } while (pair.table('replay').some((row) => row['state'] === 'running'));
     assert.deepEqual(
       pair.table('replay').map((row) => [row['replayed'], row['skipped']]),
@@ -85,7 +85,7 @@ describe('SQLite and PostgreSQL', { concurrency: pairs }, () => {
   });
 });
 
-/** Claims all that waits and ends it, in every way. */
+/** Claims all pending deliveries, and ends them in every way. */
 async function endAll(pair: StorePair, player: Player): Promise<void> {
   const outcomes = ['delivered', 'dead', 'delivered', 'cancelled'] as const;
   const settle = Array.from({ length: 12 }, (_, at) => ({

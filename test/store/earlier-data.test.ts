@@ -1,5 +1,5 @@
-// Data of every release, opened by today's program: it is migrated, listed, published to, and what was pending in it is
-// delivered. `node test/store/write-fixture.ts` writes the rows of a new release.
+// Opens data of every release with the current program: it must be migrated, listed and published to, and its pending
+// deliveries must be delivered. `node test/store/write-fixture.ts` writes the rows of a new release.
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const headers = { 'x-api-key': fixtureApiKey, 'content-type': 'application/json'
 const env = { ...fixtureEnv, RINGBACK_RETENTION: '36500d' };
 const files = readdirSync(fixturesDir);
 
-/** The migrations of a release, in a folder of their own. */
+/** Copies the migrations of a release to a folder. */
 function migrationsOf(folder: string, { from, count }: { from: string; count: number }): string {
   const dir = join(folder, 'migrations');
   mkdirSync(dir);
@@ -30,7 +30,7 @@ function migrationsOf(folder: string, { from, count }: { from: string; count: nu
   return dir;
 }
 
-/** The rows, with callbacks that go to a receiver of today; and when they were written. */
+/** The rows, with callbacks to a receiver of this test, and the time at which they were written. */
 function rowsOf(file: string, receiver: Receiver): { sql: string; madeMs: number } {
   const text = readFileSync(join(fixturesDir, file), 'utf8');
   const sql = text.replaceAll(/http:\/\/127\.0\.0\.1:\d+\//g, `http://127.0.0.1:${receiver.port}/`);
@@ -70,7 +70,7 @@ for (const file of files.filter((name) => name.endsWith('-postgres.sql'))) {
       if (count <= lastUnhashed) {
         await database.query('alter table ringback.migration drop column hash');
       }
-      // One query of many statements: on one connection, and without looking at foreign keys.
+      // One query with many statements, so that they share a connection, which does not check foreign keys.
       await database.query(
         `set session_replication_role = replica; set search_path = ringback; ${sql}; ${sequences}`,
       );
@@ -79,7 +79,7 @@ for (const file of files.filter((name) => name.endsWith('-postgres.sql'))) {
   });
 }
 
-/** Numbers go on behind those of the rows. */
+/** Sequences continue after the numbers of the rows. */
 const sequences = `
   do $$ declare it record; begin
     for it in select table_name, column_name from information_schema.columns
@@ -89,7 +89,7 @@ const sequences = `
     end loop;
   end $$; set session_replication_role = origin; set search_path = default`;
 
-/** As the service of today sees it: see test/store/write-fixture.ts for what is there. */
+/** Checks the data through the current service; see test/store/write-fixture.ts for its contents. */
 async function lives(settings: Env, receiver: Receiver): Promise<void> {
   await using serving = await serve(settings);
   const counts = {
@@ -100,7 +100,7 @@ async function lives(settings: Env, receiver: Receiver): Promise<void> {
     keys: await countOf(serving, '/keys?limit=100'),
   };
   assert.deepEqual(counts, { subscriptions: 7, events: 2, deliveries: 11, replays: 1, keys: 2 });
-  // The two that waited for a retry, in their order; the paused ones wait on.
+  // The two with a pending retry, in order; the paused ones stay pending.
   const first = await receiver.waitFor(2);
   assert.deepEqual(
     first.map(({ url }) => url),

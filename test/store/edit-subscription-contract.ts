@@ -1,4 +1,4 @@
-// The contract of the Store port: changing subscriptions, and lists of them.
+// The contract of the Store port: edits and lists of subscriptions.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -20,7 +20,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
     const { on, find, list, subscribed, edit } = subscriptionStage(open);
 
     describe('editSubscription', () => {
-      it('changes the state, the targets and the secrets in one step', async () => {
+      it('changes the state, the URLs and the secrets in one step', async () => {
         const app = await newApp(on.store);
         const old = await subscribed(app, { callbacks: [callback(0, 'a'), inactive(1, 'b')] });
         const secrets = digest('new secrets');
@@ -51,7 +51,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         assert.deepEqual(await find(app, old.id), output.subscription);
       });
 
-      it('leaves alone what the edit does not name', async () => {
+      it('does not change what the edit does not name', async () => {
         const app = await newApp(on.store);
         const old = await subscribed(app);
         const output = await edit(old, {});
@@ -81,7 +81,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         );
       });
 
-      it('does not bring back what has ended', async () => {
+      it('cannot revive an ended subscription', async () => {
         const app = await newApp(on.store);
         const old = await subscribed(app);
         await on.store.edit('unsubscribe', { appNo: app.no, id: old.id });
@@ -101,7 +101,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
     });
 
     describe('subscriptions', () => {
-      it('lists newest first; a page is stable while others subscribe', async () => {
+      it('lists newest first, with stable pages while others subscribe', async () => {
         const app = await newApp(on.store);
         const made: string[] = [];
         for (let i = 0; i < 7; i += 1) made.push((await subscribed(app)).id);
@@ -117,7 +117,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         assert.deepEqual(pages, [[g, f, e], [d, c, b], [a]]);
       });
 
-      it('says that a full last page is the last', async () => {
+      it('has no cursor after a full last page', async () => {
         const app = await newApp(on.store);
         await subscribed(app);
         await subscribed(app);
@@ -126,7 +126,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         assert.equal(page.next, undefined);
       });
 
-      it('ends a page early when what they chose is large', async () => {
+      it('ends a page early if the settings are large', async () => {
         const app = await newApp(on.store);
         const metadata = { a: 'x'.repeat(limits.pageBytesMax / 2) };
         for (let i = 0; i < 3; i += 1) {
@@ -158,7 +158,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         assert.deepEqual((await list(app, { limit: 5, after: undefined }, 'active')).items, []);
       });
 
-      it('shows an app nothing of another, also with a cursor of the other', async () => {
+      it('shows an app nothing of another, even with its cursor', async () => {
         const [app, other] = [await newApp(on.store), await newApp(on.store)];
         await subscribed(app);
         for (let i = 0; i < 3; i += 1) await subscribed(other);
@@ -172,12 +172,12 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         assert.deepEqual((await list(app, { limit: 9, after: undefined })).items.length, 1);
       });
 
-      it('examines a bounded number of rows, and goes on where it stopped', async () => {
+      it('examines a bounded number of rows, and continues where it stopped', async () => {
         const app = await newApp(on.store);
         const { id } = await subscribed(app);
         await on.store.edit('unsubscribe', { appNo: app.no, id });
         const chunk = 460;
-        // They are examined in pieces, of which the last may be too much.
+        // Rows are examined in chunks, and the last chunk may exceed the limit.
         for (let i = 0; i < (1.15 * limits.rowsExaminedMax) / limits.indexProbeRows; i += chunk) {
           await Promise.all(Array.from({ length: chunk }, async () => subscribed(app)));
         }
@@ -192,7 +192,7 @@ export function editSubscriptionContract(name: string, open: OpenSubject): void 
         assert.equal(rest.next, undefined);
       });
 
-      it('fails on a cursor that it never gave', async () => {
+      it('fails on an invalid cursor', async () => {
         const app = await newApp(on.store);
         for (const cursor of ['', '0', '-1', 'x', '1e3', '99999999999999999999']) {
           await assert.rejects(list(app, { limit: 5, after: cursor }), VerbFailed);

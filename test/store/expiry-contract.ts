@@ -1,5 +1,4 @@
-// The contract of the Store port: a large fan-out to patterns that changed, and subscriptions that end by
-// themselves.
+// The contract of the Store port: large fan-outs to patterns that changed, and expiry of subscriptions.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -16,11 +15,11 @@ export function expiryContract(name: string, open: OpenSubject): void {
     describe('a large fan-out', () => {
       const many = limits.targetsAtOnceMax + 1;
 
-      it('reaches each callback once, by whichever of two patterns, and those it had', async () => {
+      it('reaches each callback once, by any of its patterns, old ones included', async () => {
         const made: Subscription[] = [];
         for (let left = many + 30; left > 0; left -= 64) {
           const length = Math.min(left, 64);
-          // Half of them hear it twice, half by one of two patterns.
+          // Some match with two patterns, the others with one.
           const callbacks = Array.from({ length }, (_, at) =>
             callback(at, ['a.b a.*', 'a.b', 'a.* *'][at % 3] ?? ''),
           );
@@ -33,7 +32,7 @@ export function expiryContract(name: string, open: OpenSubject): void {
         const event = output.events[0];
         assert(event);
         assert.equal(event.deliveries, undefined);
-        // It goes to those who heard it then, in spite of what they hear now.
+        // The patterns at the time of the publish count, not the current ones.
         await edit(first, { events: [{ position: 0, events: ['other'] }] });
         await edit(second, { events: [{ position: 0, events: ['a.b', 'a.*', '*', 'new'] }] });
         await subscribed({ callbacks: [callback(0, 'a.b')] });
@@ -42,8 +41,8 @@ export function expiryContract(name: string, open: OpenSubject): void {
         assert.equal(found?.deliveries, many + 30);
       });
 
-      it('is counted right where the first listeners of a pattern were found before', async () => {
-        // 250 hear it by `a.b`, and they come first among the 260 of `a.*`.
+      it('is counted correctly if the first callbacks of a pattern were already found by another', async () => {
+        // 250 match by `a.b`, and they come first among the 260 of `a.*`.
         const both = Array.from({ length: 50 }, (_, at) => callback(at, 'a.b a.*'));
         for (let i = 0; i < 5; i += 1) await subscribed({ callbacks: both });
         await subscribed({ callbacks: Array.from({ length: 5 }, (_, at) => callback(at, 'a.*')) });
@@ -52,7 +51,7 @@ export function expiryContract(name: string, open: OpenSubject): void {
     });
 
     describe('expiring', () => {
-      it('names those whose time is over, the first ones first, and when the next one is', async () => {
+      it('lists expired subscriptions, the earliest first, and the time of the next expiry', async () => {
         const left = await on.store.read('expiring', { beforeMs: clock.ms, limit: 64 });
         for (const one of left.expired) await on.store.edit('expireSubscription', one);
         const at = async (ms: number) =>
@@ -82,7 +81,7 @@ export function expiryContract(name: string, open: OpenSubject): void {
     });
 
     describe('expireSubscription', () => {
-      it('ends it like an unsubscribe, once', async () => {
+      it('ends the subscription once, like an unsubscribe', async () => {
         const controls = { ...noControls, expiresMs: clock.ms + 10 };
         const old = await subscribed({ controls, callbacks: [callback(0, 'a')] });
         assert.equal(await countMatches('a'), 1);
@@ -99,7 +98,7 @@ export function expiryContract(name: string, open: OpenSubject): void {
         assert.equal((await on.store.edit('sweep', { limit: 9 })).cancelled, 1);
       });
 
-      it('leaves alone what was prolonged, has no end, is unknown or of another app', async () => {
+      it('ignores a subscription that was prolonged, never expires, is unknown or of another app', async () => {
         const old = await subscribed({ controls: { ...noControls, expiresMs: clock.ms + 10 } });
         const controls = { ...noControls, expiresMs: clock.ms + 100 };
         await edit(old, { chosen: { controls, headers: undefined } });
@@ -122,7 +121,7 @@ export function expiryContract(name: string, open: OpenSubject): void {
     });
 
     describe('forgetPatterns', () => {
-      it('deletes what nobody hears by any more, once no fan-out can look for it', async () => {
+      it('deletes unused patterns once no fan-out can need them', async () => {
         const forget = async (beforeMs = clock.ms, limit = 9): Promise<number> =>
           (await on.store.edit('forgetPatterns', { beforeMs, limit })).deleted;
         await forget(Number.MAX_SAFE_INTEGER, 10_000);
@@ -134,12 +133,16 @@ export function expiryContract(name: string, open: OpenSubject): void {
         clock.ms += limits.patternKeepMs;
         one = await edit(one, { events: [{ position: 0, events: ['a'] }] });
         clock.ms += 1;
-        await on.store.edit('publish', publishInput('z')); // Its fan-out waits.
+        await on.store.edit('publish', publishInput('z')); // Its fan-out is pending.
         clock.ms += limits.patternKeepMs;
         assert.equal(await forget(clock.ms - limits.patternKeepMs), 0, 'the fan-out is too young');
         while ((await on.dispatcher.fanOut({ room: 0 })).fannedOut.isMore);
-        assert.equal(await forget(clock.ms - limits.patternKeepMs - 1), 0, 'it died too late');
-        assert.equal(await forget(clock.ms - limits.patternKeepMs, 1), 1, 'no more than asked for');
+        assert.equal(
+          await forget(clock.ms - limits.patternKeepMs - 1),
+          0,
+          'it was replaced too recently',
+        );
+        assert.equal(await forget(clock.ms - limits.patternKeepMs, 1), 1, 'no more than the limit');
         assert.equal(await forget(clock.ms - limits.patternKeepMs), 1);
         assert.equal(await forget(clock.ms - limits.patternKeepMs), 0);
         assert.deepEqual(one.callbacks[0]?.events, ['a']);

@@ -1,4 +1,4 @@
-// The contract of the Store port: when a receiver that fails is given up, and when it is not.
+// The contract of the Store port: when a failing receiver is disabled, and when not.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -30,12 +30,12 @@ export function failingContract(name: string, open: OpenSubject): void {
     const { clock } = on;
 
     describe('a receiver that has failed for five days', () => {
-      it('is given up: its subscription is disabled, and what is published waits', async () => {
+      it('is disabled with its subscription, and new deliveries stay pending', async () => {
         await subscribed('ringback.subscription.*');
         const one = await subscribed('*');
         const { lane, failingMs } = await breakDown(one);
         clock.ms = failingMs + limits.disableAfterMs - 1;
-        assert.deepEqual(await failNext(one), { kind: 'settled' }, 'a millisecond is missing');
+        assert.deepEqual(await failNext(one), { kind: 'settled' }, 'one millisecond too early');
         assert.deepEqual(await disable(lane), { kind: 'kept' });
         clock.ms = failingMs + limits.disableAfterMs + 60 * 60_000;
         assert.deepEqual(await failNext(one), { kind: 'overdue', appNo: on.app.no, lane });
@@ -59,7 +59,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         });
       });
 
-      it('begins anew when it is enabled again', async () => {
+      it('starts over when it is enabled again', async () => {
         const one = await subscribed('*');
         const { lane, failingMs } = await breakDown(one);
         clock.ms = failingMs + limits.disableAfterMs;
@@ -74,7 +74,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.equal((await health(one)).failures, 1);
       });
 
-      it('says nothing of the one that takes its place', async () => {
+      it('does not affect the receiver that replaces it', async () => {
         for (const controls of [{}, { ordered: true }, { ratePerSecond: 50 }]) {
           const one = await subscribedWith(controls, 'a', 'b');
           const { failingMs } = await breakDown(one);
@@ -83,19 +83,19 @@ export function failingContract(name: string, open: OpenSubject): void {
           const waiting = await publish('a', one);
           const { url = '' } = one.callbacks[0] ?? {};
           await edit(one, { urls: [{ position: 0, url }] });
-          assert.equal((await health(one)).state, 'open', 'the same address is no other receiver');
+          assert.equal((await health(one)).state, 'open', 'the same URL is the same receiver');
           assert.deepEqual(await claimed(waiting), []);
           clock.ms += 1_000;
           await edit(one, { urls: [{ position: 0, url: 'https://another.example/' }] });
           assert.equal((await health(one)).state, 'ok');
           const [first] = await claimed(waiting);
-          assert(first, 'it does not wait for the breaker of the old one');
+          assert(first, "it does not wait for the old receiver's circuit breaker");
           assert.deepEqual(await fail(first), { kind: 'settled' });
           assert.equal((await health(one)).failures, 1);
         }
       });
 
-      it('is not forgotten because another receiver has a new address', async () => {
+      it('keeps its failures when another receiver gets a new URL', async () => {
         const one = await subscribed('a', 'b');
         const { lane, failingMs } = await breakDown(one, 'a');
         clock.ms = failingMs + limits.disableAfterMs;
@@ -103,7 +103,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await failNext(one, 'a'), { kind: 'overdue', appNo: on.app.no, lane });
       });
 
-      it('that gets a new address while it is paused begins anew when it is resumed', async () => {
+      it('that gets a new URL while paused starts over when it is resumed', async () => {
         const one = await subscribed('a');
         await breakDown(one);
         const waiting = await publish('a', one);
@@ -114,7 +114,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.equal((await claimed(waiting)).length, 1);
       });
 
-      it('leaves nothing in lanes that drain to the one that takes its place', async () => {
+      it('leaves no failures in draining lanes to the receiver that replaces it', async () => {
         const one = await subscribed('a');
         const { failingMs } = await breakDown(one);
         const waiting = await publish('a', one);
@@ -127,7 +127,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await fail(first), { kind: 'settled' });
       });
 
-      it('is kept while another receiver of the subscription is reached', async () => {
+      it('is not disabled while another receiver of the subscription succeeds', async () => {
         const one = await subscribed('a', 'b');
         const { lane, failingMs } = await breakDown(one, 'a');
         clock.ms = failingMs + 2 * 24 * 60 * 60 * 1000;
@@ -138,10 +138,10 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await disable(lane), { kind: 'kept' });
         assert.equal((await found(one)).state, 'active');
         clock.ms += 60 * 60_000;
-        assert.equal((await failNext(one, 'a')).kind, 'overdue', 'it is tried on');
+        assert.equal((await failNext(one, 'a')).kind, 'overdue', 'it is retried');
       });
 
-      it('is kept if another was reached when it began, though figures are coarse by now', async () => {
+      it('is not disabled if another succeeded after the failures began, even with coarse statistics', async () => {
         const one = await subscribed('a', 'b');
         clock.ms = halfHourAfter(clock.ms) + 10 * 60_000;
         const { lane, failingMs } = await breakDown(one, 'a');
@@ -152,7 +152,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await disable(lane), { kind: 'kept' });
       });
 
-      it('is given up if only itself was reached, a moment before it began', async () => {
+      it('is disabled if only it succeeded, just before the failures began', async () => {
         const one = await subscribed('a', 'b');
         clock.ms = halfHourAfter(clock.ms) + 10 * 60_000;
         await breakDown(one, 'b');
@@ -164,7 +164,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.equal((await disable(lane)).kind, 'disabled');
       });
 
-      it('breeds nothing where it hears own events only', async () => {
+      it("causes no event if it only matches Ringback's own events", async () => {
         await subscribed('ringback.*');
         const one = await subscribed('ringback.delivery.dead');
         const { lane, failingMs } = await breakDown(one, 'ringback.delivery.dead');
@@ -174,7 +174,7 @@ export function failingContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await notices(), []);
       });
 
-      it('is nobody else’s: another app cannot disable it', async () => {
+      it('cannot be disabled by another app', async () => {
         const one = await subscribed('*');
         const { lane, failingMs } = await breakDown(one);
         clock.ms = failingMs + limits.disableAfterMs;

@@ -1,4 +1,4 @@
-// The contract of the Store port, fourth part: what nodes tell of changes, and who watches.
+// The contract of the Store port: the change feed, and which apps are watched.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { freshStage } from './store-stage.ts';
@@ -20,7 +20,7 @@ export function feedContract(name: string, open: OpenSubject): void {
     };
 
     describe('feed', () => {
-      it('gives the newest number of each node, and nothing else when nothing is asked', async () => {
+      it('returns only the newest number of each node if no position is given', async () => {
         await append(3, 1, 2);
         await append(7, 5);
         const found = await stage.store.read('feed', { appNo: 1, after: undefined, limit: 10 });
@@ -31,7 +31,7 @@ export function feedContract(name: string, open: OpenSubject): void {
         assert.deepEqual(found, { heads, rows: [] });
       });
 
-      it('reads on after the last number of each node, in order, from the first of a new one', async () => {
+      it('continues after the last number of each node, in order, and from the start of a new node', async () => {
         await append(3, 1, 2, 3);
         await append(7, 10);
         await append(9, 1, 2);
@@ -45,7 +45,7 @@ export function feedContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await after({}, 2), ['3-1', '3-2', '7-10', '9-1', '9-2']);
       });
 
-      it('is of one app', async () => {
+      it('is separate for each app', async () => {
         await stage.store.edit('appendFeed', {
           node: 1,
           rows: [{ appNo: 2, seq: 1, digest: '{}' }],
@@ -54,14 +54,14 @@ export function feedContract(name: string, open: OpenSubject): void {
         assert.deepEqual(found, { heads: new Map(), rows: [] });
       });
 
-      it('has a row once that is told twice', async () => {
+      it('stores a repeated row once', async () => {
         await append(3, 1);
         await append(3, 1, 2);
         assert.deepEqual(await after({}), ['3-1', '3-2']);
       });
     });
 
-    it('forgets what is older than its time, a bounded number at a time', async () => {
+    it('deletes old rows, a bounded number at a time', async () => {
       await append(3, 1, 2, 3);
       stage.clock.ms += 1;
       await append(4, 1);
@@ -75,7 +75,7 @@ export function feedContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await stage.store.read('watched', { nowMs: 0 }), [1]);
     });
 
-    it('knows which apps are watched through any node, and until when', async () => {
+    it('knows which apps are watched at any node, and until when', async () => {
       await stage.store.edit('watch', { node: 3, apps: [1, 2], untilMs: 1_000 });
       await stage.store.edit('watch', { node: 4, apps: [2], untilMs: 2_000 });
       await stage.store.edit('watch', { node: 3, apps: [1], untilMs: 1_500 });
@@ -87,7 +87,7 @@ export function feedContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await watched(2_000), []);
     });
 
-    it('finds deliveries by name and counts those that wait, of one app only', async () => {
+    it('finds deliveries by id and counts pending ones, of one app only', async () => {
       const { app } = stage;
       const other = await newApp(stage.store);
       const published: string[] = [];

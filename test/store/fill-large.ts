@@ -1,4 +1,4 @@
-// Many rows in every table, made by SQL: enough that a plan that reads them all shows.
+// Fills every table by SQL with so many rows that a plan with a full scan is noticed.
 import type { Client } from 'pg';
 import { dayAt } from '../../src/store/postgres/schema/partitions.ts';
 
@@ -6,12 +6,12 @@ export const large = {
   apps: 500,
   lanes: 2_000,
   days: 4,
-  /** Events of a day, each with an ended and a waiting delivery; one in 500 waiting ones runs. */
+  /** Events per day, each with an ended and a pending delivery; one in 500 pending ones is running. */
   eventsPerDay: 50_000,
   keys: 20_000,
 } as const;
 
-/** Fills the days from one on, which must have partitions; what comes after them stays empty. */
+/** Fills the days from `fromMs` on, which must have partitions; later days stay empty. */
 export async function fillLarge(client: Client, fromMs: number): Promise<void> {
   const { apps, lanes, days, eventsPerDay, keys } = large;
   const steps = [
@@ -83,7 +83,7 @@ export async function fillLarge(client: Client, fromMs: number): Promise<void> {
   await analyze(client);
 }
 
-/** As the server does by itself: tables that were written to, never those that are still empty. */
+/** Like autovacuum, analyzes tables with rows, but not empty ones. */
 async function analyze(client: Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(`
     select relname as name from pg_class

@@ -1,4 +1,4 @@
-// The contract of the Store port: payload filters, asked wherever deliveries are made.
+// The contract of the Store port: payload filters, which apply wherever deliveries are created.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -31,7 +31,7 @@ export function filterContract(name: string, open: OpenSubject): void {
     after(async () => subject.dispose());
 
     describe('publish', () => {
-      it('reaches those whose filter the payload fits, and those without one', async () => {
+      it('reaches callbacks with a matching filter or without one', async () => {
         const app = await newApp(store);
         const all = await subscribed(app, undefined);
         const some = await subscribed(app, { '/type': ['paid', 'open'], '/list/1/~0': [1, null] });
@@ -55,7 +55,7 @@ export function filterContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('judges every event of a batch by itself, whoever published it', async () => {
+      it('filters every event of a batch separately', async () => {
         const app = await newApp(store);
         await subscribed(app, paid);
         const payloads = ['{"type":"paid"}', '{"type":"open"}', '{"type":"paid"}'];
@@ -70,14 +70,14 @@ export function filterContract(name: string, open: OpenSubject): void {
         ]);
       });
 
-      it('counts a callback once that hears an event in several ways', async () => {
+      it('counts a callback once, even if several of its patterns match', async () => {
         const app = await newApp(store);
         await subscribed(app, paid, [callback(0, 'a.b a.* *'), callback(1, 'a.b')]);
         const input = publishInput(app, ['{"type":"paid"}'], 'a.b');
         assert.deepEqual(countsOf(await store.edit('publish', input)), [2]);
       });
 
-      it('asks the filter of an addressed subscription, but not for a ping', async () => {
+      it('applies the filter of an addressed subscription, but not to a ping', async () => {
         const app = await newApp(store);
         const { id } = await subscribed(app, paid, [callback(0, 'a'), callback(1, 'b')]);
         const payloads = ['{"type":"paid"}', '{"type":"open"}'];
@@ -89,7 +89,7 @@ export function filterContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await to('all_callbacks'), [2, 2]);
       });
 
-      it('follows changes of the filter, and of what is heard', async () => {
+      it('follows changes of the filter and of the patterns', async () => {
         const app = await newApp(store);
         const subscription = await subscribed(app, undefined, [callback(0, 'a'), inactive(1, 'a')]);
         const both = ['{"type":"paid"}', '{"type":"open"}'];
@@ -100,7 +100,7 @@ export function filterContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await counts(), [0, 1]);
         await edit(subscription, { filter: paid });
         assert.deepEqual(await counts(), [1, 0]);
-        // What begins to listen later is filtered, too.
+        // Callbacks and patterns added later are filtered, too.
         await edit(subscription, { urls: [{ position: 1, url: 'https://other.example/' }] });
         assert.deepEqual(await counts(), [2, 0]);
         await edit(subscription, { events: [{ position: 0, events: ['*', 'b'] }] });
@@ -109,7 +109,7 @@ export function filterContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await counts(), [2, 2]);
       });
 
-      it('does not judge again what was made before', async () => {
+      it('does not filter existing deliveries again', async () => {
         const app = await newApp(store);
         const subscription = await subscribed(app, paid);
         const input = publishInput(app, ['{"type":"paid"}']);
@@ -123,7 +123,7 @@ export function filterContract(name: string, open: OpenSubject): void {
     });
 
     describe('fanOut', () => {
-      it('asks so many filters in steps, and counts those that fit', async () => {
+      it('evaluates many filters in steps, and counts the matching ones', async () => {
         const app = await newApp(store);
         await crowd(app, targetsAtOnceMax, { '/type': ['open'] });
         assert.deepEqual(countsOf(await store.edit('publish', publishInput(app, ['{}']))), [0]);
@@ -143,7 +143,7 @@ export function filterContract(name: string, open: OpenSubject): void {
         assert.equal(await countOf(app, nobody), 0);
       });
 
-      it('judges by the filters that hold when deliveries are made, for whoever heard then', async () => {
+      it('uses the patterns at the time of the publish, but the current filters', async () => {
         const app = await newApp(store);
         await crowd(app, targetsAtOnceMax, { '/type': ['open'] });
         const freed = await subscribed(app, { '/type': ['open'] });
@@ -153,7 +153,7 @@ export function filterContract(name: string, open: OpenSubject): void {
         const [accepted] = await publish(app, ['{"type":"paid"}']);
         await edit(freed, { filter: undefined });
         await edit(bound, { filter: { '/type': ['open'] } });
-        // It does not hear such events any more, but did then; and its filter is of now.
+        // Its pattern no longer matches, but did at the time; its filter is the current one.
         const events = [{ position: 0, events: ['b'] }];
         await edit(deaf, { events });
         await edit(deaf, { filter: { '/type': ['open'] } });
@@ -179,7 +179,7 @@ export function filterContract(name: string, open: OpenSubject): void {
       return output.subscription;
     }
 
-    /** So many callbacks that hear `a`, of few subscriptions. */
+    /** That many callbacks that match `a`, in few subscriptions. */
     async function crowd(app: App, size: number, filter: Filter): Promise<void> {
       const most = callbacksPerSubscriptionMax;
       for (let left = size; left > 0; left -= most) {
@@ -211,7 +211,7 @@ export function filterContract(name: string, open: OpenSubject): void {
       return output.events;
     }
 
-    /** The subscriptions that have a delivery of it, numbered without a gap. */
+    /** The subscriptions with a delivery of the event; checks that the numbers have no gaps. */
     async function reached(app: App, event: Accepted | undefined): Promise<string[]> {
       const sought = { state: undefined, name: undefined, subscription: undefined };
       const { items } = await store.read('deliveries', {

@@ -1,4 +1,4 @@
-// What databases of earlier releases were made with, so that today's program can open them.
+// Settings that the databases of earlier releases were created with.
 import { join } from 'node:path';
 
 export const fixturesDir = join(import.meta.dirname, 'fixtures');

@@ -1,4 +1,4 @@
-// The contract of the Store port: gauges. They say the same as counting all rows would, over all apps.
+// The contract of the Store port: gauges, which must agree with a count of all rows, over all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Leased } from '../../src/core/domain/delivery.ts';
@@ -30,7 +30,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       subscriptions: await stage.store.read('subscriptionCensus', { after: 0 }),
     });
 
-    it('knows of nothing at first', async () => {
+    it('is zero at first', async () => {
       const { gauges, lanes, subscriptions } = await look();
       assert.deepEqual(
         { ...gauges, counts: Object.values(gauges.counts) },
@@ -47,7 +47,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       assert.deepEqual([lanes.open, lanes.held, lanes.due, lanes.last], [0, 0, 0, undefined]);
     });
 
-    it('counts what is paused as due, but not as able to go', async () => {
+    it('counts deliveries of a paused subscription as due, but held', async () => {
       const one = await subscribed([callback(0, 'b')]);
       const { appNo, id, version } = one;
       const dueMs = clock.ms;
@@ -66,7 +66,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       await stage.store.edit('sweep', { limit: 9 });
     });
 
-    it('adds up over apps, tells waiting from running, and finds the oldest', async () => {
+    it('adds up over apps, separates due from running, and finds the oldest', async () => {
       const { gauges: before_ } = await look();
       const one = await subscribed([callback(0, 'a')]);
       const other = await subscribed([callback(0, 'a'), callback(1, 'a')]);
@@ -85,7 +85,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       assert.deepEqual([subscriptions.active, subscriptions.paused], [2, 0]);
     });
 
-    it('counts a lane as broken until its time has come, and then as probing', async () => {
+    it('counts a lane as broken until its next probe is due, and then as probing', async () => {
       const one = await subscribed([callback(0, 'c')]);
       for (let failures = 0; failures < brokenAfter; failures += 1) {
         const { fresh } = await publish(one, 1);
@@ -100,13 +100,13 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       assert.deepEqual([later.broken, later.probing], [0, 1]);
     });
 
-    it('counts no delivery as due whose time has not come, and no more than is asked for', async () => {
+    it('does not count deliveries as due before their time, nor more than the limit', async () => {
       const one = await subscribed([callback(0, 'd'), callback(1, 'd')]);
       const before_ = (await look()).lanes.due;
       const { fresh } = await publish(one, 1);
       const [leased] = fresh;
       assert(leased);
-      assert.equal((await look()).lanes.due, before_ + 1, 'the other one runs');
+      assert.equal((await look()).lanes.due, before_ + 1, 'the other one is running');
       await stage.store.settle(settlementOf(leased, 'retry', clock.ms + 10));
       assert.equal((await look()).lanes.due, before_ + 1);
       clock.ms += 10;
@@ -124,7 +124,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       return output.subscription;
     }
 
-    /** An event to all callbacks of a subscription; as many deliveries as there is room for begin. */
+    /** Publishes to all callbacks of a subscription; leases as many deliveries as `room` allows. */
     async function publish(
       { appNo, id }: Subscription,
       room: number,

@@ -12,7 +12,7 @@ export function keysContract(name: string, open: OpenSubject): void {
     const { clock } = on;
 
     describe('createApp', () => {
-      it('makes an app and its first key', async () => {
+      it('creates an app and its first key', async () => {
         const id = newId();
         const key = newKey({ name: 'first', scopes: ['admin', 'read'], expiresMs: 5 });
         const output = await on.store.edit('createApp', { id, name: id, key });
@@ -45,7 +45,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await on.store.read('key', { id: key.id }), output.key);
       });
 
-      it('refuses a name that is taken, and keeps nothing of the second', async () => {
+      it('refuses a name that is taken, and stores nothing', async () => {
         const app = await newApp(on.store);
         const [id, key] = [newId(), newKey()];
         const output = await on.store.edit('createApp', { id, name: app.name, key });
@@ -54,7 +54,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.equal(await on.store.read('key', { id: key.id }), undefined);
       });
 
-      it('refuses a key id that is taken, and keeps no app without a key', async () => {
+      it('refuses a key id that is taken, and does not create the app', async () => {
         const key = newKey();
         await newApp(on.store, key);
         const id = newId();
@@ -67,7 +67,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.equal(await on.store.read('app', { id }), undefined);
       });
 
-      it('gives undefined for an unknown app', async () => {
+      it('returns undefined for an unknown app', async () => {
         assert.equal(await on.store.read('app', { id: newId() }), undefined);
         assert.equal(await on.store.read('app', { name: 'nobody' }), undefined);
       });
@@ -97,7 +97,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.equal((await on.store.read('keys', { appNo: other.no, page })).items.length, 1);
       });
 
-      it('refuses a key id that is taken, in whichever app', async () => {
+      it('refuses a key id that is taken in any app', async () => {
         const key = newKey();
         await newApp(on.store, key);
         const other = await newApp(on.store);
@@ -107,7 +107,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         });
       });
 
-      it('rotates: the present hash becomes the old one', async () => {
+      it('rotates: the current hash becomes the old one', async () => {
         const key = newKey();
         const app = await newApp(on.store, key);
         const hash = digest('next');
@@ -124,7 +124,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await on.store.read('key', { id: key.id }), output.key);
       });
 
-      it('revokes once, and keeps the time of the first', async () => {
+      it('revokes once, and keeps the time of the first revocation', async () => {
         const key = newKey();
         const app = await newApp(on.store, key);
         const revokedMs = clock.ms;
@@ -159,7 +159,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.equal(untouched?.oldHash, undefined);
       });
 
-      it('notes when keys were used, and ignores unknown ones', async () => {
+      it('records when keys were used, and ignores unknown ones', async () => {
         const [a, b, c] = [newKey(), newKey(), newKey()];
         for (const key of [a, b, c]) await newApp(on.store, key);
         const output = await on.store.edit('touchKeys', { ids: [a.id, 'zzzzzzzz', b.id] });
@@ -169,7 +169,7 @@ export function keysContract(name: string, open: OpenSubject): void {
         assert.equal((await on.store.read('key', { id: c.id }))?.usedMs, undefined);
       });
 
-      it('gives undefined for an unknown key', async () => {
+      it('returns undefined for an unknown key', async () => {
         assert.equal(await on.store.read('key', { id: 'zzzzzzzz' }), undefined);
       });
     });

@@ -1,5 +1,5 @@
-// The contract of the Store port: what becomes of deliveries, figures and health when a subscription changes
-// its lanes. Every test has a store of its own, because a claim sees the lanes of all apps.
+// The contract of the Store port: deliveries, statistics and health when a subscription changes its lanes. Every test has
+// its own store, because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -15,7 +15,7 @@ export function laneChangeContract(name: string, open: OpenSubject): void {
     const { clock } = on;
 
     describe('a change of lanes', () => {
-      it('while it is paused waits for the resume', async () => {
+      it('made while it is paused takes effect at the resume', async () => {
         const id = await subscribe();
         await publish();
         const set = async (state: Exclude<SubscriptionState, 'ended'>): Promise<void> =>
@@ -28,7 +28,7 @@ export function laneChangeContract(name: string, open: OpenSubject): void {
         assert.equal((await claim()).length, 3);
       });
 
-      it('leaves a receiver that failed in a lane of old to nobody', async () => {
+      it('does not carry over failures of an old lane', async () => {
         const id = await subscribe();
         await publish();
         await settle(await claim(), 'dead');
@@ -42,12 +42,12 @@ export function laneChangeContract(name: string, open: OpenSubject): void {
         await choose(id, { ordered: true });
         assert.equal((await health()).state, 'ok');
         assert.deepEqual(await attention(), []);
-        // Whoever comes back finds nothing of it.
+        // A change back finds no failures either.
         await choose(id);
         assert.equal((await health()).state, 'ok');
       });
 
-      it('hides no delivery from who looks for those of the subscription', async () => {
+      it('keeps all deliveries in the lists of the subscription', async () => {
         const id = await subscribe();
         const events = await publish();
         await choose(id, { ordered: true });
@@ -65,7 +65,7 @@ export function laneChangeContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('leaves nothing behind that an unsubscribe would not end', async () => {
+      it('leaves nothing that an unsubscribe would not end', async () => {
         const id = await subscribe();
         await publish();
         for (const controls of [{ ordered: true }, { ratePerSecond: 1 }, {}]) {
@@ -77,7 +77,7 @@ export function laneChangeContract(name: string, open: OpenSubject): void {
         assert.equal((await on.store.edit('sweep', { limit: 50 })).cancelled, 8);
       });
 
-      it('of one edit with a new target is made, or nothing of it', async () => {
+      it('together with a new URL is atomic', async () => {
         const id = await subscribe({}, [callback(0, 'a'), inactive(1, 'a')]);
         await change(id, {
           urls: [{ position: 1, url: 'https://late.example/' }],

@@ -1,5 +1,5 @@
-// The contract of the Store port: what order, rate and concurrency do to deliveries. Every test has a store
-// of its own, because a claim sees the lanes of all apps.
+// The contract of the Store port: order, rate limits and concurrency limits. Every test has its own store, because a claim
+// sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { callback, inactive, type OpenSubject } from './subject.ts';
@@ -24,7 +24,7 @@ export function laneContract(name: string, open: OpenSubject): void {
     const { clock } = on;
 
     describe('an ordered subscription', () => {
-      it('gives one delivery at a time, of all its callbacks, in their order', async () => {
+      it('leases one delivery at a time over all callbacks, in order', async () => {
         await subscribe({ ordered: true });
         const events = await publish(3);
         const [first, ...others] = await claim();
@@ -43,7 +43,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.equal(lanesOf([first, ...rest]).length, 1);
       });
 
-      it('begins with what is published after the switch; what waits goes its own way', async () => {
+      it('orders events published after the switch; pending deliveries drain separately', async () => {
         const id = await subscribe();
         const before = await publish(2);
         await choose(id, { ordered: true });
@@ -58,7 +58,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.deepEqual(names(await drain()), [`${after[0]} 1`, `${after[1]} 0`, `${after[1]} 1`]);
       });
 
-      it('that ceases to be one drains in its order, beside what comes then', async () => {
+      it('that stops being ordered drains in order, beside later deliveries', async () => {
         const id = await subscribe({ ordered: true });
         const before = await publish(2);
         const [head] = await claim();
@@ -80,7 +80,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         ]);
       });
 
-      it('that becomes one again goes on where it was', async () => {
+      it('that becomes ordered again continues where it was', async () => {
         const id = await subscribe({ ordered: true });
         const before = await publish();
         await choose(id);
@@ -94,7 +94,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('gets what is sent again, by hand or by a replay, into its order', async () => {
+      it('orders retries by hand and replays, too', async () => {
         const id = await subscribe();
         const [event = ''] = await publish();
         await settle(await claim(), 'dead');
@@ -109,7 +109,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.equal(lanesOf(all).length, 1);
       });
 
-      it('gives a callback that gets its target later the same lane', async () => {
+      it('uses the same lane for a callback that gets its URL later', async () => {
         const id = await subscribe({ ordered: true }, [callback(0, 'a'), inactive(1, 'a')]);
         await change(id, { urls: [{ position: 1, url: 'https://late.example/' }] });
         const [event] = await publish();
@@ -120,7 +120,7 @@ export function laneContract(name: string, open: OpenSubject): void {
     });
 
     describe('a rate limit', () => {
-      it('holds for all callbacks together', async () => {
+      it('applies to all callbacks together', async () => {
         await subscribe({ ratePerSecond: 4 });
         await publish(4);
         assert.equal((await drain()).length, 4);
@@ -134,14 +134,14 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.equal((await drain()).length, 2);
       });
 
-      it('lets nothing by that is fresh', async () => {
+      it('applies to fresh deliveries, too', async () => {
         await subscribe({ ratePerSecond: 1 });
         const { fresh } = await on.dispatcher.publish(plenty, publishing(2));
         assert.deepEqual(fresh, []);
         assert.equal((await drain()).length, 1);
       });
 
-      it('that changes is obeyed at once by what waits, and found again by a claim', async () => {
+      it('applies to pending deliveries at once when it changes', async () => {
         const id = await subscribe({ ratePerSecond: 0.01 }, [callback(0, 'a')]);
         await publish(9);
         assert.equal((await drain()).length, 1);
@@ -159,7 +159,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.equal((await drain()).length, 5);
       });
 
-      it('is not forgotten by becoming ordered', async () => {
+      it('is kept when the subscription becomes ordered', async () => {
         const id = await subscribe({ ratePerSecond: 1 });
         await publish();
         assert.equal((await drain()).length, 1);
@@ -167,13 +167,13 @@ export function laneContract(name: string, open: OpenSubject): void {
         await publish();
         assert.equal((await drain()).length, 0);
         clock.ms += 1_000;
-        // What waited before has a lane of its own.
+        // Earlier pending deliveries have a separate lane.
         assert.equal((await drain()).length, 2);
       });
     });
 
-    describe('an outcome that comes without an offer', () => {
-      /** Hands in one of them, and gives what its cycle of work foresaw. */
+    describe('an outcome without an offer', () => {
+      /** Settles, and returns the forecast of that cycle of work. */
       const prepared = async (...settling: Parameters<typeof settle>) => {
         const { works } = on.dispatcher;
         const before = works.length;
@@ -182,7 +182,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         return works.at(-1)?.readyMs;
       };
 
-      it('hears of no lane that it leaves as it is: it may be full there', async () => {
+      it('does not report an unchanged lane, which may be full', async () => {
         await subscribe({}, [callback(0, 'a')]);
         const { fresh } = await on.dispatcher.publish({ room: 1 }, publishing(3));
         assert.equal(fresh.length, 1);
@@ -191,7 +191,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         assert.deepEqual([claimed.length, readyMs], [1, clock.ms]);
       });
 
-      it('hears when the next one of an order may go, and when the same one may', async () => {
+      it('reports when the next delivery of an ordered lane may be claimed, and when the same one may', async () => {
         await subscribe({ ordered: true });
         await publish(2);
         assert.equal(await prepared(await claim()), clock.ms);
@@ -200,7 +200,7 @@ export function laneContract(name: string, open: OpenSubject): void {
     });
 
     describe('a concurrency', () => {
-      it('is kept by claims and fresh inserts, with what is in flight on the node', async () => {
+      it('limits claims and fresh inserts, including deliveries in flight on the node', async () => {
         await subscribe({ concurrency: 3 }, [callback(0, 'a')]);
         const { fresh } = await on.dispatcher.publish(plenty, publishing(5));
         assert.deepEqual(
@@ -210,7 +210,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         const lane = fresh[0]?.lane ?? 0;
         const full: Room = { ...plenty, free: [[lane, 61]], inFlight: [[lane, 3]] };
         const { claimed, readyMs } = await on.dispatcher.claim(full);
-        assert.deepEqual([claimed, readyMs], [[], undefined], 'whoever frees a slot asks again');
+        assert.deepEqual([claimed, readyMs], [[], undefined], 'a freed slot causes the next claim');
         const some = await claim({ ...full, inFlight: [[lane, 2]] });
         assert.deepEqual(
           some.map(({ concurrency }) => concurrency),
@@ -218,7 +218,7 @@ export function laneContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('that changes holds for what waits, and whoever settles hears of it', async () => {
+      it('applies to pending deliveries when it changes, and is reported by a settle', async () => {
         const id = await subscribe();
         await publish(4);
         const first = await claim({ room: 4, laneRoom: 2 });

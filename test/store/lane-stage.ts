@@ -1,4 +1,4 @@
-// What suites about lanes do on their stage.
+// Common steps of the suites about lanes.
 import { strict as assert } from 'node:assert';
 import { type Controls, noControls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
@@ -75,7 +75,7 @@ export function laneStage(open: OpenSubject): LaneStage {
     };
   }
 
-  /** Their ids; nobody takes them straight to the wire. */
+  /** Returns the event ids; the deliveries stay pending. */
   async function publish(events = 1): Promise<string[]> {
     const input = publishing(events);
     await on.store.edit('publish', input);
@@ -95,7 +95,7 @@ export function laneStage(open: OpenSubject): LaneStage {
     return Promise.all(settlements.map(async (one) => on.store.settle(one)));
   }
 
-  /** All that can be claimed now, one claim after the other, each settled at once. */
+  /** Claims and settles repeatedly until nothing is ready. */
   async function drain(): Promise<Leased[]> {
     const all: Leased[] = [];
     for (;;) {

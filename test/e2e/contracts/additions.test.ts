@@ -1,5 +1,5 @@
-// Parameters and credentials that a document declares for a callback, over real sockets: what is
-// sent, and that credentials are shown nowhere and sealed at rest.
+// Parameters and credentials that a document declares for a callback, over real sockets. Credentials must be sent,
+// encrypted at rest, and never shown.
 import assert from 'node:assert/strict';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { movableWorld } from '../movable-world.ts';
 import { inState, onlyDelivery } from '../stage.ts';
 import { documentOf, serve, type Serving } from './stage.ts';
 
-/** As CAMARA documents declare it: the token's schema is behind a discriminator. */
+/** Like CAMARA documents, where the token's schema is behind a discriminator. */
 const sessions = documentOf(
   `
 /sessions:
@@ -91,7 +91,7 @@ async function textsOf(service: Serving, paths: readonly string[]): Promise<stri
 }
 
 describe('the credential of a callback', () => {
-  it('is sent as the bearer token, shown nowhere and sealed at rest', async () => {
+  it('is sent as the bearer token, never shown, and encrypted at rest', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ringback-additions-'));
     try {
       await using service = await serve(sessions, { env: { RINGBACK_DATA: folder } });
@@ -128,7 +128,7 @@ describe('the credential of a callback', () => {
     }
   });
 
-  it('stays when the subscriber sets headers, unless they replace it', async () => {
+  it('is kept when the subscriber sets headers, unless they replace it', async () => {
     await using service = await serve(sessions);
     await using receiver = await receive(() => 204);
     const { id } = await service.subscribe({ path: '/sessions', body: session(receiver.url) });
@@ -169,7 +169,7 @@ describe('the credential of a callback', () => {
     );
   });
 
-  it('is refused where it has expired already or cannot be sent, without repeating it', async () => {
+  it('is refused if it has expired or cannot be sent, and the error does not repeat it', async () => {
     await using service = await serve(sessions);
     for (const [more, message] of [
       [{ accessTokenExpiresUtc: '2001-01-01T00:00:00Z' }, /accessTokenExpiresUtc.*in the past/],
@@ -366,7 +366,7 @@ describe('the parameters of a callback', () => {
             responses: { '200': { description: ok } }
 `);
 
-  it('are sent where the document or the request says what', async () => {
+  it('are sent if the document or the request gives a value', async () => {
     await using service = await serve(document);
     await using receiver = await receive();
     const path = `/hooks?url=${encodeURIComponent(`${receiver.url}?x=1`)}&tenant=acme&tag=a%26&tag=b`;
@@ -385,7 +385,7 @@ describe('the parameters of a callback', () => {
     assert.match(warnings, /is required, but nothing says what to send/);
   });
 
-  it('are left out where they are optional, and else make the callback inactive', async () => {
+  it('are left out if optional; a missing required one makes the callback inactive', async () => {
     await using service = await serve(document);
     await using receiver = await receive();
     const { id } = await service.subscribe({ path: `/hooks?url=${receiver.url}` });

@@ -1,4 +1,4 @@
-// What a subscribe call of a foreign document answers, and every way to end what it made.
+// Responses of subscribe operations in foreign documents, and every way to end the subscription.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Answer } from '../../api/harness.ts';
@@ -19,8 +19,8 @@ const callbacks = `callbacks:
       happened:
         '{$request.body#/url}': { post: { responses: { '200': { description: ok } } } }`;
 
-describe('the answer of a subscribe operation', () => {
-  it('is the 2xx that means created, with the fields that the response declares and an id', async () => {
+describe('the response of a subscribe operation', () => {
+  it('has the 2xx status for created, the declared fields and an id', async () => {
     await using service = await serve(
       documentOf(`
 /hooks:
@@ -52,7 +52,7 @@ describe('the answer of a subscribe operation', () => {
     assert.equal(answer.headers.get('location'), null);
   });
 
-  it('has the id where the link reads it, and nowhere else', async () => {
+  it('has the id only where the link reads it', async () => {
     await using service = await serve(
       documentOf(`
 /hooks:
@@ -89,7 +89,7 @@ describe('the answer of a subscribe operation', () => {
     assert.equal(await service.stateOf(id), 'ended');
   });
 
-  it('is 204 without a body, and Location names what was made', async () => {
+  it('is 204 without a body, and Location names the subscription', async () => {
     await using service = await serve(
       documentOf(
         `
@@ -172,7 +172,7 @@ describe('the answer of a subscribe operation', () => {
     assert.equal(location.pathname, `/hooks/${data.id}`);
   });
 
-  it('has the branch of the schema that the request fits', async () => {
+  it('follows the branch of the schema that the request matches', async () => {
     const branch = (kind: string, more: string): string => `
                 - type: object
                   additionalProperties: false
@@ -269,7 +269,7 @@ describe('the answer of a subscribe operation', () => {
     ['an integer', '{ type: integer, format: int64 }', /^[1-9]\d{0,15}$/],
     ['a short integer', '{ type: integer, format: int32 }', /^[1-9]\d{0,9}$/],
   ] as const) {
-    it(`has the id as ${format}, which links, targets and unsubscribe take`, async () => {
+    it(`has the id as ${format}, which links, callback URLs and unsubscribe accept`, async () => {
       await using service = await serve(
         documentOf(`
 /hooks:
@@ -347,7 +347,7 @@ describe('the answer of a subscribe operation', () => {
     });
   }
 
-  it('has the declared shape when it is an error', async () => {
+  it('has the declared schema for errors', async () => {
     const failed = `
         content:
           application/json:
@@ -403,7 +403,7 @@ describe('the answer of a subscribe operation', () => {
     });
   }
 
-  it('has the signing secret where a property is marked for it', async () => {
+  it('has the signing secret in a property marked for it', async () => {
     await using service = await serve(
       documentOf(`
 /hooks:
@@ -431,7 +431,7 @@ describe('the answer of a subscribe operation', () => {
   });
 });
 
-describe('the answer of an unsubscribe operation', () => {
+describe('the response of an unsubscribe operation', () => {
   const ending = (response: string, more = ''): string =>
     documentOf(`
 /hooks:
@@ -491,7 +491,7 @@ describe('the answer of an unsubscribe operation', () => {
     assert.deepEqual(answer.json, { subscriberId: id, id });
   });
 
-  it('has the declared JSON type, as that of a subscribe operation has', async () => {
+  it('has the declared JSON media type, like that of a subscribe operation', async () => {
     const vendor = 'application/vnd.hooks.v2+json';
     const { answer } = await endOf(ending(`${vendor}: { schema: { type: object } }`));
     assert.equal(answer.headers.get('content-type'), `${vendor}; charset=utf-8`);
@@ -510,7 +510,7 @@ describe('the answer of an unsubscribe operation', () => {
   });
 });
 
-describe('a request that breaks the document', () => {
+describe('a request that violates the document', () => {
   const strict = documentOf(`
 /hooks/{kind}:
   post:
@@ -546,9 +546,9 @@ describe('a request that breaks the document', () => {
   });
 });
 
-/** Operations that end a subscription, and how each is called. */
+/** Operations that end a subscription, with a request for each. */
 const endings: Record<string, { link: string; operation: string; call: (id: string) => object }> = {
-  'a DELETE that a link hands the id to': {
+  'a DELETE that gets the id from a link': {
     link: "links: { end: { operationId: end, parameters: { id: '$response.body#/id' } } }",
     operation: `
 /hooks/{id}:
@@ -558,7 +558,7 @@ const endings: Record<string, { link: string; operation: string; call: (id: stri
     responses: { '204': { description: gone } }`,
     call: (id) => ({ method: 'DELETE', path: `/hooks/${id}` }),
   },
-  'a link by operationRef, with the place of the parameter': {
+  'a link by operationRef, with a qualified parameter name': {
     link: `links:
           end:
             operationRef: '#/paths/~1hooks~1{id}/delete'
@@ -580,7 +580,7 @@ const endings: Record<string, { link: string; operation: string; call: (id: stri
     responses: { '204': { description: gone } }`,
     call: (id) => ({ method: 'POST', path: '/cancel', headers: { 'x-hook': id } }),
   },
-  'an operation that is marked': {
+  'an operation marked with x-ringback': {
     link: '',
     operation: `
 /stop:
@@ -608,7 +608,7 @@ describe('unsubscribing', () => {
 ${operation.trim()}
 `);
 
-    it(`by ${way}: nobody is called any more, and again is the same`, async () => {
+    it(`by ${way} stops all callbacks, and can be repeated`, async () => {
       await using service = await serve(document);
       await using receiver = await receive();
       const gone = await service.subscribe({ path: '/hooks', body: { url: receiver.url } });
@@ -624,7 +624,7 @@ ${operation.trim()}
       assert.equal(request?.headers['ringback-subscription'], stays.answer.json['id']);
     });
 
-    it(`by ${way} is 404 for what is not ours`, async () => {
+    it(`by ${way} is 404 for a subscription of another app`, async () => {
       await using service = await serve(
         `${document}
 security: [{ key: [] }]

@@ -1,4 +1,4 @@
-// How a callback is sent and what its answer means, as foreign documents say it.
+// How callbacks are sent and their responses interpreted, as declared in foreign documents.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -39,7 +39,7 @@ describe('the method of a callback', () => {
             responses: { '200': { description: ok } }
 `);
 
-  it('is the one under its key; several are one callback each', async () => {
+  it('is the key in the document; each of several methods is a callback of its own', async () => {
     await using service = await serve(methods);
     await using receiver = await receive();
     const { id } = await service.subscribe({ path: `/hooks?url=${receiver.url}` });
@@ -56,7 +56,7 @@ describe('the method of a callback', () => {
     );
   });
 
-  it('GET and DELETE carry the payload only where the document gives them a body', async () => {
+  it('GET and DELETE carry the payload only if the document declares a body for them', async () => {
     await using service = await serve(methods);
     await using receiver = await receive();
     const { id } = await service.subscribe({ path: `/hooks?url=${receiver.url}` });
@@ -74,7 +74,7 @@ describe('the method of a callback', () => {
     assert.deepEqual([asked.body.length, type, length ?? '0', way], [0, undefined, '0', undefined]);
     assert.equal(removed.body.toString(), '{"b":2}');
     assert.equal(header(removed, 'content-type'), 'application/json');
-    // What is signed is what is sent, also where that is nothing.
+    // The signature covers the bytes sent, even if there are none.
     const { json } = await service.call({ path: `/subscriptions/${id}/secret` });
     const webhook = new Webhook(String(json['secret']));
     for (const one of [asked, removed]) {
@@ -109,7 +109,7 @@ describe('the media type of a callback', () => {
 `);
   const payload = { specversion: '1.0', id: 'e1', source: '/things', type: 'thing.made', data: {} };
 
-  it('is application/cloudevents+json where the document says so, and 204 is a success', async () => {
+  it('is application/cloudevents+json if the document says so, and 204 is a success', async () => {
     await using service = await serve(events);
     await using receiver = await receive(() => 204);
     await service.subscribe({ path: `/subscriptions2?url=${receiver.url}` });
@@ -122,7 +122,7 @@ describe('the media type of a callback', () => {
     assert.deepEqual([status, attempts.length, attempts[0]?.warning], [204, 1, undefined]);
   });
 
-  it('has its schema checked like any JSON', async () => {
+  it('is validated like any JSON', async () => {
     await using service = await serve(events);
     const answer = await service.publish('event', { payload: { ...payload, specversion: '2' } });
     assert.equal(answer.status, 422);
@@ -150,7 +150,7 @@ describe("the receiver's status", () => {
               '204': { description: no more of it }
 `);
 
-  it('204 ends the subscription where x-ringback-unsubscribe-status says so', async () => {
+  it('204 ends the subscription if x-ringback-unsubscribe-status says so', async () => {
     await using service = await serve(statuses('x-ringback-unsubscribe-status: 204'));
     await using receiver = await receive();
     const { id } = await service.subscribe({ path: `/hooks?url=${receiver.url}` });
@@ -164,7 +164,7 @@ describe("the receiver's status", () => {
     assert.equal(receiver.requests.length, 2);
   });
 
-  it('410 is then no more than a failure', async () => {
+  it('410 is then an ordinary failure', async () => {
     const env = { RINGBACK_RETRY: '1h' };
     await using service = await serve(statuses('x-ringback-unsubscribe-status: 204'), { env });
     await using receiver = await receive(() => 410);
@@ -174,7 +174,7 @@ describe("the receiver's status", () => {
     assert.equal(await service.stateOf(id), 'active');
   });
 
-  it('410 ends it where the document says nothing, and an undeclared 2xx is noted', async () => {
+  it('410 ends it by default, and an undeclared 2xx is noted', async () => {
     await using service = await serve(statuses(''));
     await using receiver = await receive(() => 202);
     const { id } = await service.subscribe({ path: `/hooks?url=${receiver.url}` });

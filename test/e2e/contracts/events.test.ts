@@ -1,4 +1,4 @@
-// Which events a foreign document's callbacks hear, and which payloads it lets pass.
+// Events that callbacks of foreign documents match, and payloads that the documents allow.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { header, receive, type Receiver } from '../receiver.ts';
@@ -41,7 +41,7 @@ describe('x-ringback-event', () => {
           post: { responses: { '200': { description: ok } } }
 `);
 
-  it('is a name, a prefix, everything, or made of the request; else it is the label', async () => {
+  it('is a name, a prefix, * or built from the request; the default is the label', async () => {
     await using service = await serve(patterns);
     await using receiver = await receive();
     const body = { url: receiver.url };
@@ -75,7 +75,7 @@ describe('x-ringback-event', () => {
     );
   });
 
-  it('is 400 where the request makes no event of it, naming the field', async () => {
+  it('is 400 if the request yields no valid event, and the error names the field', async () => {
     await using service = await serve(patterns);
     const body = { url: 'http://127.0.0.1:9000/' };
     const ask = async (path: string): Promise<unknown[]> => {
@@ -88,7 +88,7 @@ describe('x-ringback-event', () => {
     assert.deepEqual(await ask(`/watch/user?what=${'x'.repeat(252)}`), [...wanted, 'path.kind']);
   });
 
-  it('is never a wildcard where a value of the request ends it', async () => {
+  it('does not become a wildcard through a value of the request', async () => {
     await using service = await serve(patterns);
     const body = { url: 'http://127.0.0.1:9000/' };
     const { id } = await service.subscribe({ path: '/watch/user?what=*', body });
@@ -132,7 +132,7 @@ describe('a payload', () => {
   const faultsOf = (json: Record<string, unknown>, key: string): string[] =>
     (json[key] as { field: string; message: string }[]).map((one) => `${one.field} ${one.message}`);
 
-  it('is 422 where it breaks the document, naming callback, pointer and rule', async () => {
+  it('is 422 if it violates the document, with callback, pointer and rule', async () => {
     await using service = await serve(typed);
     const { status, json } = await service.publish('paid', { payload: { amount: 0, note: 5 } });
     assert.deepEqual([status, json['code']], [422, 'payload_refused']);
@@ -144,7 +144,7 @@ describe('a payload', () => {
     assert.deepEqual((await service.call({ path: '/events' })).json['items'], []);
   });
 
-  it('of a batch is named by its place, and none of the batch is accepted', async () => {
+  it('in a batch is named by its index, and nothing of the batch is accepted', async () => {
     await using service = await serve(typed);
     const events = [
       { event: 'free', payload: 'anything' },
@@ -159,7 +159,7 @@ describe('a payload', () => {
     assert.deepEqual((await service.call({ path: '/events' })).json['items'], []);
   });
 
-  it('may be any JSON where the document does not say, and nobody may hear it', async () => {
+  it('may be any JSON without a schema, and need not match a subscription', async () => {
     await using service = await serve(typed);
     await using receiver = await receive();
     await service.subscribe({ path: `/hooks?url=${receiver.url}` });
@@ -172,7 +172,7 @@ describe('a payload', () => {
     assert.equal(await service.deliveries('unheard.of', { payload: 1 }), 0);
   });
 
-  it('passes a lenient service with warnings, and arrives as it is', async () => {
+  it('is accepted with warnings in lenient mode, and arrives unchanged', async () => {
     await using service = await serve(typed, { env: { RINGBACK_LENIENT: 'on' } });
     await using receiver = await receive();
     await service.subscribe({ path: `/hooks?url=${receiver.url}` });
@@ -188,8 +188,8 @@ describe('a payload', () => {
   });
 });
 
-describe('an event of Ringback itself', () => {
-  it('cannot be published, and * does not hear a ping of others', async () => {
+describe("Ringback's own events", () => {
+  it('cannot be published, and * does not match them', async () => {
     await using service = await serve(
       documentOf(`
 /hooks:

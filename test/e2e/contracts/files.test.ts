@@ -1,4 +1,4 @@
-// A document in several files: everything that a reference may lead to stands in another one.
+// A document in several files: every kind of reference leads to another file.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { receive } from '../receiver.ts';
@@ -106,10 +106,10 @@ Tree:
 const contracts = ['api/root.yaml'];
 
 describe('a document in several files', () => {
-  it('is subscribed to, published to, received and unsubscribed from as one', async () => {
+  it('works as one document for subscribe, publish, callbacks and unsubscribe', async () => {
     await using service = await serve(files, { contracts });
     await using receiver = await receive();
-    assert.doesNotMatch(service.logged(), /"msg":"contract"/, 'nothing to warn of');
+    assert.doesNotMatch(service.logged(), /"msg":"contract"/, 'no warnings');
     const urls = { local: `${receiver.url}/local`, remote: `${receiver.url}/remote` };
     const { answer } = await service.subscribe({ path: '/spread/hooks', body: { urls } });
     const { hook } = answer.json as { hook: string };
@@ -135,7 +135,7 @@ describe('a document in several files', () => {
     assert.equal(await service.deliveries('remote', { payload }), 0);
   });
 
-  it('shows the parts on its page and in its event types', async () => {
+  it('shows all files on its page and in its event types', async () => {
     await using service = await serve(files, { contracts });
     const { json } = await service.call({ path: '/event-types' });
     const items = json['items'] as { event: string; example: unknown }[];
@@ -152,7 +152,7 @@ describe('a document in several files', () => {
     }
   });
 
-  it('runs without what a reference does not find, and says where', async () => {
+  it('runs despite a broken reference, and warns with its location', async () => {
     const { 'shared/parts.json': _gone, ...rest } = files;
     const root = rest['api/root.yaml'].replace('security: [{ key: [] }]\n', '');
     await using service = await serve({ ...rest, 'api/root.yaml': root }, { contracts });

@@ -1,5 +1,4 @@
-// docs/contracts.md, tried out: its document is the file that is served here, and its commands do what
-// it says they do.
+// Tests docs/contracts.md: its document is the file served here, and its commands have the documented results.
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +12,7 @@ const guide = readFileSync(join(root, 'docs', 'contracts.md'), 'utf8');
 const orders = readFileSync(join(import.meta.dirname, 'documents', 'orders.yaml'), 'utf8');
 
 describe('docs/contracts.md', () => {
-  it('shows the document as it is served here', () => {
+  it('shows the document that is served here', () => {
     assert.ok(guide.includes(`\`\`\`yaml\n${orders}\`\`\`\n`));
   });
 
@@ -24,12 +23,12 @@ describe('docs/contracts.md', () => {
     const read = new Set(
       source.flatMap((text) => text.match(/(?<=')x-ringback[a-z-]*(?=')/gu) ?? []),
     );
-    assert.ok(read.delete('x-ringback-opaque')); // Only our own document has use for it.
+    assert.ok(read.delete('x-ringback-opaque')); // Only Ringback's own document uses it.
     const named = new Set(guide.match(/x-ringback(?:-[a-z]+)*/gu));
     assert.deepEqual([...named].toSorted(), [...read].toSorted());
   });
 
-  it('subscribes, publishes and unsubscribes as it says', async () => {
+  it('subscribes, publishes and unsubscribes as documented', async () => {
     await using service = await serve(orders);
     await using receiver = await receive(() => 204);
     const headers = { authorization: `Bearer ${service.key}` };
@@ -67,7 +66,7 @@ describe('docs/contracts.md', () => {
     assert.equal(await service.deliveries('order.paid', { payload }), 0);
   });
 
-  it('runs without our lines too, each callback hearing its label', async () => {
+  it('also works without extensions, where each callback matches its label', async () => {
     const plain = orders
       .replaceAll(/^ *x-ringback-event.*\n/gmu, '')
       .replace(', x-ringback: secret', '');

@@ -1,4 +1,4 @@
-// RINGBACK_OVERLAY: extensions are added to a document that stays as it is.
+// RINGBACK_OVERLAY adds extensions to a document without changing the file.
 import assert from 'node:assert/strict';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ actions:
 `;
 
 describe('overlays', () => {
-  it('are applied by serve and check, and the document stays as it is', async () => {
+  it('are applied by serve and check, and do not change the file', async () => {
     const folder = await writeFiles({ 'api.yaml': document, 'a.yaml': events, 'b.yaml': property });
     try {
       const [api, a, b] = ['api.yaml', 'a.yaml', 'b.yaml'].map((name) => join(folder, name));
@@ -56,14 +56,17 @@ describe('overlays', () => {
       assert.equal(await service.deliveries('order.paid'), 1);
       await receiver.waitFor(1);
       const docs = await service.call({ path: '/docs', key: null });
-      assert.ok(docs.text.includes('order.*'), 'the pages of the thread are made from it, too');
+      assert.ok(
+        docs.text.includes('order.*'),
+        'pages rendered by the worker thread include it, too',
+      );
       assert.equal(await readFile(api, 'utf8'), document);
     } finally {
       await rm(folder, { recursive: true });
     }
   });
 
-  it('are refused with their place where they cannot be applied, by both', async () => {
+  it('that cannot be applied are refused by both, with the location', async () => {
     const wrong = events.replace("$.paths['/hooks']", '$.paths[1:2]');
     const folder = await writeFiles({ 'api.yaml': document, 'a.yaml': wrong });
     try {

@@ -1,5 +1,5 @@
-// Redirects that a document declares for a callback, over real sockets: what is followed, what is
-// sent there, and what is on record.
+// Redirects that a document declares for a callback, over real sockets: which are followed, what is sent there, and what
+// is recorded.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -38,7 +38,7 @@ interface Once {
   url: string;
 }
 
-/** One attempt of one delivery to the URL. */
+/** Makes one attempt of one delivery to the URL. */
 async function deliver({ service, url }: Once): Promise<DeliveryView & { attempt: AttemptView }> {
   const body = { url, key: 'k1', 'x-ringback': { headers: { Authorization: 'Mine a' } } };
   await service.subscribe({ path: '/hooks', body });
@@ -50,13 +50,13 @@ async function deliver({ service, url }: Once): Promise<DeliveryView & { attempt
   return { ...delivery, attempt };
 }
 
-/** Answers by path. */
+/** Replies by path. */
 function paths(replies: Readonly<Record<string, Reply>>): Script {
   return ({ url }) => replies[url] ?? 200;
 }
 
 describe('a declared redirect', () => {
-  it('is followed with the same method, body, signature and headers, and is on record', async () => {
+  it('is followed with the same method, body, signature and headers, and recorded', async () => {
     await using service = await serve(document);
     await using receiver = await receive(paths({ '/hook': to('/new?x=1#y') }));
     const { state, status, attempt } = await deliver({ service, url: receiver.url });
@@ -88,7 +88,7 @@ describe('a declared redirect', () => {
     assert.doesNotThrow(() => webhook.verify(second.body.toString(), headers));
   });
 
-  it('to another origin takes no headers of the subscriber or the document along, even back', async () => {
+  it('to another origin drops headers of the subscriber and the document, even on the way back', async () => {
     await using service = await serve(document);
     await using home = await receive();
     await using away = await receive(() => to(`${home.url}/back`));
@@ -106,7 +106,7 @@ describe('a declared redirect', () => {
     );
   });
 
-  it('is followed three times at most, and never in a circle', async () => {
+  it('is followed at most three times, and never in a loop', async () => {
     await using service = await serve(document);
     await using receiver = await receive(({ url }) => to(`${url}a`));
     const { error, status, attempt } = await deliver({ service, url: receiver.url });

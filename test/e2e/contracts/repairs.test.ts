@@ -1,5 +1,5 @@
-// Documents with broken callback keys: each kind of repair runs, and is told at the start, with its
-// place; what cannot be repaired does not hold up the rest.
+// Documents with broken callback keys: each kind of repair works and is reported at the start with its location. A key
+// that cannot be repaired does not affect the rest.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { receive } from '../receiver.ts';
@@ -32,7 +32,7 @@ interface Told {
   message: string;
 }
 
-/** What the start said about the document. */
+/** The warnings about the document in the log. */
 function told(service: Serving): Told[] {
   return service
     .logged()
@@ -61,7 +61,7 @@ const repairs: Record<string, RegExp> = {
 
 describe('a broken key', () => {
   for (const [key, message] of Object.entries(repairs)) {
-    it(`${JSON.stringify(key)} is read as it was meant, with a warning`, async () => {
+    it(`${JSON.stringify(key)} is repaired, with a warning`, async () => {
       await using service = await serve(withKey(key));
       await using receiver = await receive();
       const warnings = told(service);
@@ -82,7 +82,7 @@ describe('a broken key', () => {
     });
   }
 
-  it('several mistakes at once are each told', async () => {
+  it('with several mistakes is reported with each of them', async () => {
     const key = ' { request.body#url ';
     await using service = await serve(withKey(key));
     await using receiver = await receive();
@@ -99,7 +99,7 @@ describe('a broken key', () => {
     await receiver.waitFor(1);
   });
 
-  it('with dots for slashes is read with slashes where the schema declares only that', async () => {
+  it('with dots instead of slashes is repaired if the schema declares only the nested property', async () => {
     const key = '{$request.body#/nested.url}';
     await using service = await serve(withKey(key));
     const [warning] = told(service);
@@ -111,7 +111,7 @@ describe('a broken key', () => {
     assert.equal((await service.callbacksOf(id))[0]?.url, `${hook}nested`);
   });
 
-  it('with dots that the schema does not confirm is not guessed at', async () => {
+  it('with dots that the schema does not confirm is not repaired', async () => {
     const key = '{$request.body#/other.url}';
     await using service = await serve(withKey(key));
     assert.match(told(service)[0]?.message ?? '', /write "#\/other\/url" if you mean a nested/);
@@ -125,7 +125,7 @@ describe('a broken key', () => {
     );
   });
 
-  it('as FastAPI writes it leads to the parameter and the property', async () => {
+  it('in the notation of FastAPI refers to the parameter and the property', async () => {
     await using service = await serve(
       documentOf(`
 /invoices/:
@@ -184,7 +184,7 @@ describe('a broken key', () => {
 });
 
 describe('other warnings', () => {
-  it('tell what never resolves, what is not executed and what is ignored', async () => {
+  it('name expressions that never resolve, and parts that are not executed or ignored', async () => {
     await using service = await serve(
       documentOf(
         `

@@ -1,5 +1,4 @@
-// Who may subscribe is what the foreign document says, and nothing else; the management API keeps its
-// own rules beside it.
+// The security of a foreign document alone decides who may subscribe. The management API keeps its own rules.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { serve, type Serving } from './stage.ts';
@@ -18,7 +17,7 @@ const schemes = `components:
     Mtls: { type: mutualTLS }
 `;
 
-/** Each becomes `POST /<name>`; undefined leaves it to the list of the document. */
+/** Each becomes `POST /<name>`; undefined inherits the security of the document. */
 const operations: Record<string, string | undefined> = {
   inherits: undefined,
   none: '[]',
@@ -80,7 +79,7 @@ async function ask(service: Serving, name: string, given: Credentials = {}): Pro
 }
 
 describe('the security of a foreign document', () => {
-  it('lets in by what it lists, and by nothing else', async () => {
+  it('admits exactly the listed credentials', async () => {
     await using service = await serve(shop);
     const { key, appId: App } = service;
     const every: Credentials[] = [
@@ -99,7 +98,7 @@ describe('the security of a foreign document', () => {
       Object.entries(given)
         .map(([name, value]) => (value === 'wrong' ? `not ${name}` : name))
         .join('+');
-    /** Of `every`: those that get in. */
+    /** Those of `every` that are admitted. */
     const header = ['H', 'H+App'];
     const everything = every.map(nameOf);
     const allowed: Record<string, readonly string[]> = {
@@ -134,7 +133,7 @@ describe('the security of a foreign document', () => {
     }
   });
 
-  it('asks for what it wants by one challenge for each alternative', async () => {
+  it('lists one challenge for each alternative', async () => {
     await using service = await serve(shop);
     const wanted: Record<string, string> = {
       inherits: 'ApiKey realm="ringback", in="header", name="X-Shop-Key"',
@@ -154,10 +153,10 @@ describe('the security of a foreign document', () => {
         bodies.add(JSON.stringify({ ...json, requestId: '' }));
       }
     }
-    assert.equal(bodies.size, 1, 'and the same body, whatever was wrong');
+    assert.equal(bodies.size, 1, 'the same body, whatever was wrong');
   });
 
-  it('says at the start which alternatives cannot run', async () => {
+  it('warns at the start about unsupported alternatives', async () => {
     await using service = await serve(shop);
     const logged = service.logged();
     for (const name of ['mtls', 'mtls-or-header', 'mtls-and-header', 'ghost', 'ghost-or-header']) {
@@ -167,7 +166,7 @@ describe('the security of a foreign document', () => {
     assert.match(logged, /with \\"Ghost\\" is not supported: it is not declared/);
   });
 
-  it('opens nothing of the management API, and is not opened by its keys', async () => {
+  it('does not apply to the management API, nor the other way round', async () => {
     await using service = await serve(shop);
     const { key } = service;
     const path = '/subscriptions';
@@ -180,7 +179,7 @@ describe('the security of a foreign document', () => {
     assert.equal((await service.call({ method: 'POST', path: url })).status, 401);
   });
 
-  it('takes a cookie from no other site', async () => {
+  it('refuses a cookie from another site', async () => {
     await using service = await serve(shop);
     const query = 'url=http://127.0.0.1:9000/';
     const cookie = `shop=${service.key}`;
@@ -196,7 +195,7 @@ describe('the security of a foreign document', () => {
 });
 
 describe('the scope of a foreign operation', () => {
-  it('is subscribe where the document names none, else the one that it names', async () => {
+  it('is subscribe by default, else the one that the document names', async () => {
     const scoped = shop.replace(
       '  /header:\n    post:',
       '  /header:\n    post:\n      x-ringback-scope: admin',
@@ -219,17 +218,13 @@ describe('the scope of a foreign operation', () => {
 });
 
 describe('apps', () => {
-  it('own what their key made; what nobody in particular made belongs to default', async () => {
+  it('own what their key created; without a key it belongs to default', async () => {
     await using service = await serve(shop);
     const made = await service.call({ method: 'POST', path: '/apps', body: { name: 'other' } });
     const theirs = String(made.json['key']);
     assert.equal((await ask(service, 'maybe', { H: theirs })).status, 201);
     assert.equal((await ask(service, 'maybe')).status, 201);
-    assert.equal(
-      (await ask(service, 'none', { H: theirs })).status,
-      201,
-      'the key is not looked at',
-    );
+    assert.equal((await ask(service, 'none', { H: theirs })).status, 201, 'the key is ignored');
     const operationsOf = async (key: string): Promise<unknown[]> => {
       const { json } = await service.call({ path: '/subscriptions', key });
       return (json['items'] as { operation: string }[]).map(({ operation }) => operation);

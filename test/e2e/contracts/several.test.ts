@@ -1,5 +1,4 @@
-// Several documents in one service: kept apart, told apart, and shown; and those that cannot be served
-// side by side.
+// Several documents in one service: isolation, selection by title, listings, and collisions.
 import assert from 'node:assert/strict';
 import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
@@ -59,7 +58,7 @@ const bank = documentOf({
 const both = { 'shop.yaml': shop, 'bank.yaml': bank };
 
 describe('two documents', () => {
-  it('stand under the paths of their servers', async () => {
+  it('are served under the paths of their servers', async () => {
     await using service = await serve(both);
     const hook = 'url=http://127.0.0.1:9000/';
     for (const path of ['/shop/v1/hooks', '/bank/hooks']) {
@@ -70,7 +69,7 @@ describe('two documents', () => {
     }
   });
 
-  it('keep their events apart; a title chooses, and an event that both know needs it', async () => {
+  it('keep their events apart; an event that both declare needs the title of one', async () => {
     await using service = await serve(both);
     await using receiver = await receive();
     const mine = await service.subscribe({ path: `/shop/v1/hooks?url=${receiver.url}/shop` });
@@ -86,7 +85,7 @@ describe('two documents', () => {
     const payload = { iban: 'x' };
     assert.equal(await service.deliveries('paid', { payload, contract: 'The bank' }), 1);
     const wrong = await service.publish('paid', { payload, contract: 'The shop' });
-    assert.equal(wrong.status, 422, 'the schema of the chosen one counts');
+    assert.equal(wrong.status, 422, 'the schema of the selected one applies');
     await quiet(service);
     const came = receiver.requests.map(
       (one) =>
@@ -99,7 +98,7 @@ describe('two documents', () => {
     ]);
   });
 
-  it('say who there is, where an event or a title is of nobody', async () => {
+  it('are listed in the error about an unknown event or title', async () => {
     await using service = await serve(both);
     const nobody = await service.publish('unknown');
     assert.equal(nobody.status, 400);
@@ -110,14 +109,14 @@ describe('two documents', () => {
     assert.equal(await service.deliveries('unknown', { contract: 'The bank' }), 0);
   });
 
-  it('do not reach each other by the id of a subscription', async () => {
+  it('do not share subscriptions', async () => {
     await using service = await serve(both);
     const hook = 'url=http://127.0.0.1:9000/';
     const { id } = await service.subscribe({ path: `/shop/v1/hooks?${hook}` });
     assert.equal(await service.deliveries('opened', { subscriberId: id }), 0);
   });
 
-  it('share no batch', async () => {
+  it('cannot share a batch', async () => {
     await using service = await serve(both);
     const events = ['closed', 'opened'].map((event) => ({ event, payload: {} }));
     const path = '/events/batch';
@@ -126,7 +125,7 @@ describe('two documents', () => {
     assert.match(mixed.text, /body#\/events\/1\/event.*belongs to contract .*The bank/);
   });
 
-  it('name the one that a subscription came from', async () => {
+  it('are named in their subscriptions', async () => {
     await using service = await serve(both);
     const { id } = await service.subscribe({ path: '/bank/hooks?url=http://127.0.0.1:9000/' });
     const { json } = await service.call({ path: `/subscriptions/${id}` });
@@ -134,8 +133,8 @@ describe('two documents', () => {
   });
 });
 
-describe('what is shown of foreign documents', () => {
-  it('/contracts lists them, and each as it is executed', async () => {
+describe('pages about foreign documents', () => {
+  it('/contracts lists them, and shows each as executed', async () => {
     await using service = await serve(both);
     const { json } = await service.call({ path: '/contracts', key: null });
     assert.deepEqual(json['items'], [
@@ -163,7 +162,7 @@ describe('what is shown of foreign documents', () => {
     assert.match(none.text, /expected .*The shop.* or .*The bank/);
   });
 
-  it('/contracts/{title}/report says what one does, and nothing of this machine', async () => {
+  it('/contracts/{title}/report describes one, without paths of this machine', async () => {
     await using service = await serve(both);
     const { json, text } = await service.call({ path: '/contracts/The%20bank/report', key: null });
     assert.equal(json['title'], 'The bank');
@@ -177,7 +176,7 @@ describe('what is shown of foreign documents', () => {
     assert.equal(none.status, 404);
   });
 
-  it('/event-types has the events of all of them, with schema, example and contract', async () => {
+  it('/event-types lists the events of all, with schema, example and contract', async () => {
     await using service = await serve(both);
     const { json } = await service.call({ path: '/event-types' });
     const items = json['items'] as Record<string, unknown>[];
@@ -196,11 +195,11 @@ describe('what is shown of foreign documents', () => {
         payload: example,
         contract: title,
       });
-      assert.equal(status, 202, `${title} takes its own example of ${String(event)}`);
+      assert.equal(status, 202, `${title} accepts its own example of ${String(event)}`);
     }
   });
 
-  it('/docs is a page for each, and they lead to each other and to ours', async () => {
+  it("/docs has a page for each, with links to the others and to Ringback's own", async () => {
     await using service = await serve(both);
     const page = async (query: string): Promise<string> => {
       const answer = await service.call({ path: `/docs${query}`, key: null });
@@ -219,7 +218,7 @@ describe('what is shown of foreign documents', () => {
     assert.equal((await service.call({ path: '/docs?contract=None', key: null })).status, 404);
   });
 
-  it('/openapi.json describes what is left of ours, and is valid', async () => {
+  it("/openapi.json is valid and omits Ringback's own subscribe operations", async () => {
     await using service = await serve(both);
     const { json } = await service.call({ path: '/openapi.json', key: null });
     const paths = Object.keys(json['paths'] as object);
@@ -227,7 +226,7 @@ describe('what is shown of foreign documents', () => {
     assert.ok(paths.includes('/events') && paths.includes('/subscriptions/{id}'));
     assert.deepEqual(await new Validator().validate(json), { valid: true });
     const { links } = json['components'] as { links: object };
-    assert.deepEqual(links, {}, 'no link leads nowhere');
+    assert.deepEqual(links, {}, 'no dangling links');
   });
 });
 
@@ -262,13 +261,13 @@ describe('documents that cannot be served', () => {
       assert.ok(text.includes(message), text);
       assert.match(text, /Cannot serve contract "Mine" \(.*mine\.yaml\).*server with its own path/);
     }
-    // What is not taken is free, beside ours and instead of ours.
+    // Paths and methods that Ringback does not use are free, also its own subscribe paths.
     for (const parts of [{ path: '/subscribe' }, { path: '/events', method: 'put' }]) {
       assert.match(await refused({ 'mine.yaml': plain(parts) }), /^it is served/);
     }
   });
 
-  it('say with what of another document they collide', async () => {
+  it('name the operation of another document that they collide with', async () => {
     const files = { 'a.yaml': plain({ title: 'A' }), 'b.yaml': plain({ title: 'B' }) };
     assert.match(
       await refused(files),
@@ -276,7 +275,7 @@ describe('documents that cannot be served', () => {
     );
   });
 
-  it('say that two of their own operations collide', async () => {
+  it('report that two of their own operations collide', async () => {
     const twin = plain({ path: '/hooks/{a}' });
     const [, second = ''] = plain({ path: '/hooks/{b}' }).split('paths:\n');
     assert.match(
@@ -285,13 +284,13 @@ describe('documents that cannot be served', () => {
     );
   });
 
-  it('say that their titles are the same, also as ours', async () => {
+  it("report equal titles, including Ringback's own", async () => {
     const files = { 'a.yaml': plain({ server: '/a' }), 'b.yaml': plain({ server: '/b' }) };
     assert.match(await refused(files), /"Mine" \(.*b\.yaml\): another contract has the same info/);
     assert.match(await refused({ 'a.yaml': plain({ title: 'Ringback' }) }), /the same info\.title/);
   });
 
-  it('say what they are not', async () => {
+  it('report an unsupported version, a syntax error or another kind of file', async () => {
     assert.match(await refused({ 'a.yaml': 'openapi: 2.0.0' }), /expected 3\.0, 3\.1 or 3\.2/);
     assert.match(await refused({ 'a.yaml': '{' }), /Cannot read ".*a\.yaml"/);
     assert.match(await refused({ 'a.json': '[]' }), /expected an OpenAPI document/);

@@ -1,4 +1,4 @@
-// Serves documents as an operator would: written to files, named to the service, and nothing else said.
+// Serves documents as an operator would: writes them to files and sets only RINGBACK_CONTRACT.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ export interface Serving extends Running {
   subscribe: (call: SubscribeCall) => Promise<Subscribed>;
   /** Publishes an event, with the key of the app `default`. */
   publish: (event: string, more?: Published) => Promise<Answer>;
-  /** Publishes an event that must be accepted; how many deliveries it has. */
+  /** Publishes an event that must be accepted; returns its number of deliveries. */
   deliveries: (event: string, more?: Published) => Promise<unknown>;
   callbacksOf: (subscriberId: string) => Promise<CallbackView[]>;
   stateOf: (subscriberId: string) => Promise<unknown>;
@@ -21,7 +21,7 @@ export interface SubscribeCall {
   method?: string;
   path: string;
   headers?: Record<string, string>;
-  /** Sent as JSON, unless it is text. */
+  /** Sent as JSON, unless it is a string. */
   body?: unknown;
   status?: number;
 }
@@ -46,7 +46,7 @@ export interface CallbackView {
   inactive?: string;
 }
 
-/** Text of a document, or several files by name; those that `contracts` names are served. */
+/** Serves the text of a document, or those of several files that `contracts` names. */
 export async function serve(
   documents: string | Readonly<Record<string, string>>,
   options: StartOptions & { contracts?: readonly string[] } = {},
@@ -67,7 +67,7 @@ export async function serve(
   }
 }
 
-/** A folder of its own; the caller removes it. */
+/** Writes files to a new folder, which the caller must remove. */
 export async function writeFiles(files: Readonly<Record<string, string>>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'ringback-contracts-'));
   for (const [name, text] of Object.entries(files)) {
@@ -109,7 +109,7 @@ export function equip(service: Running): Serving {
   };
 }
 
-/** A document from its paths, which are YAML without indentation. */
+/** Builds a document from its paths, given as unindented YAML. */
 export function documentOf(paths: string, more = ''): string {
   const indented = paths
     .trim()

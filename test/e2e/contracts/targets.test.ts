@@ -1,5 +1,5 @@
-// Where a callback goes, as foreign documents say it: every place that a URL can stand in, over real
-// sockets. Only the document is given to the service.
+// Callback URLs in foreign documents: every place that a URL can come from, over real sockets, with nothing configured
+// but the document.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { receive } from '../receiver.ts';
@@ -21,7 +21,7 @@ describe('a URL in an optional header', () => {
         '{$request.header.x-audit-url}/log': { post: { responses: { '200': { description: ok } } } }
 `);
 
-  it('is called where it is given, and the other callback is inactive and says why', async () => {
+  it('is called if it is given; the other callback is inactive, with the reason', async () => {
     await using service = await serve(header);
     await using receiver = await receive();
     const { id } = await service.subscribe({
@@ -54,7 +54,7 @@ describe('a URL in an optional header', () => {
     assert.equal(request?.body.toString(), '{"order":7}');
   });
 
-  it('is no error where it is absent: the order is answered, and nothing is registered', async () => {
+  it('may be absent: the request succeeds, and no subscription is created', async () => {
     await using service = await serve(header);
     const answer = await service.call({ method: 'POST', path: '/orders', body: { item: 7 } });
     assert.deepEqual([answer.status, answer.text], [202, '{}']);
@@ -99,7 +99,7 @@ describe('an optional URL in the body', () => {
     body,
   });
 
-  it('may be absent or null: the answer has no id, because there is no subscription', async () => {
+  it('may be absent or null: there is no subscription, and the response has no id', async () => {
     await using service = await serve(bodyOf('', 'task: { type: string }'));
     for (const body of [
       { task: 'print' },
@@ -118,14 +118,14 @@ describe('an optional URL in the body', () => {
     assert.match(id, /^sub_/);
   });
 
-  it('is refused with the reasons where subscribing is all that the operation does', async () => {
+  it('must be given if the operation does nothing but subscribe', async () => {
     await using service = await serve(bodyOf('', ''));
     const answer = await service.call(post({}));
     assert.deepEqual([answer.status, answer.json['code']], [400, 'no_callback']);
     assert.match(String(answer.json['detail']), /nothing at "\/hook\/url"/);
   });
 
-  it('is refused where the schema requires it, or does not declare it', async () => {
+  it('must be given if the schema requires it or does not declare it', async () => {
     await using service = await serve(bodyOf('hook', 'task: { type: string }'));
     const missing = await service.call(post({ task: 'print' }));
     assert.deepEqual([missing.status, missing.json['code']], [400, 'invalid_request']);
@@ -156,7 +156,7 @@ describe('a list of URLs', () => {
         '{$request.body#/urls/1}/second': { post: { responses: { '200': { description: ok } } } }
 `);
 
-  it('makes one callback for each element, in order', async () => {
+  it('creates one callback for each element, in order', async () => {
     await using service = await serve(list);
     await using receiver = await receive();
     const urls = ['a', 'b', 'c'].map((name) => `${receiver.url}/${name}`);
@@ -177,7 +177,7 @@ describe('a list of URLs', () => {
     ]);
   });
 
-  it('is refused as a whole where one element is no URL, naming the field', async () => {
+  it('is refused as a whole if one element is not a URL, and the error names the field', async () => {
     await using service = await serve(list);
     const body = { urls: ['http://127.0.0.1:9000/', 'ftp://127.0.0.1/'] };
     const answer = await service.call({ method: 'POST', path: '/watch', body });
@@ -202,7 +202,7 @@ describe('a value in the middle of a URL', () => {
           post: { responses: { '200': { description: ok } } }
 `);
 
-  it('is encoded, so that a URL stands in the query of another', async () => {
+  it('is encoded, so that a URL can be a query parameter of another', async () => {
     await using receiver = await receive();
     await using service = await serve(relay(new URL(receiver.url).origin));
     const to = 'https://example.com/a b?x=1&y=ü#frag';
@@ -216,7 +216,7 @@ describe('a value in the middle of a URL', () => {
   });
 });
 
-describe('what else a target can be made of', () => {
+describe('other expressions in a URL', () => {
   const facts = documentOf(
     `
 /streams/{room}:
@@ -238,7 +238,7 @@ describe('what else a target can be made of', () => {
     'servers: [{ url: https://api.example.com/v2 }]',
   );
 
-  it('is $method, $statusCode, a path parameter and $url', async () => {
+  it('may be $method, $statusCode, a path parameter and $url', async () => {
     await using service = await serve(facts);
     await using receiver = await receive();
     const path = `/v2/streams/blue?${new URLSearchParams({ url: receiver.url }).toString()}`;
@@ -255,7 +255,7 @@ describe('what else a target can be made of', () => {
     });
   });
 
-  it('is the name of each event, at $request.path.eventType', async () => {
+  it('may be the name of each event, as $request.path.eventType', async () => {
     await using service = await serve(facts);
     await using receiver = await receive();
     const query = new URLSearchParams({ url: receiver.url }).toString();
@@ -269,7 +269,7 @@ describe('what else a target can be made of', () => {
   });
 });
 
-describe('a target from the answer', () => {
+describe('a URL from the response', () => {
   const answer = documentOf(
     `
 /jobs:
@@ -310,7 +310,7 @@ describe('a target from the answer', () => {
     'servers: [{ url: /api }]',
   );
 
-  it('is read from the body and the headers that are sent', async () => {
+  it('is read from the body and the headers of the response', async () => {
     await using service = await serve(answer);
     await using receiver = await receive();
     const body = { callback: receiver.url, name: 'not in the answer' };
@@ -360,7 +360,7 @@ describe('a form', () => {
 `);
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
 
-  it('is read like a body, its numbers as numbers', async () => {
+  it('is read like a JSON body, with numbers as numbers', async () => {
     await using service = await serve(form);
     await using receiver = await receive();
     const body = new URLSearchParams({
@@ -374,7 +374,7 @@ describe('a form', () => {
     assert.equal(request?.url, '/hook?a=b+c&level=3');
   });
 
-  it('is checked by its schema, and another media type is 415', async () => {
+  it('is validated by its schema, and another media type is 415', async () => {
     await using service = await serve(form);
     const bad = await service.call({
       method: 'POST',

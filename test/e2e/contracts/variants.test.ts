@@ -1,5 +1,5 @@
-// The three ways to subscribe of our own interface as documents of their own, each served alone: what
-// the table of the interface says must come out of the document, not of the program.
+// The three variants of Ringback's own subscribe operation, each served as a separate document: their behaviour must
+// follow from the document, not from the program.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ function read(name: string): string {
   return readFileSync(join(import.meta.dirname, 'documents', name), 'utf8');
 }
 
-/** The same document, every callback hearing its label. */
+/** The same document without x-ringback-event, so that every callback matches its label. */
 function withoutEvents(text: string): string {
   const bare = text.replaceAll(/^ *x-ringback-event: .*\n/gmu, '');
   assert.notEqual(bare, text);
@@ -39,7 +39,7 @@ function views(callbacks: readonly CallbackView[]): string[] {
 describe('body.yaml', () => {
   const document = read('body.yaml');
 
-  it('answers 201 and calls the URL for every event', async () => {
+  it('responds with 201 and calls the URL for every event', async () => {
     await using service = await serve(document);
     await using receiver = await receive();
     const { id, answer } = await service.subscribe({
@@ -63,7 +63,7 @@ describe('body.yaml', () => {
       assert.equal(header(one, 'content-type'), 'application/json');
   });
 
-  it('asks for callbackUrl, and for a message in the payload', async () => {
+  it('requires callbackUrl, and a message in the payload', async () => {
     await using service = await serve(document);
     const missing = await service.call({ method: 'POST', path: '/subscribe', body: {} });
     assert.equal(missing.status, 400);
@@ -84,7 +84,7 @@ describe('body.yaml', () => {
     assert.equal(await service.stateOf(id), 'ended');
   });
 
-  it('without the extension hears its label', async () => {
+  it('without the extension matches its label', async () => {
     await using service = await serve(withoutEvents(document));
     await using receiver = await receive();
     await service.subscribe({ path: '/subscribe', body: { callbackUrl: receiver.url } });
@@ -100,7 +100,7 @@ describe('query.yaml', () => {
   const path = (callbackUrl: string, event: string): string =>
     `/subscribe?${new URLSearchParams({ callbackUrl, event }).toString()}`;
 
-  it('answers 201 with the id and calls …?event=… for that event', async () => {
+  it('responds with 201 and the id, and calls …?event=… for that event', async () => {
     await using service = await serve(document);
     await using receiver = await receive();
     const { id, answer } = await service.subscribe({ path: path(receiver.url, 'order.created') });
@@ -123,7 +123,7 @@ describe('query.yaml', () => {
     ]);
   });
 
-  it('asks for both parameters', async () => {
+  it('requires both parameters', async () => {
     await using service = await serve(document);
     for (const query of ['', '?callbackUrl=http://127.0.0.1:9000/', '?event=a']) {
       const answer = await service.call({ method: 'POST', path: `/subscribe${query}` });
@@ -132,7 +132,7 @@ describe('query.yaml', () => {
     }
   });
 
-  it('ends by the operation that its link leads to', async () => {
+  it('ends by the operation that its link names', async () => {
     await using service = await serve(document);
     const { id } = await service.subscribe({ path: path('http://127.0.0.1:9000/', 'a') });
     const end = await service.call({ method: 'POST', path: `/unsubscribe?Id=${id}` });
@@ -144,7 +144,7 @@ describe('query.yaml', () => {
     assert.equal((await service.call({ method: 'POST', path: unknown })).status, 404);
   });
 
-  it('without the extension hears its label, at the same target', async () => {
+  it('without the extension matches its label, with the same URL', async () => {
     await using service = await serve(withoutEvents(document));
     await using receiver = await receive();
     await service.subscribe({ path: path(receiver.url, 'order.created') });
@@ -160,7 +160,7 @@ describe('query.yaml', () => {
 describe('multi.yaml', () => {
   const document = read('multi.yaml');
 
-  it('answers 200 and calls each URL for its own event', async () => {
+  it('responds with 200 and calls each URL for its own event', async () => {
     await using service = await serve(document);
     await using receiver = await receive();
     const urls = {
@@ -192,7 +192,7 @@ describe('multi.yaml', () => {
     assert.equal((await service.publish('success', { payload: {} })).status, 422);
   });
 
-  it('has the same events without the extension, and a payload must fit only its own', async () => {
+  it('has the same events without the extension, and validates a payload only for its own', async () => {
     const plain = withoutEvents(document).replace(
       /(callbackMessage2:\n.*schema: ).*/u,
       '$1{ type: object, required: [reason] } } }',
@@ -216,7 +216,7 @@ describe('multi.yaml', () => {
     ]);
   });
 
-  it('takes any URL of the three, but one', async () => {
+  it('accepts any of the three URLs, but at least one', async () => {
     await using service = await serve(document);
     const hook = 'http://127.0.0.1:9000/';
     const { id } = await service.subscribe({

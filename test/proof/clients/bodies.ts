@@ -1,5 +1,5 @@
-// Bodies that are too large, too deep, packed, or not what they say; and payloads that most programs would
-// change on the way: those must arrive as they were sent.
+// Sends bodies that are too large, too deep, compressed or mislabelled: each must be refused. Then sends
+// payloads that most JSON libraries would alter: each must reach the receiver byte for byte.
 import { gzipSync } from 'node:zlib';
 import { receive } from '../../e2e/receiver.ts';
 import type { Attempt } from './target.ts';
@@ -7,7 +7,7 @@ import { exchange, jsonRequest, openWire, requestOf } from './wire.ts';
 import { until } from './siege.ts';
 
 const mib = 1_048_576;
-/** These are enough to know it. */
+/** Stop after this many violations: more of them add nothing. */
 const enough = 3;
 
 export async function sendBadBodies(
@@ -88,7 +88,7 @@ export async function sendBadBodies(
   figures['bodies that are refused'] = earlier + cases.length * rounds;
 }
 
-/** Chunks without an end: it is refused at the limit, and what still comes is not kept. */
+/** Sends chunks without end: the service must refuse them at the limit and discard the rest. */
 async function streamForEver({ target, violations }: Attempt): Promise<void> {
   using wire = openWire(target.url);
   const chunk = `8000\r\n${' '.repeat(0x80_00)}\r\n`;
@@ -110,7 +110,7 @@ async function streamForEver({ target, violations }: Attempt): Promise<void> {
   if (!isOver) violations.push(`I11: chunks without an end: ${sent} bytes were taken`);
 }
 
-/** JSON texts that a parser and a printer would change. */
+/** JSON texts that change when they are parsed and printed again. */
 const oddPayloads = [
   '{"message":"\\u0000"}',
   '{"message":"\\ud800"}',
@@ -127,7 +127,7 @@ const oddPayloads = [
   `{"message":"${'x'.repeat(200_000)}"}`,
 ];
 
-/** F30: bytes in, bytes out, to the receiver and to whoever looks at the event. */
+/** F30: the receiver and the API both get the exact bytes that were published. */
 export async function keepBytes({ target, figures, violations }: Attempt): Promise<void> {
   await using receiver = await receive();
   const made = await target.call({

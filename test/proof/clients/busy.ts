@@ -1,6 +1,6 @@
-// One request keeps no other one waiting: every operation is sent the largest bodies, queries and headers that are
-// accepted, in shapes made to be expensive. How long a turn of the event loop took is measured and printed; that the
-// work is bounded is asserted by counting (counted-work.ts), which does not depend on the machine.
+// Sends every operation the largest bodies, queries and headers that the service accepts, in the most expensive
+// shapes, so that one request cannot block the others. This only measures and prints the longest turns of the event
+// loop; counted-work.ts asserts that the work is bounded, by counting steps, which does not depend on the machine.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { hostileValues, placesOf } from './hostile-values.ts';
 import { requestsOf, type Request } from './operations.ts';
 import { attack, type Attempt, type TargetOptions } from './target.ts';
 
-/** As large a value as a body may hold, by values or by bytes. */
+/** The largest accepted body, by number of values and by bytes. */
 const valuesMax = 49_000;
 const bodyBytesMax = 1_048_576;
 const headBytesMax = 15_000;
@@ -27,7 +27,7 @@ export async function keepBusy(place: TargetOptions = {}): Promise<Finding> {
 
 async function sendExpensive(attempt: Attempt, turns: string): Promise<void> {
   const { target, figures } = attempt;
-  // The first request of an operation compiles its schemas, or makes a page that is kept: once for each process.
+  // Measured apart: the first request of an operation compiles its schemas or renders a page that is then cached.
   const first = watchTurns(attempt, turns);
   const later = watchTurns(attempt, turns);
   for (const request of await requestsOf(target)) {
@@ -103,7 +103,7 @@ const largeButValid: readonly (readonly [string, string, string])[] = [
   ],
 ];
 
-/** Sends requests one after the other, and reads after each how long the turns of the service took meanwhile. */
+/** Sends requests one at a time, and after each reads the longest turn of the service's event loop. */
 function watchTurns({ target, violations }: Attempt, turns: string): Watch {
   const longest = new Map<string, number>();
   let sent = 0;
@@ -112,11 +112,11 @@ function watchTurns({ target, violations }: Attempt, turns: string): Watch {
       sent += 1;
       writeFileSync(turns, '');
       const { status, text } = await target.call(call);
-      // 503 is for a machine that is too busy for the store's deadline, or a console that was not built.
+      // 503 only means that the machine is too busy for the store's deadline, or that the console was not built.
       if (status >= 500 && status !== 503) {
         violations.push(`I12: ${name}: answered ${status} ${text.slice(0, 200)}`);
       }
-      // Answered in a later turn than the one before it, whose time is in the file by then.
+      // The service responds to this in a later turn, so the turn to be measured is already in the file.
       await target.call({ path: '/healthz' });
       const took = readFileSync(turns, 'utf8').split('\n').map(Number);
       longest.set(name, Math.max(longest.get(name) ?? 0, ...took));

@@ -1,5 +1,5 @@
-// Requests that two programs could read in two ways, and requests that are none: each is refused or
-// answered once, and nothing that hides in one is ever done.
+// Sends ambiguous requests, which two HTTP parsers could read differently, and malformed ones. Each must get
+// exactly one response, and a request smuggled inside another must never be executed.
 import type { Attempt } from './target.ts';
 import {
   exchange,
@@ -11,15 +11,15 @@ import {
 } from './wire.ts';
 import { until } from './siege.ts';
 
-/** What an attacker would like to have done in somebody else's name. */
+/** The event that the smuggled requests try to publish. */
 const hidden = 'smuggled.event';
 
 interface Trick {
   name: string;
   bytes: string;
-  /** The statuses that an honest reading allows, in order. */
+  /** The expected statuses, in order. */
   answers: readonly number[];
-  /** It ends the connection at once, and whatever is under way on it. */
+  /** It closes the connection at once, and drops requests in flight on it. */
   isAlone?: true;
 }
 
@@ -206,10 +206,10 @@ function tricksWith(key: string): Trick[] {
   ];
 }
 
-/** Whoever reads requests wrongly does so in many ways: these are enough to know it. */
+/** Stop after this many violations: a parser with one flaw usually shows many. */
 const enough = 3;
 
-/** One by one, and each behind a request that is good: its answer comes first, whatever follows. */
+/** Sends each trick alone, and again behind a good request, whose response must come first. */
 export async function trickParsers({ target, figures, violations }: Attempt): Promise<void> {
   const tricks = tricksWith(target.key);
   const good = requestOf('GET /healthz', ['X-Request-Id: good']);
@@ -222,7 +222,7 @@ export async function trickParsers({ target, figures, violations }: Attempt): Pr
       const heard = await exchange(target.url, behind + bytes, Math.max(expected.length, 1));
       const found = heard.answers.map(({ status }) => status);
       if (!heard.isInTime)
-        violations.push(`I11: ${name}: the connection stays open, heard ${found.join()}`);
+        violations.push(`I11: ${name}: the connection stays open, received ${found.join()}`);
       if (found.join() !== expected.join()) {
         violations.push(`desync: ${name}: answered ${found.join()}, expected ${expected.join()}`);
       }
@@ -230,11 +230,11 @@ export async function trickParsers({ target, figures, violations }: Attempt): Pr
   }
   const { json } = await target.call({ path: `/events?event=${hidden}` });
   const done = (json['items'] as unknown[]).length;
-  if (done > 0) violations.push(`smuggled: ${done} requests that were hidden in others were done`);
+  if (done > 0) violations.push(`smuggled: ${done} hidden requests were executed`);
   figures['ways to write a request'] = tried;
 }
 
-/** Hundreds of requests of all kinds in one write: as many answers, in that order, whole. */
+/** Pipelines hundreds of mixed requests in one write: each must get its complete response, in order. */
 export async function pipeline(
   { target, figures, violations }: Attempt,
   rounds: number,

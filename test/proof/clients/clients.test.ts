@@ -1,10 +1,10 @@
-// A few attacks on the real service, with shorter times; `npm run proof` has all of them.
+// Runs a few attacks against the real service, with shorter timeouts; `npm run proof` runs all of them.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { clients } from './part.ts';
 
-describe('clients that mean harm', () => {
-  it('hold nothing for long, keep nobody out, and have nothing done that they hid', async () => {
+describe('malicious clients', () => {
+  it('hold no resources, lock out no other client and smuggle no request', async () => {
     const findings = await clients.prove({ scale: 'small', seed: 1, say: () => undefined });
     for (const { part, violations } of findings) assert.deepEqual(violations, [], part);
     const [attacked, counted] = findings;

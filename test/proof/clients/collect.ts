@@ -1,5 +1,5 @@
-// Loaded into the service that is attacked: it collects its garbage when it is told to, so that what it
-// holds can be told from what it has not thrown away yet. Nothing else of it is changed.
+// Preloaded into the service under attack: SIGUSR2 runs the garbage collector, so that a leak can be told from
+// garbage that has not been collected yet. Nothing else is changed.
 import { setFlagsFromString } from 'node:v8';
 import { isMainThread } from 'node:worker_threads';
 import { runInNewContext } from 'node:vm';

@@ -1,5 +1,5 @@
-// The product broken on purpose, in ways that somebody could break it by mistake; each must be seen by the
-// attack that is meant for it.
+// Negative controls: each breaks the product in a way that could happen by mistake, and the attack meant for it
+// must detect that.
 import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 import { sendBadBodies } from './bodies.ts';
@@ -89,7 +89,7 @@ export const clientsControls: readonly LookControl[] = [
         replace: '',
       },
     ],
-    breaks: /^I11: who sends/,
+    breaks: /^I11: a client that sends/,
     look: slowly,
   },
   {
@@ -106,7 +106,7 @@ export const clientsControls: readonly LookControl[] = [
         replace: 'headersTimeout: 0,',
       },
     ],
-    breaks: /^I11: who sends a body/,
+    breaks: /^I11: a client that sends a body/,
     look: slowly,
   },
   {
@@ -118,7 +118,7 @@ export const clientsControls: readonly LookControl[] = [
         replace: "if (problem.code === 'malformed_request') socket.end();",
       },
     ],
-    breaks: /^I11: who sends/,
+    breaks: /^I11: a client that sends/,
     look: slowly,
   },
   {

@@ -1,6 +1,6 @@
-// That the work of a request grows with its size, and not faster: every schema that openapi.yaml applies to a request
-// is given hostile values of one size and of twice that size, and the steps of its checks are counted. Counted, not
-// timed, so it says the same on every machine.
+// Asserts that validation work grows linearly with the size of a request. Every request schema of openapi.yaml
+// validates hostile values of one size and of twice that size, and the steps are counted. They are counted, not
+// timed, so that the result is the same on every machine.
 import type { Operation } from '../../../src/contract/model/contract.ts';
 import { makeCheck } from '../../../src/contract/schema/checker.ts';
 import { costOf } from '../../../src/contract/schema/evaluation.ts';
@@ -14,17 +14,17 @@ import { contract, exampleBody } from './operations.ts';
 
 type Sizes = readonly (readonly [less: number, more: number])[];
 
-/** Pairs of sizes, in values: below what most lists may hold, and above it; the last is what a body may hold. */
+/** Pairs of sizes, in values: below the limit of most lists, above it, and (in full) near the limit of a body. */
 export const smallSizes: Sizes = [
   [300, 600],
   [1_200, 2_400],
 ];
 export const fullSizes: Sizes = [...smallSizes, [12_000, 24_000]];
 
-/** By how much more than twice the steps may grow, and how many are nothing to speak of. */
+/** Steps may grow by this factor when the size doubles, plus `stepsSpare`, which absorbs small counts. */
 const growthMax = 2.2;
 const stepsSpare = 10_000;
-/** An object has to be listed to know that it has too many properties: for the verdict, and to say so. */
+/** Counting the properties of an object lists them: for the verdict, and for each message about it. */
 const listingsMax = 3;
 
 export async function countWork(sizes: Sizes): Promise<Finding> {
@@ -101,7 +101,7 @@ function bodiesOf(operationId: string): Subject['values'] {
       (n) => JSON.parse(place.bodyWith(make(n))),
     ]),
   );
-  // Nothing is wrong with them but that they are too many.
+  // Valid except for the number of items.
   const repeated = Object.entries(example).flatMap(([key, value]) => {
     const items: readonly unknown[] = Array.isArray(value) ? value : [];
     const many = (n: number): unknown => ({ ...example, [key]: Array(n).fill(items[0]) });
@@ -112,9 +112,9 @@ function bodiesOf(operationId: string): Subject['values'] {
 
 interface Counted {
   steps: number;
-  /** It is refused for its size, before all else. */
+  /** Refused for its size, before any other rule is checked. */
   isTooLarge: boolean;
-  /** For the number of its properties. */
+  /** Refused for its number of properties. */
   isListed: boolean;
 }
 

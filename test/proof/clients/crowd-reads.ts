@@ -1,15 +1,15 @@
-// One app asks for 200 lists at once; what another app reads meanwhile is answered before that backlog, and never
+// One app requests 200 lists at once. Reads of another app must be answered ahead of that backlog, and never
 // refused.
 import { tenantsOf } from '../../api/tenants.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
 import type { Attempt } from './target.ts';
 
 export interface Crowd {
-  /** Lists that one app asks for at once. */
+  /** Lists that one app requests at once. */
   reads: number;
-  /** Batches of deliveries that each of its lists has to look through. */
+  /** Batches of deliveries that each of these lists must scan. */
   batches: number;
-  /** Lists of the other app, one after the other. */
+  /** Lists that the other app requests, one after the other. */
   others: number;
 }
 
@@ -24,12 +24,12 @@ export async function crowdReads(
   const [crowd, other] = [await newApp('crowd'), await newApp('other')];
   await fill(crowd.key, batches, { make: async () => make('subscription', crowd), ok });
   await make('delivery', other);
-  // Nothing fits, so each list looks through all that it may.
+  // The filter matches nothing, so each list scans as many rows as it is allowed to.
   const path = '/deliveries?state=pending&event=other';
   let answered = 0;
   const backlog = Array.from({ length: reads }, async () => {
     const { status } = await target.call({ path, key: crowd.key });
-    if (status === 200) answered += 1; // Others were given up.
+    if (status === 200) answered += 1; // The others ran into their deadline.
   });
   await Promise.race(backlog);
   let passed = 0;
@@ -42,7 +42,7 @@ export async function crowdReads(
     }
   }
   await Promise.all(backlog);
-  // A few are answered in the meantime, since both apps have their turns; a queue for all would answer most of them.
+  // Both apps take turns, so a few of the crowd are answered meanwhile; a shared queue would answer most of them first.
   if (passed > reads / 3) {
     violations.push(
       `fairness: a list of another app waited for ${passed} of ${reads} of the crowd`,

@@ -1,5 +1,5 @@
-// Nothing crosses apps (I17): for every operation of the document that takes an id, wherever it takes it,
-// another app's id is answered like one that was never given out, and nothing happens to it.
+// Apps are isolated from each other (I17). Every operation that takes an id, in whatever parameter, must treat
+// another app's id exactly like an unknown one, and must not change the resource.
 import {
   callOf,
   idParameter,
@@ -77,7 +77,7 @@ export async function useForeignIds({ target, figures, violations }: Attempt): P
   figures['places that take an id'] = tried;
   for (const operation of await operations()) {
     const { operationId, method, path, security } = operation;
-    // The console's sessions take no key, and a stream that is let in has no end to wait for.
+    // Console sessions take no key, and an accepted stream would never end.
     if (security.length === 0 || ['/console/session', '/stream'].includes(path)) continue;
     const call = { method, path: path.replaceAll(/\{\w+\}/g, 'x'), key };
     const named = await target.call({ ...call, headers: { 'X-APP-ID': theirs.appId } });
@@ -87,10 +87,10 @@ export async function useForeignIds({ target, figures, violations }: Attempt): P
     if (operation.scope === 'operator') continue;
     const misspelled = await target.call({ ...call, path: `${call.path}?staet=dead` });
     if (misspelled.status !== 400) {
-      violations.push(`query: ${operationId}, with a parameter it has not: ${misspelled.status}`);
+      violations.push(`query: ${operationId}, with an undeclared parameter: ${misspelled.status}`);
     }
   }
 }
 
-/** Fixed, so that two answers can be equal. */
+/** A fixed range, so that two responses can be equal. */
 const span = 'from=2026-01-01T00:00:00Z&until=2026-01-01T01:00:00Z';

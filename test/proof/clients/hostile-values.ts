@@ -1,8 +1,8 @@
-// JSON that is cheap to send and made to be expensive to read, check or explain, at any size; and every place of a
-// request body that it can be put in.
+// JSON values of any size that are cheap to send but expensive to parse, validate or report, and every location of
+// a request body where they can be placed.
 import type { Document, Operation, Schema } from '../fuzz/document.ts';
 
-/** As JSON text, of about `n` values or, where it is one value, of `n` times twenty bytes. */
+/** JSON text of about `n` values or, for a single value, of about `20 * n` bytes. */
 export const hostileValues: Readonly<Record<string, (n: number) => string>> = {
   'empty objects': (n) => `[${repeat('{}', n)}]`,
   'small objects': (n) => `[${repeat('{"a":1}', n / 2)}]`,
@@ -29,13 +29,13 @@ function list(n: number, make: (i: number) => string): string {
   return Array.from({ length: Math.ceil(n) }, (_, i) => make(i)).join();
 }
 
-/** A body as JSON text, with `value` at one of its places. */
+/** One location in a body; `bodyWith` returns the body as JSON text with `value` placed there. */
 export interface ValueLocation {
   name: string;
   bodyWith: (value: string) => string;
 }
 
-/** The body itself, its members, and theirs; where there is a list, its items too. */
+/** The body itself, its members and theirs, and the items of lists. */
 export function placesOf(
   { resolve }: Pick<Document, 'resolve'>,
   { body }: Operation,
@@ -65,7 +65,7 @@ export function placesOf(
 
 const depthMax = 3;
 
-/** What a valid body has besides: then nothing but the hostile value is wrong. */
+/** Fills in the rest of a valid body, so that only the hostile value is wrong. */
 function withRest({ name, bodyWith }: ValueLocation, valid: string): ValueLocation {
   const top = name.split('/')[1];
   const { [top ?? '']: _replaced, ...rest } = JSON.parse(valid) as Record<string, unknown>;

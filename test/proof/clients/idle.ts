@@ -1,5 +1,5 @@
-// Thousands of connections that ask nothing, and come again when they are closed: they cost nothing to
-// open, and must not keep anybody out.
+// Opens thousands of connections that send nothing and reconnect when they are closed. They cost the attacker
+// nothing, and must not lock out other clients.
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../../../src/core/limits/limits.ts';
 import { besiege, until } from './siege.ts';
@@ -9,9 +9,9 @@ import { exchange, openWire, requestOf, type Wire } from './wire.ts';
 export interface IdleOptions {
   rounds: 1 | 2;
   count: number;
-  /** What the service keeps at most. */
+  /** The service's limit on open connections. */
   mostKept: number;
-  /** How long they come again. */
+  /** How long they keep reconnecting. */
   forMs: number;
 }
 
@@ -49,7 +49,7 @@ export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<vo
       }
       await wait(20);
     } while (performance.now() < endMs);
-    // All are there now, and still somebody who comes is served.
+    // All of them are connected now; a new client must still be served.
     const { answers } = await exchange(target.url, requestOf('GET /healthz'));
     if (answers[0]?.status !== 200) {
       violations.push('I12: during idle connections: a new client is not served');
@@ -58,7 +58,9 @@ export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<vo
   });
   const isFew = mostHeld <= options.mostKept + limits.connectionsSpare + 50;
   if (!isFew)
-    violations.push(`I11: it held ${mostHeld} descriptors more, at most ${options.mostKept}`);
+    violations.push(
+      `I11: it held ${mostHeld} more descriptors, expected at most ${options.mostKept}`,
+    );
   if (!(await until(() => descriptors(target) <= before + 20))) {
     violations.push(`I11: it holds ${descriptors(target)} descriptors, before ${before}`);
   }
@@ -66,5 +68,5 @@ export async function beIdle(attempt: Attempt, options: IdleOptions): Promise<vo
   figures['most descriptors held'] = mostHeld;
 }
 
-/** Opened at a time, so that the queue of the system is not what gives out. */
+/** Connections opened at a time, so that the accept queue of the system does not overflow. */
 const pieceMax = 100;

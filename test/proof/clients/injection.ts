@@ -1,5 +1,5 @@
-// A client's text ends up in headers, URLs, log lines, terminals and pages. Wherever it is taken it stays
-// text: no header of its own, no line of its own, nothing that a terminal obeys or a page runs.
+// A client's text ends up in headers, URLs, log lines, terminals and pages. Everywhere it must remain text: it
+// must not add a header or a log line, send control codes to a terminal, or run in a page.
 import { receive, type Received } from '../../e2e/receiver.ts';
 import { runChild } from '../../cli/ringback-process.ts';
 import { rawClient, type RawAnswer, type RawClient } from '../../api/raw-client.ts';
@@ -8,7 +8,7 @@ import { until } from './siege.ts';
 import { exchange, requestOf } from './wire.ts';
 import type { Finding } from '../finding.ts';
 
-/** Each ends a line, a header, a string or a tag for somebody. */
+/** Each ends a line, a header, a string or a tag for some parser. */
 const evils = [
   '\r\nX-Evil: 1',
   '\u001b[2JX-Evil',
@@ -32,12 +32,12 @@ const evils = [
   "' or 1=1 --X-Evil",
 ];
 
-/** What no line for people may hold: whatever a terminal obeys or hides. */
-// oxlint-disable-next-line no-control-regex -- They are what is looked for.
+/** Characters that a terminal interprets or hides: no output for people may contain them. */
+// oxlint-disable-next-line no-control-regex -- Control characters are what this looks for.
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069]/u;
 
 export interface InjectOptions {
-  /** How many of the texts. */
+  /** How many of the texts to try. */
   texts: number;
 }
 
@@ -69,7 +69,7 @@ export async function inject(attempt: Attempt, { texts }: InjectOptions): Promis
 }
 
 const event = { event: 'a.b', payload: { message: 'm' } };
-/** Stands in JSON as it is. */
+/** JSON encodes this without escapes. */
 const obeyedText = '\u009b31m\u202eX-Evil';
 
 interface Site {
@@ -151,7 +151,7 @@ async function send(
     const text = body === undefined ? {} : { body: JSON.stringify(body) };
     return await client.send({ method, path, headers: [...own, ...headers], ...text });
   } catch (error) {
-    // What cannot be sent in a header by an HTTP client; as bytes it is sent below.
+    // The HTTP client refuses this header value; injectBytes sends such values as raw bytes.
     if (error instanceof TypeError) return undefined;
     throw error;
   }
@@ -175,7 +175,7 @@ function judge(
   }
 }
 
-/** Bytes that no HTTP client sends, where text of a client is read from the head. */
+/** Sends bytes that no HTTP client would send, in the headers that the service reads text from. */
 async function injectBytes({ target, violations }: Attempt): Promise<number> {
   const names = ['X-Request-Id', 'Idempotency-Key', 'traceparent', 'tracestate', 'Host', 'Cookie'];
   const values = ['a\x85b', 'a\xff\xfe', 'a\x7fb', 'a\tb', '\x80'.repeat(300), 'a\u00adX-Evil'];
@@ -192,7 +192,7 @@ async function injectBytes({ target, violations }: Attempt): Promise<number> {
           : []),
       ];
       const request = requestOf('POST /events', headers, text);
-      // One of them only: a second one is refused, whatever it says.
+      // Replace the Host header: a second one would be refused whatever its value.
       const bytes = name === 'Host' ? request.replace('Host: x\r\n', '') : request;
       const { answers } = await exchange(target.url, bytes);
       const [first] = answers;
@@ -210,7 +210,7 @@ async function subscribe({ call }: Target, body: object): Promise<string> {
   return String(json['subscriberId']);
 }
 
-/** All that came up to the last event, which every subscription heard. */
+/** Waits for the last event, which matches every subscription, and returns all requests so far. */
 async function receivedOf(
   receiver: { requests: readonly Received[]; waitFor: (n: number) => Promise<unknown> },
   lastId: string,
@@ -224,16 +224,17 @@ async function receivedOf(
 }
 
 function judgeCallback(violations: string[], { headers, url, method }: Received): void {
-  if (headers['x-evil'] !== undefined) violations.push('injection: a header of a callback');
+  if (headers['x-evil'] !== undefined)
+    violations.push('injection: a header was added to a callback');
   if (obeyed.test(url) || obeyed.test(JSON.stringify(headers)) || method !== 'POST') {
     violations.push(`injection: in a callback: ${method} ${url} ${JSON.stringify(headers)}`);
   }
   if (JSON.stringify([url, headers]).includes('k'.repeat(40))) {
-    violations.push('I16: a callback carries a key of ours');
+    violations.push('I16: a callback carries one of our keys');
   }
 }
 
-/** What others wrote, shown to whoever looks: lists, a payload, and what a receiver answered. */
+/** Shows text of others on a terminal: lists, a payload, and a receiver's response. */
 async function lookAtTerminal({ target, violations }: Attempt, eventId: string): Promise<void> {
   const { env, url, key, call } = target;
   const attempts = `${eventId.replace('evt_', 'dlv_')}_0`;
@@ -253,10 +254,11 @@ async function lookAtTerminal({ target, violations }: Attempt, eventId: string):
     if (at === undefined) continue;
     violations.push(`terminal: ${what} shows ${JSON.stringify(out.slice(at, at + 60))}`);
   }
-  if (!shown.some(({ out }) => out.includes('X-Evil'))) violations.push('terminal: nothing to see');
+  if (!shown.some(({ out }) => out.includes('X-Evil')))
+    violations.push('void: no command has shown the text');
 }
 
-/** The log for people: the same texts, and nothing in it that a terminal would obey. */
+/** The same texts, with the pretty log format: the log must not contain terminal control codes. */
 export async function injectPretty(place: TargetOptions): Promise<Finding> {
   const env = { RINGBACK_LOG_FORMAT: 'pretty', RINGBACK_LOG: 'trace' };
   return attack('clients: texts in a log for people', { ...place, env }, async (attempt) => {

@@ -1,4 +1,4 @@
-// A program for the control: times keys, and prints what it found.
+// A program for the control: times the checks of keys, and prints its finding.
 import { timeKeys } from './timing.ts';
 
 process.stdout.write(JSON.stringify(await timeKeys({ rounds: 5, samples: 1_000 })));

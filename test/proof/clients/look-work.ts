@@ -1,4 +1,4 @@
-// A program for controls: counts the work of requests, and prints what it found.
+// A program for controls: counts the work of requests, and prints its finding.
 import { countWork, smallSizes } from './counted-work.ts';
 
 process.stdout.write(JSON.stringify(await countWork(smallSizes)));

@@ -1,10 +1,10 @@
-// A callback URL that is the service's own publish: each callback publishes the next event. The chain must end after
-// the hops that are allowed, whatever fits into the payload.
+// The callback URL is the service's own publish operation, so each callback publishes the next event. The chain
+// must end at the hop limit, however deeply the payload nests further events.
 import { limits } from '../../../src/core/limits/limits.ts';
 import { quiet, subscribe } from '../../e2e/stage.ts';
 import type { Attempt } from './target.ts';
 
-/** Payloads need not fit the contract. */
+/** Lenient, because the payloads do not match the contract. */
 export const loopEnv = { RINGBACK_LENIENT: 'on', RINGBACK_RETRY: '10ms' } as const;
 
 export async function publishInALoop({ target, figures, violations }: Attempt): Promise<void> {

@@ -1,5 +1,5 @@
-// Every operation of the document with a request that would do something, on things that are there. A new
-// operation is attacked by being there; one whose body nobody knows fails until it is said here.
+// Builds a valid request for every operation of openapi.yaml, on resources that exist. New operations are attacked
+// automatically; one that needs a body fails until its body is added here.
 import { join } from 'node:path';
 import type { Operation } from '../../../src/contract/model/contract.ts';
 import { loadContract } from '../../../src/contract/compile/load.ts';
@@ -32,7 +32,7 @@ export interface Request {
 
 const event = { event: 'a.b', payload: { message: 'm' } };
 
-/** Of operations that take no id. */
+/** Bodies of the operations that take no id. */
 const bodies: Record<string, object | undefined> = {
   subscribeOperation: { callbackUrl: hook },
   publishEvent: event,
@@ -44,12 +44,12 @@ const bodies: Record<string, object | undefined> = {
   signOut: undefined,
 };
 
-/** What an operation without an id takes; empty for others. */
+/** The body of an operation without an id; empty for others. */
 export function exampleBody(operationId: string): Readonly<Record<string, unknown>> {
   return { ...bodies[operationId] };
 }
 
-/** Each on a thing of its own, of the app that has the target's key. */
+/** Each request gets its own resource, in the app of the target's key. */
 export async function requestsOf(target: Target): Promise<Request[]> {
   const { make } = tenantsOf(target.call);
   const own: Tenant = { key: target.key, appId: target.appId };
@@ -65,7 +65,8 @@ export async function requestsOf(target: Target): Promise<Request[]> {
       const filled = path.replace(/\{\w+\}/, 'anything');
       requests.push({ operation, method, path: filled, body: undefined });
     } else {
-      if (!Object.hasOwn(bodies, operationId)) throw new Error(`Say what ${operationId} takes`);
+      if (!Object.hasOwn(bodies, operationId))
+        throw new Error(`No example body for ${operationId}: add one to "bodies"`);
       const body = bodies[operationId];
       requests.push({ operation, method, path, body: body && JSON.stringify(body) });
     }
@@ -73,7 +74,7 @@ export async function requestsOf(target: Target): Promise<Request[]> {
   return requests;
 }
 
-/** All that a caller could have changed, but for when keys were used. */
+/** Everything that a caller could have changed, except the time at which keys were last used. */
 export async function stateOf({ call }: Target): Promise<string> {
   const paths = ['subscriptions', 'keys', 'apps', 'replays', 'events', 'deliveries'];
   const texts: string[] = [];

@@ -1,8 +1,8 @@
-// Tenants that reach for more than their key gives: the machine behind a proxy, keys with other scopes, and
-// ids of their neighbours.
+// Tenants that try to exceed their key: they call back to the host behind a proxy, manage keys with other scopes,
+// and guess the ids of other tenants.
 import type { Attempt, Target } from './target.ts';
 
-/** As in an install with a proxy in front: the service itself listens on loopback. */
+/** An installation behind a proxy: the service itself listens on loopback. */
 export const proxiedEnv = {
   RINGBACK_TRUST_PROXY: 'on',
   RINGBACK_PUBLIC_URL: 'https://hooks.example',
@@ -28,7 +28,7 @@ async function reachInside({ target, figures, violations }: Attempt): Promise<vo
   for (const callbackUrl of insideUrls) {
     const { status } = await subscribe(target, callbackUrl);
     if (status !== 422) {
-      violations.push(`I15: behind a proxy ${callbackUrl} was answered ${status}, expected 422`);
+      violations.push(`I15: behind a proxy ${callbackUrl}: answered ${status}, expected 422`);
     }
   }
   figures['URLs of the machine and its network'] = insideUrls.length;
@@ -50,17 +50,20 @@ async function manageOthers({ target, figures, violations }: Attempt): Promise<v
     tries += answers.length;
     const statuses = answers.map(({ status }) => status).join();
     if (statuses !== '403,403,403') {
-      violations.push(`keys: one with ${scopes.join()} was managed without them: ${statuses}`);
+      violations.push(
+        `keys: a key with ${scopes.join()} was managed by one without them: ${statuses}`,
+      );
     }
     const { state } = (await target.call({ path })).json;
-    if (state !== 'active') violations.push(`keys: one with ${scopes.join()} is ${String(state)}`);
+    if (state !== 'active')
+      violations.push(`keys: a key with ${scopes.join()} is ${String(state)}`);
   }
   figures['keys of other scopes, tried'] = tries;
 }
 
-/** Requests and subscriptions have ids of one maker, and every answer shows one of each. */
+/** Requests and subscriptions share one id generator, and every response shows one id of each. */
 async function guessIds({ target, figures, violations }: Attempt, count: number): Promise<void> {
-  const url = 'https://203.1.1.1/'; // Public, and never dialled: nothing is published.
+  const url = 'https://203.1.1.1/'; // Public, but never called: nothing is published.
   const answers = await Promise.all(
     Array.from({ length: count }, async () => subscribe(target, url)),
   );
@@ -73,7 +76,7 @@ async function guessIds({ target, figures, violations }: Attempt, count: number)
   const near = close.filter(([one, next]) => chanceIn(next) - chanceIn(one) < 2n ** 41n);
   if (near.length > 0) {
     violations.push(
-      `ids: ${near.length} of ${close.length} follow their neighbour: ${String(near[0])}`,
+      `ids: ${near.length} of ${close.length} are close to the previous id: ${String(near[0])}`,
     );
   }
   figures['ids of one millisecond, compared'] = close.length;

@@ -1,4 +1,4 @@
-// Hostile clients of the HTTP interface, against the real service in a process of its own.
+// Attacks by malicious HTTP clients on the real service, in its own process.
 import type { Finding, Part } from '../finding.ts';
 import { keepBytes, sendBadBodies } from './bodies.ts';
 import { pipeline, trickParsers } from './bytes.ts';
@@ -76,7 +76,7 @@ const full: Proofs = {
   timing: async () => timeKeys({ rounds: 7, samples: 3_000 }),
 };
 
-/** One service for all that needs one, with shorter times. */
+/** One service for all attacks that can share it, with shorter timeouts. */
 const small: Proofs = {
   small: async () =>
     attack('clients: in small', { changes: quick }, async (on) => {

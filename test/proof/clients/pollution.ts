@@ -1,5 +1,5 @@
-// The same thing said twice, in two places, or in another spelling: what is refused and what counts is
-// always the same, and never more than one of the two parties meant.
+// Sends the same value twice, in two places or in another spelling. Which value counts and what is refused must be
+// consistent, and ambiguity must never grant more than one of the values alone would.
 import { tenantsOf } from '../../api/tenants.ts';
 import { rawClient } from '../../api/raw-client.ts';
 import type { Attempt, Target } from './target.ts';
@@ -92,7 +92,7 @@ function ofParameters(key: string): Case[] {
   ];
 }
 
-/** Neither of them: which was meant nobody knows. */
+/** Neither may be ended: the request does not say which of the two is meant. */
 async function endTwo(
   { target, violations }: Attempt,
   { key, ids }: { key: string; ids: readonly string[] },
@@ -123,13 +123,13 @@ async function publishTwice({ target, violations }: Attempt, key: string): Promi
     return status === 202 ? json['eventId'] : status;
   };
   if ((await send()) !== (await send())) {
-    violations.push('I13: two idempotency keys at once: it was published twice');
+    violations.push('I13: two idempotency keys in one request: the event was published twice');
   }
 }
 
 export const appIdEnv = { RINGBACK_REQUIRE_APP_ID: 'on' } as const;
 
-/** AND: both must hold, whatever else is right. */
+/** The security requirement is an AND: the key and the app must both be right. */
 export async function askWithAppId({ target, figures, violations }: Attempt): Promise<void> {
   const { key, appId } = target;
   const { newApp } = tenantsOf(withAppId(target));

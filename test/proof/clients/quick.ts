@@ -1,5 +1,5 @@
-// The service with shorter times and fewer connections, so that what looks after them can be seen at work
-// in seconds. Shorter ones would cut off honest clients of a busy machine. Nothing else of it is changed.
+// Runs the service with shorter timeouts and fewer connections, so that its limits take effect within seconds. Even
+// shorter timeouts would cut off well-behaved clients on a busy machine. Nothing else is changed.
 import type { SourceChange } from '../controls/change-source.ts';
 
 const file = 'src/core/limits/limits.ts';

@@ -1,8 +1,7 @@
-// Secrets in every place where a client could put one (I16): what is refused must not repeat them, and the
-// log must not know them.
+// Puts secrets in every place where a client could put one (I16): an error response must not repeat them, and the
+// log must not contain them.
 import type { Attempt } from './target.ts';
 
-/** Secrets in every place of a request: none of them is in the log, nor in an answer that refuses. */
 export async function sendSecrets({ target, figures, violations }: Attempt): Promise<void> {
   const secret = `CANARY${'7'.repeat(30)}`;
   const json = { 'content-type': 'application/json' };
@@ -38,7 +37,7 @@ export async function sendSecrets({ target, figures, violations }: Attempt): Pro
     if (status >= 500) violations.push(`I12: ${call.path}: answered ${status}`);
     if (status >= 400 && text.includes(secret)) violations.push(`I16: an answer shows it: ${text}`);
   }
-  // Every request has its line, and that of the last one has come when this one is answered.
+  // Each request is logged before the next one is answered, so this flushes the line of the last one.
   await target.call({ path: '/healthz' });
   const log = target.log();
   const at = log.indexOf(secret);

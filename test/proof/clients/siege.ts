@@ -1,17 +1,17 @@
-// While somebody attacks, somebody else uses the service as one should: everything that they ask must
-// succeed. Afterwards the service holds no more than before.
+// Runs an attack while a well-behaved client uses the service: all of its requests must succeed. Afterwards the
+// service must hold no more memory and descriptors than before.
 import { setTimeout as wait } from 'node:timers/promises';
 import { descriptors, peakMiB, residentMiB, type Attempt, type Target } from './target.ts';
 
 /** Invariant I11: the service may keep no more than this after an attack. */
 const driftMiBMax = 64;
-/** Ours: files of the store and of the log that are opened now and then. */
+/** Files of the store and the log that the service opens now and then. */
 const descriptorsMore = 8;
 
 /**
- * Runs the attack; says what the others went through, and what is left of it. The first time the service
- * grows to what such a load needs, as it would under any other: so in full it is attacked twice, and what it
- * holds in excess of that after the second time would be more after the next.
+ * Runs the attack, and records failures of the other client and what the service still holds afterwards. The
+ * first attack grows the heap to what such a load needs, like any other load. With two rounds, memory is therefore
+ * compared after the first and the second attack: growth between the two is a leak.
  */
 export async function besiege(
   { target, figures, violations }: Attempt,
@@ -35,7 +35,7 @@ export async function besiege(
     );
   }
   if (!(await until(async () => (await inFlight(target)) <= 1))) {
-    violations.push(`I11: after ${name} requests count as under way that are over`);
+    violations.push(`I11: after ${name} finished requests still count as in flight`);
   }
   const driftMiB = await driftOf(target, before.mib);
   if (driftMiB > driftMiBMax) {
@@ -46,7 +46,7 @@ export async function besiege(
   figures[`${name}: memory kept, peak, MiB`] = `${driftMiB}, ${peakMiB(target)}`;
 }
 
-/** The first requests compile code and fill caches, which is no leak. */
+/** The first requests compile code and fill caches, which is not a leak. */
 async function warmUp(target: Target): Promise<void> {
   if (warm.has(target)) return;
   warm.add(target);
@@ -57,7 +57,7 @@ const warm = new WeakSet<Target>();
 
 async function driftOf(target: Target, beforeMiB: number): Promise<number> {
   let mib = 0;
-  // Pages go back to the system a moment later.
+  // The allocator returns pages to the system with a delay.
   await until(async () => {
     mib = await residentMiB(target);
     return mib - beforeMiB <= driftMiBMax;
@@ -65,7 +65,7 @@ async function driftOf(target: Target, beforeMiB: number): Promise<number> {
   return Math.max(mib - beforeMiB, 0);
 }
 
-/** Requests that hold a place, but for the one that asks. */
+/** Requests in flight, by the service's own metrics, which include the request for them. */
 async function inFlight({ call }: Target): Promise<number> {
   const { text } = await call({ path: '/metrics' });
   const counts = text.matchAll(/^ringback_admission_under_way\{[^}]*\} (\d+)$/gm);
@@ -102,7 +102,7 @@ function useWell(target: Target): { stop: () => Promise<Seen> } {
   };
 }
 
-/** Over connections of its own, new ones among them: whoever comes during an attack is served, too. */
+/** Some use a new connection: clients that connect during an attack must be served, too. */
 const uses = [
   { method: 'POST', path: '/events', body: { event: 'good.one', payload: { message: 'm' } } },
   { path: '/subscriptions?limit=5' },
@@ -119,7 +119,7 @@ async function useOnce(target: Target): Promise<string[]> {
   return failures;
 }
 
-/** A busy machine may be too slow for the deadline of the store: then it is asked again. */
+/** On a busy machine the store may miss its deadline; the request is then repeated this often. */
 const turnsMax = 3;
 
 async function tried(target: Target, use: (typeof uses)[number]): Promise<string | undefined> {
@@ -130,12 +130,12 @@ async function tried(target: Target, use: (typeof uses)[number]): Promise<string
       if (!text.includes('store_unavailable') || turn === turnsMax) return `got ${status} ${text}`;
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined;
-      return `got no answer: ${String(error)} ${String(cause)}`;
+      return `got no response: ${String(error)} ${String(cause)}`;
     }
   }
 }
 
-/** Whether it became so; asked again and again, with patience for a busy machine. */
+/** Polls until `isSo` holds; false if it does not in time. The default allows for a busy machine. */
 export async function until(
   isSo: () => boolean | Promise<boolean>,
   patienceMs = 60_000,

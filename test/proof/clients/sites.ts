@@ -1,5 +1,5 @@
-// Somebody is signed in, and visits a page of somebody else's: whatever that page can make the browser
-// send, to whichever operation, nothing changes.
+// Cross-site requests: a signed-in user visits a hostile page. Nothing that the page can make the browser send, to
+// any operation, may change anything.
 import { cases, isRefused, publicUrl, types, type Case } from '../../api/origin-cases.ts';
 import { rawClient, type RawClient } from '../../api/raw-client.ts';
 import { random, idParameter, isOfNobody, kindOf } from '../../api/tenants.ts';
@@ -11,7 +11,7 @@ export const sitesEnv = {
   RINGBACK_ALLOW_TARGETS: 'loopback',
 } as const;
 
-/** `oneIn`: how many of the cells are taken, evenly. */
+/** `oneIn`: try every n-th cell of the matrix. */
 export async function askFromElsewhere(
   { target, figures, violations }: Attempt,
   oneIn = 1,
@@ -36,8 +36,8 @@ export async function askFromElsewhere(
           refused += 1;
           const { status, json, headers } = await client.send(rawCall(request, cell, cookie));
           const name = `${request.operation.operationId} ${JSON.stringify(cell)}`;
-          // Where no key is needed the body is read first, and what is wrong with that may come first.
-          // A key in a cookie means nothing where only a session is taken.
+          // Operations without a key read the body first, so an error in the body may be reported first.
+          // Operations that only take a session ignore a key in a cookie.
           const { security } = request.operation;
           const isOpen = security.length === 0;
           const isUnasked = security.length === 1 && cookie !== session;
@@ -46,7 +46,7 @@ export async function askFromElsewhere(
             violations.push(`cross-origin: ${name}: answered ${status}`);
           }
           if (headers['access-control-allow-origin'] !== undefined) {
-            violations.push(`cross-origin: ${name}: another site may read the answer`);
+            violations.push(`cross-origin: ${name}: another site may read the response`);
           }
         } else if (request.operation.operationId !== 'signOut') {
           passed += 1;
@@ -93,7 +93,7 @@ function rawCall(
   return { method, path, headers, ...(type === 'none' ? {} : { body }) };
 }
 
-/** The same to nobody, so that a request that is let in changes nothing. */
+/** The same request with an unknown id or an invalid body, so that it changes nothing if it is let in. */
 function harmless({ operation, method, path }: Request): Request {
   const body = '{"nothing":1}';
   if (idParameter(operation) === undefined || isOfNobody(operation)) {

@@ -1,5 +1,5 @@
-// Clients that take their time: they send a byte now and then, or read nothing, and hope to hold what
-// others need. Each of their connections must end in time, and nobody else may notice.
+// Slow clients: they send a byte now and then, or read nothing, to hold resources that others need. The service
+// must close each of these connections in time, and other clients must not be affected.
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../../../src/core/limits/limits.ts';
 import { besiege } from './siege.ts';
@@ -8,9 +8,9 @@ import { openWire, requestOf } from './wire.ts';
 
 interface Dawdler {
   first: (target: Target) => string;
-  /** Sent again and again. */
+  /** Sent repeatedly. */
   after: string;
-  /** How long the service may keep it. */
+  /** How long the service may keep the connection. */
   mostMs: (times: Times) => number;
 }
 
@@ -74,13 +74,13 @@ const dawdlers: Record<string, Dawdler> = {
     after: 'X-A: b\r\n',
     mostMs: whole,
   },
-  'waits to be told to go on, and does not': {
+  'waits for 100 Continue, and then sends nothing': {
     first: (target) =>
       requestOf('POST /events', [...announced, keyed(target), 'Expect: 100-continue']),
     after: '',
     mostMs: whole,
   },
-  'sends what is no request, and goes on': {
+  'sends a malformed request, and goes on': {
     first: () => 'garbage\r\n\r\n',
     after: 'x',
     mostMs: head,
@@ -90,14 +90,14 @@ const dawdlers: Record<string, Dawdler> = {
 export interface SlowOptions {
   rounds: 1 | 2;
   each: number;
-  /** A byte in so many ms. */
+  /** One byte per this many ms. */
   everyMs: number;
-  /** Until the next look at connections, and what a busy machine takes for it. */
+  /** Until the next sweep of the connections, plus the delay of a busy machine. */
   spareMs: number;
   times: Times;
 }
 
-/** As it is delivered. */
+/** The real limits. */
 export const slowFull = {
   rounds: 2,
   each: 40,
@@ -106,12 +106,12 @@ export const slowFull = {
   times: { headMs: limits.headersTimeoutMs, requestMs: limits.requestTimeoutMs },
 } as const;
 
-/** The same service in less time; what looks after its connections is the same. */
+/** Shorter limits; the code that enforces them is the same. */
 export const slowSmall = {
   rounds: 1,
   each: 1,
   everyMs: 100,
-  // Only one that is kept for ever is waited for so long.
+  // Only a connection that is never closed takes this long.
   spareMs: 30_000,
   times: { headMs: 2_000, requestMs: 2_500 },
 } as const;
@@ -134,14 +134,16 @@ export async function beSlow(attempt: Attempt, options: SlowOptions): Promise<vo
     const heldMs = holds.get(name) ?? 0;
     const most = mostMs(options.times) + options.spareMs;
     if (heldMs > most) {
-      violations.push(`I11: who ${name} was kept for ${Math.round(heldMs)} ms, at most ${most}`);
+      violations.push(
+        `I11: a client that ${name} was kept for ${Math.round(heldMs)} ms, expected at most ${most}`,
+      );
     }
   }
   figures['slow connections'] = count;
   figures['the longest hold, ms'] = Math.round(Math.max(...holds.values()));
 }
 
-/** One that is kept for ever is waited for so much longer than it may be kept, to be seen. */
+/** Give up on a connection this long after its limit, so that one that is never closed is reported. */
 const giveUpMs = 500;
 
 async function dawdle(
@@ -153,7 +155,7 @@ async function dawdle(
   wire.socket.write(first(target));
   const beganMs = performance.now();
   const lastMs = mostMs(options.times) + options.spareMs + giveUpMs;
-  // Its own end of it stays open, and it goes on sending: the service has to close it for good.
+  // The client keeps its end open and goes on sending: the service has to close the connection itself.
   while (!wire.socket.destroyed && performance.now() - beganMs < lastMs) {
     if (after === '' && wire.isOver()) break;
     if (after !== '' && wire.socket.writable) wire.socket.write(after);
@@ -168,8 +170,8 @@ export interface DeafOptions {
 }
 
 /**
- * Asks for much and reads nothing: 36 requests at a time on each connection, 7 MB of answers, which is more
- * than the system takes into its own buffers.
+ * Requests a lot and reads nothing: 36 requests at a time on each connection, 7 MB of responses, which is more
+ * than the socket buffers of the system hold.
  */
 export async function readNothing(attempt: Attempt, options: DeafOptions): Promise<void> {
   const { target, figures } = attempt;
@@ -194,7 +196,7 @@ export async function readNothing(attempt: Attempt, options: DeafOptions): Promi
   figures['readers that read nothing'] = count;
 }
 
-/** So that streams have something to tell. */
+/** Gives the streams something to send. */
 async function publishSome({ call }: Target): Promise<void> {
   const events = Array.from({ length: 100 }, () => ({
     event: 'much.told',

@@ -1,5 +1,5 @@
-// The service that is attacked: the real one, in a process of its own, on a file of its own; and what can
-// be seen of it from outside.
+// The service under attack: the real one, with its own process and database file, and what can be observed of it
+// from outside.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sendTo, type Answer, type Call } from '../../api/harness.ts';
@@ -13,17 +13,17 @@ export interface Target {
   key: string;
   pid: number;
   appId: string;
-  /** For other programs of ours that are to be broken in the same way. */
+  /** The environment that breaks another process of the product in the same way. */
   env: Env;
   call: (call: Call) => Promise<Answer>;
-  /** What it has logged up to now. */
+  /** Everything it has logged so far. */
   log: () => string;
   /** Undefined while it runs. */
   ended: () => number | string | undefined;
 }
 
 export interface TargetOptions {
-  /** The product as it is, or broken on purpose. */
+  /** Changes to the source for a control; none by default. */
   changes?: readonly SourceChange[];
   env?: Env;
 }
@@ -34,7 +34,7 @@ export interface Attempt {
   violations: string[];
 }
 
-/** Starts it, lets `body` attack it, and looks afterwards whether it is well. */
+/** Starts the service, lets `body` attack it, and then checks that it still runs and has logged no failure. */
 export async function attack(
   part: string,
   { changes = [], env = {} }: TargetOptions,
@@ -69,7 +69,7 @@ export async function attack(
   });
 }
 
-/** One cause breaks a thousand cells: the first ones are enough to see it. */
+/** One fault can break a thousand cases; the first ones are enough. */
 function few(violations: readonly string[]): string[] {
   const more = violations.length - shownMax;
   return more <= 0 ? [...violations] : [...violations.slice(0, shownMax), `and ${more} more`];
@@ -85,12 +85,10 @@ function collecting(changes: readonly SourceChange[]): Env {
   return { ...rest, NODE_OPTIONS: [NODE_OPTIONS, ...preloads].join(' ') };
 }
 
-/**
- * What it holds when its garbage is collected. Linux only: elsewhere nothing is known, and nothing claimed.
- */
+/** Resident memory after a garbage collection. Linux only: elsewhere it is 0, and no check can fail. */
 export async function residentMiB({ pid, call }: Target): Promise<number> {
   process.kill(pid, 'SIGUSR2');
-  // Answered behind the collection, which happens in the same thread. Once more for what it set free.
+  // The collection runs in the same thread, so these are answered after it.
   for (let i = 0; i < 3; i += 1) await call({ path: '/healthz' });
   return memory(pid, 'VmRSS');
 }
@@ -111,8 +109,8 @@ function memory(pid: number, name: string): number {
 }
 
 /**
- * Whatever a client does, it is no failure of ours; and a line of the log is one fact. That the store was
- * too late is of the machine: nobody here keeps it from answering.
+ * No client may cause a log line of level error, and each log line must be one JSON object. A store that misses
+ * its deadline does not count: nothing here blocks the store, so the machine was busy.
  */
 function failuresIn(log: string, isPretty: boolean): string[] {
   if (isPretty) return [];
@@ -123,7 +121,9 @@ function failuresIn(log: string, isPretty: boolean): string[] {
   const broken = lines.filter((line) => !isOneFact(line));
   return [
     ...failures.slice(0, 3).map((line) => `I12: it failed: ${line.slice(0, 600)}`),
-    ...broken.slice(0, 3).map((line) => `log: a line is no fact: ${line.slice(0, 300)}`),
+    ...broken
+      .slice(0, 3)
+      .map((line) => `log: a line is not a JSON object with a level: ${line.slice(0, 300)}`),
   ];
 }
 

@@ -1,12 +1,11 @@
-// How long it takes to refuse a key says nothing about it: wrong from the first character or in the last
-// one only, unknown, revoked, of another app. Measured where the key is checked, in this process: over
-// HTTP a difference of microseconds drowns in noise, and would only be harder to see.
+// The time to refuse a key must not reveal anything about it: whether it is wrong from the first character or only
+// in the last, unknown, revoked, or of another app. This measures the check itself, in this process: over HTTP, a
+// difference of microseconds would disappear in the noise.
 //
-// A comparison that stops at the first difference cannot be seen here, and need not be: a key is compared
-// by its SHA-256, so how far the comparison came says how much two hashes agree, which nobody can steer.
-// What could be seen is a way out before the hash, and that is what the control breaks. Whether an id is
-// known is no secret (it stands in lists and logs): one that nobody asked for lately costs a look into the
-// store, and so the ids here are all asked for all the time.
+// An early exit from the comparison cannot be measured here, and does no harm: keys are compared by their SHA-256,
+// and an attacker cannot control how many leading bytes of two hashes agree. An early exit before the hash could be
+// measured; the control adds one. Whether an id exists is no secret, since ids appear in lists and logs. An id that
+// was not used lately costs a lookup in the store, so all ids here are used constantly.
 import { crc32 } from 'node:zlib';
 import { base62, makeKey } from '../../../src/core/domain/key.ts';
 import { realWorld } from '../../../src/core/base/world.ts';
@@ -21,12 +20,12 @@ export interface TimingOptions {
   samples: number;
 }
 
-/** Keys checked in one measurement: one alone takes about as long as the clock is coarse. */
+/** Keys checked in one measurement: a single check takes about as long as the resolution of the clock. */
 const keysAtOnce = 16;
-/** As dudect has it; and a difference that nobody could measure is none. */
+/** The threshold of dudect for t; a relative difference below `partMost` is ignored. */
 const tMost = 4.5;
 const partMost = 0.05;
-/** The slowest are of the machine. */
+/** The part of the samples to keep: the slowest are noise of the machine. */
 const kept = 0.7;
 
 export async function timeKeys({ rounds, samples }: TimingOptions): Promise<Finding> {
@@ -51,7 +50,7 @@ export async function timeKeys({ rounds, samples }: TimingOptions): Promise<Find
   const figures: Finding['figures'] = {};
   const leaks = new Map<string, number>(names.map((name) => [name, 0]));
   const parts = new Map<string, number[]>(names.map((name) => [name, []]));
-  await measure(identifier, kinds, samples); // Compiles what is measured.
+  await measure(identifier, kinds, samples); // Warm-up: compiles the measured code.
   for (let round = 0; round < rounds; round += 1) {
     const times = await measure(identifier, kinds, samples);
     const [base = []] = times.values();
@@ -67,7 +66,7 @@ export async function timeKeys({ rounds, samples }: TimingOptions): Promise<Find
     figures[`${name}: takes more by, %`] = Math.round(middle * 1_000) / 10;
   }
   figures['measurements'] = rounds * samples * names.length;
-  // A machine that is busy with something else may show anything once, but not again and again.
+  // Noise of a busy machine may show a difference in one round, but not in most of them.
   const seen = [...leaks].filter(([, count]) => Math.abs(count) >= Math.ceil(rounds * 0.8));
   const violations = seen.map(([name]) => `timing: a key (${name}) is refused in a different time`);
   return { part: 'clients: timing of keys', figures, violations };
@@ -88,7 +87,7 @@ function nearly(key: string): string {
   return changed + base62(bytes, 6);
 }
 
-/** All kinds in turn, so that whatever disturbs disturbs all of them alike. */
+/** Measures all kinds in turn, so that noise affects all of them alike. */
 async function measure(
   identifier: Identifier,
   kinds: Readonly<Record<string, string>>,
@@ -113,7 +112,7 @@ async function measure(
   return times;
 }
 
-/** Welch's t, and how much more it is, as a part of the other. */
+/** Welch's t, and the relative difference of the means. */
 function welch(one: readonly number[], other: readonly number[]): { t: number; part: number } {
   const [a, b] = [moments(one), moments(other)];
   const spread = Math.sqrt(a.variance / one.length + b.variance / other.length);

@@ -1,5 +1,5 @@
-// Loaded into the service that is attacked: appends to a file what a turn of the event loop took of the CPU, for each
-// turn that took long. CPU of the main thread, because the wall clock of a busy machine says nothing.
+// Preloaded into the service under attack: appends the CPU time of each long turn of the event loop to a file. It is
+// the CPU time of the main thread, because wall-clock time on a busy machine means nothing.
 import { appendFileSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
 
@@ -8,7 +8,7 @@ const loggedMs = 5;
 
 if (isMainThread && path !== undefined) {
   let before = process.threadCpuUsage();
-  // Unreferenced: it runs once in each turn, and neither makes one nor keeps the process alive.
+  // Unreferenced: it runs once per turn, without causing a turn or keeping the process alive.
   const look = (): void => {
     const { user, system } = process.threadCpuUsage(before);
     const ms = (user + system) / 1_000;

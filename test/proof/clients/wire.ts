@@ -1,25 +1,25 @@
-// A connection as an attacker has it: bytes out, bytes in, and when the other side ended it.
+// A raw connection: it sends bytes, collects bytes, and notices when the service closes it.
 import { connect, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
 export interface Wire extends Disposable {
   socket: Socket;
-  /** Latin1, so that a character is a byte. */
+  /** Everything received, as Latin-1, so that each character is one byte. */
   heard: () => string;
-  /** Resolves when the service has ended it, with how long it lasted. */
+  /** Resolves with the lifetime of the connection when the service closes it. */
   ended: Promise<number>;
   isOver: () => boolean;
 }
 
 export interface WireOptions {
-  /** Reads nothing: what is sent to it stays in the sockets. */
+  /** Reads nothing, so that responses fill the socket buffers. */
   isDeaf?: boolean;
 }
 
 export function openWire(url: string, { isDeaf = false }: WireOptions = {}): Wire {
   const { hostname, port } = new URL(url);
   const beganMs = performance.now();
-  // Half open: it is the service that has to end it, and not this side because the other one has.
+  // Half-open: this side must not close automatically, since the service has to close the connection.
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   const chunks: Buffer[] = [];
   const ended = Promise.withResolvers<number>();
@@ -44,7 +44,7 @@ export function openWire(url: string, { isDeaf = false }: WireOptions = {}): Wir
   };
 }
 
-/** Sends it all, and hears until the service ends the connection or so many answers are there. */
+/** Sends `bytes`, and reads until the service closes the connection or that many responses have arrived. */
 export async function exchange(
   url: string,
   bytes: string | Buffer,
@@ -58,7 +58,7 @@ export async function exchange(
   wire.socket.write(bytes, 'latin1');
   const isIn = Promise.race([wire.ended, enough.promise]).then(() => true);
   const isInTime = await Promise.race([isIn, wait(patienceMs, false, { ref: false })]);
-  // What comes in the same moment belongs to it: an answer too many is what is looked for.
+  // Wait a moment longer, because an extra response would be a violation.
   await wait(settleMs);
   return { answers: readAnswers(wire.heard()), isOver: wire.isOver(), isInTime };
 }
@@ -69,7 +69,7 @@ const settleMs = 5;
 
 export interface Exchange {
   answers: readonly WireAnswer[];
-  /** The service has ended it. */
+  /** The service has closed the connection. */
   isOver: boolean;
   isInTime: boolean;
 }
@@ -80,7 +80,7 @@ export interface WireAnswer {
   body: string;
 }
 
-/** As a strict client reads them, one after the other; whatever is none is an answer with the status 0. */
+/** Parses responses as a strict client does; bytes that are not a response get the status 0. */
 export function readAnswers(
   heard: string,
   isHead: (n: number) => boolean = () => false,
@@ -108,7 +108,7 @@ export function requestOf(line: string, headers: readonly string[] = [], body = 
   return [`${line} HTTP/1.1`, 'Host: x', ...headers, '', body].join('\r\n');
 }
 
-/** With a key, and a body that is announced. */
+/** A JSON request with a key and a Content-Length. */
 export function jsonRequest(
   line: string,
   key: string,

@@ -1,5 +1,5 @@
-// Changes the text of the product's source as it is loaded, for a process that is meant to be broken: the
-// product itself ships without any switch. Loaded before anything else (--import), in threads as well.
+// Changes the product's source while it is loaded, for a process that a control breaks on purpose: the product
+// itself has no switch for this. Preloaded with --import, in worker threads too.
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 export interface SourceChange {
-  /** From the root of the checkout. */
+  /** Relative to the root of the checkout. */
   file: string;
   /** Must occur exactly once. */
   find: string;
@@ -19,7 +19,7 @@ export interface ChangedEnv extends Record<string, string> {
   PROOF_CHANGES: string;
 }
 
-/** What a process must be started with. */
+/** The environment that applies the changes to a process. */
 export function changedSource(changes: readonly SourceChange[]): ChangedEnv {
   return {
     NODE_OPTIONS: `--import=${import.meta.url}`,
@@ -41,7 +41,7 @@ if (asked.length > 0) {
   });
 }
 
-/** The text with the change; a control that does not find its place, or finds two, has rotted. */
+/** Applies a change. Throws unless the text occurs exactly once: otherwise the control is out of date. */
 export function changeText(text: string, { file, find, replace }: SourceChange): string {
   const count = text.split(find).length - 1;
   if (count !== 1) throw new Error(`Cannot change ${file}: "${find}" occurs ${count} times`);

@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const controls = entries.flatMap((entry) => entry.controls ?? []);
 
 describe('controls', () => {
-  it('each find what they break, once', () => {
+  it('each find the source text they replace exactly once', () => {
     for (const { name, changes } of controls) {
       for (const change of changes) {
         const source = readFileSync(join(root, change.file), 'utf8');
@@ -18,11 +18,11 @@ describe('controls', () => {
     }
   });
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     assert.equal(new Set(controls.map(({ name }) => name)).size, controls.length);
   });
 
-  it('refuse a text that is not there, or is there twice', () => {
+  it('reject a text that occurs nowhere or twice', () => {
     const change = { file: 'x.ts', find: 'ab', replace: 'c' };
     assert.equal(changeText('1 ab 2', change), '1 c 2');
     assert.throws(() => changeText('1 2', change), /0 times/);

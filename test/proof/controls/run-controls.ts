@@ -1,5 +1,5 @@
-// Negative controls of every part but the simulation: the product, broken on purpose, and the check that
-// has to see it. What nobody sees is a violation of the proof itself.
+// Runs negative controls: each breaks the product on purpose, and a check must detect it. A control that is not
+// detected counts as a violation.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -9,23 +9,23 @@ import { changedSource, type SourceChange } from './change-source.ts';
 export interface LookControl {
   name: string;
   changes: readonly SourceChange[];
-  /** How that begins which has to be seen: another violation says nothing about the one that is meant. */
+  /** Matches the expected violation: any other one does not count. */
   breaks: RegExp;
   look: (changes: readonly SourceChange[]) => Promise<Finding>;
 }
 
 export interface LookResult {
   name: string;
-  /** What was seen; undefined: nobody noticed. */
+  /** The violation that was detected; undefined if none was. */
   seen: string | undefined;
   tookMs: number;
-  /** Why it was not tried. */
+  /** Why the control could not run on this machine. */
   skipped?: string;
-  /** Why nothing was seen: the look itself came to nothing. */
+  /** The error, if the check itself failed. */
   failed?: string;
 }
 
-/** A look that throws has seen nothing, and says why: the other controls have their turn all the same. */
+/** A check that throws has detected nothing; its error is kept, and the other controls still run. */
 export async function runLookControl(control: LookControl): Promise<LookResult> {
   const beganMs = performance.now();
   const looked = await lookOnce(control).catch((error: unknown) => ({
@@ -35,7 +35,7 @@ export async function runLookControl(control: LookControl): Promise<LookResult> 
   return { name: control.name, ...looked, tookMs: Math.round(performance.now() - beganMs) };
 }
 
-/** Where only a part of a look was skipped, the rest may have seen it. */
+/** If only a part of the check was skipped, the rest may still have detected the fault. */
 async function lookOnce({
   changes,
   breaks,
@@ -47,8 +47,8 @@ async function lookOnce({
 }
 
 /**
- * A look for checks that run in the process of the product: `file` is a program that prints its finding
- * as JSON, and it is started with the changed source.
+ * For checks that run in the same process as the product: starts the program `file` with the changed source and
+ * parses the finding that it prints as JSON.
  */
 export function lookInProcess(
   file: URL,
@@ -66,7 +66,7 @@ export function lookInProcess(
       text(child.stderr),
       new Promise((resolve) => child.on('close', resolve)),
     ]);
-    if (code !== 0) throw new Error(`A control did not run, exit ${String(code)}: ${err}`);
+    if (code !== 0) throw new Error(`Cannot run a control: exit code ${String(code)}: ${err}`);
     return JSON.parse(out) as Finding;
   };
 }

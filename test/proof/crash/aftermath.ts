@@ -1,5 +1,5 @@
-// What a data folder must say after its process died: all that was promised is there, nothing came twice,
-// everything adds up; and whoever opens it next can bring all of it to its end.
+// Checks a data folder after its process died: every acknowledged write is there, nothing was duplicated, and the
+// counts agree. The next process to open it must be able to finish all pending work.
 import { existsSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { pendingOf } from '../../../src/core/telemetry/statistics.ts';
@@ -17,11 +17,11 @@ const roundsMax = 200;
 export interface Aftermath {
   dataDir: string;
   history: readonly Line[];
-  /** Only look, or take everything to its end as well. */
+  /** `look` only checks the folder; `finish` also completes all pending work and checks again. */
   how: 'look' | 'finish';
 }
 
-/** What is wrong, in words; nothing when all is well. */
+/** Returns the violations; empty if there are none. */
 export async function aftermath({ dataDir, history, how }: Aftermath): Promise<string[]> {
   const flaws: string[] = [];
   try {
@@ -30,7 +30,7 @@ export async function aftermath({ dataDir, history, how }: Aftermath): Promise<s
     await look(found, history, flaws);
     if (how === 'finish') await finish(found, history, { flaws, clock });
   } catch (error) {
-    flaws.push(`I1: it cannot be opened and brought to its end: ${String(error)}`);
+    flaws.push(`I1: the folder cannot be opened, or its work cannot be finished: ${String(error)}`);
   }
   return flaws;
 }
@@ -38,7 +38,7 @@ export async function aftermath({ dataDir, history, how }: Aftermath): Promise<s
 interface Found extends AsyncDisposable {
   dataDir: string;
   store: Store;
-  /** A second connection, for what the port does not tell. */
+  /** A second connection, for data that the store's interface does not expose. */
   db: DatabaseSync;
 }
 
@@ -62,7 +62,7 @@ function openFound(dataDir: string, clock: { ms: number }, flaws: string[]): Fou
 async function look(found: Found, history: readonly Line[], flaws: string[]): Promise<void> {
   const { db, store } = found;
   const keyFile = keyFileIn(found.dataDir);
-  if (existsSync(keyFile)) readKeyFile(keyFile); // Or no process ever gets past it.
+  if (existsSync(keyFile)) readKeyFile(keyFile); // A broken key file would make every further start fail.
   flaws.push(...lost(found, history), ...unheard(found, history), ...twice(found, history));
   for (const [what, sql] of Object.entries({ ...broken, ...miscounted })) {
     if (db.prepare(sql).all().length > 0) flaws.push(`I14: there is ${what}`);
@@ -81,7 +81,7 @@ async function look(found: Found, history: readonly Line[], flaws: string[]): Pr
     const counts = await store.read('counts', { appNo });
     const events = numberOf(db, 'select count(*) from event');
     const isSame = counts.published === events && pendingOf(counts) === due + running;
-    if (!isSame) flaws.push(`I14: the figures are others than the rows: ${JSON.stringify(counts)}`);
+    if (!isSame) flaws.push(`I14: the counts differ from the rows: ${JSON.stringify(counts)}`);
   }
 }
 
@@ -89,7 +89,7 @@ function apps(history: readonly Line[]): { appNo: number }[] {
   return history.filter((line) => line.say === 'ack app');
 }
 
-/** I1 and I4: what was answered stands, unless somebody asked to change it afterwards. */
+/** I1 and I4: an acknowledged write persists, unless a later request changed it. */
 function lost({ db, dataDir }: Found, history: readonly Line[]): string[] {
   const has = (sql: string, ...values: (string | number)[]): boolean =>
     db.prepare(sql).get(...values) !== undefined;
@@ -151,7 +151,7 @@ const anyDelivery = `
   select 1 from (select event, n from delivery_live union all select event, n from delivery_done)
   where event = ?1 and n = ?2`;
 
-/** I3: whatever is delivered was received. */
+/** I3: every delivery marked as delivered was received. */
 function unheard({ db }: Found, history: readonly Line[]): string[] {
   const received = new Set(
     history.flatMap((line) => (line.say === 'received' ? [`${line.event} ${line.n}`] : [])),
@@ -160,10 +160,10 @@ function unheard({ db }: Found, history: readonly Line[]): string[] {
   return rows
     .map(({ event, n }) => `${String(event)} ${String(n)}`)
     .filter((name) => !received.has(name))
-    .map((name) => `I3: ${name} is delivered, but to nobody`);
+    .map((name) => `I3: ${name} is marked as delivered, but no receiver got it`);
 }
 
-/** I13: a request has made its events once, or not at all; and nobody else has made any. */
+/** I13: a request has created all of its events once or none, and there are no other events. */
 function twice({ db }: Found, history: readonly Line[]): string[] {
   const tried = new Map(
     history.flatMap((line) => (line.say === 'try publish' ? [[line.tag, line.size] as const] : [])),
@@ -186,7 +186,7 @@ interface Finishing {
   clock: { ms: number };
 }
 
-/** The client asks again, a new process takes over, receivers answer: all must come to its end. */
+/** The client repeats its requests, a new process takes over, receivers respond: all work must finish. */
 async function finish(
   found: Found,
   history: readonly Line[],
@@ -202,18 +202,18 @@ async function finish(
   const actor = new Actor(store, { appNo, subscriptions: [] }, (line) => lines.push(line));
   for (let round = 0; pending(db) > 0; round += 1) {
     if (round === roundsMax) {
-      flaws.push('I1: it does not come to its end');
+      flaws.push('I1: pending deliveries do not finish');
       return;
     }
     for (const leased of await actor.claim(100)) await actor.settle(leased, 'delivered');
     await actor.sweep(100);
-    clock.ms += 60_000; // Past every pause of a lane.
+    clock.ms += 60_000; // Past every backoff of a lane.
   }
   await look(found, lines, flaws);
   const stays = db.prepare('select 1 from delivery_done where event = ? and n = ? and state = ?');
   for (const { event = '', n = 0, state = 0 } of before) {
     const isSame = stays.get(event, n, state) !== undefined;
-    if (!isSame) flaws.push(`I4: ${String(event)} ${String(n)} had ended, and changed`);
+    if (!isSame) flaws.push(`I4: ${String(event)} ${String(n)} had ended, but has changed`);
   }
   flaws.push(...repeated(history, lines));
 }
@@ -238,12 +238,12 @@ async function publishAgain(store: Store, { lines, appNo, flaws }: Again): Promi
     const ids = 'events' in output ? output.events.map(({ id }) => id) : [];
     const isSame = answer.events.every(({ id }, index) => id === ids[index]);
     if (output.kind !== 'repeated' || !isSame) {
-      flaws.push(`I13: "${tag}" was answered, and asked again it is ${output.kind}`);
+      flaws.push(`I13: "${tag}" was acknowledged, but the repeated request was ${output.kind}`);
     }
   }
 }
 
-/** I5: received again was only what the dead process held and had not settled. */
+/** I5: only deliveries that the dead process held and had not settled were sent again. */
 function repeated(history: readonly Line[], lines: readonly Line[]): string[] {
   const held = new Set<string>();
   for (const line of history) {
@@ -269,7 +269,7 @@ function numberOf(db: DatabaseSync, sql: string): number {
   return Number(Object.values(db.prepare(sql).get() ?? {})[0]);
 }
 
-/** The lines that a process wrote into a file. */
+/** The contents of a file, or an empty text if it does not exist. */
 export function textOf(path: string): string {
   return existsSync(path) ? readFileSync(path, 'utf8') : '';
 }

@@ -1,5 +1,5 @@
-// A process that is to die: does what one path says on a prepared folder, or opens an old or empty one, and
-// says what it was answered. Run: node child.ts <folder> <history file> <path | migrate> [stage]
+// The process to be killed: it runs one path on a prepared folder, or opens an old or empty one, and writes each
+// response to the history. Usage: node child.ts <folder> <history file> <path | migrate> [stage]
 import { openSync } from 'node:fs';
 import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open/open.ts';
 import { openSqlite, inProcess } from '../../../src/store/sqlite/batch/adapter.ts';

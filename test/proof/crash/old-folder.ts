@@ -1,4 +1,4 @@
-// A data folder as the second migration left it, with rows of every kind: for upgrades that are cut short.
+// Creates a data folder as of the second migration, with rows of every kind, to test interrupted upgrades.
 import { DatabaseSync } from 'node:sqlite';
 import { databaseIn, makeFolder, migrationsDir } from '../../../src/store/open/open.ts';
 import { printResult } from '../../../src/store/verbs/shared/idempotency.ts';
@@ -10,7 +10,7 @@ import { nowMs } from './paths.ts';
 
 const tag = 'old';
 
-/** Gives what was promised to those who used it. */
+/** Returns the history of what the old version acknowledged. */
 export function makeOldFolder(dataDir: string): Line[] {
   makeFolder(dataDir);
   const db = new DatabaseSync(databaseIn(dataDir));
@@ -44,7 +44,7 @@ export function makeOldFolder(dataDir: string): Line[] {
   }
 }
 
-/** Of the four, the first waits, the second is under way, the third is delivered, the fourth dead. */
+/** Of the four, the first is pending, the second in flight, the third delivered, the fourth dead. */
 function endsOf([, running = '', delivered = '', dead = '']: readonly string[]): Line[] {
   return [
     { say: 'leased', event: running, n: 0 },

@@ -1,5 +1,5 @@
-// The ways through the store that are cut at every write: for each, what must be there before, and what is
-// done. Small on purpose: each has a process of its own for every point.
+// The paths through the store that are killed at every write, each with its preparation. They are short on purpose:
+// each point of each path runs in its own process.
 import { strict as assert } from 'node:assert';
 import type { DeliveryName, Leased } from '../../../src/core/domain/delivery.ts';
 import type { EditInput, Store } from '../../../src/store/port/store.ts';
@@ -9,7 +9,7 @@ import { newId } from '../../store/open-memory.ts';
 import { attachDispatcher, type Room, type TestDispatcher } from '../../store/test-dispatcher.ts';
 import type { Say } from './history.ts';
 
-/** What was there before, as plain values. */
+/** The app and the subscriptions that were prepared, as plain values for the child process. */
 export interface Stage {
   appNo: number;
   subscriptions: readonly string[];
@@ -30,7 +30,7 @@ export const paths = {
       await actor.publish('batch', { size: 3, room: 2 });
       await Promise.all([actor.publish('left'), actor.publish('middle'), actor.publish('right')]);
       await actor.publish('addressed', { to: actor.subscription(0) });
-      await actor.publish('one'); // Once more, with the same key: nothing may be written.
+      await actor.publish('one'); // Repeated with the same key: nothing may be written.
     },
   },
   claim: {
@@ -96,11 +96,11 @@ export interface Publishing {
   size?: number;
   room?: number;
   to?: string | undefined;
-  /** Of padding. */
+  /** Padding added to each payload. */
   bytes?: number;
 }
 
-/** Does things to a store, and says before and after each what was asked and what was answered. */
+/** Calls a store, and writes each call and its result to the history. */
 export class Actor {
   readonly #store: Store;
   readonly #stage: Stage;
@@ -189,7 +189,7 @@ export class Actor {
   }
 }
 
-/** An app with three subscriptions that hear everything. */
+/** Creates an app with three subscriptions that match every event. */
 export async function makeStage(store: Store, say: Say): Promise<Stage> {
   const app = await newApp(store);
   say({ say: 'ack app', appNo: app.no });
@@ -212,7 +212,7 @@ interface Tagged {
   bytes?: number;
 }
 
-/** The same request, whoever makes it, again and again. */
+/** Returns the same request for the same tag, so that it can be repeated. */
 export function publishing({ appNo, tag, size, to, bytes = 0 }: Tagged): EditInput<'publish'> {
   return {
     appNo,

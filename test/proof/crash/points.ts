@@ -1,5 +1,5 @@
-// Kills a process at every write of every path, and looks at what it left: the folder is opened by this
-// program again, everything that was promised must be there, and all of it must come to its end.
+// Kills a process at every write of every path, then opens its folder again: every acknowledged write must be
+// there, and all pending work must finish.
 import { spawn } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { makeOldFolder } from './old-folder.ts';
 import type { PathName } from './paths.ts';
 import { Actor, makeStage, nowMs, paths } from './paths.ts';
 
-/** Migrate: an empty folder, and an old one with rows in it. Life: a first start and all that follows. */
+/** `migrate`: an empty folder. `upgrade`: an old one with rows. `life`: a first start and normal use after it. */
 export type Cut = PathName | 'migrate' | 'upgrade' | 'life';
 export const cuts: readonly Cut[] = [
   'publish',
@@ -28,19 +28,19 @@ export const cuts: readonly Cut[] = [
   'upgrade',
 ];
 
-/** Where a process is to die. */
+/** Where to kill a process, as environment variables for the preload. */
 export type Point = Readonly<Record<string, string>>;
 
-/** A folder before the path begins, and what was promised until then. */
+/** A prepared folder, and the history of what has been acknowledged so far. */
 export interface Template {
   cut: Cut;
   dataDir: string;
   history: readonly Line[];
-  /** Of the child: its script first. */
+  /** Arguments of the child process, its script first. */
   args: readonly string[];
 }
 
-/** Memory, where the system has it: a kill takes nothing out of the cache of files, wherever they are. */
+/** A RAM disk where there is one: a kill does not affect the page cache, so a real disk adds nothing. */
 export const scratchRoot = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 const here = import.meta.dirname;
 const preload = new URL('preload.ts', import.meta.url).href;
@@ -48,14 +48,14 @@ const childScript = join(here, 'child.ts');
 const processesAtOnce = 2;
 
 export interface CrashOptions {
-  /** Of the points of each path so many are taken, evenly spread; by default all. */
+  /** How many points of each path to try, evenly spread; all by default. */
   pointsMax?: number;
   only?: readonly Cut[];
-  /** How the product is broken, to see what this does not catch. */
+  /** Changes to the source, for a control. */
   changes?: readonly SourceChange[];
 }
 
-/** Every statement that writes: before it, and after it. */
+/** Kills before and after each statement that writes. */
 export async function killAtStatements(options: CrashOptions = {}): Promise<Finding> {
   const { pointsMax = Infinity, only = cuts, changes = [] } = options;
   const figures: Record<string, number> = {};
@@ -78,7 +78,7 @@ export async function killAtStatements(options: CrashOptions = {}): Promise<Find
   return { part: 'crash points: statements', figures: { ...figures, total }, violations };
 }
 
-/** The last ones are always among them: there the work is done and nobody has heard of it. */
+/** Always includes the last points: there the work is done, but not yet acknowledged. */
 export function spread<T>(all: readonly T[], most: number): readonly T[] {
   const step = Math.max(1, all.length / most);
   const taken = Array.from({ length: Math.min(all.length, most) }, (_, i) =>
@@ -96,7 +96,8 @@ async function countStatements(template: Template, scratch: string, env: Point):
   await using ran = await runAt(template, scratch, { ...env, CRASH_COUNT: '1' });
   const { err, code } = ran;
   const count = Number(/main (\d+)/.exec(err)?.[1]);
-  if (code !== 0 || !(count > 0)) throw new Error(`${template.cut} does not work at all: ${err}`);
+  if (code !== 0 || !(count > 0))
+    throw new Error(`Cannot run "${template.cut}" without a kill: ${err}`);
   return count;
 }
 
@@ -105,7 +106,7 @@ export interface KilledAtAll {
   violations: string[];
 }
 
-/** Points that a process passes alive are not counted: there is no such point. */
+/** If the process survives, the point does not exist and is not counted. */
 export async function killAtAll(
   template: Template,
   points: readonly Point[],
@@ -123,11 +124,11 @@ export async function killAtAll(
       found.violations.push(`${where}: ended with ${ran.code}: ${ran.err}`);
     }
   });
-  if (found.killed === 0) found.violations.push(`void: ${template.cut}: nobody was killed`);
+  if (found.killed === 0) found.violations.push(`void: ${template.cut}: no process was killed`);
   return found;
 }
 
-/** Without what is the same for all. */
+/** Leaves out the variables that all points share. */
 export function placeOf(point: Point): string {
   return Object.entries(point)
     .filter(([name]) => /^(CRASH|PROOF)_/.test(name) && name !== 'PROOF_CHANGES')
@@ -135,7 +136,7 @@ export function placeOf(point: Point): string {
     .join(' ');
 }
 
-/** As many at once as there are cores on a small machine. */
+/** Runs `body` for all, a few at a time. */
 export async function takeTurns<T>(
   all: readonly T[],
   body: (one: T) => Promise<void>,
@@ -147,7 +148,7 @@ export async function takeTurns<T>(
   await Promise.all(Array.from({ length: processesAtOnce }, takeTurn));
 }
 
-/** The folder goes when it is disposed of. */
+/** Disposing of it removes the folder. */
 export interface Ran extends AsyncDisposable {
   code: number | string;
   err: string;
@@ -155,14 +156,14 @@ export interface Ran extends AsyncDisposable {
   history: Line[];
 }
 
-/** One process on a copy of the template. */
+/** Runs one process on a copy of the template. */
 export async function runAt(template: Template, scratch: string, point: Point): Promise<Ran> {
   const folder = mkdtempSync(join(scratch, 'point-'));
   const dataDir = join(folder, 'data');
   if (existsSync(template.dataDir)) cpSync(template.dataDir, dataDir, { recursive: true });
   const file = join(scratch, `${folder.slice(-6)}.history`);
   writeFileSync(file, '');
-  const { PATH = '', HOME = '' } = process.env; // No setting of the machine or of a test runner.
+  const { PATH = '', HOME = '' } = process.env; // No other variables, so that settings of the machine or the test runner do not matter.
   const [script = '', ...args] = template.args;
   const child = spawn(process.execPath, [script, dataDir, file, ...args], {
     env: {

@@ -1,6 +1,5 @@
-// Loaded before anything else (--import) in a process that is to die: it stands around what SQLite is asked
-// to do, and kills the process before or after the k-th statement that writes. It reaches the store's
-// threads as well, because they load it too. The product knows nothing of it.
+// Preloaded (--import) into the process to be killed: it wraps the calls to SQLite and kills the process before or
+// after the k-th statement that writes. Worker threads load it too. The product contains no code for this.
 import { constants, DatabaseSync, StatementSync } from 'node:sqlite';
 import { isMainThread, threadId } from 'node:worker_threads';
 
@@ -8,7 +7,7 @@ const killAt = Number(process.env['CRASH_AT'] ?? 0);
 const side = process.env['CRASH_SIDE'] ?? 'before';
 let count = 0;
 
-/** Words of statements that change something, or that end a transaction. */
+/** Keywords of statements that write or end a transaction. */
 const writing = /\b(insert|update|delete|create|drop|alter|replace|commit|savepoint|release)\b/i;
 
 function around<T>(sql: string, run: () => T): T {
@@ -26,7 +25,7 @@ function die(): never {
 }
 
 wrap(DatabaseSync.prototype, 'exec', function counted(this: DatabaseSync, original, [sql]) {
-  // A migration is one text of many statements: each is compiled right before it runs.
+  // A migration is one text of many statements. SQLite compiles each right before it runs, so the authorizer sees it.
   const isScript = /;\s*\S/.test(String(sql));
   if (isScript) this.setAuthorizer(countInside);
   around(String(sql), () => Reflect.apply(original, this, [sql]));
@@ -60,7 +59,7 @@ for (const name of ['run', 'get', 'all']) {
   });
 }
 
-// Only a thread that writes has something to tell.
+// Threads that never write report nothing.
 process.on('exit', () => {
   if (count > 0 && process.env['CRASH_COUNT'] !== undefined) {
     process.stderr.write(`${isMainThread ? 'main' : threadId} ${count}\n`);

@@ -1,5 +1,5 @@
-// What else happens around a node: a second one on its folder, a copy of the folder, a backup while it works,
-// a log without a reader, a storm of scrapes, a clock that is set, signals while work is under way.
+// Faults around a node: a second node on its folder, a copy of the folder, a backup under load, a log without a
+// reader, a storm of scrapes, clock steps, and signals with work in flight.
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,10 +21,10 @@ import {
 } from './node.ts';
 
 const several = 5;
-/** How long a receiver is waited for until it has something to hold. */
+/** How long to wait for the first request at the receiver. */
 const heldMsMax = 60_000;
 
-/** Refused, and the first one does not notice. */
+/** The second service must refuse to start, without affecting the first. */
 export async function secondService(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'a second service on the same folder', changes }, async (node) => {
     await using serving = await node.start();
@@ -47,7 +47,7 @@ export async function secondService(changes: Changes = []): Promise<Finding> {
   });
 }
 
-/** Both go on, each with what was there, and what one accepts is no business of the other. */
+/** Both services continue from the same state, and neither affects the other. */
 export async function clonedFolder(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'a copy of the data folder', changes }, async (node) => {
     {
@@ -69,12 +69,12 @@ export async function clonedFolder(changes: Changes = []): Promise<Finding> {
     await node.undelivered('of a copied folder');
     duplicates(node, 'of a copied folder');
     if (new Set(node.acked).size !== node.acked.length) {
-      node.violations.push('I2: two events of a folder and its copy have one id');
+      node.violations.push('I2: a folder and its copy have given out the same event id');
     }
   });
 }
 
-/** All that was accepted before the backup began is in it, and is delivered by whoever starts on it. */
+/** A backup holds every event accepted before it began, and a service started on it delivers them. */
 export async function liveBackup(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'backup under load, restored', changes }, async (node) => {
     const folder = join(node.scratch, 'restored');
@@ -117,7 +117,7 @@ export async function liveBackup(changes: Changes = []): Promise<Finding> {
   });
 }
 
-/** Log and greeting go into a pipe that nobody reads, and that is full soon. */
+/** The log goes into a pipe without a reader, which soon fills up. */
 export async function blockedLog(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'a log without a reader', changes }, async (node) => {
     const events = 1_500;
@@ -131,12 +131,12 @@ export async function blockedLog(changes: Changes = []): Promise<Finding> {
     await node.undelivered('while the log has no reader');
     duplicates(node, 'while the log has no reader');
     serving.signal('SIGTERM');
-    const code = await Promise.race([ended, wait(60_000, 'nothing: it does not end')]);
-    if (code !== 0) node.violations.push(`I11: with a full pipe a stop ended with ${code}`);
+    const code = await Promise.race([ended, wait(60_000, 'no exit code: it does not end')]);
+    if (code !== 0) node.violations.push(`I11: with a full pipe, SIGTERM ended it with ${code}`);
   });
 }
 
-/** Everybody scrapes at once; what is published meanwhile is delivered. */
+/** Many clients scrape at once; events published meanwhile must be delivered. */
 export async function scrapeStorm(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'a storm of scrapes', changes }, async (node) => {
     await using serving = await node.start();
@@ -164,8 +164,8 @@ const hourMs = 3_600_000;
 const steps = [hourMs, -hourMs, 24 * hourMs, -24 * hourMs, 0];
 
 /**
- * The machine's clock is set while it runs. What is published is delivered, once, whatever it says; what waits
- * for a retry is tried early when it is set forward. A clock that is set back is tried by `clockSetBack`.
+ * Steps the clock while the service runs. Events must be delivered exactly once whatever the clock says, and
+ * stepping it past a retry must make that retry due. See `clockSetBack` for a clock that is set back.
  */
 export async function clockSteps(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'the clock is set while it runs', changes }, async (node) => {
@@ -186,16 +186,16 @@ export async function clockSteps(changes: Changes = []): Promise<Finding> {
       const ready = await patiently(async () => fetch(`${serving.url}/readyz`), 200);
       await ready.arrayBuffer();
     }
-    // The first wait is longer than anybody's patience: only the clock can end it.
+    // The first retry is 30 minutes away: only the clock step can make it due.
     await subscribe(serving, failing, { retry: ['30m', '200ms', '200ms'] });
     await node.accept(serving);
     await failing.waitFor(1);
     await isPutOff(serving);
     if (failing.requests.length > 1)
-      node.violations.push('void: it was tried before the clock was set');
+      node.violations.push('void: the retry came before the clock was set');
     writeFileSync(clock, String(hourMs));
     if (!(await triedAgain(failing, node))) {
-      node.violations.push('I18: the clock was set past a retry, and it is not tried');
+      node.violations.push('I18: the clock was set past a retry, but the retry does not come');
       return;
     }
     await failing.waitFor(4);
@@ -206,8 +206,8 @@ export async function clockSteps(changes: Changes = []): Promise<Finding> {
 }
 
 /**
- * The clock is a day ahead, is set back while work waits, and again while no service runs. Lanes that are limited,
- * ordered or wait for a retry have stored times of the wrong day: all of them must go on at once.
+ * The clock is a day ahead, and is set back while deliveries are pending, and again while no service runs. Lanes with
+ * a rate limit, an order or a pending retry have stored times of the wrong day: all of them must continue at once.
  */
 export async function clockSetBack(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'the clock is set back a day', changes }, async (node) => {
@@ -224,7 +224,7 @@ export async function clockSetBack(changes: Changes = []): Promise<Finding> {
     await set(24 * hourMs);
     {
       await using serving = await node.start(env);
-      // One attempt of each is made and fails, so that the next one waits for a time of tomorrow.
+      // The first attempt of each fails, so that its retry is scheduled for tomorrow.
       const seen = new Map<string, number>();
       node.receiver.script = (request) => {
         const id = header(request, 'webhook-id');
@@ -252,7 +252,7 @@ export async function clockSetBack(changes: Changes = []): Promise<Finding> {
   });
 }
 
-/** Nothing is pending any more. */
+/** Waits until no delivery is pending. */
 async function drained(node: Node, serving: Serving, when: string): Promise<void> {
   const lastMs = performance.now() + (node.isBroken ? brokenMs + retriedMs : drainMsMax);
   let { pending } = await statsOf(serving);
@@ -263,11 +263,11 @@ async function drained(node: Node, serving: Serving, when: string): Promise<void
   if (pending > 0) node.violations.push(`I18: the clock was ${when}: ${pending} are pending`);
 }
 
-/** What the limited lane and the store's poll take at most. */
+/** The most that the rate-limited lane and the store's poll take. */
 const retriedMs = 20_000;
 const drainMsMax = 120_000;
 
-/** The outcome of the first attempt is written: before that, the next one is not due at any time. */
+/** Waits until the outcome of the first attempt is stored: only then does the retry have a due time. */
 async function isPutOff(serving: Serving): Promise<void> {
   for (let turn = 0; turn < putOffTurns; turn += 1) {
     const response = await fetch(`${serving.url}/deliveries`, { headers: auth });
@@ -276,11 +276,11 @@ async function isPutOff(serving: Serving): Promise<void> {
     if (items.some(({ nextAttemptAt = 0 }) => new Date(nextAttemptAt).getTime() > laterMs)) return;
     await wait(20);
   }
-  throw new Error('void: no delivery waits for its retry');
+  throw new Error('void: no delivery has a retry scheduled');
 }
 
 const putOffTurns = 3_000;
-/** Less than the first wait, and more than any other. */
+/** Less than the first backoff, and more than any other. */
 const putOffMs = 10 * 60_000;
 
 async function triedAgain(failing: Receiver, { isBroken }: Node): Promise<boolean> {
@@ -289,7 +289,7 @@ async function triedAgain(failing: Receiver, { isBroken }: Node): Promise<boolea
   return failing.requests.length > 1;
 }
 
-/** SIGTERM with work in flight repeats nothing; a second one ends it at once, and nothing is lost. */
+/** SIGTERM with work in flight duplicates nothing. A second SIGTERM ends the process at once and loses nothing. */
 export async function stopSignals(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'SIGTERM with work in flight', changes }, async (node) => {
     node.receiver.script = async () => {
@@ -316,7 +316,7 @@ export async function stopSignals(changes: Changes = []): Promise<Finding> {
       await node.accept(serving);
       const patienceMs = node.isBroken ? brokenMs : heldMsMax;
       if (!(await Promise.race([came.promise, wait(patienceMs, false, { ref: false })]))) {
-        node.violations.push('I1: nothing came before two SIGTERM');
+        node.violations.push('I1: no request came before the first SIGTERM');
       }
       serving.signal('SIGTERM');
       await serving.says(/Stopping/);
@@ -331,7 +331,7 @@ export async function stopSignals(changes: Changes = []): Promise<Finding> {
   });
 }
 
-/** No receiver got anything twice: nothing was killed here, and no answer was lost. */
+/** No receiver may get a duplicate: nothing was killed here, and no response was lost. */
 function duplicates({ receiver, violations }: Node, when: string): void {
   const seen = new Set<string>();
   const again = receiver.requests.filter((request) => {

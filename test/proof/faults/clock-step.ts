@@ -1,4 +1,4 @@
-// Loaded before the service (--import): moves the clock of its machine, in every thread, by what a file says.
+// Preloaded (--import) into the service: shifts its clock, in every thread, by the milliseconds that a file holds.
 import { readFileSync } from 'node:fs';
 
 const file = process.env['PROOF_CLOCK'];
@@ -14,7 +14,7 @@ function step(): number {
   try {
     stepMs = Number(readFileSync(file, 'utf8')) || 0;
   } catch {
-    stepMs = 0; // Nobody has moved it yet.
+    stepMs = 0; // The file does not exist until the first step.
   }
   return stepMs;
 }

@@ -1,4 +1,5 @@
-// Negative controls of the faults around a node: the product, broken on purpose, and the fault that shows it.
+// Negative controls of the faults around a node: each breaks the product on purpose and names the fault that must
+// detect it.
 import type { LookControl } from '../controls/run-controls.ts';
 import { clockSetBack, clockSteps, liveBackup, secondService, stopSignals } from './around.ts';
 import { poisonFanOut, poisonRows } from './poison.ts';
@@ -102,7 +103,7 @@ export const faultsControls: readonly LookControl[] = [
         find: "    db.prepare('vacuum into ?').run(part);",
         replace: "    process.getBuiltinModule('node:fs').copyFileSync(path, part);",
       },
-      // Where the log happens to be folded in at that moment, the file alone is enough.
+      // Prevents a checkpoint at that moment: right after one, a copy of the file alone would be complete.
       {
         file: 'src/core/limits/store-limits.ts',
         find: 'LogPages: 4_000,',

@@ -1,5 +1,5 @@
-// One node on a folder of its own, with a receiver, for faults of the world around it: what it accepts is
-// written down, and must come to the receiver in the end.
+// One node on its own folder, with a receiver, for faults around it. Every event that the node accepts is recorded,
+// and must reach the receiver in the end.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -18,7 +18,7 @@ import { compileShim } from '../power/shim.ts';
 
 export type Changes = readonly SourceChange[];
 
-/** How the shim makes the disk fail, while a file of that name is there. */
+/** How the shim makes the disk fail, as long as a file with that name exists. */
 export type DiskFault = 'full' | 'eio' | 'rofs';
 
 export interface Node {
@@ -26,21 +26,21 @@ export interface Node {
   scratch: string;
   acked: string[];
   violations: string[];
-  /** The product is broken on purpose: whoever waits for what never comes, waits for less long. */
+  /** The product is broken by a control: use shorter timeouts, because some events never come. */
   isBroken: boolean;
-  /** What a machine that has more to do than it can adds to what is measured by the clock. */
+  /** How much longer than its limit an action may take on an overloaded machine. */
   busyMs: number;
   figures: Record<string, number | string>;
   receiver: Receiver;
   start: (env?: Env) => Promise<Serving>;
-  /** Where it may be refused. */
+  /** Starts a service that may refuse to start. */
   tryStart: () => Child;
   fault: (kind: DiskFault, body: () => Promise<void>) => Promise<void>;
-  /** Publishes until it is accepted. */
+  /** Publishes, and repeats it until it is accepted. */
   accept: (serving: Serving, event?: string) => Promise<string>;
-  /** Notes what was accepted and is not in the list. What was refused need not be gone. */
+  /** Records accepted events that are not listed. Refused events may be listed or not. */
   missing: (serving: Serving, when: string) => Promise<void>;
-  /** Notes what was accepted and never came. */
+  /** Records accepted events that never came. */
   undelivered: (when: string, mostMs?: number) => Promise<void>;
 }
 
@@ -56,9 +56,9 @@ export const patientBusyMs = 120_000;
 interface NodeOptions {
   part: string;
   changes: Changes;
-  /** It needs a disk that can be made to fail. */
+  /** Needs the shim that makes the disk fail. */
   disk?: boolean;
-  /** Tests that run beside many others give it so much that none ever fails for it. */
+  /** Tests that run beside many others set it so high that a slow machine cannot fail them. */
   busyMs?: number;
 }
 
@@ -165,7 +165,7 @@ export async function publish({ url }: Serving, event = 'some.fault'): Promise<R
   return fetch(`${url}/events`, { method: 'POST', headers: auth, body });
 }
 
-/** A busy machine may be too slow for the store's deadline: then it is asked again. */
+/** Repeats a request while it is answered with 503: on a busy machine the store may miss its deadline. */
 export async function patiently(ask: () => Promise<Response>, status: number): Promise<Response> {
   for (let turn = 1; ; turn += 1) {
     const response = await ask();
@@ -187,7 +187,7 @@ export async function statsOf({ url }: Serving): Promise<Stats> {
   return (await (await patiently(ask, 200)).json()) as Stats;
 }
 
-/** Nothing is under way, and nothing waits: what receivers have answered is written down, too. */
+/** Waits until no delivery is pending or in flight, so that all outcomes are stored. */
 export async function settled(serving: Serving): Promise<void> {
   for (let turn = 0; turn < settledTurns; turn += 1) {
     if ((await statsOf(serving)).pending === 0) return;

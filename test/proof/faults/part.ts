@@ -1,4 +1,4 @@
-// The part of the proof about the world around one node on SQLite.
+// The part of the proof about faults around one node on SQLite.
 import type { Finding, Part } from '../finding.ts';
 import * as around from './around.ts';
 import { patientBusyMs } from './node.ts';
@@ -28,7 +28,7 @@ const all: Readonly<Record<string, Fault>> = {
   signals: async () => around.stopSignals(),
 };
 
-/** The quickest; a full disk and poison rows are tried by other tests as well. */
+/** The quickest fault; other tests cover a full disk and poison rows. */
 const few: Readonly<Record<string, Fault>> = {
   'database moved away': async () => store.movedDatabase([], patientBusyMs),
 };
@@ -49,7 +49,7 @@ export const faults: Part = {
   },
 };
 
-/** What throws is a violation of that fault; the others are tried all the same. */
+/** An error becomes a violation of that fault, and the other faults still run. */
 async function failing(name: string, fault: Fault): Promise<Finding> {
   return fault().catch((error: unknown) => ({
     part: name,

@@ -1,5 +1,5 @@
-// Rows that cannot be read (F31): each stands alone, everybody else's deliveries flow, and the process neither
-// ends nor runs in circles, at this start and at the next.
+// Unreadable rows (F31): each affects only its own delivery, all others continue, and the process neither exits nor
+// busy-loops, at this start and at the next.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { receive } from '../../e2e/receiver.ts';
 import type { Finding } from '../finding.ts';
 import { auth, onNode, publish, subscribe, type Changes, type Node } from './node.ts';
 
-/** What is spoilt, in the order of the subscriptions: each row stands for one of them. */
+/** SQL that corrupts a row, in the order of the subscriptions: each entry belongs to one of them. */
 const spoiling = {
   'secrets that no key opens': `update subscription set secrets = x'00112233' where no = 1`,
   'headers that no key opens': `update subscription set headers = x'00112233' where no = 2`,
@@ -27,10 +27,10 @@ const fanOut = `
   insert into fanout (event, app, contract, version, names)
   select id, app, 'Ringback', 1, '{"no":"list"}' from event order by id limit 1`;
 
-/** Whatever waits is tried at once. */
+/** Makes every pending delivery due now. */
 const hurry = 'update lane set ready_ms = 0, gate_ms = 0; update delivery_live set due_ms = 0';
 
-/** All kinds at once, with sound subscriptions and events among them. */
+/** Corrupts rows of all kinds at once, among valid subscriptions and events. */
 export async function poisonRows(changes: Changes = []): Promise<Finding> {
   const kinds = Object.keys(spoiling).length;
   return onNode({ part: 'poison rows', changes }, async (node) => {
@@ -64,7 +64,7 @@ export async function poisonFanOut(changes: Changes = []): Promise<Finding> {
   });
 }
 
-/** What others publish and receive goes on, in the process that meets the row and in the one after it. */
+/** Other events must be accepted and delivered, by the process that meets the row and by the next one. */
 async function flowsTwice(node: Node, what: string): Promise<void> {
   for (const which of ['first', 'second']) {
     await using serving = await node.start({ RINGBACK_RETRY: '1h' });
@@ -88,10 +88,10 @@ async function acceptOnce(node: Node, serving: Serving, what: string): Promise<v
 }
 
 const idleMs = 500;
-/** What a node that has nothing to do may write in that time, generously. */
+/** A generous limit for the batches of an idle node in that time. */
 const idleBatchesMax = 40;
 
-/** It does not ask the store again and again for what nobody can read. */
+/** The node must not retry the unreadable row in a busy loop. */
 async function idles(node: Node, serving: Serving, what: string): Promise<void> {
   const first = await batches(serving);
   await wait(idleMs);
@@ -99,7 +99,7 @@ async function idles(node: Node, serving: Serving, what: string): Promise<void> 
   if (first === undefined || last === undefined) {
     node.violations.push(`I14: ${what}: the process has ended`);
   } else if (last - first > idleBatchesMax) {
-    node.violations.push(`I11: ${what}: ${last - first} batches in ${idleMs} ms of nothing to do`);
+    node.violations.push(`I11: ${what}: ${last - first} batches in ${idleMs} ms while idle`);
   }
 }
 
@@ -117,7 +117,7 @@ async function stop(node: Node, serving: Serving): Promise<void> {
   if (code !== 0) node.violations.push(`I14: a stop ended with ${code}`);
 }
 
-/** A statement that touches no row spoils nothing. */
+/** Runs the statements; each must change a row, or nothing was corrupted. */
 function spoil({ data, violations }: Node, sql: string): void {
   const db = new DatabaseSync(join(data, 'ringback.db'), { enableForeignKeyConstraints: false });
   try {

@@ -1,6 +1,6 @@
-// The store cannot write for a while: the disk is full or read-only, somebody else has the database locked,
-// its file is moved away. Meanwhile nothing is accepted and the node says that it is not ready; afterwards all
-// goes on without a restart (I12).
+// The store cannot write for a while: the disk is full or read-only, another process has locked the database, or
+// its file is moved away. Meanwhile the node must refuse publishes and report that it is not ready; afterwards it
+// must recover without a restart (I12).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { renameSync, rmSync, statSync } from 'node:fs';
@@ -14,7 +14,7 @@ import type { Changes, Node } from './node.ts';
 import { brokenMs, onNode, publish, settled, subscribe } from './node.ts';
 
 const several = 5;
-/** What a publish may take until it is refused, and a delivery after all is well again. */
+/** How long the refusal of a publish may take, and the first delivery after the fault. */
 const answerMs = 5_000;
 const healMs = 5_000;
 const lookMs = 50;
@@ -34,7 +34,7 @@ export async function readOnlyDisk(changes: Changes = []): Promise<Finding> {
   );
 }
 
-/** For longer than a write waits for a lock. */
+/** Holds the lock for longer than a write waits for it. */
 export async function lockedDatabase(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'another process holds the database', changes }, async (node) =>
     failAndHeal(node, 'another process holds a transaction', async (body) => {
@@ -44,20 +44,20 @@ export async function lockedDatabase(changes: Changes = []): Promise<Finding> {
   );
 }
 
-/** Moved away and back: what is written meanwhile stands in a file that the next start would not find. */
+/** Moves the file away and back: the next start would not find what is written in between. */
 export async function movedDatabase(changes: Changes = [], busyMs?: number): Promise<Finding> {
   const options = { part: 'database file moved away', changes };
   return onNode({ ...options, ...patience(busyMs) }, async (node) => {
     const path = join(node.data, 'ringback.db');
     await failAndHeal(node, 'the database is moved away', async (body, serving) => {
-      await settled(serving); // A commit under way would end the process, and rightly so.
+      await settled(serving); // A commit in progress would end the process, as it should.
       renameSync(path, `${path}.away`);
       await body().finally(() => renameSync(`${path}.away`, path));
     });
   });
 }
 
-/** The log of SQLite is deleted: nothing more is accepted, and a stop saves all that was. */
+/** Deletes SQLite's write-ahead log: the node must refuse publishes, and a stop must save all accepted events. */
 export async function deletedLog(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'write-ahead log deleted', changes }, async (node) => {
     {
@@ -78,8 +78,8 @@ export async function deletedLog(changes: Changes = []): Promise<Finding> {
 }
 
 /**
- * The database itself is deleted: nobody can save it, but nothing may be accepted any more, and the next start
- * must not begin with an empty one.
+ * Deletes the database itself. It cannot be saved, but the node must refuse publishes, and the next start must
+ * not create an empty one.
  */
 export async function deletedDatabase(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'database file deleted', changes }, async (node) => {
@@ -93,7 +93,7 @@ export async function deletedDatabase(changes: Changes = []): Promise<Finding> {
   });
 }
 
-/** A migration that was applied is not the one that the program has: its tables may be others. */
+/** An applied migration differs from the one in the program: the start must refuse the database. */
 export async function changedMigration(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'a migration that was changed', changes }, async (node) => {
     {
@@ -132,7 +132,7 @@ async function refusedStart(
   if (!isRefused) node.violations.push(`I12: a start ${what}: ${code} ${child.err()}`);
 }
 
-/** Somebody reads for long: the log cannot be folded in meanwhile. Afterwards it must not grow for ever. */
+/** A long reader prevents checkpoints, so the log grows. After it has ended, the log must stop growing. */
 export async function longReader(changes: Changes = [], events = 1_500): Promise<Finding> {
   return onNode({ part: 'a reader that stays for long', changes }, async (node) => {
     await using serving = await begin(node);
@@ -146,18 +146,18 @@ export async function longReader(changes: Changes = [], events = 1_500): Promise
     {
       await using _holder = await holdDatabase(node, 'begin; select count(*) from event');
       await publishMany(events);
-      await node.undelivered('while somebody reads');
+      await node.undelivered('during a long read');
       grownBytes = statSync(log).size;
     }
     await publishMany(events);
-    await node.undelivered('after somebody has read');
+    await node.undelivered('after a long read');
     const laterBytes = statSync(log).size;
     node.figures['log while it is read (MB)'] = megabytes(grownBytes);
     node.figures['log after as much again (MB)'] = megabytes(laterBytes);
-    // It is folded in and used from its start again, so it does not grow as it did before.
+    // A checkpoint lets SQLite reuse the log from its start, so it must not grow as it did before.
     const folded = limits.storeLogPages * 4096;
     if (laterBytes > grownBytes + 2 * folded) {
-      node.violations.push(`I11: the log grew to ${grownBytes}, and then to ${laterBytes} bytes`);
+      node.violations.push(`I11: the log grew to ${grownBytes} bytes, and then to ${laterBytes}`);
     }
   });
 }
@@ -166,7 +166,7 @@ function patience(busyMs: number | undefined): { busyMs?: number } {
   return busyMs === undefined ? {} : { busyMs };
 }
 
-/** A start, a subscription, and some events that were accepted. */
+/** Starts a node, subscribes, and publishes some events. */
 async function begin(node: Node): Promise<Serving> {
   const serving = await node.start();
   try {
@@ -183,18 +183,18 @@ async function failAndHeal(node: Node, what: string, during: During): Promise<vo
   await using serving = await begin(node);
   await during(async () => refuses(node, serving, what), serving);
   const healedMs = performance.now();
-  // What was accepted before may have been on its way: it goes on, too.
+  // Events accepted before the fault may still be pending; they must be delivered, too.
   const first = await node.accept(serving);
   await node.undelivered(`after ${what}`);
   const tookMs = performance.now() - healedMs;
   node.figures['first delivery after it healed (ms)'] = Math.round(tookMs);
   if (tookMs > healMs + node.busyMs)
-    node.violations.push(`I12: ${first} came ${tookMs} ms after the end`);
+    node.violations.push(`I12: ${first} came ${tookMs} ms after the end of the fault`);
   await becomes(node, serving, { ready: 200, what: `after ${what}` });
   await node.missing(serving, what);
 }
 
-/** Nothing is accepted, everybody is answered in time, and it is not ready. */
+/** Checks that every publish is refused in time, and that the node reports that it is not ready. */
 async function refuses(node: Node, serving: Serving, what: string): Promise<void> {
   let worstMs = 0;
   const tryOnce = async (): Promise<void> => {
@@ -205,18 +205,18 @@ async function refuses(node: Node, serving: Serving, what: string): Promise<void
     worstMs = Math.max(worstMs, tookMs);
     if (response.status !== 503) node.violations.push(`I12: ${what}: answered ${response.status}`);
     if (tookMs > answerMs + node.busyMs)
-      node.violations.push(`I12: ${what}: answered in ${tookMs} ms`);
+      node.violations.push(`I12: ${what}: answered after ${tookMs} ms`);
   };
   await tryOnce();
   await Promise.all(Array.from({ length: several }, tryOnce));
   node.figures['publish refused within, worst (ms)'] = Math.round(worstMs);
   await becomes(node, serving, { ready: 503, what });
   if ((await status(`${serving.url}/healthz`)) !== 200) {
-    node.violations.push(`I12: ${what}: the process says that it is not there`);
+    node.violations.push(`I12: ${what}: /healthz does not say 200`);
   }
 }
 
-/** Within the time in which a publish must be refused. */
+/** Waits for the status of /readyz, for as long as the refusal of a publish may take. */
 async function becomes(
   node: Node,
   { url }: Serving,
@@ -233,7 +233,7 @@ async function becomes(
     node.violations.push(`I12: ${what}: /readyz says ${found}, expected ${ready}`);
 }
 
-/** A process that has the database open, in a transaction, until it is disposed of. */
+/** Starts a process that keeps the database open in a transaction, until it is disposed of. */
 async function holdDatabase(node: Node, sql: string): Promise<AsyncDisposable> {
   const program =
     `const { DatabaseSync } = require('node:sqlite');` +
@@ -242,7 +242,7 @@ async function holdDatabase(node: Node, sql: string): Promise<AsyncDisposable> {
     `process.stdin.on('end', () => { db.exec('rollback'); db.close(); });`;
   const args = ['-e', program, join(node.data, 'ringback.db'), sql];
   const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.on('error', () => undefined); // It is gone already.
+  child.stdin.on('error', () => undefined); // The process has exited already.
   const ended = once(child, 'close');
   const held = once(child.stdout, 'data').then(() => true);
   const holds = await Promise.race([held, ended.then(() => false)]);

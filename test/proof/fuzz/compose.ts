@@ -1,4 +1,4 @@
-// Makes one request for an operation out of the document, the pool and chance.
+// Composes one random request for an operation from the document and the pool of known ids.
 import type { Operation, Parameter } from './document.ts';
 import { drawId, drawValue, type DrawDeps } from './draw.ts';
 import { isObject } from './schema-errors.ts';
@@ -11,7 +11,7 @@ export interface ComposeDeps extends Omit<DrawDeps, 'rules' | 'drewForeign'> {
   carrier: FuzzRequest['carrier'];
 }
 
-/** Undefined where the operation has no rule that could be broken. */
+/** Undefined if the operation has no rule to break. */
 export function compose(
   operation: Operation,
   intent: Exclude<Intent, 'wild'>,
@@ -161,7 +161,7 @@ function drawBody({ body, operationId }: Operation, deps: DrawDeps): unknown {
   return drawValue(deps, body.schema);
 }
 
-/** What only descriptions tell of an operation as a whole. */
+/** Applies rules across fields that only the descriptions state. */
 function settle({ operationId }: Operation, draft: Draft, deps: DrawDeps): Draft {
   const { chance } = deps;
   switch (operationId) {
@@ -223,7 +223,7 @@ function without(pairs: readonly Pair[], names: readonly string[]): Pair[] {
   return pairs.filter(([name]) => !names.includes(name));
 }
 
-/** One variant, and no other one. */
+/** Keeps exactly one variant of subscribe. */
 function settleSubscribe(draft: Draft, deps: DrawDeps): Draft {
   const { chance, urls } = deps;
   const query = without(draft.query, ['callbackUrl', 'event']);
@@ -237,7 +237,7 @@ function settleSubscribe(draft: Draft, deps: DrawDeps): Draft {
   const value = isObject(draft.value) ? draft.value : { callbackUrl: chance.pick(urls) };
   const controls = value['x-ringback'];
   if (value['callbackUrl'] !== undefined || !isObject(controls)) return { ...draft, query, value };
-  // Events are chosen where a callback would hear all.
+  // Event patterns are only allowed for a callback that matches every event.
   const { events: _events, ...rest } = controls;
   return { ...draft, query, value: { ...value, 'x-ringback': rest } };
 }

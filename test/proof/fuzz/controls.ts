@@ -1,10 +1,10 @@
-// Ways to break the product that the fuzzer has to notice.
+// Negative controls: ways to break the product that the fuzzer must detect.
 import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 
 const file = new URL('./look-fuzz.ts', import.meta.url);
 
-/** Only these operations, so that few requests are enough. */
+/** Fuzzes only these operations, so that few requests are enough. */
 function look(only: readonly string[], requests = 250): LookControl['look'] {
   return lookInProcess(file, [JSON.stringify({ seed: 7, requests, only })]);
 }
@@ -101,7 +101,7 @@ const broken: readonly Broken[] = [
   },
 ];
 
-/** Mistakes in our parsers of HTTP, each of which Node's parser has to bring to light. */
+/** Mistakes in Ringback's HTTP parsers, each of which the comparison with Node's parser must detect. */
 const misread: readonly Omit<Broken, 'only'>[] = [
   {
     name: 'http-request-in-chunks-taken-directly',

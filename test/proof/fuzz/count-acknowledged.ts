@@ -1,5 +1,5 @@
-// After all requests: what was acknowledged is there; and what is there adds up, where the service that is
-// asked delivers nothing, so that nothing moves while it is counted.
+// Runs after all requests: every acknowledged event must be listed. If the service delivers nothing while it is
+// counted, all counts must agree as well.
 import type { Answer, Running } from '../../api/harness.ts';
 import type { Promised } from './learn.ts';
 import type { Caller } from './request.ts';
@@ -46,7 +46,7 @@ export async function reckon(
   for (const [id, count] of events) {
     const found = perEvent.get(id)?.length ?? 0;
     if (count !== null && found < count) {
-      violations.push(`I14: ${id} was said to have ${count} deliveries and has ${found}`);
+      violations.push(`I14: ${id} was acknowledged with ${count} deliveries, but has ${found}`);
     }
   }
   const stats = (await ask(service, key, '/stats')).json;
@@ -70,16 +70,17 @@ async function readAll(service: Running, key: string, path: string): Promise<Ite
     if (typeof next !== 'string') return items;
     cursor = `&cursor=${encodeURIComponent(next)}`;
   }
-  throw new Error(`${path} has no end`);
+  throw new Error(`Cannot read all of ${path}: more than ${pagesMax} pages`);
 }
 
 const turnsMax = 20;
 
-/** A busy machine may be too slow for the store's deadline: then it is asked again. */
+/** Repeats a request that got 503: on a busy machine the store may miss its deadline. */
 async function ask(service: Running, key: string, path: string): Promise<Answer> {
   for (let turn = 1; ; turn += 1) {
     const answer = await service.call({ path, key });
     if (answer.status === 200) return answer;
-    if (answer.status !== 503 || turn === turnsMax) throw new Error(`${path} said ${answer.text}`);
+    if (answer.status !== 503 || turn === turnsMax)
+      throw new Error(`Cannot read ${path}: ${answer.text}`);
   }
 }

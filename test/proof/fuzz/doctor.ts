@@ -1,9 +1,9 @@
-// What `ringback doctor` finds in a store that has been fuzzed. It looks nothing up but this machine.
+// Runs `ringback doctor` on a store that has been fuzzed. The only name it looks up is localhost.
 import { patienceMs, startChild } from '../../cli/ringback-process.ts';
 import { isObject } from './schema-errors.ts';
 import { asJson } from './request.ts';
 
-/** Every check that failed. */
+/** Returns the failed checks. */
 export async function askDoctor(env: Readonly<Record<string, string>>): Promise<string[]> {
   await using child = startChild(['doctor', '--json', '--lookup', 'localhost'], {
     RINGBACK_PORT: '0',

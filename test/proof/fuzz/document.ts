@@ -1,5 +1,5 @@
-// Reads openapi.yaml for the fuzzer, by nothing but its text: what the product makes of the document must
-// not decide what the product is asked.
+// Reads openapi.yaml for the fuzzer without the product's own parser, so that an error in that parser cannot hide
+// itself from the fuzzer.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -48,9 +48,9 @@ export interface Operation {
   method: string;
   path: string;
   scope: string | undefined;
-  /** No key is needed. */
+  /** Needs no key. */
   isOpen: boolean;
-  /** Only a session of the console opens it. */
+  /** Accepts only a session of the console. */
   isForSessions: boolean;
   parameters: readonly Parameter[];
   body: { required: boolean; schema: Schema } | undefined;
@@ -60,7 +60,7 @@ export interface Operation {
 
 export interface Document {
   operations: readonly Operation[];
-  /** What a reference stands for, and the name at its end. */
+  /** Follows references. */
   resolve: <T extends object>(part: T | { $ref: string }) => T;
 }
 

@@ -1,5 +1,5 @@
-// Values that fit a schema, drawn by seed. Some fields have rules that only their description tells: for
-// these there is a drawer by the name of the schema, unless what is wanted is what the schema alone allows.
+// Draws values that match a schema, by seed. For fields with rules that only their description states, there is
+// a drawer by the name of the schema; it is skipped when values should only obey the schema.
 import type { Chance } from '../sim/chance.ts';
 import { nameOf, type Document, type Schema } from './document.ts';
 import { flatten } from './schema-errors.ts';
@@ -11,14 +11,14 @@ export interface DrawDeps {
   chance: Chance;
   document: Document;
   pool: Pool;
-  /** Whose ids are drawn, mostly. */
+  /** The app that most ids are drawn from. */
   app: string;
   nowMs: number;
   /** Callback URLs on this machine. */
   urls: readonly string[];
-  /** `told`: what descriptions say holds too. */
+  /** `written`: values obey the schemas. `told`: they also obey the descriptions. */
   rules: 'told' | 'written';
-  /** Set where somebody else's id was drawn. */
+  /** Set when an id of another app was drawn. */
   drewForeign: boolean;
 }
 
@@ -74,7 +74,7 @@ function drawString(deps: DrawDeps, schema: Schema): string {
     : drawWildText(chance, minLength, maxLength);
 }
 
-/** A pattern that nobody can draw for is a gap of the fuzzer, and says so. */
+/** Throws for a pattern that no drawer matches: that is a gap in the fuzzer. */
 function drawByPattern(
   deps: DrawDeps,
   { pattern = '', minLength = 0, maxLength = 200 }: Schema,
@@ -132,7 +132,7 @@ function drawObject(deps: DrawDeps, parts: readonly Schema[]): Record<string, un
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
-/** Around now, and far from it; in all ways to write it. */
+/** A time near now or at the edges of the range, in any notation. */
 function drawTime({ chance, nowMs, rules }: DrawDeps): string {
   const far = [
     '0000-01-01T00:00:00Z',
@@ -207,13 +207,13 @@ function drawEventPattern({ chance }: Pick<DrawDeps, 'chance'>): string {
   return drawEventName(chance);
 }
 
-/** Fits its own pattern: some character that is no space, and none that is a control. */
+/** A name that matches its pattern: no control characters, and not only spaces. */
 function drawName(chance: Chance): string {
   const text = drawText(chance, 1, 110).replaceAll(/[\u0085\u200b\ufeff]/gu, '');
   return `${text}${chance.whole(0, 1e9)}`.slice(-128).toWellFormed();
 }
 
-/** An id of a kind: the app's own, mostly; else somebody else's, nobody's, or what is no id. */
+/** An id of a kind: mostly of the app itself, else of another app, unknown, or malformed. */
 export function drawId(deps: DrawDeps, kind: Kind): string {
   const { chance, pool, app } = deps;
   const luck = chance.next();
@@ -250,10 +250,10 @@ function drawOddId(chance: Chance, id: string): string {
 
 type Drawer = (deps: DrawDeps) => unknown;
 
-/** Canaries: they may stand in no answer, log or error. */
+/** A canary: it must never appear in a response, a log line or an error. */
 export const canary = 'canary-3f9c1e7a5b2d8046';
 
-/** What only descriptions tell. */
+/** Drawers for rules that only descriptions state. */
 const drawers: Readonly<Record<string, Drawer>> = {
   EventName: ({ chance }) => drawEventName(chance),
   EventPattern: drawEventPattern,

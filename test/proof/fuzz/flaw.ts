@@ -1,6 +1,6 @@
-// Which flaws are the same flaw.
+// Decides which flaws count as the same.
 
-/** What is the same whatever ids, places in lists and texts it has; a status is no such number. */
+/** The flaw without ids, list indexes and quoted texts; statuses are kept. */
 export function kindOfFlaw(flaw: string): string {
   return flaw.replaceAll(/\d{4,}|\/\d+|"[^"]*"|_\w{8,}/g, '#').slice(0, 70);
 }

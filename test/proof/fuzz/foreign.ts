@@ -1,5 +1,5 @@
-// Documents of other people, as contracts of the service: their operations are asked in good ways and in bad
-// ones, their events are published. Whatever a document says, none of it may be answered with a 5xx.
+// Serves other projects' OpenAPI documents as contracts: sends good and bad requests to their operations and
+// publishes their events. Whatever a document says, no response may be a 5xx.
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -30,12 +30,12 @@ export interface ForeignResult {
 
 export interface ForeignOptions {
   seed: number;
-  /** Of each operation. */
+  /** Requests per operation. */
   requests: number;
   documentsMax: number;
 }
 
-/** Undefined where there is no corpus. */
+/** Undefined if the corpus is not installed. */
 export async function fuzzForeign(options: ForeignOptions): Promise<ForeignResult | undefined> {
   if (!existsSync(corpus)) return undefined;
   const result: ForeignResult = {
@@ -110,7 +110,7 @@ interface Using {
   result: ForeignResult;
 }
 
-/** What it says of the contract, and its events, each published as its example has it. */
+/** Reads the pages of the contract, and publishes the example of each of its events. */
 async function useService({ stage, contract, say, result }: Using): Promise<void> {
   const { service } = stage;
   const title = encode(contract.title);
@@ -137,14 +137,14 @@ async function useService({ stage, contract, say, result }: Using): Promise<void
 interface GoodDeps {
   stage: Stage;
   chance: Chance;
-  /** Of subscriptions. */
+  /** Ids of subscriptions. */
   ids: readonly string[];
   sampleOf: Sample;
 }
 
 type Sample = (operation: Served, variant: string) => RequestSample;
 
-/** Each is made once: of a schema of 100 KB that takes half a second. */
+/** Caches samples: for a schema of 100 KB, creating one takes half a second. */
 function sampling(callbackUrl: string): Sample {
   const known = new Map<string, RequestSample>();
   return (operation, variant) => {
@@ -156,7 +156,7 @@ function sampling(callbackUrl: string): Sample {
   };
 }
 
-/** Undefined where the product itself can make none. */
+/** Undefined if the product cannot create a sample request. */
 function goodRequest(
   operation: Served,
   { stage, chance, ids, sampleOf }: GoodDeps,
@@ -174,7 +174,7 @@ function goodRequest(
   const query = [rawQuery, ...credentials.query.map((pair) => pair.join('='))];
   return {
     operation: stub(operation),
-    // Whether an id is there, and whether a document has a callback that can run, is not up to the request.
+    // Without a callback that can run, even a correct request may be refused.
     intent: sample.callbacks.some(({ inactive }) => inactive === undefined) ? 'valid' : 'written',
     rule: 'sample',
     caller: stage.callers[0],
@@ -198,7 +198,7 @@ function withId(target: string, { path, role }: Served, id: string): string {
   return place === 'query' ? `${target.split('?', 1)[0]}?${encode(name)}=${id}` : target;
 }
 
-/** Undefined where no request can carry what is asked for. */
+/** Undefined if no request can carry the credentials that the operation requires. */
 function credentialsOf(
   { security }: Served,
   { service }: Stage,
@@ -218,7 +218,7 @@ function credentialsOf(
   return { query, headers };
 }
 
-/** As much of it as a request needs to be changed. */
+/** As much of the operation as `makeWild` needs. */
 function stub({ operationId, method, path }: Served): Operation {
   const nothing = { parameters: [], body: undefined, responses: {} };
   return {

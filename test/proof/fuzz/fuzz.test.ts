@@ -29,11 +29,11 @@ describe('misfits', () => {
     errors: [{ field: 'a', message: 'b' }],
   };
 
-  it('is content with what fits', () => {
+  it('returns nothing for a value that matches its schema', () => {
     assert.deepEqual(misfits(document, problem, good, 'nothing undeclared'), []);
   });
 
-  it('finds what is missing, of another type, or not declared, wherever it stands', () => {
+  it('finds missing, mistyped and undeclared members at any depth', () => {
     const { title: _title, ...rest } = good;
     const odd = { ...rest, status: '400', errors: [{ field: 'a', message: 'b', more: 1 }] };
     assert.deepEqual(misfits(document, problem, odd, 'nothing undeclared'), [
@@ -43,7 +43,7 @@ describe('misfits', () => {
     ]);
   });
 
-  it('knows formats, enums, patterns and null', () => {
+  it('checks formats, enums, patterns and null', () => {
     const flaws = (name: string, value: unknown): number =>
       misfits(document, { $ref: `#/components/schemas/${name}` }, value).length;
     assert.equal(flaws('ExpiresAt', '2030-01-31T12:00:00Z') + flaws('ExpiresAt', null), 0);
@@ -56,7 +56,7 @@ describe('misfits', () => {
 });
 
 describe('spoilBody', () => {
-  it('breaks a rule, or gives nothing', () => {
+  it('breaks a rule, or returns undefined', () => {
     const operation = document.operations.find(({ operationId }) => operationId === 'createKey');
     const schema = operation?.body?.schema ?? {};
     const value = { name: 'one', scopes: ['read'] };

@@ -1,4 +1,4 @@
-// How much memory is really held: what a collection would take is no growth.
+// Measures the memory that is really held: garbage that has not been collected yet is not growth.
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -6,9 +6,9 @@ import { runInNewContext } from 'node:vm';
 const triesMax = 20;
 
 /**
- * What a service has let go of is not all taken by one collection: sockets and threads end a turn later. After
- * ten lives of 70,000 requests one collection found 73 MiB where the next ones found 54 and 53, as after the
- * first life. So it is collected until nothing more goes.
+ * One collection is not enough, because sockets and threads end a turn later: after ten services with 70,000 requests,
+ * one collection left 73 MiB and the next ones 54 and 53, as after the first service. So this collects until the heap
+ * no longer shrinks.
  */
 export async function heapMiB(): Promise<number> {
   setFlagsFromString('--expose-gc');

@@ -1,6 +1,6 @@
-// Documents whose examples would take hours to search, because each schema shares the next one: asked about without a
-// key, while the service is asked whether it is there. The pages come, they say what was not found, and the event loop
-// goes on meanwhile. What is asserted is counted; what the loop took is told as a figure.
+// Documents whose examples would take hours to find, because each schema uses the next one several times. Their reports
+// are requested without a key while /healthz is polled. Each report must arrive and name what was not found within the
+// work limit, and the event loop must stay responsive. Assertions use counts; times are only printed.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { outOfWork } from '../../../src/contract/sample/sample.ts';
 import { start } from '../../api/harness.ts';
 import type { Finding } from '../finding.ts';
 
-/** Ways to share, and how many callbacks begin at different ends of the chain. */
+/** Kinds of schema chains, and how many callbacks enter the chain at different positions. */
 export interface HugeSizes {
   kinds: readonly (keyof typeof kinds)[];
   callbacks: number;
@@ -21,7 +21,7 @@ export const fullHuge: HugeSizes = {
   callbacks: 500,
 };
 
-/** Answers of `/healthz` that must come before the report: when it was made on the loop none did. */
+/** Responses of `/healthz` that must come before the report. If the report blocked the event loop, none would. */
 const answersLeast = 3;
 const chainLength = 40;
 
@@ -55,9 +55,9 @@ interface Seen {
   notFound: number;
 }
 
-/** Two ask for the same report at once, as nobody's key allows. */
+/** Two clients request the same report at once, without a key. */
 async function askWhilePolling(url: string): Promise<Seen> {
-  await (await fetch(`${url}/healthz`)).text(); // Loads what the first request loads.
+  await (await fetch(`${url}/healthz`)).text(); // Warm-up: the first request loads code.
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   const state = { isOver: false };
@@ -74,7 +74,7 @@ async function askWhilePolling(url: string): Promise<Seen> {
   const notFound = one.text.split(outOfWork).length - 1;
   const flaws = [
     ...(one.status === 200 ? [] : [`the report was answered with ${one.status}`]),
-    ...(one.text === other.text ? [] : ['two who asked got different reports']),
+    ...(one.text === other.text ? [] : ['two clients got different reports']),
     ...(notFound > 0 ? [] : ['the report does not say that the work limit was reached']),
     ...(answers >= answersLeast ? [] : [`${answers} answers while the report was made`]),
   ];

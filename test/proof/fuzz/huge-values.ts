@@ -1,6 +1,5 @@
-// The largest bodies that the service accepts, sent to operations whose schemas are as expensive as a document can make
-// them. Each must be refused for the steps of its check. What is asserted is counted; the CPU of the longest turn
-// is told as a figure.
+// Sends the largest accepted bodies to operations with the most expensive schemas that a document can contain. Each must
+// be refused because its check exceeds the step limit. Assertions use counts; CPU times are only printed.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +9,7 @@ import type { Finding } from '../finding.ts';
 
 type Schema = Record<string, unknown>;
 
-/** As many as a body may have, by its bytes and its values. */
+/** As many items as a body may have, by bytes and by values. */
 function many(one: (at: number) => unknown, { values = 1 } = {}): unknown[] {
   const items: unknown[] = [];
   const most = (0.95 * limits.jsonNodesMax) / values;
@@ -22,7 +21,7 @@ function many(one: (at: number) => unknown, { values = 1 } = {}): unknown[] {
   return items;
 }
 
-/** Each schema with a body that would take long, without a limit. */
+/** Schemas, each with a body that would take long to check without the limit. */
 const kinds: Readonly<Record<string, { schema: Schema; list: () => unknown[] }>> = {
   'unique lists': {
     schema: { uniqueItems: true },
@@ -59,7 +58,7 @@ export async function sendHugeValues(): Promise<Finding> {
     for (const [at, [kind, { list }]] of Object.entries(kinds).entries()) {
       const headers = { 'content-type': 'application/json' };
       const call = { method: 'POST', headers, path: `/hooks${at}?url=http://localhost/` };
-      await service.call({ ...call, body: { list: [] } }); // Loads what the first request loads.
+      await service.call({ ...call, body: { list: [] } }); // Warm-up: the first request loads code.
       const body = JSON.stringify({ list: list() });
       const turns = watchTurns();
       const { status, text } = await service.call({ ...call, body });
@@ -74,7 +73,7 @@ export async function sendHugeValues(): Promise<Finding> {
   return { part: 'huge values', figures, violations };
 }
 
-/** CPU of this thread, because the wall clock of a busy machine says nothing. The client's part is included. */
+/** CPU time of this thread, client included: wall-clock time on a busy machine means nothing. */
 function watchTurns(): { end: () => number } {
   let [longest, isOver] = [0, false];
   let before = process.threadCpuUsage();
@@ -109,7 +108,7 @@ function documentOf(): Schema {
     return [`/hooks${at}`, { post }];
   });
   const info = { title: 'Huge', version: '1' };
-  // Bodies without a key may only be small.
+  // Operations without a key only accept small bodies.
   const components = {
     securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'x-api-key' } },
   };

@@ -1,5 +1,5 @@
-// What must hold for every answer, whatever was asked: it is declared, it fits what is declared, it gives
-// away nothing, and it lets in nobody who may not come in.
+// Rules for every response, whatever the request: it must be declared, match its declaration, leak nothing, and not
+// grant access to a caller without permission.
 import type { Document, Operation, Response } from './document.ts';
 import { cut, ofOwners, ofSecrets } from './leaks.ts';
 import { isObject, misfits } from './schema-errors.ts';
@@ -12,7 +12,7 @@ export interface JudgeDeps {
   pool: Pool;
 }
 
-/** Each violation begins with what it breaks. */
+/** Returns violations, each starting with the rule or invariant that it breaks. */
 export function judge(
   deps: JudgeDeps,
   request: FuzzRequest,
@@ -32,7 +32,7 @@ export function judge(
   ];
 }
 
-/** Of an operation whose document is somebody else's: it is answered, by what fails no less than by us. */
+/** The rules for an operation of another project's document, whose responses openapi.yaml does not declare. */
 export function judgeForeign(
   deps: JudgeDeps,
   request: FuzzRequest,
@@ -52,7 +52,7 @@ export function judgeForeign(
   ];
 }
 
-/** A problem document, or JSON in the shape that the document declares for its errors. */
+/** An error must be a problem document, or JSON in the shape that the contract declares for its errors. */
 function ofForeignError(deps: JudgeDeps, answer: WireAnswer): string[] {
   const type = answer.header('content-type')?.split(';')[0] ?? '';
   const isOwnShape =
@@ -63,7 +63,7 @@ function ofForeignError(deps: JudgeDeps, answer: WireAnswer): string[] {
   return isRead ? [] : [`no JSON: status ${status} ${cut(body.toString())}`];
 }
 
-/** The operation that the request is for; undefined where that is not known. */
+/** The operation that a request addresses; undefined if that is unknown. */
 export function operationFor(document: Document, request: FuzzRequest): Operation | undefined {
   const { intent, operation, method, path, raw } = request;
   if (intent !== 'wild') return operation;
@@ -84,7 +84,7 @@ function ofStatus(operation: Operation | undefined, { status, body }: WireAnswer
   return isDeclared ? [] : [`5xx: answered ${status} ${cut(body.toString())}`];
 }
 
-/** Nothing is there, or nobody can tell what was asked. */
+/** For requests to no known operation. */
 function ofUnrouted(deps: JudgeDeps, answer: WireAnswer): string[] {
   return answer.status >= 400 ? ofProblem(deps, answer) : [];
 }
@@ -111,7 +111,7 @@ function ofDeclared(
     .filter(([name, { required }]) => required === true && header(name.toLowerCase()) === undefined)
     .map(([name]) => `undeclared: status ${status} without the header ${name}`);
   const type = header('content-type')?.split(';')[0];
-  if (body.length === 0) return missing; // Nothing, or the head alone.
+  if (body.length === 0) return missing; // No body, or a response to HEAD.
   const offered = Object.keys(content);
   const isAny = offered.includes('*/*');
   if (type === undefined || !(offered.includes(type) || isAny)) {
@@ -132,7 +132,7 @@ function ofDeclared(
 
 function ofProblem({ document }: JudgeDeps, answer: WireAnswer): string[] {
   const { body, header, status } = answer;
-  if (body.length === 0) return []; // To HEAD, there is none.
+  if (body.length === 0) return []; // A response to HEAD.
   if (header('content-type')?.split(';')[0] !== 'application/problem+json') {
     return [`no problem: status ${status} as ${header('content-type')}: ${cut(body.toString())}`];
   }
@@ -142,7 +142,7 @@ function ofProblem({ document }: JudgeDeps, answer: WireAnswer): string[] {
   return [...flaws, ...ofProblemBody(value, status)].map((flaw) => `no problem: ${flaw}`);
 }
 
-/** Says what was wrong and, of a request that does not fit, where. */
+/** An error must say what was wrong and, for an invalid request, where. */
 function ofProblemBody(value: unknown, status: number): string[] {
   if (!isObject(value)) return [];
   const { code, detail, errors } = value;
@@ -192,7 +192,7 @@ function ofHeaders({ headers, header }: WireAnswer): string[] {
   ];
 }
 
-/** What chance knows about the request, the answer must know too. */
+/** The status must agree with the intent of the request. */
 function ofIntent(
   request: FuzzRequest,
   operation: Operation | undefined,
@@ -223,17 +223,17 @@ function ofIntent(
     : [];
 }
 
-/** Only operators hand out what operators may do, and rotate such a key. */
+/** Only operators may create or rotate keys with the operator scope, so these may get 403. */
 function mayForbid({ operationId }: Operation): boolean {
   return ['createKey', 'rotateKey', 'signIn'].includes(operationId);
 }
 
-/** 401 or 403 where the caller may not ask for this at all. */
+/** The expected status, 401 or 403, if the caller has no permission for the operation. */
 export function refusalFor(
   { caller, carrier }: FuzzRequest,
   operation: Operation,
 ): number | undefined {
-  // A session may have ended, and with whose key it began only the service knows.
+  // A session may have ended, and the fuzzer does not know whose key it belongs to.
   if (operation.isOpen || carrier === 'session') return undefined;
   if (
     caller === undefined ||

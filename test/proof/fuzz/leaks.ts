@@ -1,4 +1,4 @@
-// What no answer may give away: a secret, or anything of another app.
+// Leaks: no response may contain a secret, or data of another app.
 import type { Operation } from './document.ts';
 import { canary } from './draw.ts';
 import { idsIn, type Pool } from './pool.ts';
@@ -6,7 +6,7 @@ import { bytesOf, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
 const secretShapes = /rbk_[0-9A-Za-z]{57}|whsec_[\w+/=]{24,}|whsk_[\w+/=]{24,}/;
-/** Their examples have the shape of secrets. */
+/** Operations whose examples look like secrets. */
 const documents = [
   'getOpenapiJson',
   'getOpenapiYaml',
@@ -15,7 +15,7 @@ const documents = [
   'getDocs',
   'listEventTypes',
 ];
-/** Where a secret is shown to whom it belongs. */
+/** Operations that show a secret to its owner. */
 const showing = [
   'createKey',
   'rotateKey',
@@ -32,7 +32,7 @@ export function ofSecrets(
 ): string[] {
   const text = body.toString();
   if (documents.includes(request.operation.operationId) && !text.includes(canary)) return [];
-  // Where nobody can tell what was asked, it was asked for in an odd way.
+  // If the addressed operation is unknown, the request is a wild variant of this one.
   const { operationId } = operation ?? request.operation;
   const isShowing = status < 300 && showing.includes(operationId);
   const found = secretIn(isShowing ? text.replaceAll(new RegExp(secretShapes, 'g'), '') : text);
@@ -45,12 +45,12 @@ export function ofSecrets(
     : [`I16: the answer holds ${found.slice(0, 9)}…: ${cut(text)}`];
 }
 
-/** A secret, or a canary that stands for one. */
+/** Finds the canary or anything that looks like a secret. */
 export function secretIn(text: string): string | undefined {
   return text.includes(canary) ? canary : secretShapes.exec(text)?.[0];
 }
 
-/** For operators; for whoever signs in with another key; and documents, whose examples are nobody's. */
+/** Operations that may name several apps: those for operators, signing in with any key, and documents. */
 export const ofNobody = new Set([
   'listApps',
   'getApp',
@@ -60,7 +60,7 @@ export const ofNobody = new Set([
   ...documents,
 ]);
 
-/** Nothing of another app, unless the caller has said it first. */
+/** No id of another app may appear, unless the request contained it. */
 export function ofOwners(
   { pool }: { pool: Pool },
   request: FuzzRequest,

@@ -1,20 +1,20 @@
-// Takes out of an answer what later requests can be made of, and what was promised.
+// Collects ids, cursors and keys from a response for later requests, and records acknowledged events.
 import { isObject } from './schema-errors.ts';
 import { idsIn, kindOf, type Pool } from './pool.ts';
 import { ofNobody } from './leaks.ts';
 import { asJson, type FuzzRequest } from './request.ts';
 import type { WireAnswer } from './wire.ts';
 
-/** What was acknowledged, by app. */
+/** What one app's requests have been acknowledged. */
 export interface Promised {
-  /** Events, and how many deliveries each was said to have. */
+  /** Events by id, with the number of deliveries in the acknowledgement. */
   events: Map<string, number | null>;
 }
 
 export interface LearnDeps {
   pool: Pool;
   promised: Map<string, Promised>;
-  /** Keys that the fuzzer needs for itself. */
+  /** Keys that the fuzzer itself needs and must not revoke. */
   spared: ReadonlySet<string>;
 }
 

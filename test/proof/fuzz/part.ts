@@ -1,4 +1,4 @@
-// The part of the proof that asks for everything the document offers, in good ways and in bad ones.
+// The part of the proof that fuzzes every operation, with valid and invalid requests.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,13 +39,13 @@ type StoreKind = 'file' | 'memory' | 'postgres';
 
 interface Sizes {
   lives: readonly (readonly [store: StoreKind, requests: number])[];
-  /** Lives at a time: each waits for the disk, and for connections that end. */
+  /** Services to fuzz at a time: each often waits for the disk and for connections to end. */
   atOnce: number;
   foreign: { requests: number; documentsMax: number };
   huge: HugeSizes;
-  /** Requests and answers that our parsers of HTTP read. */
+  /** Messages for Ringback's HTTP parsers. */
   messages: number;
-  /** Every operation must have done what was asked. */
+  /** Requires that every operation has succeeded at least once. */
   isWhole: boolean;
 }
 
@@ -72,7 +72,7 @@ const small: Sizes = {
 
 type Waiting = [index: number, life: Sizes['lives'][number]];
 
-/** A process more is too dear for a small life. */
+/** Runs `ringback doctor`, another process, only after at least this many requests. */
 const examinedMin = 1_000;
 const growthMiBMax = 64;
 const seedStride = 1_000;
@@ -86,13 +86,13 @@ async function fuzzOwn(
   const live = async ([index, [store, requests]]: Waiting, isWeighed = false): Promise<void> => {
     const result = await liveOn(store, { seed: seed * seedStride + index, requests, isWeighed });
     results.push([store, result]);
-    say(`${results.length} of ${lives.length} lives, ${result.violations.length} violations`);
+    say(`${results.length} of ${lives.length} services, ${result.violations.length} violations`);
   };
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await live(next);
   };
-  // Memory belongs to the process: the first life has it for itself, and is weighed while it lasts. Of the
-  // others it is seen whether anything is left of them.
+  // Memory is measured per process, so the first service runs alone to measure its growth. For the others, only what
+  // remains after they have ended is measured.
   const first = waiting.shift();
   if (first !== undefined) await live(first, true);
   const warmMiB = await heapMiB();
@@ -111,9 +111,9 @@ async function fuzzOwn(
     residentMiB: Math.round(process.memoryUsage().rss / 2 ** 20),
   });
   const violations = [
-    ...(isWhole ? never.map((id) => `fuzz: ${id} never did what was asked`) : []),
-    ...(grewMiB > growthMiBMax ? [`I11: memory grew by ${grewMiB} MiB in one life`] : []),
-    ...(leftMiB > growthMiBMax ? [`I11: ${leftMiB} MiB are left of lives that are over`] : []),
+    ...(isWhole ? never.map((id) => `fuzz: ${id} never succeeded`) : []),
+    ...(grewMiB > growthMiBMax ? [`I11: memory grew by ${grewMiB} MiB in one service`] : []),
+    ...(leftMiB > growthMiBMax ? [`I11: ${leftMiB} MiB remain of services that have ended`] : []),
   ];
   return [
     { ...whole, violations },
@@ -202,6 +202,6 @@ async function fuzzOthers(
     return { part, figures: {}, violations: [], skipped: 'the corpus of documents is absent' };
   }
   const { violations, ...figures } = result;
-  say(`${figures.documents} documents of others, ${violations.length} violations`);
+  say(`${figures.documents} documents of other projects, ${violations.length} violations`);
   return { part, figures: { ...figures }, violations };
 }

@@ -1,10 +1,10 @@
-// What answers have given so far: ids, cursors, keys. Later requests are made of these, so that they reach
-// what is ended, paused or revoked; and what belongs to whom is known, so that no answer may mix it up.
+// Ids, cursors and keys from earlier responses. Later requests use them, so that they reach resources that are
+// ended, paused or revoked. The pool also knows the owner of each id, to detect leaks between apps.
 import type { Chance } from '../sim/chance.ts';
 
 export type Kind = 'sub' | 'evt' | 'dlv' | 'rpl' | 'key' | 'app';
 
-/** The newest are kept: most of what was is ended by now, and a few ended ones are enough. */
+/** Keeps the newest ids: most older resources have ended, and a few of those are enough. */
 const keptMax = 120;
 
 export class Pool {
@@ -12,12 +12,12 @@ export class Pool {
   #owners = new Map<string, string>();
   #texts = new Map<string, string[]>();
 
-  /** `app` owns what its answers name first. */
+  /** An id belongs to the app whose response contained it first. */
   learn(kind: Kind, app: string, id: string): void {
     keep(this.#ids, `${kind} ${app}`, id);
   }
 
-  /** Cursors of an operation, secrets of keys, tickets, tags: whatever has no owner to be asked for. */
+  /** Values without an owner: cursors of an operation, secrets of keys, tickets, ETags. */
   learnText(kind: string, text: string): void {
     keep(this.#texts, kind, text);
   }
@@ -30,11 +30,11 @@ export class Pool {
   id(kind: Kind, app: string, chance: Chance): string | undefined {
     const known = this.#ids.get(`${kind} ${app}`) ?? [];
     if (known.length === 0) return undefined;
-    // The newest more often: the others have ended.
+    // Prefer the newest: many others have ended.
     return chance.isLucky(0.5) ? known.at(-1) : chance.pick(known);
   }
 
-  /** One that belongs to somebody else. */
+  /** An id of another app. */
   foreign(kind: Kind, app: string, chance: Chance): string | undefined {
     const others = [...this.#ids].filter(
       ([name]) => name.startsWith(`${kind} `) && name !== `${kind} ${app}`,
@@ -51,7 +51,7 @@ export class Pool {
   }
 }
 
-/** A delivery belongs to whom its event belongs. */
+/** A delivery has the same owner as its event. */
 function bare(id: string): string {
   return id.replace(/^dlv_(\w{26})_.*$/, 'evt_$1');
 }
@@ -64,7 +64,7 @@ function keep(all: Map<string, string[]>, name: string, value: string): void {
   all.set(name, known);
 }
 
-/** Ids of all kinds, wherever they stand. Of keys only the part that is shown. */
+/** All ids in a text; of keys, only the public part. */
 export function idsIn(text: string): string[] {
   return (
     text.match(
@@ -81,7 +81,7 @@ export function kindOf(id: string): Kind {
 
 const crockford = '0123456789abcdefghjkmnpqrstvwxyz';
 
-/** Of the right shape, and nobody's. */
+/** A well-formed id that does not exist. */
 export function strangeId(kind: Kind, chance: Chance): string {
   const chars = (count: number): string =>
     Array.from({ length: count }, () => chance.pick(Array.from(crockford))).join('');

@@ -1,9 +1,9 @@
-// One request of the fuzzer: how it is written on the wire, and what has to come of it.
+// One request of the fuzzer, its bytes on the wire, and the expected kind of response.
 import type { Operation } from './document.ts';
 
 /**
- * `valid`: all rules hold, those of descriptions too. `written`: those of the schemas hold. `broken`: exactly
- * one does not. `wild`: nobody knows.
+ * `valid`: obeys the schemas and the descriptions. `written`: obeys the schemas. `broken`: breaks exactly one
+ * rule. `wild`: anything, so no status is expected.
  */
 export type Intent = 'valid' | 'written' | 'broken' | 'wild';
 
@@ -21,23 +21,23 @@ export type Pair = readonly [name: string, value: string];
 export interface FuzzRequest {
   operation: Operation;
   intent: Intent;
-  /** Which rule was broken, or in which way it is wild. */
+  /** The broken rule, or the changes that made the request wild. */
   rule: string;
-  /** Undefined: nobody. */
+  /** Undefined for a request without a key. */
   caller: Caller | undefined;
-  /** Where the key stands. */
+  /** Where the request carries its key. */
   carrier: 'header' | 'query' | 'cookie' | 'session' | 'none';
-  /** Holds an id of another app. */
+  /** Contains an id of another app. */
   isForeign: boolean;
   method: string;
-  /** As it goes over the wire. */
+  /** Encoded, as sent. */
   path: string;
-  /** Not yet encoded, unless `rawQuery` stands in its place. */
+  /** Not yet encoded; `rawQuery` replaces it. */
   query: readonly Pair[];
   rawQuery?: string;
   headers: readonly Pair[];
   body: Uint8Array | undefined;
-  /** Instead of everything: bytes on a connection of their own. */
+  /** Raw bytes to send instead, on a new connection. */
   raw?: Uint8Array;
 }
 
@@ -46,7 +46,7 @@ export function targetOf({ path, query, rawQuery }: FuzzRequest): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Half characters have no UTF-8. */
+/** Replaces lone surrogates, which UTF-8 cannot encode. */
 export function encode(text: string): string {
   return encodeURIComponent(text.toWellFormed());
 }
@@ -69,7 +69,7 @@ export function bytesOf(request: FuzzRequest, host: string): Uint8Array {
 
 const shownMax = 1_500;
 
-/** In full, for whoever wants to send it again; keys are named, not shown. */
+/** The request as text, so that it can be sent again; the key is replaced by its name. */
 export function show(request: FuzzRequest): string {
   const { caller, intent, rule } = request;
   const text = Buffer.from(bytesOf(request, 'x')).toString('latin1');
@@ -78,7 +78,7 @@ export function show(request: FuzzRequest): string {
   return `${intent} (${rule}) by ${caller?.name ?? 'nobody'}: ${JSON.stringify(shown.slice(0, shownMax))}`;
 }
 
-/** It may be nested deeper than a function can go. */
+/** Large bodies may be nested too deeply for a recursive function. */
 export function isDeep(body: Uint8Array | undefined): boolean {
   return body !== undefined && body.byteLength > deepBytesMin;
 }

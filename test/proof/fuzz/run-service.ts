@@ -1,5 +1,5 @@
-// One service, from its first request to its restart: some thousand requests, each drawn by the seed and its
-// number, each answer judged; then the books, and a new start on what is left.
+// Fuzzes one service: some thousand requests, each drawn from the seed and its number, with every response checked.
+// Then it restarts the service on the same store and compares the counts.
 import { seededChance, type Chance } from '../sim/chance.ts';
 import { askDoctor } from './doctor.ts';
 import { compose, type ComposeDeps } from './compose.ts';
@@ -20,26 +20,26 @@ import { openWire, type WireAnswer } from './wire.ts';
 export interface LifeOptions {
   seed: number;
   requests: number;
-  /** Settings that say where the store is. */
+  /** Settings that select the store. */
   store: Readonly<Record<string, string>>;
-  /** `ringback doctor` looks at what is left. */
+  /** Runs `ringback doctor` on the store afterwards. */
   isExamined?: boolean;
-  /** Of the whole process: only while no other life is in it. */
+  /** Measures the memory of the process; requires that no other service runs in it. */
   isWeighed?: boolean;
-  /** By operationId; by default all. */
+  /** Operations by operationId; all by default. */
   only?: readonly string[];
 }
 
 export interface LifeResult {
   intents: Record<Intent, number>;
   statuses: Map<number, number>;
-  /** Operations that were asked, and those that did what was asked. */
+  /** Operations that got a request, and those that succeeded. */
   asked: Set<string>;
   done: Set<string>;
   accepted: number;
   lost: number;
   deliveries: number;
-  /** Memory that is held, from a quarter of the way to its end, where it is weighed. */
+  /** Growth of memory after the first quarter of the requests, if `isWeighed`. */
   grewMiB: number;
   violations: readonly string[];
 }
@@ -62,7 +62,7 @@ export async function runLife(options: LifeOptions): Promise<LifeResult> {
     found.number = n;
     if (isWeighed && n === Math.ceil(requests / 4)) warmMiB = await heapMiB();
     if (n % tendEvery === 0) await tend(life);
-    // A clock that several nodes share is not ours to move.
+    // Nodes on PostgreSQL use the server's clock, which cannot be moved.
     if (n % moveEvery === 0 && options.store['DATABASE_URL'] === undefined) stage.moveOn(moveMs);
     const request = draw(life, seededChance(seed * 1_000_003 + n));
     const answer = await sendOn(wire, request);
@@ -77,7 +77,7 @@ export async function runLife(options: LifeOptions): Promise<LifeResult> {
     if (answer !== undefined) learn(life, request, answer);
   }
   const grewMiB = isWeighed ? Math.max(0, (await heapMiB()) - warmMiB) : 0;
-  // While the stage stands.
+  // Awaited here, before `stage` is disposed of.
   return { ...(await finish(life, found)), grewMiB };
 }
 
@@ -120,7 +120,7 @@ function newLife(options: LifeOptions, stage: Stage): Life {
   };
 }
 
-/** What makes state is drawn more often than what only looks at it. */
+/** Operations that create state are drawn more often. */
 const weights: Readonly<Record<string, number>> = {
   subscribeOperation: 5,
   publishEvent: 9,
@@ -163,11 +163,11 @@ function draw(life: Life, chance: Chance): FuzzRequest {
 
 function drawValid(made: (intent: 'valid') => FuzzRequest | undefined): FuzzRequest {
   const request = made('valid');
-  if (request === undefined) throw new Error('A valid request can always be made');
+  if (request === undefined) throw new Error('Cannot compose a valid request');
   return request;
 }
 
-/** Mostly somebody who may: whoever may not never gets far. */
+/** Mostly a caller with permission: requests of others are refused early. */
 function drawCaller(
   operation: Operation,
   callers: readonly Caller[],
@@ -196,7 +196,7 @@ function count(
 
 const subscriptionsKept = 12;
 
-/** Keeps the service in a state in which something can happen: quotas off, not too many that listen. */
+/** Keeps the service usable: removes quotas, and ends surplus subscriptions. */
 async function tend({ stage }: Life): Promise<void> {
   const { service, owners } = stage;
   for (const { app, key } of owners) {
@@ -225,14 +225,14 @@ async function finish(life: Life, found: Violations): Promise<Omit<LifeResult, '
     deliveries += books.deliveries;
     for (const violation of books.violations) found.add(violation);
   }
-  // Of a file only: beside a server there is little that a start would need.
+  // Only for SQLite in a file: for PostgreSQL there is little to check.
   if (isKept && options.isExamined === true) {
     for (const flaw of await askDoctor(stage.env)) found.add(flaw);
   }
   return { ...result, accepted, lost, deliveries, violations: found.all };
 }
 
-/** Each kind once, with how often it came. */
+/** Keeps one violation of each kind. */
 class Violations {
   number = 0;
   #seed: number;
@@ -243,7 +243,7 @@ class Violations {
     this.#seed = seed;
   }
 
-  /** Counts it where it is known. */
+  /** Whether this kind of violation is new. */
   isNew(flaws: readonly string[], { operation }: FuzzRequest): boolean {
     return this.#first(`${operation.operationId} ${flaws.map(kindOfFlaw).join()}`);
   }

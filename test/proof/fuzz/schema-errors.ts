@@ -1,10 +1,10 @@
-// A judge of values by their schema that shares nothing with the product's: small, slow and plain. Of answers
-// it asks for more than the schema does: what is not declared may not be there.
+// A schema validator that shares no code with the product's: small, slow and simple. For responses it is stricter
+// than the schema: undeclared members are errors.
 import type { Document, Schema } from './document.ts';
 
 export type Strictness = 'as written' | 'nothing undeclared';
 
-/** What is wrong, each with its place; empty where the value fits. */
+/** The errors with their locations; empty if the value is valid. */
 export function misfits(
   document: Pick<Document, 'resolve'>,
   schema: Schema,
@@ -52,7 +52,7 @@ export function misfits(
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** The schema and all that stand beside it by allOf. */
+/** The schema and all schemas that allOf combines with it. */
 export function flatten(document: Pick<Document, 'resolve'>, schema: Schema): Schema[] {
   const found = document.resolve<Schema>(schema);
   return [found, ...(found.allOf ?? []).flatMap((part) => flatten(document, part))];
@@ -128,7 +128,7 @@ function hasFormat(format: string, text: string): boolean {
   }
 }
 
-/** Date.parse makes the 2nd of March of the 30th of February. */
+/** Date.parse turns 30 February into 2 March. */
 function isOnCalendar(date: string): boolean {
   const ms = Date.parse(`${date}T00:00:00Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);

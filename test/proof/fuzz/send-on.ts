@@ -1,4 +1,4 @@
-// Sends a request of the fuzzer over a wire, on a connection of its own where it could spoil the next ones.
+// Sends a request of the fuzzer, on a new connection if it could break the requests after it.
 import { bytesOf, type FuzzRequest } from './request.ts';
 import type { Wire, WireAnswer } from './wire.ts';
 
@@ -15,7 +15,7 @@ export async function sendOn(wire: Wire, request: FuzzRequest): Promise<WireAnsw
   }
 }
 
-/** A machine that is too busy for the store's deadline is no flaw of the service: it is asked again. */
+/** On a busy machine the store may miss its deadline, which is not a flaw; the request is then repeated. */
 const turnsMax = 20;
 
 function isBusy(text: string): boolean {

@@ -1,4 +1,4 @@
-// Makes a request that broke something smaller, as long as it breaks the same: what is left is what matters.
+// Shrinks a failing request while it still fails in the same way, so that only the relevant parts remain.
 import { kindOfFlaw } from './flaw.ts';
 import { isObject } from './schema-errors.ts';
 import { asJson, isDeep, type FuzzRequest } from './request.ts';
@@ -40,7 +40,7 @@ function* smallerThan(request: FuzzRequest): Generator<FuzzRequest> {
   }
 }
 
-/** One after the other: of a long list there are many. */
+/** A generator, because a long list has many smaller variants. */
 function* smallerValues(value: unknown): Generator {
   if (Array.isArray(value)) {
     const items = value as readonly unknown[];

@@ -1,12 +1,12 @@
-// Breaks one rule of a schema at one place of a value that fits it; says which. The fuzzer's own judge has
-// to agree that the rule is broken, or nothing comes of it.
+// Breaks one rule of a schema at one location of a valid value, and names the rule. The change is only used if the
+// fuzzer's own validator agrees that the value is now invalid.
 import type { Chance } from '../sim/chance.ts';
 import type { Document, Parameter, Schema } from './document.ts';
 import { flatten, isObject, misfits } from './schema-errors.ts';
 
 export interface Spoiled<T> {
   value: T;
-  /** Which rule, and where. */
+  /** The broken rule and its location. */
   rule: string;
 }
 
@@ -36,7 +36,7 @@ export function spoilBody(
   return undefined;
 }
 
-/** With the branch of oneOf that the value fits. */
+/** Includes the branch of oneOf that matches the value. */
 function partsOf(document: Document, schema: Schema, value: unknown): Schema[] {
   return flatten(document, schema).flatMap((part) => {
     const branch = part.oneOf?.find((one) => misfits(document, one, value).length === 0);
@@ -68,7 +68,7 @@ function placesIn(document: Document, place: DocumentLocation): DocumentLocation
   return [place, ...inner];
 }
 
-/** Leaves the member out. */
+/** Marks a member to remove. */
 const gone = Symbol('gone');
 
 function spoilLocation(chance: Chance, { parts, value }: DocumentLocation): [string, unknown] {
@@ -141,7 +141,7 @@ function replaced(whole: unknown, path: Path, value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** One parameter as it must not be: absent, or these texts in its place. */
+/** An invalid parameter: `value` lists its texts, and is empty if the parameter is omitted. */
 export function spoilParameter(
   chance: Chance,
   { name, schema, required, in: place }: Parameter,

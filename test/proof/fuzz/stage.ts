@@ -1,5 +1,5 @@
-// The service that is fuzzed: real sockets, a real store, receivers on this machine, and people with keys of
-// every kind. It dials nothing but loopback, whatever a broken guard would let through.
+// The service to fuzz: real sockets, a real store, receivers on this machine, and callers with keys of every kind.
+// It connects only to loopback, even if a control has broken the guard.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -11,9 +11,9 @@ import { movableWorld } from '../../e2e/movable-world.ts';
 import { systemConnector, type Connector } from '../../../src/egress/http/connect.ts';
 
 export interface StageOptions {
-  /** Settings that say where the store is. */
+  /** Settings that select the store. */
   store: Readonly<Record<string, string>>;
-  /** What breaks a promise elsewhere than in an answer: in the log, on the network. */
+  /** Reports violations outside of responses: in the log and on the network. */
   onViolation: (violation: string) => void;
 }
 
@@ -23,12 +23,12 @@ export interface Stage extends AsyncDisposable {
   env: Readonly<Record<string, string>>;
   urls: readonly string[];
   callers: readonly Caller[];
-  /** The first of each app, who may do all but operate. */
+  /** The first caller of each app, with all scopes but operator. */
   owners: readonly Caller[];
   nowMs: () => number;
-  /** The wall clock moves, for what ends by itself. */
+  /** Advances the wall clock, so that subscriptions and keys expire. */
   moveOn: (ms: number) => void;
-  /** Stops it, and starts another on the same store that answers, and delivers nothing. */
+  /** Stops the service, and starts one on the same store that serves the API but delivers nothing. */
   reopen: () => Promise<Running>;
 }
 
@@ -112,7 +112,7 @@ async function newKey(
 }
 
 const errorLevel = /"level":[56]0\b/;
-/** A machine may be too busy for the store's deadline. */
+/** Errors of a busy machine, on which the store misses its deadline. */
 const busy = /"type":"Store(?:Silent|Unavailable)"/;
 
 function hearing(onViolation: StageOptions['onViolation']): (line: string) => void {
@@ -128,7 +128,7 @@ function loopbackOnly(onViolation: StageOptions['onViolation']): Connector {
   return {
     connect: async (target) => {
       if (/^127\.|^::1$/.test(target.address)) return system.connect(target);
-      onViolation(`I15: would have dialled ${target.address}`);
+      onViolation(`I15: would have connected to ${target.address}`);
       throw Object.assign(new Error('not here'), { code: 'ECONNREFUSED' });
     },
   };
@@ -138,7 +138,7 @@ interface Receivers extends AsyncDisposable {
   urls: readonly string[];
 }
 
-/** Good ones and bad ones, by path. */
+/** One server with good and bad receivers, by path. */
 async function openReceivers(): Promise<Receivers> {
   const server = createServer((request, response) => {
     request.resume();

@@ -1,4 +1,4 @@
-// Texts, numbers and bytes that programs have tripped over, drawn by seed.
+// Texts, numbers and bytes that often expose bugs, drawn by seed.
 import type { Chance } from '../sim/chance.ts';
 
 const odd = [
@@ -29,7 +29,7 @@ const odd = [
   ' a b ',
 ] as const;
 
-/** What some fields refuse: control characters, and half a character. */
+/** Control characters and lone surrogates, which some fields refuse. */
 const unprintable = [
   '\u0000',
   '\u0001',
@@ -41,7 +41,7 @@ const unprintable = [
   '\udc00x',
 ] as const;
 
-/** From `least` to `most` characters, as people count them; with edges more often than chance has them. */
+/** From `least` to `most` code points; the limits themselves are drawn more often. */
 export function drawText(chance: Chance, least: number, most: number): string {
   const length = drawCount(chance, least, most);
   let text = '';
@@ -57,7 +57,7 @@ export function drawText(chance: Chance, least: number, most: number): string {
 
 const letters = Array.from('abcdefghijklmnopqrstuvwxyzABCXYZ0123456789_- .,:/');
 
-/** Texts that may hold what `drawText` leaves out. */
+/** Like `drawText`, but may contain unprintable characters. */
 export function drawWildText(chance: Chance, least: number, most: number): string {
   const text = drawText(chance, least, Math.max(least, most - 2));
   if (!chance.isLucky(0.4)) return text;
@@ -67,7 +67,7 @@ export function drawWildText(chance: Chance, least: number, most: number): strin
 
 const usualMost = 24;
 
-/** An edge, or something small: a body of a thousand items tells no more than one of ten. */
+/** A limit or a small number: a body of a thousand items finds no more than one of ten. */
 export function drawCount(chance: Chance, least: number, most: number): number {
   const luck = chance.next();
   if (luck < 0.06) return least;
@@ -98,7 +98,7 @@ export const oddNumbers = [
   1.7976931348623157e308,
 ];
 
-/** Any JSON, no deeper than a few levels. */
+/** Any JSON value, a few levels deep at most. */
 export function drawJson(chance: Chance, depth = 3): unknown {
   switch (chance.whole(0, depth > 0 ? 7 : 4)) {
     case 0:

@@ -1,4 +1,4 @@
-// Odd words for wild requests: methods, media types, headers, queries and JSON that no document asks for.
+// Unusual methods, media types, headers, queries and JSON for wild requests.
 import type { Pair } from './request.ts';
 
 export const methods = [

@@ -1,4 +1,4 @@
-// Requests that nobody would send in earnest: a good one, changed in ways that the document says nothing of.
+// Turns a valid request into a wild one, with changes that the document does not describe.
 import type { Chance } from '../sim/chance.ts';
 import {
   asJson,
@@ -122,7 +122,7 @@ function oddPath(request: FuzzRequest, chance: Chance): FuzzRequest {
   return { ...request, path: odd };
 }
 
-/** Of another list, cut, or turned. */
+/** A cursor of another list, truncated, reversed or made up. */
 function oddCursor({ query }: FuzzRequest, chance: Chance): string {
   const own = query.find(([name]) => name === 'cursor')?.[1] ?? 'MTIz';
   return chance.pick([
@@ -156,7 +156,7 @@ function changeBody(request: FuzzRequest, chance: Chance): FuzzRequest {
   return { ...request, body: cut };
 }
 
-/** One value of the body, wherever it stands, becomes another one. */
+/** Replaces one value of the body, at any depth. */
 function changeValue(request: FuzzRequest, chance: Chance): FuzzRequest {
   const value = isDeep(request.body) ? undefined : asJson(request.body);
   if (value === undefined) return request;
@@ -184,7 +184,7 @@ function oddKey({ caller }: FuzzRequest, chance: Chance): string {
   ]);
 }
 
-/** What no HTTP library would write. */
+/** Bytes that no HTTP library would send. */
 function rawBytes(request: FuzzRequest, chance: Chance): FuzzRequest {
   const whole = Buffer.from(bytesOf(request, 'localhost'));
   const text = whole.toString('latin1');

@@ -1,5 +1,5 @@
-// Sends bytes over a socket that is kept, and reads one answer: no HTTP client in between that would repair,
-// refuse or repeat anything.
+// Sends bytes over a kept-alive socket and reads one response, without an HTTP client that would repair, refuse or
+// repeat anything.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
@@ -13,22 +13,22 @@ export interface WireAnswer {
 
 export interface Wire extends Disposable {
   host: string;
-  /** Undefined: the connection ended without an answer. */
+  /** Undefined if the connection ended without a response. */
   send: (bytes: Uint8Array, options: SendOptions) => Promise<WireAnswer | undefined>;
 }
 
 export interface SendOptions {
   method: string;
-  /** On a connection of its own. */
+  /** Uses a new connection. */
   isAlone: boolean;
-  /** They may be no whole request, so that nothing comes until the connection ends behind them. */
+  /** The bytes may be an incomplete request, so the client ends the connection after them. */
   isRaw: boolean;
 }
 
-/** Whoever ends the connection at once is not answered, as Node has it. */
+/** Node sends no response if the client ends the connection at once, so wait a moment. */
 const rawMs = 60;
 
-/** A net: an answer that takes so long is none. */
+/** Safety timeout: counts as no response. */
 const patienceMs = 60_000;
 
 export function openWire(base: string): Wire {
@@ -77,7 +77,7 @@ async function readAnswer(socket: Socket, method: string): Promise<WireAnswer | 
   return answer;
 }
 
-/** The first answer that is no 1xx; undefined while there is more to come. */
+/** The first response other than 1xx; undefined while it is incomplete. */
 function parse(bytes: Buffer, method: string): WireAnswer | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end < 0) return undefined;
@@ -105,7 +105,7 @@ function bodyOf(
   return rest.length < length ? undefined : rest.subarray(0, length);
 }
 
-/** It has no end: its first bytes are enough. */
+/** An event stream never ends: its first bytes are enough. */
 function isStream({ header }: Pick<WireAnswer, 'header'>): boolean {
   return /event-stream/.test(header('content-type') ?? '');
 }

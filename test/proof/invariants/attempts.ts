@@ -1,16 +1,16 @@
-// I5 to I9: how attempts follow each other, what they carry, and what must not start any more.
+// I5 to I9: duplicates, the contents of requests, the retry schedule, silences and order.
 import { createHmac } from 'node:crypto';
 import type { Flaw, History, Send } from './history.ts';
 import { isTaken } from './ends.ts';
 import { sentAgain } from './sent-again.ts';
 
-/** The one-second rule. */
+/** Other nodes obey an unsubscribe, a pause or a move within one second. */
 export const obeyMs = 1_000;
 const jitter = 0.2;
-/** Nobody is given up sooner. A millisecond is lost where clocks have whole ones. */
+/** No node may be declared gone sooner; a millisecond less, because clocks have whole milliseconds. */
 const silentLeastMs = 29_999;
 
-/** I5: whatever comes again has a reason: its answer was lost, or the node that had it died or was lost. */
+/** I5: a duplicate needs a cause: its response was lost, or the node that leased it died or was declared gone. */
 export function judgeDuplicates(history: History): Flaw[] {
   const { deaths, log } = history;
   const flaws: string[] = [];
@@ -29,7 +29,7 @@ export function judgeDuplicates(history: History): Flaw[] {
   }
   for (const [id, sends] of byDelivery(history)) {
     for (const [at, { startedMs: againMs }] of sends.entries()) {
-      if (againMs === undefined) continue; // It never reached its receiver.
+      if (againMs === undefined) continue; // The request never reached its receiver.
       const unexplained = sends
         .slice(0, at)
         .find(
@@ -39,14 +39,14 @@ export function judgeDuplicates(history: History): Flaw[] {
             (history.isCalm || (over.get(before.incarnation) ?? Infinity) > againMs),
         );
       if (unexplained !== undefined) {
-        flaws.push(`${id} came again at ${againMs}, after ${unexplained.node} saw it taken`);
+        flaws.push(`${id} came again at ${againMs}, after ${unexplained.node} saw it accepted`);
       }
     }
   }
   return flaws.map((what) => ({ invariant: 'I5', what }));
 }
 
-/** I6: the same id and body in all attempts, a timestamp of the moment, and a signature that holds. */
+/** I6: all attempts have the same id and body, a current timestamp, and a valid signature. */
 export function judgeRequests({ sends, subscriptions }: History): Flaw[] {
   const flaws: string[] = [];
   const secretsOf = new Map(subscriptions.map(({ id, secrets }) => [id, secrets]));
@@ -59,7 +59,9 @@ export function judgeRequests({ sends, subscriptions }: History): Flaw[] {
     if (timestampS !== wallS) flaws.push(`${delivery} came with time ${timestampS}, not ${wallS}`);
     const secrets = secretsOf.get(one.subscription);
     if (secrets !== undefined && !isSigned(one, secrets)) {
-      flaws.push(`${delivery} attempt ${one.attempt} is not signed with a secret of its receiver`);
+      flaws.push(
+        `${delivery} attempt ${one.attempt} is not signed with a secret of its subscription`,
+      );
     }
   }
   return flaws.map((what) => ({ invariant: 'I6', what }));
@@ -74,7 +76,7 @@ function isSigned(one: Send, secrets: readonly string[]): boolean {
   });
 }
 
-/** I7: never sooner than the schedule or the receiver says, never more often than it has waits. */
+/** I7: no retry comes sooner than the schedule or Retry-After allows, and there are no more than scheduled. */
 export function judgeSchedule(history: History): Flaw[] {
   const { waitsMs, redriven, clockSteps } = history;
   const { revived } = sentAgain(history);
@@ -84,25 +86,25 @@ export function judgeSchedule(history: History): Flaw[] {
       isOrdered && wasMoved ? [id] : [],
     ),
   );
-  // With another receiver a breaker is closed, and the first in order waits for nothing else.
+  // A new URL closes the circuit breaker, and the first delivery in order is then attempted at once.
   const isRenewed = (one: Send): boolean =>
     movedInOrder.has(one.subscription) &&
     isBroken(ofSubscription.get(one.subscription) ?? [], timeOf(one));
   const flaws: string[] = [];
   for (const [id, sends] of byDelivery(history)) {
     if (redriven.has(id) || revived.has(id)) continue;
-    // A receiver that was left wants no more; the one that is meant now gets its try at once.
+    // After a 410 from the old URL, the new one is tried at once.
     const left = sends.filter(({ reply }) => reply === 410).length;
     for (const [at, one] of sends.entries()) {
       if (one.attempt > waitsMs.length + 1 + left)
         flaws.push(`${id} was tried ${one.attempt} times`);
-      // The attempt before it. A node that stood still may have made one of the same number, which nobody
-      // wrote down: it is enough that one of them was long ago.
+      // The attempt before it. A paused node may have made an unrecorded one with the same number, so it is enough
+      // if one of them was long ago.
       const before = sends.slice(0, at).filter(({ attempt }) => attempt === one.attempt - 1);
       const waits = before.map((each) => waitAfter(each, one, waitsMs));
       const soonest = waits.find((wait) => wait !== undefined);
       if (soonest === undefined || !waits.every((wait) => wait?.isTooShort === true)) continue;
-      // Whoever sets the only clock there is sets what is due by it.
+      // Setting the only clock changes what is due.
       const isStepped = clockSteps.some((ms) => ms >= soonest.fromMs && ms <= timeOf(one));
       if (isStepped || isRenewed(one)) continue;
       const { waitedMs, leastMs } = soonest;
@@ -119,7 +121,7 @@ interface Wait {
   isTooShort: boolean;
 }
 
-/** Undefined: nobody saw how the attempt before ended. */
+/** Undefined if no node saw the end of the previous attempt. */
 function waitAfter(before: Send, one: Send, waitsMs: readonly number[]): Wait | undefined {
   const { seenMs, seen, reply, attempt } = before;
   if (seenMs === undefined) return undefined;
@@ -130,7 +132,7 @@ function waitAfter(before: Send, one: Send, waitsMs: readonly number[]): Wait | 
   return { fromMs: seenMs, waitedMs, leastMs, isTooShort: waitedMs < leastMs - slackMs };
 }
 
-/** I7, the other way: while nothing fails but receivers, and a lane has room, nobody waits longer. */
+/** I7, upper bound: if only receivers fail and the lane has room, no retry comes late. */
 export function judgeLateness(history: History): Flaw[] {
   if (!history.isCalm) return [];
   const { waitsMs, redriven } = history;
@@ -158,13 +160,13 @@ export function judgeLateness(history: History): Flaw[] {
   return flaws.map((what) => ({ invariant: 'I7', what }));
 }
 
-/** A second, and the longest that a connection takes. */
+/** One second, plus the longest time to connect. */
 const lateMostMs = 4_100;
 
-/** The longest that a node does not ask for work, besides. */
+/** The longest time between two claims of a node, in addition. */
 const idleMostMs = 7_000;
 
-/** Whether nothing of the lane was under way, all the time or for too long: whoever waits then, waits in vain. */
+/** Whether nothing of the lane was in flight for the whole time or for too long, so the wait had no reason. */
 function isIdle(sends: readonly Send[], fromMs: number, toMs: number): boolean {
   const busy = sends
     .filter((one) => timeOf(one) < toMs && (one.seenMs ?? Infinity) > fromMs)
@@ -183,7 +185,7 @@ function wasBroken(sends: readonly Send[], fromMs: number, toMs: number): boolea
   return [fromMs, ...times, toMs].some((atMs) => isBroken(sends, atMs));
 }
 
-/** Whether the lane has failed so often in a row that it gets one at a time, now and then. */
+/** Whether the lane has failed so often in a row that its circuit breaker only lets probes through. */
 function isBroken(sends: readonly Send[], atMs: number): boolean {
   const seen = sends
     .filter(({ seenMs = Infinity }) => seenMs <= atMs)
@@ -194,10 +196,10 @@ function isBroken(sends: readonly Send[], atMs: number): boolean {
 
 const brokenAfter = 10;
 
-/** Clocks have whole milliseconds, and a jump to the next falls between two readings. */
+/** Clocks have whole milliseconds, and may advance between two readings. */
 const slackMs = 3;
 
-/** I8: after an unsubscribe, a pause or a move was answered nothing starts (among nodes: after 1 s). */
+/** I8: once an unsubscribe, a pause or a move was answered, nothing starts (with several nodes: after 1 s). */
 export function judgeBarriers(history: History): Flaw[] {
   const flaws: string[] = [];
   const ofSubscription = Map.groupBy(history.sends, ({ subscription }) => subscription);
@@ -214,14 +216,14 @@ export function judgeBarriers(history: History): Flaw[] {
   return flaws.map((what) => ({ invariant: 'I8', what }));
 }
 
-/** I9: an ordered subscription gets one after the other, in the order in which they were accepted. */
+/** I9: an ordered subscription gets one delivery after the other, in the order of acceptance. */
 export function judgeOrder(history: History): Flaw[] {
   const flaws: string[] = [];
   const made = Map.groupBy(
     history.log.filter(({ what }) => what === 'made'),
     ({ event, n }) => `dlv_${event}_${n}`,
   );
-  // What was dead and is sent again goes to the end.
+  // A dead delivery that is sent again goes to the end of the order.
   const numberOf = (one: Send): number =>
     made.get(one.delivery)?.findLast(({ atMs }) => atMs <= timeOf(one))?.a ?? -1;
   const over = new Set(history.log.flatMap(({ what, n }) => (what === 'gone' ? [n] : [])));
@@ -239,7 +241,7 @@ export function judgeOrder(history: History): Flaw[] {
         timeOf(one) < (busy.seenMs ?? Infinity) &&
         !over.has(busy.incarnation)
       ) {
-        flaws.push(`${one.delivery} started while ${busy.delivery} was under way`);
+        flaws.push(`${one.delivery} started while ${busy.delivery} was in flight`);
       }
       busy = one;
       if (!isTaken(one) || first.has(one.delivery)) continue;

@@ -1,8 +1,8 @@
-// I3, I4, I14: how deliveries end, against what their receivers did.
+// I3, I4, I14: compares the end states of deliveries with the responses of their receivers.
 import type { DeliveryRow, Flaw, History, Send } from './history.ts';
 import { sentAgain } from './sent-again.ts';
 
-/** I3: what is called delivered was taken by its receiver. */
+/** I3: a delivery marked as delivered was accepted by its receiver. */
 export function judgeDelivered({ deliveries, sends }: History): Flaw[] {
   const taken = new Set(sends.flatMap((one) => (isTaken(one) ? [one.delivery] : [])));
   return deliveries
@@ -17,7 +17,7 @@ export function isTaken({ reply }: Send): boolean {
   return reply !== undefined && reply >= 200 && reply <= 299;
 }
 
-/** I4: what has ended stays so, unless somebody sends it again, by hand or by a replay. */
+/** I4: an ended delivery stays ended, unless a retry by hand or a replay sends it again. */
 export function judgeTerminal(history: History): Flaw[] {
   const { log, redriven } = history;
   const { revived } = sentAgain(history);
@@ -28,14 +28,14 @@ export function judgeTerminal(history: History): Flaw[] {
     if (what !== 'left') continue;
     if (a !== dead) flaws.push(`${id} left the end state ${a}`);
     else if (!redriven.has(id) && !revived.has(id))
-      flaws.push(`${id} was dead, and nobody has sent it again`);
+      flaws.push(`${id} was dead, and left that state without a retry or a replay`);
   }
   return flaws.map((what) => ({ invariant: 'I4', what }));
 }
 
 const dead = 2;
 
-/** I14: the sums are right at every instant, and nothing is given up without a reason. */
+/** I14: the counts agree at every moment, and no delivery ends dead or cancelled without a reason. */
 export function judgeAccounts(history: History): Flaw[] {
   const flaws = [...history.snapshotFlaws];
   const sends = Map.groupBy(history.sends, ({ delivery }) => delivery);
@@ -45,16 +45,16 @@ export function judgeAccounts(history: History): Flaw[] {
     flaws.push(...judgeEnd(one, sends.get(one.id) ?? [], history));
     const isUnknown = !known.has(one.subscription);
     if (isUnknown && history.unknownSubscribes === 0) {
-      flaws.push(`${one.id} is for ${one.subscription}, which nobody subscribed`);
+      flaws.push(`${one.id} is for ${one.subscription}, which was never subscribed`);
     }
     if (one.state === 'cancelled' && !isUnknown && !ending.has(one.subscription)) {
-      flaws.push(`${one.id} is cancelled, and nobody has unsubscribed`);
+      flaws.push(`${one.id} is cancelled, but its subscription has not ended`);
     }
   }
   return flaws.map((what) => ({ invariant: 'I14', what }));
 }
 
-/** Subscriptions that somebody ended: their owner, their time or their receiver. */
+/** Subscriptions ended by their owner, by expiry or by their receiver. */
 export function endingOf({ subscriptions, sends }: History): Set<string> {
   const ending = new Set(
     subscriptions.flatMap(({ id, endAskedMs }) => (endAskedMs === undefined ? [] : [id])),
@@ -70,7 +70,7 @@ function judgeEnd(
 ): string[] {
   const flaws: string[] = [];
   const most = waitsMs.length + 1;
-  // What a node saw as a failure; the receiver may have taken it.
+  // Failures as the node saw them; the receiver may have accepted the request.
   const failures = sends.filter(
     (one) => one.seen === 'failure' || (one.seen === 'answer' && !isTaken(one)),
   ).length;

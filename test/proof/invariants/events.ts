@@ -1,4 +1,4 @@
-// I1, I2, I13: what was acknowledged is there, once, as it was given, and for everybody who was promised it.
+// I1, I2, I13: every acknowledged event is stored once, unchanged, with a delivery for each matching subscription.
 import type { Flaw, History, Publish, Subscribed } from './history.ts';
 import { sentAgain } from './sent-again.ts';
 
@@ -20,7 +20,7 @@ export function judgeLoss(history: History): Flaw[] {
     for (const { id, askedMs, answeredMs } of acknowledged(publish)) {
       if (!kept.has(id)) flaws.push(`${id} was acknowledged and is lost`);
       for (const one of subscriptions) {
-        // Whoever ends before a large fan-out comes to him gets nothing.
+        // A subscription that ends before a large fan-out reaches it gets no delivery.
         const doneMs = Math.max(answeredMs, fanned.get(id) ?? 0);
         const times = { askedMs, answeredMs, doneMs };
         const expected = expectedOf(publish, times, one, ends.get(one.id));
@@ -42,7 +42,7 @@ export function judgeLoss(history: History): Flaw[] {
   return flaws.map((what) => ({ invariant: 'I1', what }));
 }
 
-/** Of a keyed publish the first acknowledgement may tell of what an earlier call did. */
+/** With an idempotency key, an acknowledgement may refer to the event of an earlier call. */
 function acknowledged({ calls }: Publish): { id: string; askedMs: number; answeredMs: number }[] {
   const first = calls[0]?.askedMs ?? 0;
   const found = calls.find(({ id }) => id !== undefined);
@@ -55,7 +55,7 @@ interface End {
   untilMs: number;
 }
 
-/** Between when and when each subscription ended: asked for, or said by its receiver. */
+/** The interval in which each subscription ended, by request or by a 410 of its receiver. */
 function endsOf({ subscriptions, sends }: History): Map<string, End> {
   const ends = new Map<string, End>();
   for (const { id, endAskedMs, endAnsweredMs } of subscriptions) {
@@ -88,7 +88,7 @@ export function isMeant(
   return (hears === '*' || hears === name) && kinds?.includes(kind) !== false;
 }
 
-/** I2: nothing comes that was not published, and no byte is another. */
+/** I2: nothing arrives that was not published, and every body is unchanged. */
 export function judgePhantoms({ publishes, sends, events }: History): Flaw[] {
   const flaws: string[] = [];
   const bodies = new Set(publishes.map(({ body }) => latin(body)));
@@ -100,11 +100,11 @@ export function judgePhantoms({ publishes, sends, events }: History): Flaw[] {
   for (const { event, delivery, body } of sends) {
     if (!bodies.has(body)) flaws.push(`${delivery} came with bytes that were never published`);
     else if ((bodyOf.get(event) ?? body) !== body) {
-      flaws.push(`${delivery} came with other bytes than ${event} was given`);
+      flaws.push(`${delivery} came with other bytes than those published as ${event}`);
     }
   }
   for (const { id, body } of events) {
-    if ((bodyOf.get(id) ?? body) !== body) flaws.push(`${id} is kept with other bytes`);
+    if ((bodyOf.get(id) ?? body) !== body) flaws.push(`${id} is stored with other bytes`);
   }
   return flaws.map((what) => ({ invariant: 'I2', what }));
 }
@@ -113,7 +113,7 @@ function latin(text: string): string {
   return Buffer.from(text).toString('latin1');
 }
 
-/** I13: one key, one event, whatever went wrong. */
+/** I13: one idempotency key makes one event, whatever fails. */
 export function judgeKeys({ publishes, events }: History): Flaw[] {
   const flaws: string[] = [];
   const byBody = Map.groupBy(events, ({ body }) => body);

@@ -1,42 +1,42 @@
-// What a run leaves behind for its judges: what publishers and subscribers were told, what receivers saw,
-// and what the database says. All times are of one clock that no node can see.
+// The history of a run, for the checks of the invariants: responses to publishers and subscribers, requests at the
+// receivers, and the contents of the database. All times are of one clock that no node can see.
 
 export interface History {
   waitsMs: readonly number[];
-  /** Several nodes share the database: then the one-second rule holds, otherwise the exact one. */
+  /** Several nodes share the database: they may obey a change one second late. A single node obeys at once. */
   isShared: boolean;
-  /** Nothing failed but receivers, who said so: nothing may come twice. */
+  /** Only receivers failed, with a response: there may be no duplicates. */
   isCalm: boolean;
   publishes: readonly Publish[];
   subscriptions: readonly Subscribed[];
-  /** Subscribe calls whose outcome nobody was told. */
+  /** Subscribe calls without a response. */
   unknownSubscribes: number;
   sends: readonly Send[];
   events: readonly EventRow[];
   deliveries: readonly DeliveryRow[];
-  /** Retries by hand that were asked for, by delivery. */
+  /** Deliveries for which a retry by hand was requested. */
   redriven: ReadonlySet<string>;
-  /** Replays that were asked for, and those that there are. */
+  /** Replays that were requested, and those in the database. */
   replaysAsked: readonly ReplayAsked[];
   replays: readonly ReplayRow[];
-  /** When the only clock of the database was set. */
+  /** Times at which the database's clock was set. */
   clockSteps: readonly number[];
-  /** What was written about deliveries and nodes, in order. */
+  /** The changes of deliveries and nodes, in order. */
   log: readonly LogRow[];
-  /** Incarnations, and when their process died. */
+  /** Incarnations whose process died, and when. */
   deaths: readonly Death[];
-  /** What was wrong at snapshots. */
+  /** Violations found in snapshots. */
   snapshotFlaws: readonly string[];
-  /** Incarnations that said goodbye. */
+  /** Incarnations that left the cluster in an orderly way. */
   farewells: ReadonlySet<number>;
-  /** What the database's clock said at 0. */
+  /** The database's time at 0. */
   epochMs: number;
 }
 
 export interface Publish {
   marker: string;
   name: string;
-  /** What filters ask for. */
+  /** The payload field that filters compare. */
   kind: number;
   body: string;
   key: string | undefined;
@@ -45,14 +45,14 @@ export interface Publish {
 
 export interface PublishCall {
   askedMs: number;
-  /** Undefined: nobody answered. */
+  /** Undefined if there was no response. */
   answeredMs: number | undefined;
-  /** Of the event, with its prefix; undefined: it failed, or nobody knows. */
+  /** The event id, with its prefix; undefined if the call failed or its outcome is unknown. */
   id: string | undefined;
   error: string | undefined;
 }
 
-/** A span in which nothing may start; among several nodes its first second is left to them. */
+/** A span in which no attempt may start; with several nodes, not counting its first second. */
 export interface Silence {
   of: string;
   fromMs: number;
@@ -65,20 +65,20 @@ export interface Subscribed {
   id: string;
   askedMs: number;
   answeredMs: number;
-  /** One event name, or `*`. */
+  /** The event pattern: one name, or `*`. */
   hears: string;
-  /** The kinds that its filter lets pass. */
+  /** The kinds that its filter matches. */
   kinds: readonly number[] | undefined;
   isOrdered: boolean;
-  /** Under way at a time, on one node. */
+  /** The limit of deliveries in flight on one node. */
   concurrency: number | undefined;
   ratePerSecond: number | undefined;
-  /** When it ends by itself. */
+  /** When it expires. */
   expiresMs: number | undefined;
   endAskedMs: number | undefined;
   endAnsweredMs: number | undefined;
   silences: readonly Silence[];
-  /** Whether it was ever held, or asked to be sent elsewhere. */
+  /** Whether it was ever paused, and whether its URL was ever changed. */
   wasHeld: boolean;
   wasMoved: boolean;
   secrets: readonly string[];
@@ -93,21 +93,21 @@ export interface Send {
   subscription: string;
   attempt: number;
   timestampS: number;
-  /** What the node's own clock said when it made the request. */
+  /** The node's own time when it created the request. */
   wallS: number;
   signature: string;
   body: string;
   url: string;
-  /** When it left the node; undefined: no connection was made. */
+  /** When it left the node; undefined if it had no connection. */
   startedMs: number | undefined;
-  /** What the receiver did: its status. Undefined: it never got the request. */
+  /** The receiver's status; undefined if it never got the request. */
   reply: number | undefined;
-  /** When the receiver was done with it. */
+  /** When the receiver responded. */
   repliedMs: number | undefined;
-  /** What the node saw of it; `nothing`: it died, or waits still. */
+  /** What the node saw; `nothing` if it died or is still waiting. */
   seen: 'answer' | 'failure' | 'aborted' | 'nothing';
   seenMs: number | undefined;
-  /** What the receiver asked for. */
+  /** The receiver's Retry-After. */
   retryAfterMs: number | undefined;
 }
 
@@ -129,11 +129,11 @@ export interface DeliveryRow {
 export interface ReplayAsked {
   key: string;
   state: 'ended' | 'delivered' | 'dead' | 'cancelled';
-  /** The name of its events. */
+  /** The event name that it selects. */
   event: string | undefined;
   subscriberId: string | undefined;
   ratePerSecond: number;
-  /** What it was answered: one id, however often it was asked for. */
+  /** The ids in its responses: must be one id, however often it was requested. */
   ids: ReadonlySet<string>;
   cancelAskedMs: number | undefined;
 }
@@ -149,11 +149,10 @@ export interface ReplayRow extends Pick<ReplayAsked, 'event' | 'subscriberId' | 
 export interface LogRow {
   atMs: number;
   /**
-   * Of a delivery: `made`, `a` is when it is due, or its place; `claimed` from a lane with a rate, at `a` by
-   * the database's clock; `ended` in state `a`, at `b` by that clock; `left` or `changed` after its
-   * end, from state `a` to `b`. Of node `n`: `gone`, seen last at `a`. Of the replay `event`: `replay` when it was made;
-   * what happens between `step` and `stepped` is a step of it. Of an event: `fan-out` when it was begun,
-   * `fanned` when all its deliveries were made.
+   * Delivery: `made`, with its due time or its position in `a`; `claimed` from a lane with a rate, at `a` by the
+   * database's clock; `ended` in state `a`, at `b` by that clock; `left` or `changed` after its end, from state `a`
+   * to `b`. Node `n`: `gone`, last seen at `a`. Replay `event`: `replay` when it was created; rows between `step` and
+   * `stepped` belong to one step of it. Event: `fan-out` when its fan-out began, `fanned` when all deliveries exist.
    */
   what: string;
   event: string;
@@ -165,7 +164,7 @@ export interface LogRow {
 export interface Death {
   incarnation: number;
   atMs: number;
-  /** Deliveries that it held then. */
+  /** Deliveries that it had leased. */
   held: readonly { event: string; n: number; lease: number }[];
 }
 

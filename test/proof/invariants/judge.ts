@@ -1,4 +1,4 @@
-// All invariants at once.
+// Checks all invariants.
 import {
   judgeBarriers,
   judgeDuplicates,

@@ -1,15 +1,15 @@
-// How fast and how many at a time, where a subscription says so.
+// Rate limits and concurrency limits of subscriptions.
 import type { Flaw, History, Send } from './history.ts';
 
-/** Clocks have whole milliseconds, and a look that comes less than one after its time is in time. */
+/** Clocks have whole milliseconds, and a check may come up to one millisecond late. */
 const slackMs = 2;
-/** The longest that a connection takes. */
+/** The longest time to connect. */
 const connectMs = 3_100;
 
 /**
- * `rateLimit`: in no span of time more than it allows, over all nodes, by the clock of the database; what
- * is unused is saved for a second, or for one attempt. Judged where attempts are given out. On the
- * wire it shows too, where nothing but a slow connection is in between.
+ * `rateLimit`: no span of time may have more attempts than allowed, over all nodes, by the clock of the database.
+ * Unused rate accumulates for a second, or for one attempt. Claims are checked; in a calm run also the requests
+ * themselves, which only a slow connection can delay.
  */
 export function judgeRate(history: History): Flaw[] {
   const flaws: string[] = [];
@@ -21,7 +21,7 @@ export function judgeRate(history: History): Flaw[] {
     flaws.push(...given.map((what) => `${id} gave out ${what}`));
     const started = (sends.get(id) ?? []).flatMap(({ startedMs }) => startedMs ?? []);
     if (started.length > claims.length) {
-      flaws.push(`${id} got ${started.length} requests, and ${claims.length} were given out`);
+      flaws.push(`${id} got ${started.length} requests, but only ${claims.length} were claimed`);
     }
     if (!history.isCalm) continue;
     const wire = { ratePerSecond, spare: connectMs };
@@ -30,7 +30,7 @@ export function judgeRate(history: History): Flaw[] {
   return flaws.map((what) => ({ invariant: 'rate', what }));
 }
 
-/** Where that clock was set back, which is noticed from a second on, its times before and after say nothing together. */
+/** Splits the times where the clock was set back by a second or more, since those on both sides do not compare. */
 function betweenSteps(times: readonly number[]): number[][] {
   const parts: number[][] = [];
   for (const [at, ms] of times.entries()) {
@@ -61,7 +61,7 @@ function tooMany(
 
 const tiny = 1e-6;
 
-/** Claims that came as soon as the rate allowed it: that was what they had waited for. */
+/** Counts claims that the rate limit delayed: they came as soon as it allowed them. */
 export function countLimited(history: History): number {
   const last = new Map<string, number>();
   let count = 0;
@@ -79,7 +79,7 @@ export function countLimited(history: History): number {
 interface Limited {
   id: string;
   ratePerSecond: number;
-  /** When its deliveries were given out, by the clock of the database. */
+  /** When its deliveries were claimed, by the clock of the database. */
   claims: readonly number[];
 }
 
@@ -96,7 +96,7 @@ function limitedOf({ deliveries, log, subscriptions }: History): Limited[] {
   );
 }
 
-/** `concurrency`: no more than that under way at a time, on one node. */
+/** `concurrency`: limits the deliveries in flight on one node. */
 export function judgeConcurrency(history: History): Flaw[] {
   return crowdsOf(history).flatMap(({ lane, count, concurrency }) =>
     count <= concurrency
@@ -105,14 +105,14 @@ export function judgeConcurrency(history: History): Flaw[] {
   );
 }
 
-/** How often a lane was as full as it may be. */
+/** Counts the lanes that reached their limit. */
 export function countCapped(history: History): number {
   return crowdsOf(history).filter(({ count, concurrency }) => count === concurrency).length;
 }
 
 interface Crowd {
   lane: string;
-  /** The most that were under way at a time. */
+  /** The most deliveries in flight at a time. */
   count: number;
   concurrency: number;
 }

@@ -1,10 +1,10 @@
-// What a replay promises: everything that had ended when it was made, and fits, is sent again, once, unless
-// nobody wants it any more; and nothing else is. Who dies meanwhile does not matter.
+// Replays: every matching delivery that had ended when the replay was created is sent again once, unless its
+// subscription has ended, and nothing else is. This must hold even if nodes die meanwhile.
 import { endingOf } from './ends.ts';
 import type { DeliveryRow, Flaw, History, ReplayRow } from './history.ts';
 import { nameOf, stepsOf } from './sent-again.ts';
 
-/** I1, I4, I13, I14 of replays. */
+/** I1, I4, I13 and I14 for replays. */
 export function judgeReplays(history: History): Flaw[] {
   const { replays, replaysAsked } = history;
   const flaws: Flaw[] = [];
@@ -17,12 +17,12 @@ export function judgeReplays(history: History): Flaw[] {
   if (replays.length > replaysAsked.length) {
     flaw(
       'I13',
-      `${replays.length} replays were made of ${replaysAsked.length} that were asked for`,
+      `${replays.length} replays were created, but only ${replaysAsked.length} requested`,
     );
   }
   const promises = followed(history, flaw);
   const ending = endingOf(history);
-  // Whose subscribe was not answered, nobody knows when he ended.
+  // If a subscribe got no response, it is unknown when that subscription ended.
   const known = new Set(history.subscriptions.map(({ id }) => id));
   for (const replay of replays) {
     const promise = promises.get(replay.id);
@@ -41,7 +41,7 @@ export function judgeReplays(history: History): Flaw[] {
 
 interface Promised {
   replay: ReplayRow;
-  /** What had ended when it was made, and was not sent again so far. */
+  /** Deliveries that had ended when it was created, and have not been sent again yet. */
   open: Map<string, Ended>;
   sent: Set<string>;
 }
@@ -56,7 +56,7 @@ interface Ended {
 
 type Say = (invariant: string, what: string) => void;
 
-/** Goes through all that was written, and keeps the books of every replay. */
+/** Goes through the log, and tracks the deliveries of every replay. */
 function followed(history: History, flaw: Say): Map<string, Promised> {
   const rowOf = new Map(history.deliveries.map((row) => [row.id, row]));
   const replayOf = new Map(history.replays.map((replay) => [replay.id, replay]));
@@ -79,7 +79,7 @@ function followed(history: History, flaw: Say): Map<string, Promised> {
       case 'left':
         left = ended.get(name);
         ended.delete(name);
-        // Somebody else was faster: it waits again already.
+        // Another retry or replay was faster: the delivery is pending again.
         for (const promise of promises.values()) if (promise !== step) promise.open.delete(name);
         break;
       case 'replay': {
@@ -95,7 +95,7 @@ function followed(history: History, flaw: Say): Map<string, Promised> {
         const revived = left?.name === name ? left : undefined;
         const isSource = (one: Ended): boolean =>
           one.state !== 'dead' && one.event === `evt_${event}` && one.subscription === subscription;
-        // What ended in the same millisecond, or before the clock was set back, may go too.
+        // Deliveries that ended in the same millisecond, or before the clock was set back, may be included.
         const isLate = (one: Ended): boolean => !sent.has(one.name) && fits(replay, one);
         const source = revived
           ? [revived].find((one) => open.has(one.name) || isLate(one))
@@ -104,7 +104,7 @@ function followed(history: History, flaw: Say): Map<string, Promised> {
         sent.add(source?.name ?? name);
         open.delete(source?.name ?? '');
         if (source === undefined)
-          flaw('I4', `${name} was sent by rpl_${replay.id}, out of nothing`);
+          flaw('I4', `${name} was sent by rpl_${replay.id} without a source`);
         break;
       }
     }

@@ -1,8 +1,8 @@
-// What replays have sent again, as their own transactions wrote it down.
+// Deliveries that replays have sent again, according to the log of their transactions.
 import type { History, LogRow } from './history.ts';
 
 export interface SentAgain {
-  /** Deliveries that a step of a replay has made, and those of them that were dead before. */
+  /** Deliveries created by a step of a replay, and those that it revived from dead. */
   made: ReadonlySet<string>;
   revived: ReadonlySet<string>;
 }
@@ -23,7 +23,7 @@ export function sentAgain(history: History): SentAgain {
   return found;
 }
 
-/** What belongs to a step of a replay, with that replay. A step that came too late does not end. */
+/** Log rows that belong to a step of a replay, by that replay. A step that came too late has no end. */
 export function stepsOf(log: readonly LogRow[]): Map<LogRow, string> {
   const rows = new Map<LogRow, string>();
   let since: LogRow[] = [];

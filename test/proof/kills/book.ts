@@ -1,39 +1,39 @@
-// What clients were told and what receivers saw, of each event by its number. In memory that the threads
-// share, so that nothing has to be told about hundreds of thousands of events one by one.
+// Records responses to publishers and requests at receivers, by event number. The threads share this memory, because
+// messages for hundreds of thousands of events would be too slow.
 
-/** How a process of the service came to its end. */
+/** The signal that ended a process of the service. */
 export type End = 'SIGKILL' | 'SIGTERM';
 
 export interface Book {
-  /** Of the event's id: as publish has answered; as it came to the receiver. 0: not yet. */
+  /** Hashes of event ids: as the publish was answered, and as the receiver got it. 0: not yet. */
   answeredAs: Float64Array;
   cameAs: Float64Array;
-  /** The process of the service that delivered it last, from 1; 0: nobody yet. */
+  /** The process of the service that delivered it last, from 1; 0: none yet. */
   cameFrom: Uint16Array;
-  /** How often a receiver accepted it again, by the process that had delivered it before. */
+  /** Duplicates, by the process that had delivered the event before. */
   repeats: Uint32Array;
   /** Counters, by the names below. */
   counters: Int32Array;
 }
 
-/** Places of `counters`. */
+/** Indexes of `counters`. */
 export const count = {
-  /** Events whose publish was answered, and that a receiver accepted for the first time. */
+  /** Events whose publish was answered, and events that a receiver has accepted at least once. */
   answered: 0,
   delivered: 1,
-  /** The process of the service that runs, from 1. */
+  /** The current process of the service, from 1. */
   process: 2,
-  /** Requests of all kinds that receivers got, and those that they failed. */
+  /** All requests at receivers, and those that they answered with 500. */
   callbacks: 3,
   failed: 4,
-  /** Publishes that got no answer, or another than 202. */
+  /** Publishes without a response, and those with a status other than 202. */
   unanswered: 5,
   refused: 6,
-  /** Publishes that were answered before and sent again, to see that nothing new is made of them. */
+  /** Publishes that were repeated after a response; they must not create new events. */
   repeated: 7,
-  /** Publishes that wait for their answer. */
+  /** Publishes in flight. */
   asking: 8,
-  /** 1: nothing new is published any more. */
+  /** 1: no new events are published. */
   isOver: 9,
 } as const;
 
@@ -49,7 +49,7 @@ export function newBook(events: number): Book {
   };
 }
 
-/** An id in 53 bits: of a million ids two are alike once in 18,000 runs, and then it shows as nothing. */
+/** Hashes an id to 53 bits. A million ids collide once in 18,000 runs, and a collision only hides a violation. */
 export function brief(id: string): number {
   let [low, high] = [0x811c9dc5, 0x1b873593];
   for (let at = 0; at < id.length; at += 1) {
@@ -60,7 +60,7 @@ export function brief(id: string): number {
   return (high & 0x1fffff) * 2 ** 32 + (low >>> 0) || 1;
 }
 
-/** Answered and not there yet. */
+/** Events that were answered, but have not come yet. */
 export function outstanding({ answeredAs, cameAs }: Book): number[] {
   const found: number[] = [];
   for (let number = 0; number < answeredAs.length; number += 1) {
@@ -73,12 +73,12 @@ export interface Verdict {
   accepted: number;
   lost: number;
   duplicates: number;
-  /** The most that were delivered again after one kill. */
+  /** The most duplicates after one kill. */
   duplicatesMax: number;
   violations: string[];
 }
 
-/** All that must hold at the end. `ends[k]` is how process k + 1 ended. */
+/** Checks everything at the end. `ends[k]` is the signal that ended process k + 1. */
 export function judge(book: Book, ends: readonly End[], windowMax: number): Verdict {
   const { answeredAs, cameAs, counters } = book;
   const violations: string[] = [];
@@ -91,7 +91,9 @@ export function judge(book: Book, ends: readonly End[], windowMax: number): Verd
     return id !== 0 && came !== 0 && came !== id;
   });
   if (others >= 0) {
-    violations.push(`I13: number ${others} came as another event than publish had answered`);
+    violations.push(
+      `I13: number ${others} came with another id than the publish was answered with`,
+    );
   }
   for (const [index, end] of ends.entries()) {
     const again = book.repeats[index + 1] ?? 0;

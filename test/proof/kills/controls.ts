@@ -1,4 +1,4 @@
-// Negative controls of the run with the largest number, each on a few thousand events.
+// Negative controls of `kills`, each on a few thousand events.
 import type { SourceChange } from '../controls/change-source.ts';
 import type { LookControl } from '../controls/run-controls.ts';
 import type { Finding } from '../finding.ts';

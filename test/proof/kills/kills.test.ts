@@ -1,4 +1,4 @@
-// A thousand events, and the judge of them; `npm run proof` sends them all.
+// Publishes a thousand events under kills, and tests `judge`; `npm run proof` publishes many more.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { brief, count, judge, newBook, type Book } from './book.ts';
@@ -15,7 +15,7 @@ describe('a service that is killed under load', () => {
 });
 
 describe('judge', () => {
-  /** Three events that came as they were answered, from the first of two processes. */
+  /** Three events that came as acknowledged, all from the first of two processes. */
   const sound = (): Book => {
     const book = newBook(3);
     for (let number = 0; number < 3; number += 1) {
@@ -27,22 +27,22 @@ describe('judge', () => {
   };
   const flaws = (book: Book): string[] => judge(book, ['SIGTERM', 'SIGKILL'], 4).violations;
 
-  it('finds nothing where all came', () => assert.deepEqual(flaws(sound()), []));
+  it('finds nothing if every event came', () => assert.deepEqual(flaws(sound()), []));
 
-  it('sees what never came', () => {
+  it('finds events that never came', () => {
     const book = sound();
     book.cameAs[1] = 0;
     assert.match(flaws(book)[0] ?? '', /^I1: 1 accepted events never came, number 1/);
   });
 
-  it('sees what came as another event, also where something is missing before it', () => {
+  it('finds an event that came with another id, even after a missing one', () => {
     const book = sound();
     book.cameAs[0] = 0;
     book.cameAs[2] = brief('evt_other');
     assert.match(flaws(book)[1] ?? '', /^I13: number 2/);
   });
 
-  it('allows repeats of what was under way at a kill, and none after a stop', () => {
+  it('allows duplicates of deliveries in flight at a kill, and none after a stop', () => {
     const book = sound();
     book.repeats[2] = 4;
     assert.deepEqual(flaws(book), []);

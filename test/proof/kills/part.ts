@@ -1,10 +1,10 @@
-// The part of the proof with the largest number: events through a real service that is killed meanwhile.
+// The part of the proof with the most events: they pass through a real service that is killed repeatedly.
 import type { Part } from '../finding.ts';
 import { publishUnderKills } from './run.ts';
 
 const fullEvents = 300_000;
 const smallEvents = 1_000;
-/** What `npm run proof` has time for. */
+/** The time limit in `npm run proof`. */
 const mostMs = 8 * 60_000;
 
 export const kills: Part = {

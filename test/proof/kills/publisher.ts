@@ -1,5 +1,5 @@
-// The client, in a thread of its own: it publishes in batches, each under a key of its own, and repeats a
-// batch until it is answered, whatever becomes of the service meanwhile.
+// The publisher, in its own thread. It publishes batches, each with its own idempotency key, and repeats a batch until
+// it is answered, whatever happens to the service meanwhile.
 import { Agent, request } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -9,15 +9,15 @@ import { brief, count, type Book } from './book.ts';
 export interface PublisherOptions {
   book: Book;
   key: string;
-  /** Events in a request, requests at once, and how many may be under way before it waits. */
+  /** Events per request, concurrent requests, and how many undelivered events it allows before it waits. */
   batch: number;
   publishers: number;
   aheadMax: number;
-  /** Names of events, one after the other. */
+  /** Event names, used in turn. */
   names: readonly string[];
 }
 
-/** Where the service is now; undefined: nowhere. */
+/** The URL of the service; undefined while it does not run. */
 export type ToPublisher = { url: string | undefined };
 export type FromPublisher = { kind: 'done' } | { kind: 'flaw'; flaw: string };
 
@@ -38,7 +38,7 @@ await Promise.all(Array.from({ length: publishers }, publishAll));
 parentPort?.postMessage({ kind: 'done' } satisfies FromPublisher);
 parentPort?.close();
 
-/** After every start of the service each sends once more what the one before had answered last. */
+/** After every restart, repeats the last batch that the previous process answered. */
 async function publishAll(): Promise<void> {
   let answered: { by: string; first: number } | undefined;
   while (next < answeredAs.length && counters[count.isOver] === 0) {
@@ -53,7 +53,7 @@ async function publishAll(): Promise<void> {
   }
 }
 
-/** Until it is answered. Gives where. */
+/** Publishes a batch, and repeats it until it is answered. Returns the URL that answered. */
 async function publish(first: number): Promise<string> {
   const body = bodyOf(first, Math.min(first + batch, answeredAs.length));
   for (;;) {
@@ -72,7 +72,7 @@ async function publish(first: number): Promise<string> {
   }
 }
 
-/** Where the service is, once it is there and receivers are not too far behind. */
+/** Waits until the service runs and receivers are not too far behind; returns its URL. */
 async function room(): Promise<string> {
   for (;;) {
     const ahead = (counters[count.answered] ?? 0) - (counters[count.delivered] ?? 0);
@@ -119,7 +119,7 @@ async function ask(
       response.on('error', reject);
       response.on('aborted', () => reject(new Error('aborted')));
     });
-    asked.on('timeout', () => asked.destroy(new Error('no answer')));
+    asked.on('timeout', () => asked.destroy(new Error('no response')));
     asked.on('error', reject);
     asked.end(body);
   });

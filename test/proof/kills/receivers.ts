@@ -1,5 +1,5 @@
-// The receivers, in a thread of their own: they speak just enough HTTP to be quick, compare every byte and
-// note what came, from which process of the service.
+// The receivers, in their own thread. They implement just enough HTTP to be fast, compare every byte, and record which
+// events came from which process of the service.
 import { createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
 import { numberIn } from '../../e2e/payload.ts';
@@ -8,11 +8,11 @@ import { brief, count, type Book } from './book.ts';
 export interface ReceiversOptions {
   book: Book;
   receivers: number;
-  /** One request of so many is answered with 500. */
+  /** Every n-th request is answered with 500. */
   failEvery: number;
 }
 
-/** Says `quiet` when all is read that a process which is gone has sent. */
+/** Replies with `quiet` when everything that a dead process has sent has been read. */
 export type ToReceivers = { kind: 'gone' };
 export type FromReceivers =
   | { kind: 'ready'; ports: number[] }
@@ -55,7 +55,7 @@ async function listen(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Answers the request if it is whole. Gives its length, or 0. */
+/** Responds to the request if it is complete. Returns its length, or 0. */
 function hear(socket: Socket, held: Buffer, from: number): number {
   const end = held.indexOf('\r\n\r\n');
   if (end < 0) return 0;

@@ -1,5 +1,5 @@
-// Events by the hundred thousand through the real service on a real disk, which is killed again and again meanwhile: what
-// was accepted comes to its receiver, as it was, and hardly ever twice.
+// Publishes hundreds of thousands of events to the real service on a real disk, and kills it again and again. Every
+// accepted event must reach its receiver unchanged, with few duplicates.
 import { statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ import { startPublisher, startReceivers, type Publishing } from './threads.ts';
 export interface KillsOptions {
   events: number;
   seed: number;
-  /** The time from one kill to the next, drawn anew each time. */
+  /** The range of the random time between kills. */
   killEveryMs: { least: number; most: number };
-  /** After so many ends it is left alone; by default never. */
+  /** Stop killing after this many ends; by default, never stop. */
   endsMax?: number;
-  /** A machine that is too slow publishes nothing new after this, and says how far it came. */
+  /** Publish no new events after this time, so that a slow machine still finishes. */
   mostMs?: number;
   say?: (line: string) => void;
   changes?: readonly SourceChange[];
@@ -30,17 +30,17 @@ export interface KillsOptions {
 const key = 'k'.repeat(40);
 const receivers = 4;
 const names = Array.from({ length: receivers }, (_, index) => `killed.n${index}`);
-/** Every so many rounds end by SIGTERM. Every so many begin with a start that is killed, and are short. */
+/** Every `termEvery`-th round ends with SIGTERM. Every `earlyEvery`-th is short, and first kills another start. */
 const termEvery = 5;
 const earlyEvery = 4;
 const earlyMs = 400;
 const lookMs = 10;
 const askingTurns = 500;
 const statsEveryMs = 1_000;
-/** So long without a callback while something waits: it was lost. */
+/** Pending events count as lost after this time without a callback. */
 const silenceMs = 60_000;
 const leaseMs = limits.nodeSilentMs;
-/** The same where the product is broken on purpose, and nobody needs to be patient. */
+/** The same limit for controls, where events are expected to be lost. */
 const brokenMs = 4_000;
 
 export async function publishUnderKills(options: KillsOptions): Promise<Finding> {
@@ -48,7 +48,7 @@ export async function publishUnderKills(options: KillsOptions): Promise<Finding>
     await using stage = await setUp(options, scratch);
     await stage.live();
     return stage.finding();
-  }, tmpdir()); // A disk, not memory: what is measured here is what people will see.
+  }, tmpdir()); // On a disk, not in memory: the figures should be realistic.
 }
 
 interface Stage extends AsyncDisposable {
@@ -68,7 +68,7 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
   const began = performance.now();
   const ends: End[] = [];
   const recoveriesMs: number[] = [];
-  /** Whether each came before it listened. */
+  /** For each killed start, whether the kill came before it listened. */
   const startsKilled: boolean[] = [];
   let bytes = 0;
   let looks = 0;
@@ -92,7 +92,7 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
     return serving;
   };
 
-  /** At any moment before it says that it listens; a start that was quicker than the last one is not counted. */
+  /** Kills a start at a random moment. If it was already listening, it does not count as killed early. */
   const killStart = async (): Promise<void> => {
     book.counters[count.process] = ends.length + 1;
     await using child = startChild(['serve'], settings);
@@ -109,7 +109,7 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
     startsKilled.push(!wasUp);
   };
 
-  /** Accounting holds at every instant: of each event here there is one delivery. */
+  /** The counts must agree at every moment: each event here has one delivery. */
   const look = async (serving: Serving): Promise<Stats> => {
     const stats = await statsOf(serving);
     const { published, delivered, dead, cancelled } = stats.totals;
@@ -122,7 +122,7 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
     return stats;
   };
 
-  /** Until all is recovered that an earlier process left; notes how long that took. */
+  /** Waits until everything that an earlier process left has been attempted, and records the time. */
   const recover = async (left: readonly number[], startedMs: number): Promise<void> => {
     let waiting = left;
     const mostMs = isBroken ? brokenMs : 2 * leaseMs;
@@ -141,7 +141,7 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
 
   const isDone = (): boolean => publishing.isDone() && outstanding(book).length === 0;
 
-  /** Runs until its end is drawn, or until all is delivered. */
+  /** Runs one process until its random end, or until everything is delivered. */
   const liveOnce = async (
     left: readonly number[],
   ): Promise<{ isOver: boolean; left: number[] }> => {
@@ -190,12 +190,13 @@ async function setUp(options: KillsOptions, scratch: string): Promise<Stage> {
       await using serving = await start();
       publishing.tell({ url: serving.url });
       await drained(book, publishing, isBroken ? brokenMs : silenceMs);
-      // A receiver has answered a moment before that is written down.
+      // The outcome is stored a moment after the receiver's response.
       if (outstanding(book).length === 0) await settled(serving);
       const stats = await look(serving);
       const { published, delivered } = stats.totals;
       const accepted = book.counters[count.answered] ?? 0;
-      if (published !== accepted) note(`I13: ${accepted} events by their keys, ${published} made`);
+      if (published !== accepted)
+        note(`I13: ${accepted} events acknowledged, ${published} created`);
       if (delivered !== published) note(`I14: ${published} events, ${delivered} delivered`);
       bytes = statSync(join(scratch, 'data', 'ringback.db')).size;
     },
@@ -245,7 +246,7 @@ function progress({ counters }: Book, ends: readonly End[]): string {
   return `${counters[count.answered]} accepted, ${counters[count.delivered]} delivered, ${ends.length} ends`;
 }
 
-/** All that was accepted has come, or nothing has come for long. */
+/** Waits until every accepted event has come, or until no callback has come for `mostMs`. */
 async function drained(book: Book, { isDone }: Publishing, mostMs: number): Promise<void> {
   let [seen, sinceMs] = [-1, 0];
   while (!isDone() || outstanding(book).length > 0) {
@@ -256,7 +257,7 @@ async function drained(book: Book, { isDone }: Publishing, mostMs: number): Prom
   }
 }
 
-/** A moment at which a publish waits for its answer: nobody will know what became of it. */
+/** Waits for a moment at which a publish is in flight, so that its outcome is unknown after the kill. */
 async function whileAsking({ counters }: Book): Promise<void> {
   for (let turn = 0; turn < askingTurns && counters[count.asking] === 0; turn += 1) await wait(1);
 }

@@ -1,10 +1,10 @@
-// The threads around the service: receivers and the client, each for itself, so that neither slows the other.
+// The threads around the service: receivers and the publisher, separate so that neither slows down the other.
 import { Worker } from 'node:worker_threads';
 import type { Book } from './book.ts';
 import type { FromPublisher, PublisherOptions, ToPublisher } from './publisher.ts';
 import type { FromReceivers, ReceiversOptions, ToReceivers } from './receivers.ts';
 
-/** Who calls the service, and whom it calls. */
+/** What both threads share. */
 export interface Around {
   book: Book;
   onFlaw: (flaw: string) => void;

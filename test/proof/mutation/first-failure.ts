@@ -1,5 +1,5 @@
-// A reporter for `node --test --test-isolation=none` that ends the process at the first test that fails: of a
-// mutant no more is to be known.
+// A reporter for `node --test --test-isolation=none` that exits at the first failed test: one failure is enough to kill
+// a mutant.
 import { writeSync } from 'node:fs';
 import type { TestEvent } from 'node:test/reporters';
 
@@ -9,7 +9,7 @@ const stdout = 1;
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   for await (const event of events) {
     if (event.type !== 'test:fail') continue;
-    writeSync(stdout, `${event.data.name}\n`); // At once: the next test may never let go of the thread.
+    writeSync(stdout, `${event.data.name}\n`); // Synchronously, since the next test may block the thread forever.
     process.exit(1);
     yield '';
   }

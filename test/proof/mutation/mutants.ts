@@ -1,11 +1,11 @@
-// Small changes to a source file, each of which a test should notice: a comparison that is off by one or turned
-// round, a condition negated, a call or a return left out, a number one larger.
+// Small changes to a source file, each of which a test should detect: a comparison inverted or off by one, a condition
+// negated, a call or a return removed, a number increased by one.
 import { parseAst } from 'rolldown/parseAst';
 import type { SourceChange } from '../controls/change-source.ts';
 
 export interface Mutant extends SourceChange {
   line: number;
-  /** What is changed, without the text around it that makes its place unique. */
+  /** The changed text, without the context that makes `find` unique. */
   from: string;
   to: string;
 }
@@ -23,7 +23,7 @@ interface Edit {
   to: string;
 }
 
-/** By operator; each replacement is a mutant. */
+/** Replacements of operators; each one is a mutant. */
 const operators: Readonly<Record<string, readonly string[]>> = {
   '===': ['!=='],
   '!==': ['===', '>'],
@@ -81,7 +81,7 @@ function editsOf(node: Node, source: string): Edit[] {
   }
 }
 
-/** One that is a comparison or a negation already is turned round by its operator. */
+/** Negates a condition, unless it is a comparison or a negation, which operatorEdits inverts. */
 function conditionEdits({ type, start, end }: Node, source: string): Edit[] {
   if (type === 'BinaryExpression' || type === 'UnaryExpression') return [];
   return [{ start, end, to: `!(${source.slice(start, end)})` }];
@@ -93,7 +93,7 @@ function operatorEdits(node: Node, source: string): Edit[] {
   const right = member(node, 'right');
   const hasOrder = right['name'] !== 'undefined' && typeof right['value'] !== 'string';
   return (operators[operator] ?? [])
-    .filter((to) => hasOrder || to !== '>') // Nothing is larger than a word, or than nothing.
+    .filter((to) => hasOrder || to !== '>') // `>` with a string or undefined is meaningless.
     .map((to) => ({ start, end: start + operator.length, to }));
 }
 
@@ -102,7 +102,7 @@ function literalEdits({ start, end, value, raw }: Node): Edit[] {
   return typeof value === 'number' ? [{ start, end, to: `(${String(raw)} + 1)` }] : [];
 }
 
-/** An assertion that is left out changes nothing, unless there is a mistake already. */
+/** Removing an assertion changes nothing unless there is already a bug, so assertions do not count. */
 function isCall(statement: Node, source: string): boolean {
   let inner = member(statement, 'expression');
   while (inner.type === 'AwaitExpression' || inner.type === 'UnaryExpression') {
@@ -112,7 +112,7 @@ function isCall(statement: Node, source: string): boolean {
 }
 
 function visit(node: Node, each: (node: Node) => void): void {
-  if (node.type.startsWith('TS') && !('expression' in node)) return; // Types do nothing.
+  if (node.type.startsWith('TS') && !('expression' in node)) return; // Types have no effect at run time.
   if (node.type === 'ImportDeclaration') return;
   each(node);
   for (const value of Object.values(node)) {
@@ -147,7 +147,7 @@ function applied(source: string, { start, end, to }: Edit): string {
   return source.slice(0, start) + to + source.slice(end);
 }
 
-/** With as much of the text around it as makes it unique in its file. */
+/** Extends the change by context until it is unique in the file. */
 function mutantOf(file: string, source: string, { start, end, to }: Edit): Mutant {
   let [from, until] = [start, end];
   while (source.split(source.slice(from, until)).length !== 2) {

@@ -1,11 +1,11 @@
-// Which files are mutated, and the quick tests that must notice.
+// The files to mutate, with the quick tests that must detect the mutants.
 
 export interface Subject {
   name: string;
   files: readonly string[];
-  /** Tried one after the other: the quickest first. Patterns. */
+  /** Groups of patterns, run in this order: the quickest first. */
   tests: readonly (readonly string[])[];
-  /** Mutants of a run. */
+  /** Mutants per run. */
   sample: number;
 }
 

@@ -1,10 +1,10 @@
-// What became of mutants that survived. Written by hand, and shown on the page.
+// Reviews of mutants that survived, written by hand and shown on the page.
 import { changeText, type SourceChange } from '../controls/change-source.ts';
 
 export interface Verdict extends SourceChange {
   /**
-   * `equivalent`: the program does the same with it, so no test can notice. It is not run, and does
-   * not count. `accepted`: a test could notice, but none should; it counts as survived.
+   * `equivalent`: the program behaves the same, so no test can detect it; the mutant is not run and does not count.
+   * `accepted`: a test could detect it, but is not worth writing; it counts as survived.
    */
   kind: 'equivalent' | 'accepted';
   why: string;
@@ -44,7 +44,7 @@ export const verdicts: readonly Verdict[] = [
     find: 'this.#hasReceived = true;',
     replace: 'this.#hasReceived = false;',
     kind: 'equivalent',
-    why: 'The exchange is told of each piece of a response, not only of the first, and ignores it.',
+    why: 'The exchange is notified of each piece of a response, not only of the first, and ignores it.',
   },
   {
     file: 'src/egress/http/connections.ts',
@@ -65,7 +65,7 @@ export const verdicts: readonly Verdict[] = [
     find: 'world.monotonicMs() >= untilMs',
     replace: 'world.monotonicMs() > untilMs',
     kind: 'accepted',
-    why: 'Asks once more if the clock is at the limit exactly.',
+    why: 'Asks again if the clock is exactly at the limit.',
   },
 ];
 

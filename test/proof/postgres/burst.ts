@@ -1,5 +1,5 @@
-// A burst of subscribes of one app, the first of which the database does not answer while it holds the row of the app:
-// publishes of the same app go on, and of what a client was told that it did not happen nothing happens later.
+// A burst of subscribes of one app. The first is stuck in the database while it holds the lock on the row of the app.
+// Publishes of the app must continue, and a subscribe that was reported as not done must not take effect later.
 import { startNode, type ClusterNode } from '../../e2e/cluster.ts';
 import { receive } from '../../e2e/receiver.ts';
 import { freshDatabase, type Database } from '../../postgres/database.ts';
@@ -42,14 +42,18 @@ export async function burst({ clients, publishes, changes = [] }: BurstOptions):
   if (refused > 0) violations.push(`${refused} publishes were refused`);
   const told = Map.groupBy(answers.keys(), (event) => answers.get(event) ?? '');
   const undone = [...told].flatMap(([what, some]) => (what.includes(nothingChanged) ? some : []));
-  if (undone.length === 0) violations.push('void: no client was told that nothing was changed');
+  if (undone.length === 0)
+    violations.push('void: no subscribe was answered with "Nothing was changed"');
   const there = await eventsHeard(database);
   const later = undone.filter((event) => there.has(event));
   if (later.length > 0) {
-    violations.push(`a subscribe happened that was said not to: ${later.length} of them`);
+    violations.push(
+      `a subscribe happened although its response denied it: ${later.length} of them`,
+    );
   }
   const lost = (told.get(subscribed) ?? []).filter((event) => !there.has(event));
-  if (lost.length > 0) violations.push(`I1: ${lost.length} subscribes were answered and are gone`);
+  if (lost.length > 0)
+    violations.push(`I1: ${lost.length} subscribes were acknowledged and are lost`);
   return {
     part: 'postgres: a burst of subscribes behind a database that does not answer one',
     figures: {
@@ -64,7 +68,7 @@ export async function burst({ clients, publishes, changes = [] }: BurstOptions):
 const subscribed = 'subscribed';
 const nothingChanged = 'Nothing was changed';
 
-/** What the client is told. */
+/** Returns `subscribed`, or the text of the refusal. */
 async function subscribe(
   node: ClusterNode,
   event: string,

@@ -1,6 +1,6 @@
-// Publishes whose connection is cut at the commit: before the server got it, with and without an answer to what was
-// written before, after it got it, and after it was done. The node that publishes delivers, too, so that what it does
-// not know of would be its own.
+// Cuts the connection at the commit of a publish: before the server got it, with and without responses to the earlier
+// statements, after it got it, and after it was done. The publishing node also delivers, so a commit that it does not
+// know of would leave deliveries leased to itself.
 import {
   asksToCommit,
   hasCommitted,
@@ -15,10 +15,10 @@ import { cameAgain, judgeEvents, subscribeAt } from './cut-paths.ts';
 import { setCutStage } from './cut-stage.ts';
 
 export interface CommitOptions {
-  /** Of each kind of cut. */
+  /** Rounds per kind of cut. */
   rounds: number;
   changes?: readonly SourceChange[];
-  /** How long all may take to end. */
+  /** The time limit for all deliveries to end. */
   drainMs?: number;
 }
 
@@ -48,13 +48,13 @@ export async function cutCommits(options: CommitOptions): Promise<Finding> {
   }
   await judgeEvents(stage, drainMs === undefined ? {} : { drainMs });
   const again = cameAgain(stage);
-  // What was answered with an event was sent under one lease; nothing else has happened to the node.
+  // Nothing else has happened to the node, so each event must be sent under a single lease.
   if (again > 0) stage.violations.push(`I5: ${again} callbacks came again`);
   const { violations } = stage;
   return { part: 'postgres: cut at the commit', figures, violations, events: stage.events() };
 }
 
-/** Cuts at the commit of the next transaction that makes an event. */
+/** Cuts at the commit of the next transaction that inserts an event. */
 async function cutPublish(proxy: PostgresProxy, when: When, matches: Matches): Promise<Passing> {
   let publishing: number | undefined;
   return proxy.cut(when, (message) => {

@@ -1,4 +1,4 @@
-// What must be seen when the part of the product that deals with PostgreSQL is broken on purpose.
+// Negative controls for PostgreSQL: each breaks the product on purpose and must be detected.
 import type { SourceChange } from '../controls/change-source.ts';
 import type { LookControl } from '../controls/run-controls.ts';
 import type { Finding } from '../finding.ts';
@@ -13,7 +13,7 @@ import { claimSideBySide } from './side-by-side.ts';
 
 type Changes = readonly SourceChange[];
 
-/** Longer than anything takes that ends, and shorter than anybody wants to wait for what does not. */
+/** Long enough for deliveries that do end, and short for those that never will. */
 const drainMs = 5_000;
 const seed = 1;
 
@@ -123,7 +123,7 @@ export const postgresControls: readonly LookControl[] = [
         replace: "    if (status === 'committed') throw cause;\n",
       },
     ],
-    // With its key it stays one event; but it was born into the hands of a node that does not know it.
+    // The idempotency key prevents a second event, but the delivery was inserted leased to a node that does not know it.
     breaks: /^I3:/,
     look: lookAtCommits,
   },

@@ -1,4 +1,4 @@
-// What is done while the connection is cut, and what must hold afterwards, path by path.
+// The paths that are cut: what each does, and what must hold afterwards.
 import { setTimeout as wait } from 'node:timers/promises';
 import { findPending } from '../../e2e/chaos-oracle.ts';
 import { nowMs } from '../../e2e/event-loop-lag.ts';
@@ -7,11 +7,11 @@ import type { Role } from '../../e2e/cluster.ts';
 import type { CutStage } from './cut-stage.ts';
 
 interface CutPath {
-  /** What the node does that is cut off. */
+  /** The role of the node that is cut off. */
   cutRole: Role;
-  /** Gives what is done again and again, cut or not. */
+  /** Returns the action to repeat, with and without a cut. */
   prepare: (stage: CutStage) => Promise<() => Promise<void>>;
-  /** What was wrong in the end. */
+  /** Returns the violations at the end. */
   judge: (stage: CutStage) => Promise<string[]>;
 }
 
@@ -27,7 +27,7 @@ export const cutPaths: Readonly<Record<PathName, CutPath>> = {
     judge: async (stage) => {
       await judgeEvents(stage);
       const again = cameAgain(stage);
-      // Nothing happened to the node that delivers.
+      // The delivering node is not cut off, so there may be no duplicates.
       if (again > 0) stage.violations.push(`I5: ${again} callbacks came again`);
       return stage.violations;
     },
@@ -41,10 +41,12 @@ export const cutPaths: Readonly<Record<PathName, CutPath>> = {
         number += 1;
         const id = await subscribeAt(stage, `${stage.receiver.url}/${number}`, stage.cut);
         stage.figures['subscriptions'] = number;
-        // What was answered hears what is published from then on, at any node.
+        // An acknowledged subscription must match events published from then on at any node.
         const { deliveries } = await stage.publish(stage.safe);
         if (deliveries !== 1)
-          stage.violations.push(`I1: ${id} was answered, heard by ${deliveries}`);
+          stage.violations.push(
+            `I1: ${id} was acknowledged, but an event has ${deliveries} deliveries`,
+          );
         await stage.insist(stage.safe, unsubscribing(id), 200);
       };
     },
@@ -53,9 +55,10 @@ export const cutPaths: Readonly<Record<PathName, CutPath>> = {
       const rows = await stage.database.query('select state from ringback.subscription');
       const made = stage.figures['subscriptions'] ?? 0;
       if (rows.length !== made)
-        stage.violations.push(`I13: ${made} asked for, ${rows.length} made`);
+        stage.violations.push(`I13: ${made} subscriptions requested, ${rows.length} created`);
       const open = rows.filter(({ state }) => state !== 'ended').length;
-      if (open > 0) stage.violations.push(`I13: ${open} were made that nobody knows of`);
+      if (open > 0)
+        stage.violations.push(`I13: ${open} subscriptions were created but never acknowledged`);
       return stage.violations;
     },
   },
@@ -67,7 +70,7 @@ export const cutPaths: Readonly<Record<PathName, CutPath>> = {
       let number = 0;
       return async () => {
         number += 1;
-        // Never satisfied: attempts go on until it is over.
+        // This receiver always fails, so attempts continue until the subscription ends.
         const id = await subscribeAt(stage, `${stage.receiver.url}/never/${number}`);
         await stage.publish(stage.safe);
         await until(
@@ -77,7 +80,7 @@ export const cutPaths: Readonly<Record<PathName, CutPath>> = {
         await stage.insist(stage.cut, unsubscribing(id), 200);
         endedMs.set(id, nowMs());
         const { deliveries } = await stage.publish(stage.safe);
-        if (deliveries !== 0) stage.violations.push(`I8: ${id} has ended, and hears an event`);
+        if (deliveries !== 0) stage.violations.push(`I8: ${id} has ended, but an event matches it`);
       };
     },
     judge: async (stage) => {
@@ -94,7 +97,8 @@ export const cutPaths: Readonly<Record<PathName, CutPath>> = {
       }
       const rows = await stage.database.query('select state from ringback.subscription');
       const open = rows.filter(({ state }) => state !== 'ended').length;
-      if (open > 0) stage.violations.push(`I8: ${open} were answered, and have not ended`);
+      if (open > 0)
+        stage.violations.push(`I8: ${open} unsubscribes were acknowledged, but have not ended`);
       return stage.violations;
     },
   },
@@ -117,7 +121,7 @@ export const cutPaths: Readonly<Record<PathName, CutPath>> = {
 
 const ends = new WeakMap<CutStage, Map<string, number>>();
 
-/** After the answer at one node, the other one may start attempts for so long. */
+/** The other node may start attempts for this long after the response. */
 const obeyMs = 1_000;
 
 function unsubscribing(id: string): { method: string; path: string } {
@@ -142,16 +146,16 @@ async function ended({ database }: CutStage): Promise<void> {
 }
 
 export interface JudgeOptions {
-  /** Who unsubscribed need not have heard it. */
+  /** Deliveries may be cancelled by an unsubscribe instead. */
   orElse?: 'cancelled';
-  /** How long all may take to end. */
+  /** The time limit for all deliveries to end. */
   drainMs?: number;
 }
 
-/** A lease and its rescue. */
+/** Enough for a lease to expire and its delivery to be recovered. */
 const drainMostMs = 90_000;
 
-/** Each number is one event, it has come, and it has ended. */
+/** Each number must be exactly one event, which was received and has ended. */
 export async function judgeEvents(stage: CutStage, options: JudgeOptions = {}): Promise<void> {
   const { database, accepted, came, violations } = stage;
   const { orElse, drainMs = drainMostMs } = options;
@@ -167,7 +171,7 @@ export async function judgeEvents(stage: CutStage, options: JudgeOptions = {}): 
   const kept = new Set(rows.map((row) => `evt_${String(row['id'])}`));
   const lost = [...accepted.values()].filter((id) => !kept.has(id));
   stage.lost = lost.length;
-  for (const id of lost) violations.push(`I1: ${id} was answered and is lost`);
+  for (const id of lost) violations.push(`I1: ${id} was acknowledged and is lost`);
   if (kept.size + lost.length > accepted.size) {
     violations.push(`I13: ${accepted.size} numbers became ${kept.size + lost.length} events`);
   }

@@ -1,4 +1,4 @@
-// Two nodes over one database: one behind a proxy that cuts, and one beside it that nothing happens to.
+// Two nodes on one database: one behind a proxy that cuts connections, and one with a direct connection.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Call } from '../../api/harness.ts';
 import { startNode, type ClusterNode, type Role } from '../../e2e/cluster.ts';
@@ -19,26 +19,26 @@ export interface CutStage extends AsyncDisposable {
   proxy: PostgresProxy;
   /** Behind the proxy. */
   cut: ClusterNode;
-  /** Beside it. */
+  /** Connected directly. */
   safe: ClusterNode;
   receiver: Receiver;
-  /** What came to the receiver, in order. */
+  /** Requests at the receiver, in order. */
   came: readonly Came[];
-  /** Events that were accepted, by number; a number stands in the payload. */
+  /** Accepted events by number; the payload contains the number. */
   accepted: Map<number, string>;
   refusals: number;
   figures: Record<string, number>;
   violations: string[];
-  /** Repeats a call under one key until it is answered so. */
+  /** Repeats a call under one idempotency key until it gets the expected status. */
   insist: (node: ClusterNode, call: Call, expected: number) => Promise<Answer>;
-  /** Publishes the next number, until it is accepted. */
+  /** Publishes the next number, and repeats it until it is accepted. */
   publish: (node: ClusterNode) => Promise<{ id: string; deliveries: number }>;
   /** After `judgeEvents`. */
   events: () => { accepted: number; lost: number };
   lost: number;
 }
 
-/** `cutRole`: what the node behind the proxy does; the other one does all the rest. */
+/** `cutRole`: the role of the node behind the proxy; the other node does the rest. */
 export async function setCutStage(
   cutRole: Role,
   changes: readonly SourceChange[],

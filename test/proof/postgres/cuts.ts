@@ -1,6 +1,6 @@
-// The connection to the database is cut at each message of each path, before and after that message, in
-// both directions; and before it when all that left with it was answered. Whoever asked repeats until he is
-// answered; then everything must be as if he had asked once.
+// Cuts the connection to the database at each message of each path: before and after it, in both directions, and
+// before it with all earlier messages answered. The client repeats its request until it gets a response; the result
+// must be the same as for a single request.
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../../e2e/event-loop-lag.ts';
 import type { Matches, Passing, When } from '../../postgres/proxy.ts';
@@ -12,18 +12,18 @@ import { setCutStage, type CutStage } from './cut-stage.ts';
 
 export interface CutOptions {
   paths: readonly PathName[];
-  /** Messages between two cuts: 1 cuts at each. */
+  /** The distance between two cuts, in messages: 1 cuts at each. */
   step?: number;
   changes?: readonly SourceChange[];
   say?: (line: string) => void;
 }
 
-/** More than any path has. */
+/** More messages than any path has. */
 const messagesMax = 300;
-/** What an answered call still says to the database comes at once. */
+/** How long a call may still send messages after its response. */
 const trailMs = 50;
 
-/** After one message is before the next, but for the time that lies between: so fewer of those will do. */
+/** A cut after a message differs from one before the next only in time, so fewer of those are enough. */
 const kinds: readonly { side: Side; when: When; times: number }[] = [
   { side: 'frontend', when: 'before', times: 1 },
   { side: 'frontend', when: 'answered', times: 1 },
@@ -77,13 +77,13 @@ export async function cutEverywhere(options: CutOptions): Promise<Finding[]> {
   return findings;
 }
 
-/** A transaction of the node's own, such as a heartbeat, may be counted instead of the one that is meant. */
+/** Tries per cut, since a transaction of the node itself, such as a heartbeat, may be counted by mistake. */
 const triesMax = 3;
-/** Where it is known that there is such a message. */
+/** Tries if the message is known to exist. */
 const sureTriesMax = 20;
 const looksAtCommit = 5;
 
-/** Which message of that side is the commit, or says that it is done: in most of a few times without a cut. */
+/** The number of the message with the commit, or with its confirmation: the median of a few runs without a cut. */
 async function findCommit(
   { proxy }: CutStage,
   act: () => Promise<void>,
@@ -107,7 +107,7 @@ async function findCommit(
   return median;
 }
 
-/** Gives how long it took to be answered all the same; undefined when the path has no such message. */
+/** Returns the time until the call succeeded despite the cut; undefined if the path has no such message. */
 async function cutAt(
   { proxy }: CutStage,
   act: () => Promise<void>,
@@ -115,7 +115,7 @@ async function cutAt(
 ): Promise<number | undefined> {
   const most = isSure ? sureTriesMax : triesMax;
   for (let tries = 1; tries <= most; tries += 1) {
-    await act(); // The connection is there, and its statements are prepared.
+    await act(); // Reconnects and prepares the statements.
     const cut = proxy.cut(
       when,
       sinceBegin(side, (_, at) => at === k),
@@ -129,7 +129,7 @@ async function cutAt(
   return undefined;
 }
 
-/** The messages of a side, on the connection of the next transaction, counted from its beginning. */
+/** Counts the messages of one side from the begin of the next transaction, on its connection. */
 function sinceBegin(side: Side, matches: (message: Passing, k: number) => boolean): Matches {
   let connection: number | undefined;
   let seen = 0;

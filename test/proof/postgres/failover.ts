@@ -1,6 +1,6 @@
-// A primary that dies under load, and a standby that takes its place behind the same address. With
-// synchronous replication nothing that was answered may be gone. Without it something may: how much, and
-// from how long before, is a figure.
+// A primary dies under load, and a standby takes over behind the same address. With synchronous replication no
+// acknowledged event may be lost. With asynchronous replication some may be: how many, and from how long before the
+// end, is only reported.
 import { setTimeout as wait } from 'node:timers/promises';
 import { nowMs } from '../../e2e/event-loop-lag.ts';
 import { openDatabase } from '../../postgres/database.ts';
@@ -13,31 +13,31 @@ import { judge } from './judge.ts';
 import { heal, setScene, type Healing, type Scene } from './scene.ts';
 
 /**
- * How the primary ends. `unheard`: it is cut off from its standby first, and its backends are ended while
- * they wait for it; what they were to commit is then there for everybody to see, but only here.
+ * How the primary ends. `unheard`: it first loses its standby, and its backends are terminated while they wait for
+ * it. Their commits are then visible on the primary, but exist nowhere else.
  */
 export const endings = ['killed', 'frozen', 'unheard'] as const;
 export type Ending = (typeof endings)[number];
 
 export interface FailoverOptions {
   replication: Replication;
-  /** One after the other. */
+  /** One failover for each, in this order. */
   endings: readonly Ending[];
   seed: number;
   changes?: readonly SourceChange[];
-  /** How long all may take to end. */
+  /** The time limit for all deliveries to end. */
   drainMs?: number;
 }
 
 interface Failover extends Healing {
   lost: ReadonlySet<string>;
-  /** How long before the end the oldest of those was answered that are lost. */
+  /** How long before the end the oldest lost event was acknowledged. */
   windowMs: number;
 }
 
 const healMs = 5_000;
 const name = 'ringback';
-/** So much of the log is kept for a standby that is being made. */
+/** Keeps enough WAL for the standby that is being created. */
 const settings = { wal_keep_size: '512MB' };
 
 export async function failovers(options: FailoverOptions): Promise<Finding> {
@@ -60,7 +60,7 @@ export async function failovers(options: FailoverOptions): Promise<Finding> {
     worst.allMs = Math.max(worst.allMs, one.allMs);
     worst.windowMs = Math.max(worst.windowMs, one.windowMs);
     if (Math.max(one.firstMs, one.allMs) > healMs) {
-      violations.push(`I12: ${ending}: well again after ${one.firstMs} and ${one.allMs} ms`);
+      violations.push(`I12: ${ending}: recovered only after ${one.firstMs} and ${one.allMs} ms`);
     }
   }
   await scene.load.end();
@@ -128,18 +128,18 @@ const answeredMs = 300;
 const terminations = 5;
 const patienceMs = 10_000;
 
-/** Until nodes have come back, have asked what became of their commits, and have acted upon it. */
+/** Waits until nodes have reconnected, have queried the status of their commits, and have acted on it. */
 async function leaveUnheard(primary: Postgres, way: PostgresProxy): Promise<void> {
   way.blackHole();
   await using there = openDatabase(primary.url());
-  // Without synchronous replication nobody waits, and all goes on here alone.
+  // Without synchronous replication, commits do not wait for the standby.
   const [setting] = await there.query('show synchronous_standby_names');
   const someWait = async (): Promise<void> => {
     if (setting?.['synchronous_standby_names'] !== '*') return;
     const untilMs = nowMs() + patienceMs;
     while ((await there.query(waiting)).length === 0 && nowMs() < untilMs) await wait(20);
   };
-  // A node has one batch under way: outcomes and claims, or publishes. All of them are to meet this.
+  // A node has one batch in flight: outcomes and claims, or publishes. Each kind should be hit.
   for (let times = 1; times <= terminations; times += 1) {
     await someWait();
     await wait(answeredMs);

@@ -1,4 +1,4 @@
-// What happens to PostgreSQL while it is used, one function each. Each resolves when the database is back.
+// Faults of PostgreSQL under load. Each resolves when the database is back.
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import type { StopMode } from '../../postgres/server.ts';
@@ -10,7 +10,7 @@ export interface Fault {
   inflict: (scene: Scene) => Promise<void>;
 }
 
-/** Short, or longer than a commit of unknown outcome is asked about. */
+/** Short, or longer than nodes query the status of an uncertain commit. */
 async function whileAway({ random }: Scene): Promise<void> {
   await wait(random() < 0.75 ? random() * 1_000 : 3_000 + random() * 3_000);
 }
@@ -33,7 +33,7 @@ const frozen: Fault = {
   },
 };
 
-/** One after the other, whatever it is for: the others go on meanwhile. */
+/** Freezes a random backend, while the others continue. */
 const frozenBackend: Fault = {
   name: 'one backend frozen',
   inflict: async (scene) => {
@@ -49,7 +49,7 @@ const frozenBackend: Fault = {
   },
 };
 
-/** `smart` waits for everybody to leave, and nobody does: then it is told to be fast, as an operator would. */
+/** `smart` waits for all clients to disconnect, which they do not; as an operator would, this then uses `fast`. */
 function restarted(mode: StopMode): Fault {
   return {
     name: `restarted, ${mode}`,
@@ -79,7 +79,7 @@ export const terminated: Fault = {
   },
 };
 
-/** Until one of each is met: in a transaction, and idle. */
+/** Terminates at least one backend in each state. */
 const terminatedInState: Fault = {
   name: 'backends terminated in a transaction, then idle ones',
   inflict: async ({ database, load }) => {
@@ -97,10 +97,10 @@ const terminatedInState: Fault = {
   },
 };
 
-/** Looks for a state. Where it is common the first few find it. */
+/** Tries to find a backend in a state; a common state takes only a few. */
 const statesMax = 2_000;
 
-/** Every place is taken by somebody else, and the nodes have lost theirs. */
+/** Other clients take all connections, and those of the nodes are terminated. */
 const outOfConnections: Fault = {
   name: 'out of connections',
   inflict: async (scene) => {
@@ -121,7 +121,7 @@ const outOfConnections: Fault = {
   },
 };
 
-/** It comes back as a replica, which can only be read, and is promoted later. */
+/** Restarts the server as a read-only replica, and promotes it later. */
 const readOnly: Fault = {
   name: 'read-only: a replica for a while',
   inflict: async (scene) => {
@@ -154,7 +154,7 @@ const blackHole: Fault = {
   },
 };
 
-/** Somebody's own session locks rows in an order that is nobody's, and waits in between. */
+/** A foreign session locks rows in a conflicting order, with pauses. */
 export const wrongOrder: Fault = {
   name: 'deadlocks: rows locked in the wrong order',
   inflict: async ({ postgres, random, load }) => {
@@ -171,7 +171,7 @@ export const wrongOrder: Fault = {
         await client.query('select from ringback.lane for update');
         await client.query('select from ringback.app for update');
       } catch (error) {
-        // It may be the one that has to give way.
+        // The server may choose this session as the deadlock victim.
         const isDeadlock = error instanceof DatabaseError && error.code === '40P01';
         if (!isDeadlock) load.flaws.push(`void: cannot lock in the wrong order: ${String(error)}`);
       }
@@ -181,7 +181,7 @@ export const wrongOrder: Fault = {
   },
 };
 
-/** Defaults of the database that would break promises: every session of ours says its own. */
+/** Database defaults that would break guarantees; every session of Ringback must override them. */
 const hostileDefaults: Fault = {
   name: 'hostile defaults of the database',
   inflict: async ({ database }) => {
@@ -207,7 +207,7 @@ const hostileDefaults: Fault = {
   },
 };
 
-/** What is tried in full, and how often. */
+/** All faults, with the rounds of a full run. */
 export const allFaults: readonly (Fault & { rounds: number })[] = [
   { ...killed, rounds: 24 },
   { ...frozen, rounds: 4 },

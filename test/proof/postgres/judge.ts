@@ -1,4 +1,4 @@
-// Compares what publishers were told with what the database keeps and what came to the receiver.
+// Compares the responses to publishers with the database and with the requests at the receiver.
 import { setTimeout as wait } from 'node:timers/promises';
 import { findPending, snapshotFlaws } from '../../e2e/chaos-oracle.ts';
 import { nowMs } from '../../e2e/event-loop-lag.ts';
@@ -9,23 +9,23 @@ export interface Verdict {
   violations: string[];
   accepted: number;
   lost: number;
-  /** Publishes that were refused and given up, and how many of them were in the database all the same. */
+  /** Publishes that were refused and not repeated, and how many of them are in the database nevertheless. */
   givenUp: number;
   committedAfterAll: number;
-  /** Callbacks that came again. */
+  /** Duplicate callbacks. */
   cameAgain: number;
 }
 
 export interface JudgeOptions {
-  /** What may be gone: acknowledged by a server that was lost with what it had not passed on. */
+  /** Events that may be lost: acknowledged by a primary that died before it had replicated them. */
   mayLose?: ReadonlySet<string>;
-  /** How long all may take to end. */
+  /** The time limit for all deliveries to end. */
   drainMs?: number;
 }
 
-/** A lease and its rescue, and the backlog. */
+/** Enough for a lease to expire, its delivery to be recovered, and the backlog. */
 const drainMostMs = 90_000;
-/** An outcome is written a moment after its callback came; under load a little later. */
+/** How long after its callback an outcome may be stored, under load. */
 const settleMs = 2_000;
 
 export async function judge(
@@ -41,10 +41,10 @@ export async function judge(
   const accepted = load.accepted.filter(([, id]) => !mayLose.has(id));
   const lost = accepted.filter(([, id]) => !ids.has(id));
   for (const [number, id] of lost)
-    violations.push(`I1: ${id}, number ${number}, was answered and is lost`);
+    violations.push(`I1: ${id}, number ${number}, was acknowledged and is lost`);
   for (const [number, all] of kept) {
     if (all.length > 1) violations.push(`I13: number ${number} became ${all.length} events`);
-    if (!load.told.has(number)) violations.push(`I13: nobody published number ${number}`);
+    if (!load.told.has(number)) violations.push(`I13: number ${number} was never published`);
   }
   const unheard = accepted.filter(([, id]) => ids.has(id) && !load.arrivals.has(id));
   for (const [number, id] of unheard) violations.push(`I3: ${id}, number ${number}, never came`);
@@ -52,9 +52,9 @@ export async function judge(
   const again = [...load.arrivals].filter(([, times]) => times.length > 1);
   for (const [id, [firstMs = 0]] of again) {
     if (!isExplained(load, firstMs))
-      violations.push(`I5: ${id} came again, and nothing had happened`);
+      violations.push(`I5: ${id} came again without a fault at that time`);
   }
-  violations.push(...load.flaws); // Last: something may come of it while all else is waited for.
+  violations.push(...load.flaws); // Last, because the waits above may add to them.
   const givenUp = [...load.told].filter(([, { id }]) => id === undefined);
   return {
     violations,
@@ -66,7 +66,7 @@ export async function judge(
   };
 }
 
-/** Number → ids of the events that carry it. */
+/** Number → ids of the events with that number. */
 async function readEvents(database: Database): Promise<Map<number, string[]>> {
   const rows = await database.query(`
     select id, convert_from(payload, 'UTF8')::json ->> 'message' as number from ringback.event`);
@@ -78,7 +78,7 @@ async function readEvents(database: Database): Promise<Map<number, string[]>> {
   return kept;
 }
 
-/** The outcome of a callback that came about then may not have been written. */
+/** Whether a fault explains a duplicate: the outcome of a callback at that time may not have been stored. */
 function isExplained({ faults }: Load, atMs: number): boolean {
   return faults.some(({ fromMs, toMs }) => atMs >= fromMs - settleMs && atMs <= toMs + settleMs);
 }

@@ -1,6 +1,6 @@
-// Publishers who go on whatever happens to the database, and the receiver of what they publish. Each number
-// is one event: half of them carry a key and are repeated until they are accepted, the others are given up
-// when they are refused. It only notes; judge.ts says what was wrong.
+// Publishers that continue whatever happens to the database, and their receiver. Each number is one event: half of them
+// have an idempotency key and are repeated until accepted, the others are dropped when refused. This only records;
+// judge.ts checks the result.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from '../../api/harness.ts';
 import type { Random } from '../../e2e/chaos-plan.ts';
@@ -9,9 +9,9 @@ import { Lag, nowMs, type Absence } from '../../e2e/event-loop-lag.ts';
 import { header, receive, type Receiver } from '../../e2e/receiver.ts';
 import { Tally } from '../../e2e/awaitable-count.ts';
 
-/** What one number was answered, in the end. */
+/** The last response for one number. */
 export interface Told {
-  /** Undefined: refused, and given up. */
+  /** Undefined: refused and not repeated. */
   id: string | undefined;
   answeredMs: number;
 }
@@ -22,7 +22,7 @@ export interface LoadOptions {
   publishersOfNode?: number;
 }
 
-/** Longer than the five seconds within which a node answers by itself. */
+/** Longer than the five seconds within which a node must respond. */
 const silenceMs = 8_000;
 const answerMs = 5_000;
 const pauseMs = 25;
@@ -30,21 +30,21 @@ const missingMax = 48;
 
 export class Load implements AsyncDisposable {
   readonly told = new Map<number, Told>();
-  /** When an event came, by its id. */
+  /** Times of the callbacks, by event id. */
   readonly arrivals = new Map<string, number[]>();
   readonly flaws: string[] = [];
-  /** When the database was not what it should be. */
+  /** Times of database faults. */
   readonly faults: Absence[] = [];
   readonly answered = new Tally('events were answered');
   slowestAnswerMs = 0;
   refusals = 0;
-  /** Requests that are under way just now. */
+  /** Publishes in flight. */
   inFlight = 0;
   readonly #options: LoadOptions;
   readonly #receiver: Receiver;
   readonly #lag = new Lag();
   readonly #over = new AbortController();
-  /** Accepted, and has not come yet. */
+  /** Accepted events that have not come yet. */
   readonly #missing = new Set<string>();
   #publishing: Promise<unknown> = Promise.resolve();
   #next = 0;
@@ -82,17 +82,17 @@ export class Load implements AsyncDisposable {
     this.#publishing.catch(() => undefined);
   }
 
-  /** Publishes one event at a node until it is accepted. Gives its id, unless the time is over. */
+  /** Publishes one event at a node until it is accepted. Returns its id, or undefined after `mostMs`. */
   async publishOne(node: ClusterNode, mostMs: number): Promise<string | undefined> {
     return this.#publish(node, this.#takeNumber(), AbortSignal.timeout(mostMs));
   }
 
-  /** Nobody waits for these any more. */
+  /** Stops waiting for these events. */
   forget(ids: ReadonlySet<string>): void {
     for (const id of ids) this.#missing.delete(id);
   }
 
-  /** Whether all of these have come, or the time is over. */
+  /** Resolves to true when all of these have come, or to false after `mostMs`. */
   async came(ids: readonly string[], mostMs: number): Promise<boolean> {
     const untilMs = nowMs() + mostMs;
     const missing = (some: readonly string[]): string[] =>
@@ -105,7 +105,7 @@ export class Load implements AsyncDisposable {
     return true;
   }
 
-  /** Resolves when nobody publishes any more. */
+  /** Stops the publishers. */
   async end(): Promise<void> {
     this.#over.abort();
     await this.#publishing;
@@ -121,7 +121,7 @@ export class Load implements AsyncDisposable {
     while (!this.#over.signal.aborted) {
       const insists = this.#options.random() < 0.5;
       await this.#publish(node, this.#takeNumber(), insists ? this.#over.signal : undefined);
-      // A backlog would hide how soon all is well again: who has the database then delivers that first.
+      // A backlog would distort the recovery time, because nodes deliver it first.
       while (this.#missing.size >= missingMax && !this.#over.signal.aborted) {
         await Promise.race([this.#heard.promise, wait(pauseMs)]);
       }
@@ -133,7 +133,7 @@ export class Load implements AsyncDisposable {
     return this.#next;
   }
 
-  /** With a signal it carries a key and is repeated, until that says that it is enough. */
+  /** With a signal, the request has an idempotency key and is repeated until the signal aborts. */
   async #publish(
     node: ClusterNode,
     number: number,
@@ -180,7 +180,7 @@ export class Load implements AsyncDisposable {
     }
   }
 
-  /** Only one refusal is right: that the store cannot be reached, with a time to come again. */
+  /** The only valid refusal is 503 with a Retry-After. */
   #noteRefusal({ name }: ClusterNode, { status, headers, text }: Answer): void {
     this.refusals += 1;
     const isRight = status === 503 && /^\d+$/.test(headers.get('retry-after') ?? '');

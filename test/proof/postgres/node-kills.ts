@@ -1,5 +1,5 @@
-// Nodes of a cluster are killed while they have much under way, one every few seconds; all that the dead
-// held must be attempted again within two leases.
+// Kills nodes of a cluster with many deliveries in flight, one every few seconds. All deliveries leased to a dead node
+// must be attempted again within two leases.
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../../../src/core/limits/limits.ts';
 import { Slot } from '../../e2e/chaos-nodes.ts';
@@ -17,19 +17,19 @@ import type { Finding } from '../finding.ts';
 export interface KillOptions {
   kills: number;
   changes?: readonly SourceChange[];
-  /** How long work of the dead is waited for; default: a little longer than it may take. */
+  /** How long to wait for the deliveries of dead nodes; by default a little longer than allowed. */
   patienceMs?: number;
 }
 
 const nodes = 3;
-/** Each has lanes of its own, so that a node has many deliveries under way. */
+/** Each has its own lane, so that a node has many deliveries in flight. */
 const receivers = 8;
 const answerAfterMs = 1_500;
 const publishEveryMs = 100;
 const killEveryMs = 4_000;
 const twoLeasesMs = 2 * limits.nodeSilentMs;
 
-/** What a node held when it was killed. */
+/** The deliveries leased to a node when it was killed. */
 interface Killed {
   atMs: number;
   deliveries: readonly string[];
@@ -110,7 +110,7 @@ async function kill(slot: Slot, database: Database): Promise<Killed> {
   return { atMs, deliveries };
 }
 
-/** By kill: how long each delivery of the dead took until it was attempted again; Infinity: never. */
+/** For each delivery of a dead node, the time until it was attempted again; Infinity: never. */
 async function whenAgain(
   killed: readonly Killed[],
   arrivals: ReadonlyMap<string, readonly number[]>,
@@ -154,11 +154,13 @@ function findingOf(seen: {
   if (drained > 0) violations.push(`I3: ${drained} deliveries never ended`);
   for (const { eventId } of lost) {
     const missing = missingOf(eventId, arrivals);
-    violations.push(`I1: ${eventId} was answered, and to ${missing} of ${receivers} it never came`);
+    violations.push(
+      `I1: ${eventId} was acknowledged, but never came to ${missing} of ${receivers} receivers`,
+    );
   }
   const fewer = accepted.find(({ deliveries }) => deliveries !== receivers);
   if (fewer !== undefined) violations.push(`I1: ${JSON.stringify(fewer)}, expected ${receivers}`);
-  if (again.length === 0) violations.push('void: the dead held nothing');
+  if (again.length === 0) violations.push('void: the killed nodes had no deliveries in flight');
   return {
     part: 'postgres: nodes killed with SIGKILL',
     figures: {
@@ -174,7 +176,7 @@ function findingOf(seen: {
   };
 }
 
-/** Each receiver has a delivery of its own, by its number. */
+/** Counts the receivers that never got the event. Each receiver has its own delivery, by number. */
 function missingOf(eventId: string, arrivals: ReadonlyMap<string, unknown>): number {
   const event = eventId.slice('evt_'.length);
   const ids = Array.from({ length: receivers }, (_, n) => `dlv_${event}_${n}`);

@@ -1,4 +1,4 @@
-// PostgreSQL fails in every way that we know how to make it fail, under real nodes and real load.
+// The part of the proof about faults of PostgreSQL, with real nodes under real load.
 import { chaos } from '../../e2e/cluster-chaos.ts';
 import { hearNothing } from '../../e2e/cluster-listen.ts';
 import { outage } from '../../e2e/cluster-outage.ts';
@@ -22,7 +22,7 @@ export const postgres: Part = {
   prove: async (options) => (options.scale === 'small' ? proveSmall() : proveFull(options)),
 };
 
-/** Nothing here depends on the clock. */
+/** No timing assertions. */
 async function proveSmall(): Promise<Finding[]> {
   return [
     await cutCommits({ rounds: 2 }),
@@ -37,7 +37,7 @@ const chaosEvents = 5_000;
 const awayMs = 20_000;
 const unheardEvents = 20;
 
-/** Two at a time: one half of it waits for most of its time. */
+/** Runs two sequences at a time, because the second mostly waits. */
 async function proveFull(options: PartOptions): Promise<Finding[]> {
   const { seed, say } = options;
   const [busy, patient] = await Promise.all([
@@ -79,7 +79,7 @@ async function proveFull(options: PartOptions): Promise<Finding[]> {
 
 type Step = () => Promise<Finding[]>;
 
-/** A step that cannot be carried out is a violation by itself; the others go on. */
+/** A step that throws counts as a violation, and the other steps still run. */
 async function inTurn(
   say: PartOptions['say'],
   steps: Readonly<Record<string, Step>>,
@@ -95,7 +95,7 @@ async function inTurn(
   return findings;
 }
 
-/** Of its own accord it would answer before anything is on the disk, and write it ten seconds later. */
+/** Server defaults that acknowledge a commit ten seconds before it is on the disk, unless a session overrides them. */
 export const lazyServer = { synchronous_commit: 'off', wal_writer_delay: '10s' };
 
 async function onLazyServer(seed: number): Promise<Finding[]> {
@@ -110,14 +110,14 @@ async function unheard(): Promise<Finding> {
   return {
     part: 'postgres: the LISTEN connection is a black hole',
     figures: { events: unheardEvents, 'median, ms': median, 'worst, ms': tookMs.at(-1) ?? 0 },
-    violations: median > 1_000 ? [`I18: half of them took more than ${median} ms`] : [],
+    violations: median > 1_000 ? [`I18: half of the events took more than ${median} ms`] : [],
   };
 }
 
-/** While the database is away a publish is answered within this, and within this all flows again. */
+/** The limit for refusing a publish while the database is down, and for recovering afterwards. */
 const promisedMs = 5_000;
 
-/** It throws where one that was accepted does not come; so does the next one. */
+/** Throws if an accepted event does not come; so does `everything`. */
 async function away(how: 'killed' | 'frozen'): Promise<Finding> {
   const { refused, accepted, slowestRefusalMs, healedMs } = await outage(how, awayMs);
   return {
@@ -130,7 +130,7 @@ async function away(how: 'killed' | 'frozen'): Promise<Finding> {
     },
     violations: [
       ...(slowestRefusalMs > promisedMs ? [`a refusal took ${slowestRefusalMs} ms`] : []),
-      ...(healedMs > promisedMs ? [`well again only after ${healedMs} ms`] : []),
+      ...(healedMs > promisedMs ? [`recovered only after ${healedMs} ms`] : []),
     ],
     events: { accepted, lost: 0 },
   };

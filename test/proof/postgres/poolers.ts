@@ -1,5 +1,5 @@
-// A pooler between a node and PostgreSQL. One that keeps a session on its server connection is as good as none. One
-// that does not must be refused at the start: a node would be ready, and publishes would fail by chance.
+// A pooler between a node and PostgreSQL. Session pooling must work. Transaction pooling must be refused at the start:
+// otherwise the node would be ready, but publishes would fail at random.
 import { startNode, type ClusterNode, ownDatabase } from '../../e2e/cluster.ts';
 import { receive } from '../../e2e/receiver.ts';
 import { subscribe, tryPublish } from '../../e2e/stage.ts';
@@ -10,7 +10,7 @@ import type { Finding } from '../finding.ts';
 
 export interface PoolerOptions {
   changes?: readonly SourceChange[];
-  /** Where the machine has one, a real PgBouncer as well. */
+  /** Also test with PgBouncer if it is installed. */
   withPgBouncer?: boolean;
 }
 
@@ -22,7 +22,7 @@ interface Kind {
 }
 
 const events = 50;
-/** Of the session mode: a node has eight or nine connections. */
+/** Server connections in session mode: a node has eight or nine connections. */
 const servers = 20;
 
 export async function behindPoolers(options: PoolerOptions = {}): Promise<Finding> {
@@ -71,7 +71,7 @@ function pgBouncers(): Kind[] {
   ];
 }
 
-/** What was wrong: it did not say why it ended, or it was ready. */
+/** Returns a violation if the node starts, or fails without naming the reason. */
 async function refused(
   url: string,
   pooler: string,
@@ -82,15 +82,15 @@ async function refused(
     node = await startNode({ url, name: 'refused', env });
   } catch (error) {
     if (/expected a session that keeps its server connection/.test(String(error))) return [];
-    return [`I12: a start behind ${pooler} did not say what was wrong: ${String(error)}`];
+    return [`I12: a start behind ${pooler} failed without the right reason: ${String(error)}`];
   }
   await using _node = node;
   return [
-    `I12: a node was ready behind ${pooler}, and ${await publishMany(node)} of ${events} publishes failed`,
+    `I12: a node was ready behind ${pooler}, but ${await publishMany(node)} of ${events} publishes failed`,
   ];
 }
 
-/** How many were refused, of those that were heard by a receiver; the others have come. */
+/** Publishes events and waits for the accepted ones. Returns the number of refusals. */
 async function publishMany(node: ClusterNode): Promise<number> {
   await using receiver = await receive();
   await subscribe(node, receiver.url);

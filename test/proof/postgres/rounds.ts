@@ -1,5 +1,5 @@
-// Fault after fault under load, each kind with figures of its own: what was refused meanwhile, and how soon
-// all was well again. At the end everything that was answered is looked for.
+// Inflicts fault after fault under load, with figures for each kind: refusals, and the time to recover. At the end,
+// every acknowledged event must be found.
 import { nowMs } from '../../e2e/event-loop-lag.ts';
 import type { Finding } from '../finding.ts';
 import type { SourceChange } from '../controls/change-source.ts';
@@ -7,7 +7,7 @@ import { wrongOrder, type Fault } from './faults.ts';
 import { judge } from './judge.ts';
 import { heal, setScene, type Scene } from './scene.ts';
 
-/** After the store is back, the first callback comes and all that was due is under way again. */
+/** The limit, after the database is back, for the first callback and for all pending deliveries. */
 const healMs = 5_000;
 
 export interface RoundsOptions {
@@ -15,14 +15,14 @@ export interface RoundsOptions {
   seed: number;
   changes?: readonly SourceChange[];
   settings?: Readonly<Record<string, string>>;
-  /** How long all may take to end. */
+  /** The time limit for all deliveries to end. */
   drainMs?: number;
-  /** How long the first callback after a fault is waited for. */
+  /** How long to wait for the first callback after a fault. */
   healPatienceMs?: number;
   say?: (line: string) => void;
 }
 
-/** Few places, so that somebody can take all of them. */
+/** Few connections, so that a fault can take all of them. */
 const defaults = { max_connections: '45', deadlock_timeout: '200ms' };
 
 export async function faultRounds(options: RoundsOptions): Promise<Finding[]> {
@@ -49,7 +49,7 @@ export async function faultRounds(options: RoundsOptions): Promise<Finding[]> {
   const isDeadlocked =
     faults.every(({ name }) => name !== wrongOrder.name) || row?.['deadlocks'] !== 0;
   if (!isDeadlocked)
-    violations.push('void: rows were locked in the wrong order, and no deadlock came of it');
+    violations.push('void: rows were locked in the wrong order, but no deadlock occurred');
   const figures = {
     'events accepted': accepted,
     lost,
@@ -85,7 +85,8 @@ async function roundsOf(
     worst.firstMs = Math.max(worst.firstMs, firstMs);
     worst.allMs = Math.max(worst.allMs, allMs);
     if (firstMs > healMs) violations.push(`I12: ${fault.name}: first callback after ${firstMs} ms`);
-    if (allMs > healMs) violations.push(`I18: ${fault.name}: all work again after ${allMs} ms`);
+    if (allMs > healMs)
+      violations.push(`I18: ${fault.name}: all pending deliveries after ${allMs} ms`);
   }
   refused = load.refusals - refused;
   const figures = {

@@ -1,4 +1,4 @@
-// A cluster for faults: a PostgreSQL of its own, nodes as real processes, a proxy between them, and load.
+// A cluster for fault injection: its own PostgreSQL server, nodes as real processes, a proxy between them, and load.
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { install } from '../../e2e/chaos-oracle.ts';
 import { randomOf, type Random } from '../../e2e/chaos-plan.ts';
@@ -13,16 +13,16 @@ import { createLoad, type Load } from './load.ts';
 export interface SceneOptions {
   seed: number;
   nodes?: Readonly<Record<string, Role>>;
-  /** Of the server. */
+  /** Settings of the server. */
   settings?: Readonly<Record<string, string>>;
-  /** The product, broken on purpose. */
+  /** Changes to the source, for a control. */
   changes?: readonly SourceChange[];
   publishersOfNode?: number;
 }
 
 export interface Scene extends AsyncDisposable {
   postgres: Postgres;
-  /** Past the proxy. */
+  /** Bypasses the proxy. */
   database: Database;
   proxy: PostgresProxy;
   nodes: readonly ClusterNode[];
@@ -71,24 +71,24 @@ export async function setScene(options: SceneOptions): Promise<Scene> {
   };
 }
 
-/** Whatever the database does, the process stays. */
+/** The process must survive every fault of the database. */
 function watchOver(node: ClusterNode, { flaws }: Load): void {
   void node.ended.then((code) => {
-    if (code === 'SIGKILL') return; // That is us, at the end.
+    if (code === 'SIGKILL') return; // The teardown kills it.
     flaws.push(`I12: ${node.name} ended by itself with ${code}: ${node.logged().slice(-500)}`);
   });
 }
 
 export interface Healing {
-  /** From the database's return: the first callback of an event published after it, at the last node. */
+  /** Time from the database's return to the first callback of an event published after it, at the slowest node. */
   firstMs: number;
-  /** The last one of those that were accepted before it. */
+  /** Time to the last callback of the events accepted before it. */
   allMs: number;
 }
 
 const healPatienceMs = 30_000;
 
-/** How long everything took to be well again, from `backMs` on. Of `without` nothing is expected. */
+/** Measures the recovery from `backMs` on. Events in `without` are not expected. */
 export async function heal(
   { load, nodes }: Pick<Scene, 'load' | 'nodes'>,
   backMs: number,

@@ -1,4 +1,4 @@
-// Two workers that claim from the same lanes at the same time, and nothing else: each event comes once.
+// Two workers claim from the same lanes at the same time, without faults: each event must come exactly once.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';

@@ -1,5 +1,5 @@
-// A node's life with real threads, from the first start on an empty disk, while the shim writes down what
-// happens to the disk. Run: node child.ts <folder> <history file> [rounds]
+// Runs a store with its real threads, from the first start on an empty disk, while the shim records the disk calls.
+// Usage: node child.ts <folder> <history file> [rounds]
 import { openSync } from 'node:fs';
 import { realWorld } from '../../../src/core/base/world.ts';
 import { readOrMakeKeyFile } from '../../../src/store/open/key-file.ts';
@@ -34,7 +34,7 @@ say({ say: 'closing' });
 await second.close();
 say({ say: 'done' });
 
-/** All paths, some of them together. */
+/** Runs all paths, some of them concurrently. */
 async function live(who: Actor, round: number): Promise<void> {
   const tags = ['a', 'b', 'c', 'd'].map((letter) => `r${round}${letter}`);
   await Promise.all(tags.map(async (tag) => who.publish(tag, { size: 2 })));

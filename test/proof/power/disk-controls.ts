@@ -1,5 +1,4 @@
-// Negative controls of what is kept on the disk: the product, broken on purpose, and which part of the proof
-// has to see it. What is not seen is a violation of the proof itself.
+// Negative controls for durability: each breaks the product on purpose and must be detected.
 import type { SourceChange } from '../controls/change-source.ts';
 import type { LookControl } from '../controls/run-controls.ts';
 import { killAtStatements } from '../crash/points.ts';
@@ -8,7 +7,7 @@ import { failSyncs, fillDisk, killAtCalls } from './disk-faults.ts';
 import { cutPower, lazySync } from './images.ts';
 import { serveOnFailedSync } from './service-faults.ts';
 
-/** Whatever the database says to a commit, it is taken as done. */
+/** Treats every commit as successful, even if it failed. */
 const deafCommit: SourceChange = {
   file: 'src/store/sqlite/transaction/transaction.ts',
   find: '    undo(db);\n    return unavailable(error);\n  }\n  return { kind',
@@ -53,7 +52,7 @@ export const diskControls: readonly LookControl[] = [
         replace: '',
       },
     ],
-    breaks: /I1: it cannot be opened/,
+    breaks: /I1: the folder cannot be opened/,
     look: async (changes) => killAtStatements({ only: ['upgrade'], pointsMax: 12, changes }),
   },
   {
@@ -71,7 +70,7 @@ export const diskControls: readonly LookControl[] = [
         replace: 'const unfinished = path;',
       },
     ],
-    breaks: /I1: it cannot be opened/,
+    breaks: /I1: the folder cannot be opened/,
     look: async (changes) => killAtCalls({ only: ['life'], calls: /encryption\.key/, changes }),
   },
   {
@@ -100,7 +99,7 @@ export const diskControls: readonly LookControl[] = [
   },
 ];
 
-/** A process that is killed loses nothing that a power cut would take: the power cuts are needed. */
+/** Shows that killing a process does not detect missing syncs, so the simulated power cuts are needed. */
 export async function killWithoutSync(): Promise<Finding> {
   const only = ['publish', 'settle'] as const;
   const found = await killAtStatements({ only, pointsMax: 40, changes: [lazySync] });

@@ -1,5 +1,5 @@
-// The disk fails under the store, at every call: the process is killed in it, half of a write is done, a sync
-// fails, there is no room any more. What was promised until then must be there afterwards.
+// Disk faults at every call of the store: a kill before the call or in the middle of a write, a failed sync, a full disk.
+// Everything acknowledged until then must be there afterwards.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { aftermath } from '../crash/aftermath.ts';
@@ -20,18 +20,18 @@ import { readRecording, type DiskCall } from './recording.ts';
 import { compileShim } from './shim.ts';
 
 export interface DiskFaultOptions {
-  /** Of the points of each path so many are taken, evenly spread; by default all. */
+  /** How many points of each path to try, evenly spread; all by default. */
   pointsMax?: number;
   only?: readonly Cut[];
-  /** Only calls on files of this name. */
+  /** Only calls on paths that match. */
   calls?: RegExp;
-  /** How the product is broken, to see that it is caught. */
+  /** Changes to the source, for a control. */
   changes?: readonly SourceChange[];
 }
 
 /**
- * Killed at a call to the disk, or in the middle of one. Every image that this can leave is among those of
- * the power cuts, too; here it is a process that really dies, with all its threads.
+ * Kills the process at a call to the disk, or in the middle of one. The simulated power cuts cover every resulting
+ * image, too; here a real process dies, with all its threads.
  */
 export async function killAtCalls(options: DiskFaultOptions = {}): Promise<Finding> {
   return atCalls('crash points: calls to the disk', options, async (stage) => {
@@ -46,7 +46,7 @@ export async function killAtCalls(options: DiskFaultOptions = {}): Promise<Findi
   });
 }
 
-/** After a sync that failed nothing may be promised any more; what was promised before stays. */
+/** After a failed sync the process must not acknowledge anything; earlier acknowledgements must persist. */
 export async function failSyncs(options: DiskFaultOptions = {}): Promise<Finding> {
   return atCalls('fsync fails (EIO)', options, async (stage) => {
     const syncs = stage.calls.filter(({ kind }) => kind === 'sync');
@@ -61,7 +61,7 @@ export async function failSyncs(options: DiskFaultOptions = {}): Promise<Finding
   });
 }
 
-/** From one call on there is no room. The next process finds room again. */
+/** The disk is full from one call on. The next process has space again. */
 export async function fillDisk(options: DiskFaultOptions = {}): Promise<Finding> {
   return atCalls('disk full (ENOSPC)', options, async (stage) => {
     const points = stage.calls.map(({ no }) => ({ ...stage.env, PROOF_FULL: `${no}` }));
@@ -72,7 +72,7 @@ export async function fillDisk(options: DiskFaultOptions = {}): Promise<Finding>
 interface CallStage {
   template: Template;
   scratch: string;
-  /** What the path does to the disk when nothing fails. */
+  /** The disk calls of the path without a fault. */
   calls: readonly DiskCall[];
   env: Point;
   most: number;
@@ -111,11 +111,11 @@ async function atCalls(
 async function recordCalls(template: Template, scratch: string, env: Point): Promise<DiskCall[]> {
   const log = join(scratch, 'log');
   await using ran = await runAt(template, scratch, { ...env, PROOF_LOG: log });
-  if (ran.code !== 0) throw new Error(`${template.cut} does not work at all: ${ran.err}`);
+  if (ran.code !== 0) throw new Error(`Cannot run "${template.cut}" without a fault: ${ran.err}`);
   return readRecording(readFileSync(log), '');
 }
 
-/** A process may go on where it can, for example when a folder cannot be synced; it may not break a promise. */
+/** A process may survive a fault, such as a failed sync of a folder, but must not lose an acknowledged write. */
 async function failAtAll(
   { template, scratch }: CallStage,
   points: readonly Point[],
@@ -133,9 +133,9 @@ async function failAtAll(
 }
 
 /**
- * All bytes are written here, so nothing is ever missing after a failed sync: what counts is what the process
- * says after it. Of several that were asked together some may have been written before, not all of them. While
- * it closes it has promised all there is; SQLite keeps its log where it cannot be folded, and says nothing.
+ * The shim writes all bytes even if it fails the sync, so nothing is ever missing; what counts is what the process
+ * acknowledges after it. Of several concurrent requests, some may have been written before the failure, but not all.
+ * A close does not count: everything has been acknowledged, and SQLite silently keeps its log if a checkpoint fails.
  */
 function promisesInDoubt({ code, history }: Ran): string[] {
   const at = history.findIndex((line) => line.say === 'sync failed' && line.of === 'file');
@@ -149,7 +149,7 @@ function promisesInDoubt({ code, history }: Ran): string[] {
   );
   const promised = history.slice(at).filter(({ say }) => say.startsWith('ack '));
   const flaws: string[] = [];
-  if (code === 0) flaws.push('I12: a sync failed, and it ended as if all were well');
+  if (code === 0) flaws.push('I12: a sync failed, but the process exited with 0');
   if (promised.length >= Math.max(1, tried.length - answered.length)) {
     flaws.push(`I12: after a failed sync: ${JSON.stringify(promised[0])}`);
   }

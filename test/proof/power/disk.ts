@@ -1,12 +1,12 @@
-// A disk as the standard promises it and not a bit better: what was not synced may be there or not, in any
-// order and in pieces of a sector; a name is there for sure only when its folder was synced.
+// A model of a disk that guarantees no more than POSIX does: writes without a sync may survive or not, in any order and
+// by sector; a name survives for certain only after a sync of its folder.
 import { dirname } from 'node:path';
 import type { DiskCall } from './recording.ts';
 
 const sectorBytes = 512;
 
 interface Inode {
-  /** What is on the disk for sure. */
+  /** The content that survives for certain. */
   durable: Buffer;
   pending: Change[];
 }
@@ -17,11 +17,11 @@ type Naming =
   | { kind: 'unlink'; path: string }
   | { kind: 'rename'; path: string; to: string; inode: Inode | 'folder' };
 
-/** What becomes of the pending: nothing, everything, a random half, or random sectors of it. */
+/** What survives of pending changes: nothing, all, a random half, random sectors, or a prefix. */
 export const fates = ['none', 'all', 'half', 'torn', 'prefix'] as const;
 export type Fate = (typeof fates)[number];
 
-/** Files by their path, folders as undefined. */
+/** Contents of files by path; folders are undefined. */
 export type Image = ReadonlyMap<string, Buffer | undefined>;
 
 export class Disk {
@@ -54,7 +54,8 @@ export class Disk {
         break;
       case 'rename': {
         const inode = this.#names.get(call.path);
-        if (inode === undefined) throw new Error(`Cannot rename ${call.path}: nobody made it`);
+        if (inode === undefined)
+          throw new Error(`Cannot rename ${call.path}: it was never created`);
         this.#names.delete(call.path);
         this.#names.set(call.to, inode);
         this.#namings.push({ kind: 'rename', path: call.path, to: call.to, inode });
@@ -63,13 +64,13 @@ export class Disk {
     }
   }
 
-  /** What the next start would find. */
+  /** The disk as the next start may find it. */
   image(fate: Fate, random: () => number): Image {
     const names = new Map(this.#durableNames);
     for (const naming of chosen(this.#namings, fate, random)) name(names, naming);
     const image = new Map<string, Buffer | undefined>();
     for (const [path, inode] of [...names].sort(([a], [b]) => (a < b ? -1 : 1))) {
-      if (path !== '' && !image.has(parentOf(path))) continue; // Its folder is not there.
+      if (path !== '' && !image.has(parentOf(path))) continue; // Its folder does not exist.
       image.set(path, inode === 'folder' ? undefined : contentOf(inode, fate, random));
     }
     return image;
@@ -77,13 +78,14 @@ export class Disk {
 
   #change(path: string, change: Change): void {
     const inode = this.#names.get(path);
-    if (inode === undefined || inode === 'folder') throw new Error(`Nobody has made "${path}"`);
+    if (inode === undefined || inode === 'folder')
+      throw new Error(`Cannot change "${path}": it was never created`);
     inode.pending.push(change);
   }
 
   #sync(path: string): void {
     const inode = this.#names.get(path);
-    if (inode === undefined) return; // It has lost its name, and nobody will find it again.
+    if (inode === undefined) return; // An unlinked file: nothing can read it after a restart.
     if (inode === 'folder') {
       const isHere = (naming: Naming): boolean => parentOf(naming.path) === path;
       for (const naming of this.#namings.filter(isHere)) name(this.#durableNames, naming);

@@ -1,17 +1,17 @@
-// Some of the images of a disk whose power was cut; `npm run proof` looks at thousands.
+// Checks some disk images after power cuts; `npm run proof` checks thousands.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { cutPower, lazySync } from './images.ts';
 
 describe('a power cut', () => {
-  it('takes nothing that was promised', async (t) => {
+  it('loses no acknowledged write', async (t) => {
     const { figures, violations, skipped } = await cutPower({ images: 60, rounds: 1 });
     if (skipped !== undefined) return t.skip(skipped);
     assert.deepEqual(violations, []);
     assert.ok(Number(figures['images']) >= 10, JSON.stringify(figures));
   });
 
-  it('is seen to take what was promised where a commit is not synced', async (t) => {
+  it('is detected to lose acknowledged writes if commits are not synced', async (t) => {
     const options = { images: 100, rounds: 1, changes: [lazySync], isControl: true };
     const { violations, skipped } = await cutPower(options);
     if (skipped !== undefined) return t.skip(skipped);

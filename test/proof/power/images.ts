@@ -1,5 +1,5 @@
-// Cuts the power at every call that a node makes to the disk: rebuilds what the disk may hold then, opens it
-// with the real store, and looks whether everything that was promised before is there.
+// Simulates a power cut at every disk call of a node: rebuilds the disk as it may look then, opens it with the real
+// store, and checks that everything acknowledged before is there.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,28 +16,28 @@ import { readRecording, type DiskCall } from './recording.ts';
 import { compileShim } from './shim.ts';
 
 export interface PowerOptions {
-  /** About so many images are looked at, spread over all calls. */
+  /** About how many images to check, spread over all calls. */
   images: number;
   rounds?: number;
   seed?: number;
   changes?: readonly SourceChange[];
-  /** Stop at the first image that breaks a promise. */
+  /** Stop at the first violation. */
   isControl?: boolean;
 }
 
 const part = 'power loss';
 const historyName = '/history';
-/** Every so many images everything is taken to its end, not only looked at. */
+/** For every n-th image, all pending work is finished, too. */
 const finishEvery = 20;
 
-/** The log of the database is folded into it 70 times as often as usual, so that this is seen often. */
+/** Checkpoints run 70 times as often as usual, so that power cuts hit them often. */
 export const smallLog: SourceChange = {
   file: 'src/core/limits/store-limits.ts',
   find: 'storeLogPages: 4_000',
   replace: 'storeLogPages: 60',
 };
 
-/** The negative control: a commit returns before it is on the disk. */
+/** A negative control: commits return before they are on the disk. */
 export const lazySync: SourceChange = {
   file: 'src/store/sqlite/connection/connect.ts',
   find: 'pragma synchronous = full',
@@ -84,7 +84,7 @@ function record(
       encoding: 'utf8',
     },
   );
-  if (status !== 0) throw new Error(`Cannot record a node's life: ${stderr}`);
+  if (status !== 0) throw new Error(`Cannot record the disk calls of a node: ${stderr}`);
   return readRecording(readFileSync(log), root);
 }
 
@@ -127,12 +127,12 @@ async function examine(
   }
 }
 
-/** Only where chance has a say is a second look worth it. */
+/** Images per fate: more than one only if the fate is random. */
 function variantsOf(fate: Fate, share: number): number {
   return fate === 'none' || fate === 'all' ? 1 : Math.round((share * 5 - 2) / 3);
 }
 
-/** The same files with the same promises were looked at before. */
+/** False if the same files with the same history were checked before. */
 function isNew(seen: Set<string>, image: Image, told: string): boolean {
   const hash = createHash('sha1');
   for (const [path, content] of image)

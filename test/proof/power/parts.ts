@@ -1,4 +1,4 @@
-// Everything that can happen to a process and to the disk under it, as parts of the proof.
+// The parts of the proof about crashes of the process, power cuts and disk faults.
 import { killAtStatements } from '../crash/points.ts';
 import type { Finding, Part } from '../finding.ts';
 import { failSyncs, fillDisk, killAtCalls } from './disk-faults.ts';

@@ -1,19 +1,19 @@
-// What a process did to the disk, in order, as the shim wrote it down.
+// Reads the shim's recording of the disk calls of a process, in order.
 
 type Change =
   | { kind: 'write'; path: string; at: number; data: Buffer }
   | { kind: 'truncate'; path: string; size: number }
-  /** Of a file or a folder. */
+  /** A sync of a file or a folder. */
   | { kind: 'sync'; path: string }
   | { kind: 'create' | 'folder' | 'unlink'; path: string }
   | { kind: 'rename'; path: string; to: string };
 
-/** `no`: the number of the call, by which the shim can be told to do something to it. */
+/** `no`: the number of the call, for settings of the shim such as PROOF_KILL. */
 export type DiskCall = Change & { no: number };
 
 const headBytes = 24;
 
-/** Paths are given from `root` on; the root itself is ''. */
+/** Paths are relative to `root`; the root itself is ''. */
 export function readRecording(bytes: Buffer, root: string): DiskCall[] {
   const calls: DiskCall[] = [];
   for (let at = 0; at < bytes.length;) {

@@ -1,20 +1,20 @@
-// A sync fails under the real service: it ends, because nothing that it would say about the disk could be
-// believed any more. What else the world may do to it: ../faults.
+// A sync fails under the real service. The process must end, because it no longer knows what is on the disk. For other
+// faults around a node, see ../faults.
 import { patienceMs } from '../../cli/ringback-process.ts';
 import { onNode, publish, settled, subscribe, type Changes } from '../faults/node.ts';
 import type { Finding } from '../finding.ts';
 
 const several = 5;
 
-/** 503, then the end of the process; the next one has all that was promised. */
+/** Expects 503 and the end of the process; the next one must have every acknowledged event. */
 export async function serveOnFailedSync(changes: Changes = []): Promise<Finding> {
   return onNode({ part: 'service: fsync fails', changes, disk: true }, async (node) => {
     const { violations } = node;
     await using serving = await node.start();
     await subscribe(serving, node.receiver);
     for (let i = 0; i < several; i += 1) await node.accept(serving);
-    await settled(serving); // Else its end would wait for what cannot be written any more.
-    // The node's own heartbeat may meet the fault first: then there is nobody who could answer.
+    await settled(serving); // Otherwise the process would wait at its end for outcomes that it cannot write.
+    // The node's own heartbeat may hit the fault first and end the process, so there may be no response.
     const tryOnce = async (): Promise<number | undefined> =>
       publish(serving).then(
         (response) => response.status,
@@ -24,7 +24,7 @@ export async function serveOnFailedSync(changes: Changes = []): Promise<Finding>
       const answer = await tryOnce();
       if (answer !== 503 && answer !== undefined) violations.push(`I12: answered ${answer}`);
     });
-    // The next sync would succeed, and that is the trap: it says nothing about what the last one lost.
+    // The next sync would succeed, but that does not bring back what the failed one lost.
     const status = await tryOnce();
     if (status !== undefined && status !== 503) {
       violations.push(`I12: after a failed sync it goes on, and answers ${status}`);
@@ -36,7 +36,7 @@ export async function serveOnFailedSync(changes: Changes = []): Promise<Finding>
     }, patienceMs);
     const code = await serving.ended;
     clearTimeout(net);
-    if (code === 0) violations.push('I12: the process ended as if all were well');
+    if (code === 0) violations.push('I12: the process exited with 0');
     await using next = await node.start();
     await node.missing(next, 'after a failed sync');
     await node.accept(next);

@@ -1,5 +1,5 @@
-/* Stands between a process and the C library (LD_PRELOAD) and sees every write, sync and change of names
- * below one folder. It records them, or ends the process at one of them, or makes the disk fail.
+/* Wraps functions of the C library (LD_PRELOAD) and intercepts every write, sync and change of names below one
+ * folder. It records them, kills the process at one of them, or makes the disk fail.
  *
  *   PROOF_ROOT   the folder; without it nothing is touched
  *   PROOF_LOG    where to record, in order: one record for each call that succeeded
@@ -80,8 +80,8 @@ static int is_below(const char *path) {
          (path[root_length] == '/' || path[root_length] == 0);
 }
 
-/* The path of an open file, if it is below the folder. SQLite's index of its log (-shm) is left out: it is
- * made anew after a crash. */
+/* Whether an open file is below the folder, and its path. SQLite's index of its log (-shm) is left out, because
+ * SQLite rebuilds it after a crash. */
 static int is_seen(int fd, char *path) {
   pthread_once(&prepared, prepare);
   if (root_length == 0 || fd == log_fd) return 0;
@@ -100,13 +100,13 @@ static int is_switched(const char *name) {
   return access(path, F_OK) == 0;
 }
 
-/* The error that a write meets, or 0. */
+/* The errno that a write fails with, or 0. */
 static int write_error(void) {
   if (is_switched("rofs")) return EROFS;
   return (full_at > 0 && calls >= full_at) || is_switched("full") ? ENOSPC : 0;
 }
 
-/* Counts a call, and ends the process at the one that was asked for. */
+/* Counts a call; true for the one at which the process is to be killed. */
 static int is_last(void) {
   calls += 1;
   return calls == kill_at;
@@ -117,7 +117,7 @@ static void end(void) {
   for (;;) pause();
 }
 
-/* Between the lines of the process itself, so that it is seen what it still promises afterwards. */
+/* Adds a line to the history of the process, so that acknowledgements after the failure can be told apart. */
 static void tell_failure(int of) {
   struct stat status;
   int is_folder = fstat(of, &status) == 0 && S_ISDIR(status.st_mode);
@@ -141,8 +141,8 @@ static void put(const void *data, size_t length) {
   }
 }
 
-/* kind, number of the call, length of the path, offset or size, length of the data; then the path and the
- * data. A call that changed nothing has a number as well, and no record. */
+/* Writes a record: kind, number of the call, length of the path, offset or size, length of the data; then the path
+ * and the data. A call that changed nothing is counted, too, but has no record. */
 static void record(char kind, const char *path, uint64_t at, const void *data, size_t length) {
   if (log_fd < 0) return;
   unsigned char head[24] = {(unsigned char)kind, calls & 255, (calls >> 8) & 255, (calls >> 16) & 255};

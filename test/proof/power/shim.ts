@@ -1,12 +1,12 @@
-// Compiles the shim that sees what a process does to the disk. It needs Linux and a C compiler; where they
-// are missing, what rests on it is left out, and the reason is said.
+// Compiles the shim that intercepts disk calls. It needs Linux and a C compiler; without them, the tests that use it
+// are skipped, with the reason.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 export type Shim = { kind: 'ready'; path: string } | { kind: 'missing'; why: string };
 
 export function compileShim(folder: string): Shim {
-  if (process.platform !== 'linux') return { kind: 'missing', why: 'it is made for Linux' };
+  if (process.platform !== 'linux') return { kind: 'missing', why: 'the shim needs Linux' };
   const path = join(folder, 'shim.so');
   const source = join(import.meta.dirname, 'shim.c');
   const { error, status, stderr } = spawnSync(

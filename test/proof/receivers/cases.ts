@@ -1,12 +1,11 @@
-// All hostile receivers of the proof, by the place where they stand: what is dialled decides what can be
-// met there.
+// All hostile receivers of the proof, by the kind of port that they listen on.
 import { behaviours, type Behaviour } from '../../egress/receiver-behaviours.ts';
 import { secureBehaviours, type Shown } from '../../egress/tls-behaviours.ts';
 
 export type ReceiverKind = 'http' | 'https' | 'deaf' | 'absent';
 
 export interface Case extends Behaviour {
-  /** Of the event that all its attempts are about. */
+  /** The name of its events. */
   event: string;
   place: ReceiverKind;
   shows: Shown | undefined;
@@ -25,7 +24,7 @@ export function titleOf({ place, does }: Case): string {
   return place === 'https' ? `${does} (https)` : does;
 }
 
-/** A connection may be used again, so that it outlives its attempt. */
+/** Whether the connection may be reused, so that it outlives its attempt. */
 export function isWhole({ is }: Case): boolean {
   return is.endsWith('whole');
 }

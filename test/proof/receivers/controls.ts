@@ -1,14 +1,14 @@
-// Ways to break the product that hostile receivers must bring to light.
+// Negative controls: ways to break the product that hostile receivers must detect.
 import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 import type { Finding } from '../finding.ts';
 import { holdOne } from './hold.ts';
 import { lookAtHangingApp, meetSome } from './part.ts';
 
-/** What holds a slot for longer than this, of a deadline of 1 s, is taken for lost. */
+/** An attempt that holds its slot for longer than this, with a deadline of 1 s, counts as lost. */
 const patienceMs = 3_000;
 
-/** Meets these receivers, and takes all that was found together. */
+/** Runs these receivers, and combines their violations. */
 function meeting(
   ...titles: readonly string[]
 ): (changes: readonly SourceChange[]) => Promise<Finding> {

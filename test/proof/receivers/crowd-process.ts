@@ -1,4 +1,4 @@
-// Starts the crowd of hostile receivers, and speaks with it.
+// Starts the process with the hostile receivers, and sends it orders.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

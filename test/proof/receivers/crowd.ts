@@ -1,5 +1,5 @@
-// All hostile receivers at once, as a process of their own: it does what it is told to, one behaviour at a
-// time on all its ports, and reports what it saw. What it measures is how long callers stay.
+// A process with all hostile receivers: on order, all its ports show one behaviour at a time, and it reports what it
+// saw, above all how long connections last.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
@@ -12,26 +12,26 @@ import { cases, isWhole, type Case, type ReceiverKind } from './cases.ts';
 
 export type Order =
   | { kind: 'open'; ports: Readonly<Record<ReceiverKind, number>>; certificates: Certificates }
-  /** The index of a case; or they all answer well, and hang up. */
+  /** The index of a case; with 'well', all ports respond correctly and close. */
   | { kind: 'behave'; as: number | 'well' }
-  /** All attempts are over. */
+  /** Sent when all attempts have ended. */
   | { kind: 'report' }
-  /** They are not. */
+  /** Sent while attempts are in flight. */
   | { kind: 'look' };
 
 export type ReceiverPorts = Readonly<Record<ReceiverKind, readonly number[]>>;
 
-/** Of one behaviour. */
+/** Observations during one behaviour. */
 export interface Seen {
   accepted: number;
   requests: number;
-  /** Requests that only a followed redirect leads to. */
+  /** Requests that can only come from a followed redirect. */
   strays: number;
-  /** The most callers at a time, on one port. */
+  /** The most connections at a time on one port. */
   most: number;
-  /** The longest that a caller stayed, from its coming to its going. */
+  /** The longest time that a connection was open. */
   heldMs: number;
-  /** Who was still there a while after all attempts were over. */
+  /** Connections still open a while after all attempts had ended. */
   left: number;
 }
 
@@ -75,7 +75,7 @@ async function obey(order: Order): Promise<ReceiverPorts | Seen | 'done'> {
 
 function actingAs(index: number): typeof acting {
   const found = cases[index];
-  assert(found, `there is no case ${index}`);
+  assert(found, `unknown case ${index}`);
   return { serve: found.serve, shows: found.shows, isWhole: isWhole(found) };
 }
 
@@ -89,7 +89,7 @@ async function open({
   deaf,
   absent,
 }: Record<ReceiverKind, number>): Promise<ReceiverPorts> {
-  // Both end with this process: the one by a connection that it holds, the other by a pipe.
+  // Both end with this process.
   const never = deaf === 0 ? undefined : await neverAccept(deaf);
   const none = await neverListen(absent);
   process.on('exit', () => void never?.[Symbol.asyncDispose]());
@@ -132,7 +132,7 @@ function meet(socket: Socket, shows: Shown | undefined): void {
     mine.heldMs = Math.max(mine.heldMs, performance.now() - cameMs);
   });
   const served = shows === undefined ? socket : secure(socket, contextOf(shows));
-  served.on('end', () => served.end()); // The caller is gone.
+  served.on('end', () => served.end()); // The service has closed the connection.
   served.on('data', (data: Buffer) => {
     const line = data.toString('latin1', 0, 32);
     if (line.startsWith('POST ')) mine.requests += 1;
@@ -152,7 +152,7 @@ function answerAndClose(socket: Socket): void {
   socket.once('data', () => socket.end(closing));
 }
 
-/** Whoever may be used again stays, and that is well. */
+/** Waits for connections to close, unless they may be reused. */
 async function report(): Promise<Seen> {
   const lastMs = performance.now() + patienceMs;
   while (!acting.isWhole && sockets.size > 0 && performance.now() < lastMs) await wait(lookMs);

@@ -1,5 +1,5 @@
-// One receiver that hangs, and far more events for it than there is room on the node: how much of the room it
-// gets, and whether those beside it are served meanwhile.
+// One receiver hangs, with far more events than the node has slots: measures how many slots it holds, and checks that
+// its neighbours are served meanwhile.
 import { newFolder } from '../../cli/ringback-process.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
 import { makeCertificates } from '../../egress/tls-behaviours.ts';
@@ -9,7 +9,7 @@ import { cases } from './cases.ts';
 import { startCrowd, type Crowd } from './crowd-process.ts';
 import { startSubject } from './subject.ts';
 
-/** Longer than this takes on any machine: no attempt at it ends meanwhile. */
+/** Longer than this test takes on any machine, so that no hanging attempt ends meanwhile. */
 const timeout = '60s';
 const events = 300;
 const neighbours = 20;
@@ -34,7 +34,7 @@ export async function holdOne(changes: readonly SourceChange[] = []): Promise<Fi
     await subject.subscribe({ url: urlOf(good), events: 'good.*' });
   }
   await subject.publish('hold.on', events);
-  // Each of them after the last: if there were no room beside the one that hangs, none would end.
+  // One round after the other: if the hanging receiver held all slots, none would finish.
   let served = 0;
   for (let round = 1; round <= rounds; round += 1) {
     await subject.publish('good.one', 1);
@@ -44,13 +44,13 @@ export async function holdOne(changes: readonly SourceChange[] = []): Promise<Fi
   }
   const { most } = await hanging.look();
   const violations: string[] = [];
-  if (most === 0) violations.push('void: nobody came to the receiver that hangs');
+  if (most === 0) violations.push('void: the receiver that hangs got no request');
   if (most > limits.laneCapStart) {
     const expected = `expected at most ${limits.laneCapStart}`;
     violations.push(`I10: a receiver that hangs held ${most} slots at a time, ${expected}`);
   }
   if (served < rounds * neighbours)
-    violations.push(`I10: only ${served} of its neighbours were served`);
+    violations.push(`I10: only ${served} deliveries to its neighbours were served`);
   return {
     part: 'hostile receivers: one that hangs among others',
     figures: { 'events for it': events, 'slots that it held': most, 'served beside it': served },

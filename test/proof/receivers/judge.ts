@@ -1,5 +1,5 @@
-// Holds what came of hostile receivers to what must come of them: every outcome, every hold of a slot, and
-// what is left of them in the process.
+// Checks the run against the catalogue of hostile receivers: every outcome, every time that a slot was held, and the
+// resources of the process afterwards.
 import { meaningOf } from '../../egress/receiver-behaviours.ts';
 import type { Finding } from '../finding.ts';
 import { isWhole, titleOf, type Case } from './cases.ts';
@@ -7,16 +7,16 @@ import type { Alike } from './record.ts';
 import { timeoutMs, type Meeting, type Met } from './rounds.ts';
 
 export interface Bounds {
-  /** How long a slot may be held; undefined: whoever measures may be late by anything. */
+  /** How long a slot may be held; undefined for no limit, on a busy machine. */
   heldMaxMs: number | undefined;
   rssDriftMiBMax: number | undefined;
-  /** Of 1: attempts that the deadline ended because this machine was late, where it should not have. */
+  /** The share of attempts that may run into the deadline because the machine was slow. */
   lateMax: number;
-  /** How often good answers in between may be late: a lane that broke meets nobody. */
+  /** How often good responses in between may be late; otherwise open circuit breakers would void the test. */
   unhealedMax: number;
 }
 
-/** Some of what took the whole time is written down a little early: clocks are rounded. */
+/** Times are rounded, so an attempt that took the whole timeout may be recorded as slightly shorter. */
 const roundingMs = 10;
 const openDriftMax = 50;
 const logLinesMax = 10;
@@ -81,7 +81,7 @@ function isExpected(one: Case, { state, status, error }: Alike): boolean {
   return state === deps.state && status === deps.status && error === deps.error;
 }
 
-/** It was over for whoever had waited long enough, and the answer was in some queue of this machine. */
+/** Whether the deadline ended an attempt only because this machine was slow. */
 function isLate(one: Case, { error, tookMinMs }: Alike): boolean {
   return one.isEndless !== true && error === 'timeout' && tookMinMs >= timeoutMs - roundingMs;
 }
@@ -111,15 +111,16 @@ function wrongTimes({ one, record }: Met, { heldMaxMs = Infinity }: Bounds): str
 function wrongSights({ one, attempts, seen }: Met, { heldMaxMs = Infinity }: Bounds): string[] {
   const title = `"${titleOf(one)}"`;
   const violations: string[] = [];
-  if (seen.strays > 0) violations.push(`I15: ${title} was followed ${seen.strays} times`);
+  if (seen.strays > 0)
+    violations.push(`I15: ${title}: the redirect was followed ${seen.strays} times`);
   if (seen.left > 0) {
     violations.push(`I11: ${title}: ${seen.left} connections stay open after their attempts`);
   }
   if (!isWhole(one) && seen.heldMs > heldMaxMs) {
-    violations.push(`I11: ${title} was visited for ${Math.round(seen.heldMs)} ms`);
+    violations.push(`I11: ${title}: a connection was open for ${Math.round(seen.heldMs)} ms`);
   }
   if (!isWhole(one) && seen.requests > attempts) {
-    violations.push(`I5: ${title} saw ${seen.requests} requests of ${attempts} attempts`);
+    violations.push(`I5: ${title} got ${seen.requests} requests for ${attempts} attempts`);
   }
   return violations;
 }
@@ -138,17 +139,19 @@ function process(meeting: Meeting, bounds: Bounds, attempts: number): Finding {
     );
   } else if (ended !== 0) violations.push(`I11: the process ended with ${ended}`);
   if (unhealed.length > bounds.unhealedMax) {
-    violations.push(`void: good answers at ${unhealed.join()} were late ${unhealed.length} times`);
+    violations.push(
+      `void: good responses at ${unhealed.join()} were late ${unhealed.length} times`,
+    );
   }
   if (driftMiB > rssDriftMiBMax) {
-    violations.push(`I11: it has grown by ${driftMiB} MiB, expected at most ${rssDriftMiBMax}`);
+    violations.push(`I11: memory has grown by ${driftMiB} MiB, expected at most ${rssDriftMiBMax}`);
   }
   if (openDrift > openDriftMax)
     violations.push(`I11: ${openDrift} more files and sockets are open`);
   if (linesPerAttempt > logLinesMax)
     violations.push(`I11: ${linesPerAttempt} log lines an attempt`);
   for (const line of log.ownFailures)
-    violations.push(`I11: logged as a failure of our own: ${line}`);
+    violations.push(`I11: logged as a failure of the service itself: ${line}`);
   const figures = {
     'attempts, with good ones in between': attempts,
     'RSS before, MiB': mib(before.rssMiB),

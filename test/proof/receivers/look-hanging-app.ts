@@ -1,5 +1,5 @@
-// A program: the service in this process, an app with many receivers that never answer, and another app beside it.
-// Prints what became of the other's deliveries, as JSON. The argument is how long they are waited for.
+// A program that runs the service in this process, with one app whose many receivers never respond, and another app.
+// Prints a finding about the deliveries of the other app. The argument is how many ms to wait for them.
 import { start } from '../../api/harness.ts';
 import { startHangingApp } from '../../e2e/hanging-app.ts';
 import { inTime } from '../../e2e/awaitable-count.ts';
@@ -12,14 +12,15 @@ const patienceMs = Number(process.argv[2]);
 const violations: string[] = [];
 let came = 0;
 {
-  // Longer than this waits for anything: no attempt at them ends meanwhile.
+  // Longer than any wait here, so that no hanging attempt ends meanwhile.
   await using service = await start({ env: { RINGBACK_TIMEOUT: '60s' } });
   await using hanging = await startHangingApp(service, holes);
   await using other = await hanging.other();
   const all = other.deliver(events).then(() => true);
   const isDone = await inTime(all, patienceMs, () => '').catch(() => false);
   came = other.came();
-  if (hanging.ended() > 0) violations.push(`void: ${hanging.ended()} receivers have let go`);
+  if (hanging.ended() > 0)
+    violations.push(`void: ${hanging.ended()} attempts at hanging receivers have ended`);
   else if (!isDone) {
     violations.push(`I10: ${came} of ${events} came to another app while ${holes} receivers hang`);
   }
@@ -30,4 +31,4 @@ const finding: Finding = {
   violations,
 };
 console.log(JSON.stringify(finding));
-process.exit(); // The service waits for what hangs.
+process.exit(); // Otherwise the service would wait for the hanging attempts.

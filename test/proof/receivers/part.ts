@@ -1,4 +1,4 @@
-// The part of the proof about receivers that do what no receiver should.
+// The part of the proof about hostile receivers.
 import type { Finding, Part } from '../finding.ts';
 import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess } from '../controls/run-controls.ts';
@@ -32,7 +32,7 @@ const fullBounds: Bounds = {
   lateMax: 0.01,
   unhealedMax: 0,
 };
-/** On a machine that has other things to do nothing is ever in time. */
+/** No time limits, for machines with other load. */
 const anyTime: Bounds = {
   heldMaxMs: undefined,
   rssDriftMiBMax: undefined,
@@ -61,7 +61,7 @@ export const receivers: Part = {
   },
 };
 
-/** In `npm test`: test/e2e/app-fairness.test.ts. */
+/** `npm test` covers this in test/e2e/app-fairness.test.ts. */
 export function lookAtHangingApp({
   patienceMs,
 }: {
@@ -83,7 +83,7 @@ const someOfAll = [
   'does not listen',
 ];
 
-/** For `npm test` and for controls: a few behaviours, a few times. */
+/** Runs a few behaviours a few times, for `npm test` and for controls. */
 export async function meetSome(
   does: readonly string[],
   { changes = [], ...more }: { changes?: readonly SourceChange[]; patienceMs?: number } = {},

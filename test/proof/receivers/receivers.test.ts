@@ -1,10 +1,10 @@
-// A few hostile receivers, a few times; `npm run proof` meets all of them, thousands of times.
+// Runs a few hostile receivers a few times; `npm run proof` runs all of them thousands of times.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { receivers } from './part.ts';
 
 describe('hostile receivers', () => {
-  it('get what the catalogue says, through the whole service', async () => {
+  it('lead to the outcomes in the catalogue, through the whole service', async () => {
     const found = await receivers.prove({ scale: 'small', seed: 1, say: () => undefined });
     assert.deepEqual(
       found.flatMap(({ violations }) => violations),

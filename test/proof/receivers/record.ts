@@ -1,14 +1,14 @@
-// What the service has written down about attempts, read from its database after it has ended.
+// Reads the service's record of attempts from its database after it has ended.
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Attempts of one behaviour that are alike. */
+/** Attempts of one behaviour with the same outcome. */
 export interface Alike {
   state: 'delivered' | 'failed' | 'cancelled';
   status: number | undefined;
   error: string | undefined;
   count: number;
-  /** How long attempts took; and from the start to when the outcome was in the store, which frees the slot. */
+  /** `took`: the duration of the attempt. `held`: until its outcome was stored, which frees the slot. */
   tookMinMs: number;
   tookMaxMs: number;
   heldMaxMs: number;
@@ -18,7 +18,7 @@ export type CaseRecord = readonly Alike[];
 
 const states = { 1: 'delivered', 2: 'failed', 3: 'cancelled' } as const;
 
-/** By the name of the event. */
+/** By event name. */
 export function readRecord(dataDir: string): Map<string, CaseRecord> {
   const db = new DatabaseSync(join(dataDir, 'ringback.db'), { readOnly: true });
   try {

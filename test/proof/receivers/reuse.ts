@@ -1,5 +1,5 @@
-// Which connections to receivers are used again: none after an unusual answer, and none for another app. Over real
-// sockets, in this process; with an argument it is a program that prints its finding, for controls.
+// Checks which connections to receivers are reused: none after an unusual response, and none for another app. Uses real
+// sockets in this process. For controls, it also runs as a program that prints its finding.
 import { answering, makeSender, ok, post, startReceiver } from '../../egress/receiver.ts';
 import { reuseCases } from '../../egress/reuse-cases.ts';
 import type { Finding } from '../finding.ts';
@@ -27,7 +27,7 @@ export async function reuse(): Promise<Finding> {
   return { part: 'connections that are used again', figures, violations };
 }
 
-/** One request after the other, each by its app. */
+/** Sends one request after the other, each for its app; returns the number of connections. */
 async function connectionsFor(answer: string, by: readonly number[]): Promise<number> {
   const receiver = await startReceiver(answering(answer));
   const sender = makeSender();

@@ -1,5 +1,5 @@
-// Many attempts at every hostile receiver, through the whole service: one behaviour after the other on all
-// lanes, and good answers in between, so that no breaker spares the receivers.
+// Makes many attempts at every hostile receiver, through the whole service: one behaviour after the other on all
+// lanes, with good responses in between, so that no circuit breaker opens and skips attempts.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -13,17 +13,17 @@ import { readRecord, type CaseRecord } from './record.ts';
 import { startSubject, type LogRead, type Subject, type Weight } from './subject.ts';
 
 export interface Size {
-  /** Attempts of each that only the deadline ends, and of each other one. */
+  /** Attempts per behaviour: for those that only the deadline ends, and for all others. */
   endless: number;
   other: number;
-  /** Subscriptions at each place. Each has one attempt under way: so many there are at a time. */
+  /** Subscriptions per kind of port. Each has one attempt in flight, so this is also the concurrency. */
   lanes: Readonly<Record<ReceiverKind, number>>;
-  /** Which are met; all of them unless said otherwise. */
+  /** Selects behaviours; all by default. */
   only?: (one: Case) => boolean;
-  /** Good answers before anything is weighed, and how long the process rests before each weighing. */
+  /** Good responses before the first measurement, and how long the process idles before each measurement. */
   warmUp: number;
   restMs: number;
-  /** How long one behaviour may take until its attempts are called lost. */
+  /** How long one behaviour may take before its attempts count as lost. */
   patienceMs: number;
 }
 
@@ -37,24 +37,24 @@ export interface Met {
 
 export interface Meeting {
   met: Met[];
-  /** Attempts that were still under way when nobody waited any longer, and whose. */
+  /** Attempts that were still in flight after `patienceMs`, and their behaviour. */
   lost: { one: Case; pending: number } | undefined;
   before: Weight;
   after: Weight;
   lag: { p99: number; worst: number };
   log: LogRead;
-  /** With the good ones. */
+  /** Including those with good responses. */
   attempts: number;
   ended: number | string;
-  /** Where good answers did not all come in time: a breaker may have spared what came next. */
+  /** Ports where good responses came too late: an open circuit breaker may have skipped later attempts. */
   unhealed: readonly string[];
 }
 
 export const timeoutMs = 1_000;
-/** The tenth failure in a row breaks a lane: good answers may be late on a busy machine, four times. */
+/** The tenth failure in a row opens a lane's circuit breaker; the rest is reserve for a slow machine. */
 const failuresMax = 5;
 const healsMax = 4;
-/** So many that no origin gets more connections than the sender opens to one. */
+/** Enough ports that no origin needs more connections than the sender opens to one. */
 const portsMax: Readonly<Record<ReceiverKind, number>> = {
   http: 50,
   https: 50,
@@ -69,7 +69,7 @@ interface Stage {
   subject: Subject;
   crowd: Crowd;
   size: Size;
-  /** Deliveries that were made, and those of them that were answered well. */
+  /** Deliveries created, and those of them with good responses. */
   made: number;
   healed: number;
   lag: { p99: number; worst: number };
@@ -164,7 +164,7 @@ async function subscribeAll(stage: Stage, chosen: readonly Case[]): Promise<void
   await Promise.all(Array.from({ length: subscribesAtOnce }, one));
 }
 
-/** Good answers: so many, at least one for each lane, and again where one was late. */
+/** Delivers with good responses, at least one per lane, and again if one was late. */
 async function heal(stage: Stage, place: ReceiverKind, attempts: number): Promise<void> {
   const { subject, crowd, size } = stage;
   await crowd.behave('well');
@@ -176,7 +176,7 @@ async function heal(stage: Stage, place: ReceiverKind, attempts: number): Promis
     stage.healed += events * lanes;
     stage.made += events * lanes;
     const missing = await subject.drain(stage.made, size.patienceMs);
-    if (missing > 0) throw new Error(`${missing} attempts at good receivers do not end`);
+    if (missing > 0) throw new Error(`Cannot finish ${missing} attempts at good receivers`);
     if ((await subject.delivered()) - before === events * lanes) return;
   }
   stage.unhealed.push(place);
@@ -218,7 +218,7 @@ function addSeen(a: Seen, b: Seen): Seen {
   };
 }
 
-/** The worst that was ever read: each reading speaks of the last half minute or more. */
+/** Keeps the worst reading; each covers at least the last half minute. */
 async function readLag(stage: Stage, when: 'now' | 'now and then'): Promise<void> {
   if (when !== 'now' && performance.now() < stage.lagReadMs + lagEveryMs) return;
   stage.lagReadMs = performance.now();
@@ -227,8 +227,8 @@ async function readLag(stage: Stage, when: 'now' | 'now and then'): Promise<void
 }
 
 /**
- * The least that it weighs while it rests: idle connections are closed by then, and what is garbage is
- * collected when the runtime finds the time, which is chance for any single look.
+ * Measures the process while it idles, and keeps the lowest memory. Idle connections are closed by then, but a
+ * single measurement may come before a garbage collection.
  */
 async function restAndWeigh({ subject, size }: Stage): Promise<Weight> {
   let least = subject.weigh();

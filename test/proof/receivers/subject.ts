@@ -1,5 +1,5 @@
-// The service under proof, as the process that a person would start; and what can be seen of it from
-// outside: what waits, what it weighs, what it has open, how late its loop is, what it logs.
+// The service under test, as a separate process, and what can be observed from outside: pending deliveries, memory, open
+// files, event loop lag, and its log.
 import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,42 +8,42 @@ import { compileCache, serve, type Env } from '../../cli/ringback-process.ts';
 
 export interface Subject extends AsyncDisposable {
   subscribe: (wanted: Wanted) => Promise<void>;
-  /** So many events of that name. */
+  /** Publishes `count` events of that name. */
   publish: (event: string, count: number) => Promise<void>;
-  /** Resolves when so many deliveries have ended in all, or after that time, with what is missing. */
+  /** Waits until `ended` deliveries have ended in total, or for `mostMs`. Resolves to the number missing. */
   drain: (ended: number, mostMs: number) => Promise<number>;
-  /** How many have been delivered in all. */
+  /** The total number of successful deliveries. */
   delivered: () => Promise<number>;
   weigh: () => Weight;
-  /** Seconds: the 99th percentile of how late its loop was of late, and the worst. */
+  /** The recent event loop lag in seconds: 99th percentile and worst. */
   lag: () => Promise<{ p99: number; worst: number }>;
-  /** As a person stops it. */
+  /** Stops it with SIGTERM. */
   stop: () => Promise<number | string>;
   readLog: () => Promise<LogRead>;
 }
 
-/** A subscription whose deliveries have one attempt each. */
+/** A subscription without retries. */
 export interface Wanted {
   url: string;
   events: string;
-  /** How many attempts of it may be under way; as many as its receiver takes well, unless said otherwise. */
+  /** The limit of attempts in flight; adaptive by default. */
   concurrency?: number;
 }
 
 export interface Weight {
   rssMiB: number;
-  /** Without what belongs to files. */
+  /** Without memory-mapped files. */
   ownMiB: number;
   peakMiB: number;
   open: number;
-  /** Since its start, all threads. */
+  /** CPU time of all threads since the start. */
   cpuMs: number;
 }
 
 export interface LogRead {
   lines: number;
   bytes: number;
-  /** A receiver's doing is none of ours: lines of errors of our own. */
+  /** Log lines of level error: no receiver may cause one. */
   ownFailures: string[];
 }
 
@@ -56,7 +56,7 @@ const ownFailuresShown = 5;
 
 export async function startSubject(folder: string, env: Env): Promise<Subject> {
   const logFile = join(folder, 'log');
-  // Some hundred megabytes: they are for nobody's memory.
+  // The log grows to some hundred megabytes, so it goes to a file.
   const program = ['/bin/sh', '-c', 'exec "$0" "$@" 2>>"$LOG"', process.execPath, main] as const;
   const serving = await serve(
     {
@@ -117,7 +117,7 @@ export async function startSubject(folder: string, env: Env): Promise<Subject> {
   };
 }
 
-/** Linux only, where proofs run. */
+/** Linux only. */
 function weightOf(pid: number): Weight {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const read = (name: string): number =>
@@ -131,7 +131,7 @@ function weightOf(pid: number): Weight {
   };
 }
 
-/** The 14th and 15th field, in ticks of 10 ms; the second one may hold anything, in parentheses. */
+/** Fields 14 and 15, in ticks of 10 ms. Field 2 is in parentheses and may contain anything. */
 function cpuMsOf(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;

@@ -1,11 +1,11 @@
-// One run, put together from what its jobs gave back. Nothing that a job owes may be missing without a word.
+// Assembles a run from the results of its jobs. Missing results must be reported.
 import type { LookResult } from '../controls/run-controls.ts';
 import type { Job, JobResult } from './job.ts';
 import type { PartRun, ProofRun } from './page.ts';
 
 type Results = readonly (JobResult | undefined)[];
 
-/** `results` stand in the order of the jobs. */
+/** `results` are in the order of the jobs. */
 export function assemble(
   jobs: readonly Job[],
   results: Results,
@@ -19,7 +19,7 @@ export function assemble(
   };
 }
 
-/** A job of controls finds nothing by itself: whatever it has to say is that it came to nothing. */
+/** A job of controls only has findings if the job itself failed. */
 function partsOf({ entry, breaks }: Job, result: JobResult | undefined): PartRun[] {
   const { name, about } = entry.part;
   const { tookMs = 0, findings = [] } = result ?? {};
@@ -29,7 +29,7 @@ function partsOf({ entry, breaks }: Job, result: JobResult | undefined): PartRun
   return [{ name: whole, about: 'The job of its controls failed.', tookMs, findings }];
 }
 
-/** Every control that the entry names: one without a result was not noticed. */
+/** The results of all controls of the entry; one without a result counts as not detected. */
 function controlsOf({ entry, breaks }: Job, result: JobResult | undefined): LookResult[] {
   if (!breaks) return [];
   const given = new Map((result?.controls ?? []).map((one) => [one.name, one]));

@@ -1,4 +1,5 @@
-// What is kept of a proof, in docs/: its figures, those of the long simulation, and the page made from both.
+// Files of the proof in docs/: the figures of the last run, of the long simulation and of mutation testing, and the page
+// generated from them.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MutationRun } from './mutation.ts';
@@ -23,7 +24,7 @@ export function keepMutation(run: MutationRun): void {
   keep(mutationPath, run);
 }
 
-/** The page as it must be, by the figures that are kept. */
+/** Generates the page from the stored figures. */
 export function pageOfFiles(): string {
   const run = JSON.parse(readFileSync(runPath, 'utf8')) as ProofRun;
   return proofPage(run, keptLongRun(), keptMutation());

@@ -1,4 +1,4 @@
-// What the proof has found so far. Each fault is fixed and has a test.
+// Faults that the proof has found. Each is fixed and has a test.
 
 export interface Found {
   /** A sentence. */

@@ -5,14 +5,14 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { runGroup } from './group.ts';
 
-/** Starts somebody who holds both pipes for ever: they close when nobody is left. */
+/** Starts a child that keeps both pipes open forever: they only close when it is killed. */
 const leaves =
   "require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => 0, 1000)']," +
   " { stdio: 'inherit' });";
 const netMs = 60_000;
 
 describe('runGroup', () => {
-  it('gives what was written, line by line and as a whole', async () => {
+  it('returns the output, and reports stderr line by line', async () => {
     const lines: string[] = [];
     const program = "console.error('one\\ntwo'); console.log('out')";
     const onLine = (line: string): void => void lines.push(line);
@@ -21,17 +21,17 @@ describe('runGroup', () => {
     assert.deepEqual(lines, ['one', 'two']);
   });
 
-  it('ends with its first process, whoever is left, and says how that ended', async () => {
+  it('ends with its first process, kills the rest, and reports the exit code', async () => {
     const args = ['-e', `${leaves}process.exit(3)`];
     assert.equal((await runGroup({ args, mostMs: netMs })).failed, 'ended with exit 3');
   });
 
-  it('ends all of it when its time is over', async () => {
+  it('kills the whole group after the time limit', async () => {
     const { failed } = await runGroup({ args: ['-e', leaves], mostMs: 300 });
     assert.equal(failed, 'did not end within 0.3 s');
   });
 
-  it('ends all of it with us', async () => {
+  it('kills the whole group when this process ends', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

@@ -1,26 +1,26 @@
-// A program in a process group of its own, and everything that it starts there: when it has ended, when its
-// time is over, and when we end ourselves, the whole group is gone. Nothing of it may outlive us.
+// Runs a program in its own process group. The whole group is killed when the program has ended, when its time is over,
+// and when this process ends, so that nothing outlives it.
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
 export interface GroupOptions {
-  /** What Node gets. */
+  /** Arguments for Node. */
   args: readonly string[];
   mostMs: number;
-  /** It takes what others leave of the machine. */
+  /** Runs at the lowest priority. */
   isPatient?: boolean;
-  /** Besides what this process has. */
+  /** In addition to this process's environment. */
   env?: Readonly<Record<string, string>>;
-  /** Told each line that it writes to stderr. */
+  /** Called for each line on stderr. */
   onLine?: (line: string) => void;
 }
 
 export interface GroupEnd {
-  /** All that it wrote to stdout. */
+  /** Its output on stdout. */
   out: string;
-  /** How it failed; undefined: it ended with 0. */
+  /** How it failed; undefined if it exited with 0. */
   failed: string | undefined;
 }
 
@@ -44,7 +44,7 @@ export async function runGroup(options: GroupOptions): Promise<GroupEnd> {
   }, mostMs);
   createInterface(child.stderr).on('line', onLine);
   const ended = new Promise<string | undefined>((resolve, reject) => {
-    // Whoever is left of its group may hold our end of the pipes, which then would never close.
+    // Other processes of the group may keep the pipes open, which would then never close.
     child.on('exit', () => endGroup(pid));
     child.on('error', reject).on('close', (code, signal) => {
       if (isLate) resolve(`did not end within ${mostMs / 1000} s`);
@@ -59,7 +59,7 @@ export async function runGroup(options: GroupOptions): Promise<GroupEnd> {
   }
 }
 
-/** Ctrl-C in the terminal is for us alone, since each group has a session of its own. */
+/** Needed because Ctrl-C in a terminal only reaches this process: each group has its own session. */
 export function endGroupsWithUs(): void {
   process.on('exit', () => {
     for (const pid of running) endGroup(pid);
@@ -75,6 +75,6 @@ function endGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // Nobody is left of it.
+    // The group has already ended.
   }
 }

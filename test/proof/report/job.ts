@@ -1,4 +1,4 @@
-// One part of the proof, or its controls, in a process of its own. One that dies or does not end has failed.
+// Runs one part of the proof, or its controls, in a separate process. One that dies or does not end has failed.
 import { join } from 'node:path';
 import type { Entry } from '../entries.ts';
 import type { EntryResult } from '../run-entry.ts';
@@ -6,7 +6,7 @@ import { runGroup, type GroupEnd } from './group.ts';
 
 export interface Job {
   entry: Entry;
-  /** Its negative controls, instead of the part itself. */
+  /** Run the negative controls instead of the part itself. */
   breaks: boolean;
 }
 
@@ -21,11 +21,11 @@ export interface JobOptions {
 }
 
 const jobMsMax = 20 * 60_000;
-/** Of one that waits for all others. */
+/** The time limit of a patient job, which runs at the lowest priority. */
 const patientMsMax = 60 * 60_000;
 const program = join(import.meta.dirname, '..', 'run-entry.ts');
 
-/** Its controls are short, and wait in line. */
+/** The controls of a patient part are short, so they run like other jobs. */
 export function isPatientJob({ entry, breaks }: Job): boolean {
   return entry.isPatient === true && !breaks;
 }
@@ -49,7 +49,7 @@ export async function runJob(job: Job, { isSmall, seed, say }: JobOptions): Prom
   return { ...resultOf(name, end), tookMs };
 }
 
-/** What it found; or that it failed, which is a finding as well. */
+/** The result of a job; a failure becomes a violation. */
 export function resultOf(name: string, { out, failed }: GroupEnd): EntryResult {
   const failure = (why: string): EntryResult => ({
     findings: [{ part: name, figures: {}, violations: [why] }],
@@ -59,6 +59,6 @@ export function resultOf(name: string, { out, failed }: GroupEnd): EntryResult {
   try {
     return JSON.parse(out) as EntryResult;
   } catch (error) {
-    return failure(`wrote what is no result: ${String(error)}`);
+    return failure(`wrote an invalid result: ${String(error)}`);
   }
 }

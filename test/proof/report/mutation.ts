@@ -1,4 +1,4 @@
-// The section of docs/proof.md about mutants, from what `npm run mutate -- --keep` has written.
+// The section of docs/proof.md about mutants, from the results of `npm run mutate -- --keep`.
 import { plain, sayCommit } from './text.ts';
 
 export interface MutationRun {
@@ -11,10 +11,10 @@ export interface MutationRun {
 
 export interface MutationScore {
   name: string;
-  /** That there are, and that were drawn. */
+  /** All mutants, and those in the sample. */
   mutants: number;
   tried: number;
-  /** Of those drawn. */
+  /** In the sample. */
   equivalent: number;
   killed: number;
   survived: readonly Survivor[];

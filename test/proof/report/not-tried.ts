@@ -1,4 +1,4 @@
-// What the proof does not show.
+// What the proof does not test.
 
 export const notTried: readonly string[] = [
   'Real disks and real power cuts: the model of a power cut knows what SQLite asked the disk to do, not whether the disk obeyed.',

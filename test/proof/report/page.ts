@@ -1,4 +1,4 @@
-// docs/proof.md, generated from the figures of a run: only sentences are written by hand.
+// Generates docs/proof.md from the figures of a run.
 import type { LookResult } from '../controls/run-controls.ts';
 import { simulated, type Finding } from '../finding.ts';
 import { found } from './found.ts';
@@ -28,7 +28,7 @@ export interface PartRun {
 /** Many more seeds than `npm run proof` has time for: `npm run sim -- --seeds 20000 --keep`. */
 export interface LongRun {
   commit: string;
-  /** Older files do not say. */
+  /** Missing in older files. */
   isChanged?: boolean;
   date: string;
   from: number;
@@ -63,7 +63,7 @@ export interface Skipped {
   why: string;
 }
 
-/** What could not be tried on this machine. It is no success. */
+/** Findings and controls that could not run on this machine. They do not count as successes. */
 export function skippedOf({ parts, controls }: ProofRun): Skipped[] {
   return [
     ...parts.flatMap(({ name: part, findings }) =>
@@ -77,7 +77,7 @@ export function skippedOf({ parts, controls }: ProofRun): Skipped[] {
   ];
 }
 
-/** Of the controls that were tried: what was skipped was neither tried nor caught. */
+/** Controls that were skipped count neither as tried nor as caught. */
 export function caughtOf({ controls }: ProofRun): { caught: number; tried: number } {
   const tried = controls.filter(({ skipped }) => skipped === undefined);
   return { caught: tried.filter(({ seen }) => seen !== undefined).length, tried: tried.length };
@@ -186,7 +186,7 @@ function controlRow(control: ProofRun['controls'][number]): string {
 
 type Events = NonNullable<Finding['events']>;
 
-/** What a simulation calls an event was never sent by anybody: it is not added to those that were. */
+/** Simulated events are counted apart from events that real processes accepted. */
 function eventsOf(
   run: ProofRun,
   longRun: LongRun | undefined,
@@ -224,7 +224,7 @@ function short(text: string): string {
   return text.length <= seenCharsMax ? text : `${text.slice(0, seenCharsMax)}…`;
 }
 
-/** `longestHoldMs` is "longest hold"; what is in words already, or an acronym, stays as it is. */
+/** `longestHoldMs` becomes "longest hold"; other names and acronyms stay as they are. */
 function words(name: string): string {
   if (!/^[a-z][A-Za-z]*$/.test(name)) return name;
   return name

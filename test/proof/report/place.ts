@@ -1,11 +1,11 @@
-// Where a proof was run: which source, which machine.
+// The source and the machine that a run of the proof used.
 import { execFileSync } from 'node:child_process';
 import { arch, availableParallelism, release, totalmem, type } from 'node:os';
 import { join } from 'node:path';
 
 export interface Checkout {
   commit: string;
-  /** Something was changed and not committed. What is made of runs does not count. */
+  /** There are uncommitted changes, apart from files that runs generate. */
   isChanged: boolean;
 }
 
@@ -29,7 +29,7 @@ export function checkout(): Checkout {
   }
 }
 
-/** What was seen, without the folders of the machine it was seen on: files of the checkout by their own path. */
+/** Removes folders of this machine from a text; files of the checkout keep their relative path. */
 export function withoutFolders(text: string): string {
   return text
     .replaceAll(

@@ -1,7 +1,7 @@
-// Words and texts that several sections of docs/proof.md share.
+// Text functions for the sections of docs/proof.md.
 import { withoutFolders, type Checkout } from './place.ts';
 
-/** Nothing that a table or a page would take for its own. */
+/** Escapes a text for a Markdown table. */
 export function plain(text: string): string {
   return withoutFolders(text)
     .replaceAll('|', '\\|')

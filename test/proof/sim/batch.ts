@@ -1,4 +1,4 @@
-// Many seeds, one after the other, and what they met in all.
+// Runs many seeds one after the other, and adds up their counters.
 import { simulated, type Finding } from '../finding.ts';
 import { addCounters, neverMet, noCounters, type Counters } from './counters.ts';
 import { runSeed, type Run } from './run.ts';
@@ -6,11 +6,11 @@ import { runSeed, type Run } from './run.ts';
 export interface BatchOptions {
   from: number;
   seeds: number;
-  /** Every so manyth seed: others run the rest. */
+  /** Runs every n-th seed: other processes run the rest. */
   stride?: number;
-  /** Told after every seed. */
+  /** Called after every seed. */
   onRun?: (run: Run, sum: Sum) => void;
-  /** Goes on after a violation. */
+  /** Continues after a violation. */
   isPatient?: boolean;
 }
 
@@ -57,7 +57,7 @@ export function added(one: Sum, other: Sum): Sum {
   };
 }
 
-/** A batch of a few hundred seeds that never met something proves nothing about it. */
+/** From this size on, a batch must have met every counted situation at least once. */
 export const seedsForAll = 400;
 
 export function findingOf(sum: Sum): Finding {

@@ -1,4 +1,4 @@
-// Seeded chance: the same seed gives the same numbers, on any machine.
+// Seeded random numbers: the same seed gives the same numbers on any machine.
 
 export interface Chance {
   /** From 0 up to 1. */

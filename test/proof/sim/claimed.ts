@@ -1,4 +1,4 @@
-// Which leases a batch may give, and what it gave beside what was born.
+// The leases that a batch may give out, and the deliveries that it claimed.
 import type { Leased } from '../../../src/core/domain/delivery.ts';
 import type { Offer, Worked } from '../../../src/store/port/delivery-verbs.ts';
 

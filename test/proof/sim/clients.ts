@@ -1,4 +1,4 @@
-// All who use the service from outside. They write down what they were told, and know nothing else.
+// All simulated clients of the service. They know only the responses that they got, and record them.
 import type { Simulation } from './node.ts';
 import { ExternalDeps } from './outside-clients.ts';
 import { Publishers } from './publishers.ts';

@@ -1,14 +1,14 @@
-// The clock of a simulation: one heap of what will happen, by time and then by the order in which it was
-// said. Whatever belongs to a node happens in the life that it was said in, or never: that is what a
-// crash is. A node that stands still does it later. Between two steps all promises run to their end.
+// The virtual clock of a simulation: a heap of steps, ordered by time and then by the order in which they were scheduled.
+// A step of a node runs only if the node has not crashed since; the steps of a frozen node run later. Between two steps,
+// all pending promises settle.
 import { Heap } from './heap.ts';
 
-/** What can die and stand still. */
+/** Something that can die or freeze. */
 export interface Mortal {
   readonly name: string;
-  /** Which of its lives it has. */
+  /** Increases with every crash or stop. */
   life: number;
-  /** It stands still until then. */
+  /** Frozen until this time. */
   frozenUntilMs: number;
 }
 
@@ -34,7 +34,7 @@ export class Clock {
     this.#linesKept = linesKept;
   }
 
-  /** Since the beginning. */
+  /** Since the start of the simulation. */
   get nowMs(): number {
     return this.#nowMs;
   }
@@ -43,12 +43,12 @@ export class Clock {
     return this.#steps;
   }
 
-  /** Happens after `ms`, whoever dies meanwhile. */
+  /** Schedules a step that does not depend on any node. */
   after(ms: number, run: () => void): Step {
     return this.#push(ms, undefined, run);
   }
 
-  /** Happens after `ms` in the present life of a node, or never. */
+  /** Schedules a step of a node, which is dropped if the node dies before. */
   afterIn(mortal: Mortal, ms: number, run: () => void): Step {
     return this.#push(ms, mortal, run);
   }
@@ -57,7 +57,7 @@ export class Clock {
     step.run = undefined;
   }
 
-  /** What is worth to be read by a person who looks for the cause of something. */
+  /** Adds a line to the trace, for the analysis of a violation. */
   note(line: string): void {
     const text = `${this.#nowMs.toFixed(1)} ${line}`;
     this.#mix(text);
@@ -65,18 +65,18 @@ export class Clock {
     if (this.#lines.length > 2 * this.#linesKept) this.#lines.splice(0, this.#linesKept);
   }
 
-  /** The last ones. */
+  /** The last lines of the trace. */
   lines(): readonly string[] {
     return this.#lines.slice(-this.#linesKept);
   }
 
-  /** Two runs with the same print went the same way. */
+  /** A fingerprint of the run: equal for two runs with identical steps. */
   print(): string {
     const hex = (half: number): string => (half >>> 0).toString(16).padStart(8, '0');
     return `${hex(this.#high)}${hex(this.#low)}`;
   }
 
-  /** Goes on until `isOver`, or until `untilMs`; whether it is over. */
+  /** Runs until `isOver`, or until `untilMs`; returns whether it is over. */
   async runUntil(untilMs: number, isOver: () => boolean): Promise<boolean> {
     for (;;) {
       if (isOver()) return true;

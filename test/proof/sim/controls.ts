@@ -1,11 +1,11 @@
-// Negative controls of the simulation: each breaks one promise on purpose, and some seed must show it.
-// `find` occurs exactly once in its file, so that a control cannot rot without a word.
+// Negative controls of the simulation: each breaks the product on purpose, and some seed must detect it. `find` must
+// occur exactly once in its file, so that an outdated control fails.
 import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 
 interface Break extends SourceChange {
   name: string;
-  /** The invariants that it breaks; one of them must be what catches it. */
+  /** The invariants that it breaks; a violation of one of them must be detected. */
   breaks: readonly string[];
 }
 
@@ -171,7 +171,7 @@ const breaks: readonly Break[] = [
     breaks: ['I1'],
   },
   {
-    // Whoever comes after a crash begins anew; by the number of the node, which only rises.
+    // Restarts the fan-out after a crash, which a higher node number reveals.
     name: 'fan-out-from-its-beginning',
     file: 'src/store/sqlite/deliver/claim-and-fan-out.ts',
     find: '    const fanningOut = toFanningOut(row);',
@@ -243,7 +243,7 @@ const breaks: readonly Break[] = [
 
 const seedsMax = 300;
 
-/** Seed after seed, in a process of its own, until one shows it. */
+/** Runs seeds in a separate process until one detects the fault. */
 export const simulationControls: readonly LookControl[] = breaks.map(
   ({ name, breaks: invariants, ...change }) => ({
     name,

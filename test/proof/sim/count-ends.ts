@@ -1,4 +1,4 @@
-// What a run has met, as far as its history tells.
+// Counts the situations that a run has met, from its history.
 import { isMeant } from '../invariants/events.ts';
 import type { History } from '../invariants/history.ts';
 import { countCapped, countLimited } from '../invariants/pace.ts';

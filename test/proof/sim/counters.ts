@@ -1,4 +1,4 @@
-// What a batch of runs must have met at least once, or it proves nothing.
+// Situations that a batch of runs must have met at least once; otherwise it proves nothing about them.
 
 export const noCounters = {
   published: 0,
@@ -61,7 +61,7 @@ function isCounter(name: string): name is keyof Counters {
   return Object.hasOwn(noCounters, name);
 }
 
-/** Those that stayed at zero. */
+/** The counters that are zero. */
 export function neverMet(counters: Counters): string[] {
   return Object.entries(counters).flatMap(([name, count]) => (count === 0 ? [name] : []));
 }

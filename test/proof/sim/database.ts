@@ -1,4 +1,4 @@
-// The database of a simulation, with a log that its own transactions keep, and what is read out of it.
+// The database of a simulation, with triggers that log its changes, and queries on it.
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
 import { migratedMemory } from '../../store/migrated-memory.ts';
 import type { DeliveryRow, EventRow, LogRow, ReplayRow } from '../invariants/history.ts';
@@ -50,9 +50,9 @@ const logSql = `
   end`;
 
 export interface DatabaseClocks {
-  /** The one that no node can see. */
+  /** The clock that no node can see. */
   nowMs: () => number;
-  /** What a transaction takes for the present. */
+  /** The time that the current transaction uses. */
   writtenMs: () => number;
 }
 
@@ -60,7 +60,7 @@ export function openDatabase({ nowMs, writtenMs }: DatabaseClocks): DatabaseSync
   const db = migratedMemory();
   db.function('sim_ms', () => nowMs());
   db.function('sim_written_ms', () => writtenMs());
-  db.exec('pragma trusted_schema = on'); // The log asks for the time.
+  db.exec('pragma trusted_schema = on'); // The triggers call functions for the time.
   db.exec(logSql);
   return db;
 }
@@ -134,10 +134,10 @@ function oneOf<T extends string>(list: readonly T[], value: SQLOutputValue | und
   return found;
 }
 
-/** What is asked again and again. */
+/** Prepared queries that run often. */
 export interface Looks {
   countPending: () => number;
-  /** What must hold at every instant. */
+  /** Checks what must hold at every moment. */
   snapshotFlaws: () => string[];
 }
 
@@ -176,7 +176,8 @@ function flawsOf(row: Record<string, SQLOutputValue>): string[] {
   if (number('counted') !== pending) {
     flaws.push(`the statistics count ${number('counted')} pending, there are ${pending}`);
   }
-  if (row['asleep'] !== '') flaws.push(`lanes ${String(row['asleep'])} sleep, and some wait`);
+  if (row['asleep'] !== '')
+    flaws.push(`lanes ${String(row['asleep'])} sleep, but have pending deliveries`);
   return flaws;
 }
 

@@ -1,4 +1,4 @@
-// What clients ask of an engine, as the HTTP API would hand it on.
+// Calls of clients to an engine, as the HTTP API would make them.
 import assert from 'node:assert/strict';
 import { withPrefix } from '../../../src/core/base/id.ts';
 import { noChoice } from '../../../src/core/domain/read-controls.ts';
@@ -42,7 +42,8 @@ export async function subscribeIn(
   const operation = contract.operations.find((one) => one.operationId === 'subscribeOperation');
   const variants = operation?.role.kind === 'subscribe' ? operation.role.variants : [];
   const variant = variants.find(({ name }) => name === 'body');
-  if (operation === undefined || variant === undefined) throw new Error('no variant body');
+  if (operation === undefined || variant === undefined)
+    throw new Error('Cannot find the variant "body" of subscribeOperation');
   const body = { callbackUrl, 'x-ringback': chosen };
   const request = { header: new Map(), query: new Map(), path: new Map(), body };
   const { id } = await subscribe(context, {

@@ -1,5 +1,5 @@
-// One node of a simulation: the engine as src/service.ts and src/service/open-context.ts wire it, over a
-// given store, sender and world. No server, no console, no metrics: nothing that decides about deliveries.
+// One node of a simulation: the engine, wired as in src/service.ts and src/service/open-context.ts, on a given store,
+// sender and world. Server, console and metrics are left out, because they do not affect deliveries.
 import { join } from 'node:path';
 import { loadContract } from '../../../src/contract/compile/load.ts';
 import { idMaker } from '../../../src/core/base/id.ts';
@@ -40,7 +40,7 @@ export interface EngineDeps {
 }
 
 export interface Engine {
-  /** What requests are answered with: whoever asks the store never waits for ever. */
+  /** For requests: its store has a timeout. */
   context: Context;
   self: Liveness;
   inFlight: () => number;

@@ -1,4 +1,4 @@
-// A violation as text, for a person who has never seen the simulation.
+// Explains a violation, for readers who do not know the simulation.
 import type { Flaw } from '../invariants/history.ts';
 import { invariants } from '../report/invariants.ts';
 import type { Plan } from './plan.ts';
@@ -18,45 +18,45 @@ const meanings: Readonly<Record<string, string>> = {
 
 export interface Explained {
   plan: Plan;
-  /** With all its steps. */
+  /** With all lines of its trace. */
   run: Run;
   commit: string;
-  /** How to see it again. */
+  /** The command that repeats it. */
   replay: string;
 }
 
 export function explain({ plan, run, commit, replay }: Explained): string {
   const { seed, flaws, lines, print } = run;
   const [first] = flaws;
-  if (first === undefined) return `Seed ${seed} violates nothing. Print ${print}.`;
+  if (first === undefined) return `Seed ${seed} violates nothing. Fingerprint ${print}.`;
   const names = [...new Set(flaws.map(({ invariant }) => invariant))];
   const about = linesAbout(first, lines);
   const left = lines.length - lastLines;
   return [
-    `VIOLATION at seed ${seed}, commit ${commit}, print ${print}`,
+    `VIOLATION at seed ${seed}, commit ${commit}, fingerprint ${print}`,
     '',
-    `What is wrong${flaws.length > flawsMax ? `, the first ${flawsMax} of ${flaws.length}` : ''}:`,
+    `Violations${flaws.length > flawsMax ? `, the first ${flawsMax} of ${flaws.length}` : ''}:`,
     ...flaws.slice(0, flawsMax).map(({ invariant, what }) => `  ${invariant}: ${what}`),
-    'What should be:',
+    'Expected:',
     ...names.map((name) => `  ${name}: ${meanings[name] ?? 'see docs/proof.md'}`),
     '',
-    `What was simulated: ${summary(plan)}`,
+    `Plan: ${summary(plan)}`,
     '',
-    'How to read the steps: milliseconds since the start, then what happened. n1, n2, … are nodes, evt_ events,',
+    'Each step shows the milliseconds since the start and what happened. n1, n2, … are nodes, evt_ events,',
     'dlv_ and …xxxxxx_0 deliveries (the end of their event, and a number), sub_ subscriptions, rpl_ replays.',
-    '"takes": the node claims deliveries. "sends": a request leaves it. "writes": it tells the store.',
+    '"takes": the node claims deliveries. "sends": a request leaves it. "writes": it calls the store.',
     '',
-    `All steps that are about the first violation${about.length > linesAboutMax ? `, the last ${linesAboutMax}` : ''}:`,
+    `All steps that concern the first violation${about.length > linesAboutMax ? `, the last ${linesAboutMax}` : ''}:`,
     ...about.slice(-linesAboutMax).map((line) => `  ${line}`),
     '',
     `The last ${Math.min(lines.length, lastLines)} steps, of ${lines.length}:`,
     ...lines.slice(Math.max(left, 0)).map((line) => `  ${line}`),
     '',
-    `Replay it, step by step the same: ${replay}`,
+    `Repeat exactly the same steps with: ${replay}`,
   ].join('\n');
 }
 
-/** Those that name what the violation names, and what befell the nodes meanwhile. */
+/** Lines that name the same ids as the violation, and faults since the first of them. */
 function linesAbout({ what }: Flaw, lines: readonly string[]): string[] {
   const ids = [...what.matchAll(/\b(?:evt|sub|rpl|dlv)_(\w{26})(_\d+)?/g)];
   const marks = ids.flatMap(([, id = '', n]) => (n === undefined ? [id] : [`${id}${n}`, id]));
@@ -68,7 +68,7 @@ function linesAbout({ what }: Flaw, lines: readonly string[]): string[] {
 }
 
 function isNews(line: string): boolean {
-  return /\b(?:dies with|stands still|stops with|is node|is healed|the store is away|the clock of)\b/.test(
+  return /\b(?:dies with|freezes for|stops with|is node|all faults end|the store is down|the clock of)\b/.test(
     line,
   );
 }

@@ -1,4 +1,4 @@
-// Lets things go wrong at the rates of the plan, until the end of that time.
+// Injects faults at the rates of the plan, until the end of its fault period.
 import type { Clients } from './clients.ts';
 import type { SimulatedNode, Simulation } from './node.ts';
 
@@ -34,7 +34,7 @@ export function beginFaults(
     };
     if (chance.isLucky(0.5)) crash();
     else {
-      // While it has something to do.
+      // Crash it while it has work in flight.
       outside.begin(async () => publishers.publish());
       clock.after(chance.between(1, 40), crash);
     }
@@ -55,7 +55,7 @@ export function beginFaults(
   });
   nowAndThen(perMinute.outage, () => {
     const ms = chance.between(200, 8_000);
-    clock.note(`the store is away for ${Math.round(ms)} ms`);
+    clock.note(`the store is down for ${Math.round(ms)} ms`);
     counters.outages += 1;
     shared.downUntilMs = clock.nowMs + ms;
     shared.lastDownMs = shared.downUntilMs;
@@ -83,15 +83,15 @@ export function beginFaults(
   nowAndThen(perMinute.redrive, () => outside.begin(async () => redrivers.redrive()));
   nowAndThen(perMinute.replay, () => outside.begin(async () => redrivers.replay()));
   for (let count = 0; count < plan.events; count += 1) {
-    // Some at once: they share a batch, and their receivers a lane.
+    // Some at once, so that they share a batch and lanes.
     const atMs = chance.isLucky(0.3) ? 100 : chance.between(0, plan.faultsMs);
     clock.after(atMs, () => outside.begin(async () => publishers.publish()));
   }
 }
 
-/** From here on nothing goes wrong any more. */
+/** Ends all faults. */
 export function heal({ plan, clock, network, shared, nodes, clockSteps }: Simulation): void {
-  clock.note('all is healed');
+  clock.note('all faults end');
   network.isHealed = true;
   for (const receiver of network.receivers) receiver.deadUntilMs = 0;
   shared.isHealed = true;

@@ -1,4 +1,4 @@
-// A binary heap: the least is always first.
+// A binary heap: the smallest item is always first.
 
 export class Heap<T> {
   readonly #items: T[] = [];

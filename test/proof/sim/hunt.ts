@@ -1,5 +1,5 @@
-// A program that simulates seed after seed until one of the given invariants is violated, and says how.
-// What is violated besides says nothing about the judge of that one.
+// A program that simulates seed after seed until one of the given invariants is violated, and prints the finding.
+// Violations of other invariants do not count.
 import type { Finding } from '../finding.ts';
 import { runSeed } from './run.ts';
 

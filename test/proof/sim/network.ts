@@ -1,5 +1,5 @@
-// The network of a simulation: receivers that take, fail, ask for time, hang, lose their answer, are dead
-// for a while or want no more; and for each node a sender that stands where egress stands.
+// The network of a simulation: receivers that accept, fail, send Retry-After, hang, lose their response, are dead for a
+// while, or respond with 410; and a sender for each node, which replaces src/egress.
 import type { Header } from '../../../src/core/domain/attempt.ts';
 import type { SenderResult, SendOptions, SendRequest } from '../../../src/egress/http/exchange.ts';
 import type { Sender } from '../../../src/egress/http/send.ts';
@@ -12,7 +12,7 @@ import type { Plan } from './plan.ts';
 export interface Receiver {
   url: string;
   deadUntilMs: number;
-  /** In a row. */
+  /** Consecutive failures. */
   failures: number;
 }
 
@@ -20,13 +20,13 @@ export interface Network {
   receivers: readonly Receiver[];
   sends: Send[];
   isHealed: boolean;
-  /** Requests that have started and are not over, by subscription. */
+  /** Requests of a subscription in flight. */
   inFlight(subscription: string): number;
   senderOf(node: NetworkNode): Sender;
 }
 
 export interface NetworkNode extends Mortal {
-  /** Of the present incarnation. */
+  /** The number of the current incarnation. */
   no: () => number;
   wallMs: () => number;
 }
@@ -197,13 +197,13 @@ class Sending {
     const seconds = chance.whole(1, 20);
     this.#send.retryAfterMs = seconds * 1000;
     counters.retryAfter += 1;
-    clock.note(`${this.#send.delivery} is asked to wait for ${seconds} s`);
+    clock.note(`${this.#send.delivery} gets Retry-After ${seconds} s`);
     return [['retry-after', String(seconds)]];
   }
 
   #receiver(): Receiver {
     const found = this.#deps.network.receivers.find(({ url }) => this.#send.url === url);
-    if (found === undefined) throw new Error(`There is no receiver at ${this.#send.url}`);
+    if (found === undefined) throw new Error(`Cannot find a receiver at ${this.#send.url}`);
     return found;
   }
 

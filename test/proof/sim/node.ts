@@ -1,5 +1,5 @@
-// A simulated node: it starts, dies without a word, stands still, is stopped, and has a wall clock that
-// can be set. What it was told to do in one life never happens in the next.
+// A simulated node: it starts, crashes, freezes and stops, and its wall clock can be set. A step scheduled before a crash
+// never runs after it.
 import { elapsedClock, type World } from '../../../src/core/base/world.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
 import { sendEachTurn, sendWhenQuiet } from '../../../src/core/load/batch-pacer.ts';
@@ -24,33 +24,33 @@ export interface Simulation {
   network: Network;
   nodes: SimulatedNode[];
   deaths: Death[];
-  /** When the clock was set that the database goes by, too. */
+  /** Times at which a clock was set that the database uses, too. */
   clockSteps: number[];
-  /** What a node could not explain: a bug. */
+  /** Unexpected errors of nodes, which are bugs. */
   flaws: string[];
 }
 
-/** When a simulation begins, by the clocks of all. */
+/** The time of all clocks when a simulation starts. */
 export const epochMs = 1_800_000_000_000;
 
 /** Two leases. */
 const rescuedMs = 2 * limits.nodeSilentMs;
 
-/** Nobody answered: the node died, or stands still. */
+/** There was no response: the node died, or is frozen. */
 export class NoAnswer extends Error {}
 
 export class SimulatedNode implements Mortal {
   readonly name: string;
   life = 0;
   frozenUntilMs = 0;
-  /** What its wall clock is ahead. */
+  /** How far its wall clock is ahead. */
   aheadMs = 0;
-  /** Since when it is there without a break. */
+  /** Up without interruption since this time. */
   steadySinceMs = Infinity;
   state: 'down' | 'starting' | 'up' | 'stopping' = 'down';
   readonly #sim: Simulation;
   #bootMs = 0;
-  /** What its monotonic clock has missed in this life, and since when it misses the present. */
+  /** Time that the monotonic clock has missed since the boot, and the current suspension. */
   #suspendedMs = 0;
   #suspendedFromMs = 0;
   #suspendedUntilMs = 0;
@@ -90,7 +90,7 @@ export class SimulatedNode implements Mortal {
     clock.afterIn(this, 0, () => void this.#open());
   }
 
-  /** Without a word. */
+  /** Dies at once. */
   crash(): void {
     if (this.state === 'down') return;
     const { clock, counters, deaths, shared } = this.#sim;
@@ -123,14 +123,14 @@ export class SimulatedNode implements Mortal {
 
   freeze(ms: number): void {
     const { clock, counters } = this.#sim;
-    clock.note(`${this.name} stands still for ${Math.round(ms)} ms`);
+    clock.note(`${this.name} freezes for ${Math.round(ms)} ms`);
     counters.pauses += 1;
     if (ms > 35_000 && this.state === 'up') counters.zombies += 1;
     this.frozenUntilMs = clock.nowMs + ms;
     this.steadySinceMs = this.frozenUntilMs;
   }
 
-  /** As a freeze, and the monotonic clock stands still as well. */
+  /** Like a freeze, but the monotonic clock stops as well. */
   suspend(ms: number): void {
     const { clock, counters } = this.#sim;
     clock.note(`the machine of ${this.name} is suspended`);
@@ -146,7 +146,7 @@ export class SimulatedNode implements Mortal {
     return this.#suspendedMs + Math.max(untilMs - this.#suspendedFromMs, 0);
   }
 
-  /** With a word, as at a SIGTERM. */
+  /** A graceful stop, as with SIGTERM. */
   stop(onStopped: () => void): void {
     if (this.state !== 'up') return;
     const { clock, counters } = this.#sim;
@@ -168,7 +168,7 @@ export class SimulatedNode implements Mortal {
     this.#worker?.wake();
   }
 
-  /** A request of somebody outside; rejects with NoAnswer when the node dies or takes too long. */
+  /** A request of a client; rejects with NoAnswer if the node dies or takes too long. */
   async ask<T>(act: (engine: Engine) => Promise<T>, patienceMs = 10_000): Promise<T> {
     const { clock, chance } = this.#sim;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -197,7 +197,7 @@ export class SimulatedNode implements Mortal {
     return promise;
   }
 
-  /** I18: within two leases nothing of it is left, if anybody could have seen to that. */
+  /** I18: after two leases nothing may be leased to it, provided that a node was able to recover it. */
   #judgeRescue(held: Death['held'], diedMs: number): void {
     const { nodes, shared, clock, flaws, counters } = this.#sim;
     const isSeenTo = nodes.some(
@@ -210,7 +210,7 @@ export class SimulatedNode implements Mortal {
     );
     const left = held.filter(({ event, n, lease }) => same.get(event, n, lease) !== undefined);
     if (left.length === 0) return;
-    flaws.push(`I18: ${left.length} of ${this.name} are not free at ${clock.nowMs}`);
+    flaws.push(`I18: ${left.length} deliveries are still leased to ${this.name} at ${clock.nowMs}`);
   }
 
   #end(): void {
@@ -247,7 +247,7 @@ export class SimulatedNode implements Mortal {
     }
   }
 
-  /** A store that fails is no surprise here; anything else is a bug. */
+  /** Failures of the store are expected here; any other error is a bug. */
   #explain(error: unknown, what: string): void {
     const { clock, flaws } = this.#sim;
     if (error instanceof StoreUnavailable) return;
@@ -297,7 +297,7 @@ export class SimulatedNode implements Mortal {
     const tell = (): void => this.#tellOthers();
     const transport = simulatedStore({ ...this.#sim, node: this, databaseMs, tell });
     const own = this.#world();
-    // As src/store/open/open.ts has it for nodes that share a database.
+    // The same as src/store/open/open.ts does for nodes that share a database.
     const world = plan.isShared ? { ...own, nowMs: databaseMs } : own;
     const atEnd = (body: () => void): void => void clock.afterIn(this, 0, body);
     const apart = { kinds: 'apart', pacer: sendWhenQuiet(atEnd) } as const;

@@ -1,4 +1,4 @@
-// Whoever stands outside and asks nodes for something: nothing is sure but what was answered.
+// Requests of clients to nodes: without a response, the outcome is unknown.
 import { Problem } from '../../../src/core/errors/problem.ts';
 import type { Engine } from './engine.ts';
 import { StoreUnavailable } from '../../../src/store/port/store.ts';
@@ -7,7 +7,7 @@ import { NoAnswer, type SimulatedNode, type Simulation } from './node.ts';
 export const triesMax = 60;
 
 export class ExternalDeps {
-  /** Calls that somebody waits for. */
+  /** Activities of clients that have not ended. */
   open = 0;
   readonly #sim: Simulation;
 
@@ -15,7 +15,7 @@ export class ExternalDeps {
     this.#sim = sim;
   }
 
-  /** Something that goes on beside all else. */
+  /** Starts an activity in the background. */
   begin(act: () => Promise<void>): void {
     this.open += 1;
     void this.#attend(act);
@@ -31,7 +31,7 @@ export class ExternalDeps {
     this.open -= 1;
   }
 
-  /** Whether it was done; a refusal for a reason is as good as done by somebody else. */
+  /** Repeats a request until it succeeds; false if it was refused for good reason, or failed `most` times. */
   async insist(most: number, act: (engine: Engine) => Promise<void>): Promise<boolean> {
     const { chance } = this.#sim;
     for (let tries = 0; tries < most; tries += 1) {
@@ -48,13 +48,13 @@ export class ExternalDeps {
     return false;
   }
 
-  /** No answer and a refusal are to be expected here; over HTTP anything else would be a 500. */
+  /** Missing responses and refusals are expected here; any other error would be a 500 over HTTP. */
   failed(error: unknown): void {
     if (error instanceof NoAnswer || error instanceof StoreUnavailable) return;
     if (error instanceof Problem && (error.status < 500 || error.code === 'store_unavailable'))
       return;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#sim.flaws.push(`a client was answered with: ${text}`);
+    this.#sim.flaws.push(`a client got an unexpected error: ${text}`);
   }
 
   async someNode(): Promise<SimulatedNode> {

@@ -1,11 +1,11 @@
-// The simulation as a part of the proof. It uses all cores, as far as that is worth it.
+// The simulation as a part of the proof. In full it uses all cores.
 import { availableParallelism } from 'node:os';
 import type { Part } from '../finding.ts';
 import { findingOf, runBatch } from './batch.ts';
 import { runShared } from './share.ts';
 
 const seeds = { small: 15, full: 5_000 };
-/** Seeds of one proof and of the next do not overlap. */
+/** Proofs with different seeds simulate different seeds. */
 const apart = 100_000;
 
 export const simulation: Part = {
@@ -26,7 +26,7 @@ export const simulation: Part = {
       processes: availableParallelism(),
       isPatient: true,
       onSeeds: (done) => say(`${done} of ${count} seeds`),
-      onFailed: ({ seed: failed }) => say(`VIOLATION: npm run sim -- --seed ${failed} shows it`),
+      onFailed: ({ seed: failed }) => say(`VIOLATION: npm run sim -- --seed ${failed} repeats it`),
     });
     return [findingOf(sum)];
   },

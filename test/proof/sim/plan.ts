@@ -1,8 +1,8 @@
-// What a seed is about: how many nodes, receivers and events, and which faults at what rate. Drawn as a
-// swarm: of the faults some are off, so that each is also met without the others.
+// The plan of a seed: numbers of nodes, receivers and events, and the rate of each fault. As in swarm testing, each plan
+// turns some faults off, so that each fault is also tested without the others.
 import { type Chance, seededChance } from './chance.ts';
 
-/** What may be small without anything being wrong. */
+/** Limits that a plan may lower. */
 export type Resized =
   | 'targetsAtOnceMax'
   | 'fanOutStepMin'
@@ -15,27 +15,27 @@ export type Resized =
 
 export interface Plan {
   seed: number;
-  /** One node is alone on its database, as SQLite has it; several share one, as with PostgreSQL. */
+  /** A single node may use its database alone, as on SQLite; several share one, as on PostgreSQL. */
   nodes: number;
   isShared: boolean;
   pollMs: number;
   receivers: number;
   subscriptions: number;
   events: number;
-  /** How long faults happen; then all is healed. */
+  /** How long faults are injected. */
   faultsMs: number;
   waitsMs: readonly number[];
   timeoutMs: number;
   orderedShare: number;
   keyedShare: number;
-  /** Of publishes: several events at once. */
+  /** The share of publishes with several events. */
   batchShare: number;
-  /** Of subscriptions: those that end by themselves, that have a filter, a cap, a rate. */
+  /** Shares of subscriptions that expire, or have a filter, a concurrency limit or a rate limit. */
   passingShare: number;
   filteredShare: number;
   cappedShare: number;
   limitedShare: number;
-  /** How often a word of new work reaches the other nodes. */
+  /** The share of notifications about new work that reach other nodes. */
   toldShare: number;
   /** Per minute, over all nodes; 0: never. */
   perMinute: {
@@ -51,11 +51,11 @@ export interface Plan {
     redrive: number;
     replay: number;
   };
-  /** Limits of the product that this run has in other sizes, so that little is much. */
+  /** Lower limits of the product, so that small numbers reach them. */
   limits: Partial<Record<Resized, number>>;
-  /** Of store calls. */
+  /** Shares of store calls. */
   store: { failsBefore: number; failsAfter: number; stalls: number };
-  /** Of requests. */
+  /** Shares of requests. */
   network: {
     refused: number;
     lost: number;
@@ -66,7 +66,7 @@ export interface Plan {
     asksForTime: number;
     gone: number;
   };
-  /** No fault at all but answers of receivers that are no success: then nothing may come twice. */
+  /** No faults except failure responses of receivers: there may be no duplicates. */
   isCalm: boolean;
 }
 
@@ -81,7 +81,7 @@ export function drawPlan(seed: number): Plan {
     const drawn = some(probability, most);
     return isCalm ? 0 : drawn;
   };
-  // Now and then with as many as the product calls many.
+  // Some plans have as many subscriptions as the product considers many.
   const isLarge = chance.isLucky(largeShare);
   const isAlone = !isShared;
   const clockStep = fault(0.4, 6);
@@ -99,7 +99,7 @@ export function drawPlan(seed: number): Plan {
     orderedShare: chance.pick([0, 0.3, 1]),
     keyedShare: chance.pick([0, 0.7, 1]),
     batchShare: chance.pick([0, 0.2, 0.4]),
-    // Whose clock is set ends at another time.
+    // If a single node's clock is set, the time of expiry changes.
     passingShare: isAlone && clockStep > 0 ? 0 : chance.pick([0, 0, 0.3]),
     filteredShare: chance.pick([0, 0.3, 0.6]),
     cappedShare: chance.pick([0, 0.3]),
@@ -138,13 +138,13 @@ export function drawPlan(seed: number): Plan {
   };
 }
 
-/** Of seeds: at about 5 s of computing each, which is a quarter of all. */
+/** The share of large plans. Each computes for about 5 s, so they take a quarter of the total time. */
 const largeShare = 1 / 250;
 
 function drawLimits(chance: Chance, isCalm: boolean): Plan['limits'] {
   const maybe = (share: number, drawn: Plan['limits']): Plan['limits'] =>
     chance.isLucky(share) ? drawn : {};
-  // Without room nobody can be in time.
+  // With a small window, attempts are late, so a calm plan must not lower it.
   const room = isCalm ? 0 : 0.2;
   const windowMax = chance.whole(2, 12);
   return {

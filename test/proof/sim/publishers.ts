@@ -1,5 +1,5 @@
-// Publishers: they repeat what was not answered if it has a key, publish one or several at once, and write
-// down what they were told.
+// Publishers: they publish one or several events at once, repeat unanswered requests that have an idempotency key, and
+// record the responses.
 import { Problem } from '../../../src/core/errors/problem.ts';
 import type { PublishCall } from '../invariants/history.ts';
 import { publishIn } from './engine-calls.ts';
@@ -8,7 +8,7 @@ import { triesMax, type ExternalDeps } from './outside-clients.ts';
 import type { Publishing, Writable } from './records.ts';
 
 export const eventNames = ['order.created', 'order.paid'];
-/** What filters ask for is from 0 to this. */
+/** The field that filters compare is from 0 to this. */
 export const kindMax = 9;
 const batchMax = 6;
 
@@ -47,14 +47,14 @@ export class Publishers {
     const { chance } = this.#sim;
     const marker = `m${this.publishes.length}`;
     const kind = chance.whole(0, kindMax);
-    // Bytes that nobody would write twice the same way.
+    // Bytes that parsing and printing would change.
     const body = `{ "message":"${marker}", "n":1E2,"u":"\\u00e9",  "z" : ${kind}.0 }`;
     const record = { marker, name: chance.pick(eventNames), kind, body, key, calls: [] };
     this.publishes.push(record);
     return record;
   }
 
-  /** Whether it was answered. */
+  /** Returns whether it was accepted. */
   async #publishOnce(records: readonly Publishing[]): Promise<boolean> {
     const { clock, counters } = this.#sim;
     const node = await this.#outside.someNode();
@@ -69,7 +69,7 @@ export class Publishers {
       for (const [at, call] of calls.entries()) {
         call.id = ids[at];
         call.answeredMs = clock.nowMs;
-        clock.note(`${records[at]?.marker} is ${call.id}, says ${node.name}`);
+        clock.note(`${records[at]?.marker} is accepted as ${call.id} by ${node.name}`);
       }
       return true;
     } catch (error) {

@@ -1,4 +1,4 @@
-// What clients write down of what they were told.
+// The records that clients keep of their requests and responses.
 import type {
   Publish,
   PublishCall,
@@ -12,7 +12,7 @@ export type Writable<T> = { -readonly [K in keyof T]: T[K] };
 export interface Subscriber extends Writable<Omit<Subscribed, 'silences'>> {
   silences: Writable<Silence>[];
   url: string;
-  /** A change was not answered: nobody knows what holds. */
+  /** A change got no response, so its outcome is unknown. */
   isUnsure: boolean;
   isRotated: boolean;
   isPaused: boolean;

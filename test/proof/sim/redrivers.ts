@@ -1,4 +1,4 @@
-// Those who have ended deliveries sent again: one by hand, or many by a replay.
+// Clients that send ended deliveries again: one by hand, or many by a replay.
 import { cancelReplay } from '../../../src/engine/read/replays.ts';
 import { retryDelivery } from '../../../src/engine/read/deliveries.ts';
 import { replayIn } from './engine-calls.ts';
@@ -8,7 +8,7 @@ import { eventNames } from './publishers.ts';
 import type { Replaying } from './records.ts';
 import type { Subscribers } from './subscribers.ts';
 
-/** Those that are there, and those that fan-outs under way may make. */
+/** Existing deliveries, plus those that fan-outs in progress may create. */
 const deliveriesSql = `select (select count(*) from delivery_done) + (select count(*) from delivery_live)
   + (select count(*) from fanout) * (select count(*) from pattern) as deliveries`;
 const replayMostS = 300;
@@ -40,7 +40,7 @@ export class Redrivers {
     if (isDone) counters.redriven += 1;
   }
 
-  /** At one a second a replay of thousands would not end within the time that healing has. */
+  /** A rate at which even a replay of thousands ends in time: one per second would be too slow. */
   #rateMin(): number {
     const row = this.#sim.shared.db.prepare(deliveriesSql).get();
     return Math.ceil(Number(row?.['deliveries']) / replayMostS);
@@ -69,7 +69,7 @@ export class Redrivers {
     if (id === undefined || !chance.isLucky(0.2)) return;
     await this.#outside.wait(chance.between(0, 4_000));
     record.cancelAskedMs = clock.nowMs;
-    clock.note(`${id} is to be cancelled`);
+    clock.note(`${id} is being cancelled`);
     await this.#outside.insist(1, async ({ context }) => {
       await cancelReplay(context, context.defaultApp, id);
     });

@@ -1,5 +1,5 @@
-// One seed: nodes start, things go wrong, all is healed, everything must end; then the history is judged.
-// The same seed goes the same way, step by step.
+// Runs one seed: nodes start, faults occur and end, all work must finish, and then the history is checked. The same seed
+// repeats exactly the same steps.
 import { limits } from '../../../src/core/limits/limits.ts';
 import { openSecrets } from '../../../src/engine/targets/secrets.ts';
 import { adapterOn } from '../../../src/store/sqlite/batch/adapter.ts';
@@ -30,10 +30,10 @@ import type { SharedStore } from './store.ts';
 export interface Run {
   seed: number;
   flaws: readonly Flaw[];
-  /** Acknowledged events that are not there, or did not reach everybody. */
+  /** Acknowledged events that are missing, or did not reach every subscription. */
   lost: number;
   counters: Counters;
-  /** Of all steps. */
+  /** The fingerprint of all steps. */
   print: string;
   steps: number;
   simulatedMs: number;
@@ -41,7 +41,7 @@ export interface Run {
 }
 
 const startMs = 60_000;
-/** After the heal: a breaker waits for some minutes, and a lane that failed catches up. */
+/** Time to recover: a circuit breaker waits for some minutes, and then its lane has to catch up. */
 const healMs = 30 * 60_000;
 const quietMs = 1_000;
 const stopMs = 60_000;
@@ -51,12 +51,12 @@ export async function runSeed(seed: number): Promise<Run> {
   return runPlan(drawPlan(seed));
 }
 
-/** Enough to see what led to a violation, as a rule. */
+/** Usually enough to find the cause of a violation. */
 const linesKept = 200;
 
 export async function runPlan(plan: Plan, kept = linesKept): Promise<Run> {
   const before = { ...limits };
-  // They are constants to the product; a run has them in other sizes, and no other code runs meanwhile.
+  // The product treats these limits as constants. Changing them is safe, because nothing else runs meanwhile.
   Object.assign(limits, plan.limits);
   try {
     return await simulate(structuredClone(plan), kept);
@@ -74,7 +74,7 @@ async function simulate(drawn: Plan, kept: number): Promise<Run> {
   for (const node of nodes) node.start();
   const isUp = (): boolean => nodes.every(({ state }) => state === 'up');
   const found: Flaw[] = [];
-  shared.isHealed = true; // Until all have begun.
+  shared.isHealed = true; // No faults until all nodes have started.
   if (!(await clock.runUntil(startMs, isUp))) found.push(stuck('nodes did not start'));
   for (let count = 0; count < plan.subscriptions; count += 1) {
     outside.begin(async () => subscribers.subscribe());
@@ -160,7 +160,7 @@ function prepare(plan: Plan, kept: number): Looking {
   return sim;
 }
 
-/** Whether everything ends, and nothing new comes of what was asked before. */
+/** Whether all work ends, and earlier requests cause no more. */
 async function hasEnded({ clock, plan, looks }: Looking, isQuiet: () => boolean): Promise<boolean> {
   const isDone = (): boolean => isTime(clock) && isQuiet() && looks.countPending() === 0;
   const untilMs = plan.faultsMs + healMs;
@@ -172,7 +172,7 @@ async function hasEnded({ clock, plan, looks }: Looking, isQuiet: () => boolean)
   return false;
 }
 
-/** Looking into the database after every step would be most of the work. */
+/** Querying the database after every step would take most of the time. */
 function isTime(clock: Clock): boolean {
   return clock.steps % 16 === 0;
 }

@@ -1,5 +1,5 @@
-// A program that runs its share of many seeds, and says line by line how it goes on: `failed` with a run
-// that shows a violation, `so-far` now and then, `all` at the end.
+// A program that runs its share of many seeds and prints one JSON line per message: `failed` for a run with a violation,
+// `so-far` for progress, `all` at the end.
 import { runBatch, type Sum } from './batch.ts';
 import type { Run } from './run.ts';
 

@@ -1,5 +1,5 @@
-// Many seeds in several processes, each of which takes every nth of them. Which process runs a seed makes no
-// difference to it.
+// Runs many seeds in several processes, each of which takes every n-th seed. The result of a seed does not depend on the
+// process.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -13,10 +13,10 @@ export interface ShareOptions {
   from: number;
   seeds: number;
   processes: number;
-  /** Goes on after a violation; otherwise each process ends with its first. */
+  /** Continues after a violation; otherwise each process ends with its first. */
   isPatient?: boolean;
   onFailed?: (run: Run) => void;
-  /** So many are done. */
+  /** Called with the number of seeds done. */
   onSeeds?: (seeds: number) => void;
 }
 
@@ -55,6 +55,6 @@ async function runShare(
     else sum = line.sum;
   }
   await ended;
-  if (sum === undefined) throw new Error(`A share of the seeds did not end: ${await errors}`);
+  if (sum === undefined) throw new Error(`Cannot finish a share of the seeds: ${await errors}`);
   return sum;
 }

@@ -1,6 +1,5 @@
-// Makes a plan smaller that leads to a violation, for as long as a smaller one still does: fewer nodes, events
-// and faults are less to read. Every plan is drawn anew by chance as it goes, so a smaller one may miss
-// what it is about, and then another one is tried.
+// Shrinks a plan as long as a smaller one still causes the violation, because fewer nodes, events and faults are easier
+// to analyse. Random choices differ in every plan, so a smaller one may miss the violation; then another is tried.
 import type { Plan } from './plan.ts';
 import { runPlan, type Run } from './run.ts';
 
@@ -12,7 +11,7 @@ export interface Shrunk {
   tries: number;
 }
 
-/** `invariant`: what must still be violated. */
+/** `invariant`: the one that must still be violated. */
 export async function shrink(
   drawn: Plan,
   invariant: string,
@@ -38,7 +37,7 @@ export async function shrink(
 
 interface Change {
   what: string;
-  /** Undefined: it is as small as that already. */
+  /** Undefined if the plan is already as small as that. */
   change: (plan: Plan) => Plan | undefined;
 }
 
@@ -111,7 +110,7 @@ function sooner(plan: Plan): Plan | undefined {
   return faultsMs < 1_000 ? undefined : { ...plan, faultsMs };
 }
 
-/** What a plan has otherwise than the one that its seed draws. */
+/** The settings of a plan that differ from the one that its seed draws. */
 export function differences(plan: Plan, drawn: Plan): Partial<Plan> {
   const other = new Map(Object.entries(drawn));
   return Object.fromEntries(
@@ -121,7 +120,7 @@ export function differences(plan: Plan, drawn: Plan): Partial<Plan> {
   );
 }
 
-/** The other way round. */
+/** Applies such differences, given as JSON. */
 export function planWith(drawn: Plan, json: string): Plan {
   return { ...drawn, ...(JSON.parse(json) as Partial<Plan>) };
 }

@@ -1,5 +1,4 @@
-// A small part of what `npm run sim` does at length: some seeds without a violation, the same seed twice,
-// and products that were broken on purpose, which must be noticed.
+// A small version of `npm run sim`: some seeds without a violation, the same seed twice, and two negative controls.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runLookControl } from '../controls/run-controls.ts';
@@ -11,12 +10,12 @@ import { runPlan, runSeed } from './run.ts';
 import { differences } from './shrink.ts';
 
 describe('the simulation', () => {
-  it('finds nothing wrong in a few seeds, and meets what it is for', async () => {
+  it('finds no violation in a few seeds, and meets the common situations', async () => {
     const [finding] = await simulation.prove({ scale: 'small', seed: 1, say: () => undefined });
     assert.ok(finding);
     assert.deepEqual(finding.violations, []);
     assert.equal(finding.events?.lost, 0);
-    // What a few seeds are enough for; `npm run sim` wants all of them, of enough seeds.
+    // A few seeds are enough for these; with enough seeds, `npm run sim` requires all of them.
     const met = ['crashesInFlight', 'rescued', 'staleRefused', 'ambiguous', 'duplicates'];
     const also = ['retryAfter', 'unsubscribesInFlight', 'orderedFailures', 'replayed', 'fanOuts'];
     for (const name of [...met, ...also, 'filteredOut', 'rateLimited', 'capped']) {
@@ -24,7 +23,7 @@ describe('the simulation', () => {
     }
   });
 
-  it('goes the same way with the same seed, and another way with another', async () => {
+  it('repeats the same steps with the same seed, and others with another', async () => {
     const [first, again, other] = [await runSeed(7), await runSeed(7), await runSeed(8)];
     assert.equal(first.print, again.print);
     assert.equal(first.steps, again.steps);
@@ -32,7 +31,7 @@ describe('the simulation', () => {
     assert.notEqual(first.print, other.print);
   });
 
-  it('runs a plan that differs from the drawn one, and says how', async () => {
+  it('runs a modified plan, and lists the differences', async () => {
     const drawn = drawPlan(7);
     const plan = { ...drawn, events: 3, subscriptions: 1 };
     assert.deepEqual(differences(plan, drawn), { events: 3, subscriptions: 1 });
@@ -58,7 +57,7 @@ describe('the simulation', () => {
     assert.match(text, /npm run x$/);
   });
 
-  it('notices what was broken on purpose', async () => {
+  it('detects negative controls', async () => {
     for (const wanted of ['ack-before-commit', 'lane-cap-off']) {
       const control = simulationControls.find(({ name }) => name === wanted);
       assert.ok(control, wanted);

@@ -1,6 +1,6 @@
-// The way from a node to the one database that all simulated nodes share: the real SQL, on time, late,
-// refused before it was written, or written without an answer. Where several nodes share a database it does
-// what the way to PostgreSQL does: the time is the database's, and what was leased without a word is freed.
+// The connection of a simulated node to the database that all nodes share. It runs the real SQL, and each call may be
+// delayed, refused before the write, or lose its response after it. If several nodes share the database, it behaves like
+// the connection to PostgreSQL: it uses the database's time, and releases deliveries that were leased without a response.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   Batch,
@@ -24,14 +24,14 @@ import { leasesOf, takenUp } from './claimed.ts';
 export interface SharedStore {
   sqlite: Sqlite;
   db: DatabaseSync;
-  /** Nobody reaches it until then. */
+  /** Unreachable until then. */
   downUntilMs: number;
   isHealed: boolean;
-  /** What the transaction under way takes for the present. */
+  /** The time that the current transaction uses. */
   writtenMs: number;
-  /** Incarnations that said goodbye. */
+  /** Incarnations that left the cluster in an orderly way. */
   farewells: Set<number>;
-  /** When it was last away. */
+  /** The end of the last outage. */
   lastDownMs: number;
 }
 
@@ -44,9 +44,9 @@ export interface StoreDeps {
   node: Mortal;
   /** The database's clock. */
   databaseMs: () => number;
-  /** Others may have something to do. */
+  /** Notifies the other nodes of new work. */
   tell: () => void;
-  /** What is wrong. */
+  /** Violations. */
   flaws: string[];
 }
 
@@ -58,7 +58,7 @@ export function simulatedStore(deps: StoreDeps): Transport & { close(): Promise<
 
 class SimTransport implements Transport {
   readonly #deps: StoreDeps;
-  /** Leases of transactions of which nobody knows what became. */
+  /** Leases of transactions with an unknown outcome. */
   #inDoubt: number[] = [];
   #lease: StatementSync | undefined;
 
@@ -130,7 +130,7 @@ class SimTransport implements Transport {
     return this.#lease.get(event, n, lease) !== undefined;
   }
 
-  /** Whoever has lost its lease changes nothing, and whoever has it is believed. Called before they are settled. */
+  /** An outcome must be accepted if and only if its lease still holds. Called before they are settled. */
   #judging(settlements: readonly Settlement[]): (settled: readonly SettleReply[]) => void {
     const { flaws, node, counters } = this.#deps;
     const held = settlements.map((one) => this.#isHeld(one));
@@ -146,7 +146,7 @@ class SimTransport implements Transport {
     };
   }
 
-  /** Alone, a node's own clock is the database's. */
+  /** A single node's own clock is the database's clock. */
   #writtenMs(nowMs: number): number {
     const { shared, plan, databaseMs } = this.#deps;
     shared.writtenMs = plan.isShared ? databaseMs() : nowMs;
@@ -154,7 +154,7 @@ class SimTransport implements Transport {
   }
 
   async #call<R extends BatchReply | WorkReply | ReadReply>(asked: {
-    /** For people; undefined: it is not worth a word. */
+    /** A line for the trace; undefined if the call is not worth one. */
     says: string | undefined;
     leases: readonly number[];
     run: () => R;
@@ -171,7 +171,7 @@ class SimTransport implements Transport {
       if (asked.says !== undefined) clock.note(`${node.name} ${asked.says}: ${result}`);
     };
     clock.after(wayMs, () => {
-      // What a process had sent when it died may arrive or not.
+      // A request that was on its way when the process died may arrive or not.
       if (node.life !== life && !survives) return;
       if (node.life !== life) counters.writtenForTheDead += 1;
       const answer = (reply: R | StoreFailure, ms: number): void => {
@@ -190,13 +190,13 @@ class SimTransport implements Transport {
         return;
       }
       counters.ambiguous += 1;
-      // The database can be asked afterwards, most of the time.
+      // In half of the cases the node can query the outcome of the commit afterwards.
       if (chance.isLucky(0.5)) {
         answer(reply, chance.between(100, 5_000));
         return;
       }
       if (node.life === life) this.#inDoubt.push(...asked.leases);
-      clock.note(`${node.name} ${asked.says ?? 'claims'}: it will never hear that this is done`);
+      clock.note(`${node.name} ${asked.says ?? 'claims'}: done, but the response is lost`);
       answer(failure('The connection broke at the commit'), chance.between(1, 5_000));
     });
     return promise;
@@ -211,7 +211,7 @@ class SimTransport implements Transport {
     return !isRead && chance.isLucky(failsAfter) ? 'after' : 'answered';
   }
 
-  /** As src/store/postgres/batch/persist.ts. */
+  /** Like src/store/postgres/batch/persist.ts. */
   #freeInDoubt(nowMs: number): void {
     const { shared, clock, node } = this.#deps;
     for (const lease of this.#inDoubt) {
@@ -219,7 +219,7 @@ class SimTransport implements Transport {
         .prepare('select event, n from delivery_live where lease = ?')
         .all(lease);
       if (rows.length === 0) continue;
-      clock.note(`${node.name} frees ${rows.length} that it never heard of`);
+      clock.note(`${node.name} releases ${rows.length} that were leased without a response`);
       const settlements = rows.map((row) => ({
         event: String(row['event']),
         n: Number(row['n']),
@@ -247,7 +247,7 @@ class SimTransport implements Transport {
   }
 }
 
-/** What happens all the time, and says nothing to a person. */
+/** Frequent verbs that are not worth a line in the trace. */
 const routine = new Set<string>([
   'heartbeat',
   'rescue',
@@ -265,7 +265,7 @@ const routine = new Set<string>([
 
 const telling = new Set<string>(['publish', 'retryDelivery', 'editSubscription', 'rescue']);
 
-/** As much of its name as a person needs. */
+/** A short name for the trace. */
 function shortOf({ event, n }: { event: string; n: number }): string {
   return `…${event.slice(-6)}_${n}`;
 }

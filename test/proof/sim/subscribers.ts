@@ -1,4 +1,4 @@
-// Subscribers: they come, go and change their minds, and write down what they were told.
+// Subscribers: they subscribe, unsubscribe and edit their subscriptions, and record the responses.
 import { rotateSecret, unsubscribe } from '../../../src/engine/subscribe/subscriptions.ts';
 import { obeyMs } from '../invariants/attempts.ts';
 import type { Subscribed } from '../invariants/history.ts';
@@ -43,7 +43,7 @@ export class Subscribers {
         ...chosen,
         endAskedMs: expiresMs,
         endAnsweredMs: undefined,
-        // Everybody knows that time in advance: nobody has a second to hear of it.
+        // All nodes know this time in advance, so they must obey it at once.
         silences:
           expiresMs === undefined
             ? []
@@ -114,7 +114,7 @@ export class Subscribers {
     }
   }
 
-  /** A pause that nobody waited for any more may have come after the word to go on. */
+  /** A pause whose response was lost may have taken effect after the resume. */
   async resumeAll(): Promise<void> {
     for (const one of this.all) {
       if (!one.wasHeld) continue;
@@ -124,7 +124,7 @@ export class Subscribers {
     }
   }
 
-  /** Sometimes there is something under way just then. */
+  /** Publishes some events first, so that deliveries may be in flight. */
   async #stirUp(): Promise<void> {
     const { chance } = this.#sim;
     if (chance.isLucky(0.4)) return;
@@ -171,7 +171,7 @@ export class Subscribers {
     await this.#outside.insist(triesMax, async (engine) =>
       change(engine, one.id, { state: 'active', callbacks: [] }),
     );
-    clock.note(`${one.id} goes on`);
+    clock.note(`${one.id} is resumed`);
     one.isPaused = false;
   }
 
@@ -182,7 +182,7 @@ export class Subscribers {
   }
 }
 
-/** As `x-ringback` says it. */
+/** The settings as `x-ringback`. */
 function subscribeBody(chosen: Chosen): Record<string, unknown> {
   const { hears, kinds, isOrdered, concurrency, ratePerSecond, expiresMs } = chosen;
   return {

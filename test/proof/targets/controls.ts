@@ -1,5 +1,5 @@
-// Negative controls of where callbacks go: what an engineer might get wrong, or leave out, and which step of
-// the part has to see it. Where one check stands behind another, both are taken away.
+// Negative controls for forbidden targets: mistakes that an engineer might make, and the step of the part that must
+// detect each. If a second check would catch the same mistake, the control removes both.
 import type { SourceChange } from '../controls/change-source.ts';
 import { lookInProcess, type LookControl } from '../controls/run-controls.ts';
 import { proveNamespace } from './namespace.ts';
@@ -11,21 +11,21 @@ function looking(step: Step): LookControl['look'] {
 
 const briefly = { step: 800, names: 1, seed: 1, phases: 'closed' } as const;
 
-/** The last look before a dial. */
+/** Removes the last check before a connect. */
 const dialUnseen: SourceChange = {
   file: 'src/egress/http/connect.ts',
   find: "  if (guard.checkAddress(address).kind === 'forbidden') return blocked(url);",
   replace: '',
 };
 
-/** Where a connection ended is of no interest. */
+/** Removes the check of the address that a connection ended at. */
 const arriveAnywhere: SourceChange = {
   file: 'src/egress/http/connect.ts',
   find: "  if (!arrived || guard.checkAddress(remoteAddress).kind === 'forbidden') {",
   replace: '  if (!arrived && guard === undefined) {',
 };
 
-/** Addresses in URLs are no names, so nobody looks at them. */
+/** Removes the check of IP addresses in URLs. */
 const trustLiterals: SourceChange = {
   file: 'src/egress/guard/guard.ts',
   find: "  if (host.kind === 'address') return findAddressFault(url, [checkIpText(host.address, policy)]);",
@@ -54,7 +54,7 @@ export const targetsControls: readonly LookControl[] = [
       {
         file: 'src/egress/guard/guard.ts',
         find: checkAnswer,
-        // Only an attempt can be given up.
+        // Only attempts pass a signal, so the check still applies to subscribes.
         replace:
           '  const verdicts = answer.addresses.map((address): Verdict =>\n' +
           "    signal === undefined ? checkIpText(address, policy) : { kind: 'public' });",

@@ -1,5 +1,5 @@
-// Every URL of the corpus, given to a whole service in every way that a URL can get in, and written to its
-// database past all of them. Nothing may be accepted, and nothing dialled.
+// Gives every URL of the corpus to a whole service in every way that accepts a URL, and writes it directly to the
+// database. No URL may be accepted, and no connection made.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Resolver } from '../../../src/egress/guard/resolve.ts';
 import type { Call, Started } from '../../api/harness.ts';
@@ -11,13 +11,13 @@ import { recorder, type Recorder } from './recorder.ts';
 import { attemptsOf, closed, forAll, startOn, subscribeBody } from './stage.ts';
 
 export interface CorpusOptions {
-  /** Only each so-manieth URL. */
+  /** Use every n-th URL. */
   step: number;
 }
 
 interface Hostile {
   url: string;
-  /** What a name in it leads to. */
+  /** The address that a name in it resolves to. */
   hidden: string;
 }
 
@@ -55,7 +55,7 @@ export async function proveCorpusAtSubscribe(options: CorpusOptions): Promise<Fi
   return { part, figures: { ...figures, ...answers, dials: dials.dials }, violations };
 }
 
-/** Whatever a client may try so that a URL gets past the reader: the same text, written differently. */
+/** Ways to write the same URL so that it might get past the parser. */
 function waysIn(subscription: string): Readonly<Record<string, (url: string) => Call>> {
   const raw = (body: string): Call => ({
     method: 'POST',
@@ -106,7 +106,7 @@ function everyByte(url: string): string {
   return Buffer.from(url).reduce((all, byte) => `${all}%${byte.toString(16).padStart(2, '0')}`, '');
 }
 
-/** The one subscription that was there is still the only one, and points where it did. */
+/** The only subscription must still be the one that existed before, with its URL unchanged. */
 async function nothingElse(
   service: Started,
   { db, id }: { db: DatabaseSync; id: string },
@@ -118,12 +118,12 @@ async function nothingElse(
   return wrong.map(({ url }) => `I15: accepted ${JSON.stringify(url)}`);
 }
 
-/** As if it had got in long ago, or by a hand in the database: then the attempt is what refuses it. */
+/** URLs that are already in the database must be blocked at the attempt. */
 export async function proveCorpusAtAttempt(options: CorpusOptions): Promise<Finding> {
   const part = 'corpus at the attempt';
   if (corpusMissing !== undefined) return skipped(part, corpusMissing);
   const hostile = hostileUrls(options);
-  // As written, and as something that the parser has repaired: each is what an earlier reader may have kept.
+  // As written and as normalised by the parser: an earlier version may have stored either.
   const urls = hostile.flatMap((one) => [one, { ...one, url: laundered(one.url) }]);
   const names = hidingNames();
   const dials = nobody();
@@ -146,10 +146,7 @@ export async function proveCorpusAtAttempt(options: CorpusOptions): Promise<Find
   return { part, figures: { urls: urls.length, ...attempts, dials: dials.dials }, violations };
 }
 
-/**
- * Subscribed while an operator allowed all that can be allowed, and names led to nowhere else; attempted
- * after that was taken back.
- */
+/** Subscribes while an operator allows everything that can be allowed, and attempts after that was revoked. */
 export async function proveTakenBack(options: CorpusOptions): Promise<Finding> {
   const part = 'allowed once, then no more';
   if (corpusMissing !== undefined) return skipped(part, corpusMissing);
@@ -183,12 +180,11 @@ export async function proveTakenBack(options: CorpusOptions): Promise<Finding> {
   await publish(service, 'a');
   const attempts = accepted === 0 ? {} : await attemptsOf(later, accepted);
   const violations = [...dials.violations, ...unblocked(attempts)];
-  if (accepted === 0)
-    violations.push('nothing was accepted while it was allowed: nothing was tried');
+  if (accepted === 0) violations.push('void: no URL was accepted while it was allowed');
   return { part, figures: { accepted, ...attempts, dials: dials.dials }, violations };
 }
 
-/** A wide range opens what lies in it, but no metadata service, and nothing that is no host. */
+/** Allowing a wide range must not allow metadata services in it, or addresses that are not hosts. */
 export async function proveWideRanges(options: CorpusOptions): Promise<Finding> {
   const part = 'corpus, wide ranges allowed';
   if (corpusMissing !== undefined) return skipped(part, corpusMissing);
@@ -221,7 +217,7 @@ function neverOpen(address: string): boolean {
   return /^(0|224|255)\./.test(address);
 }
 
-/** Of all that was tried nothing may have gone further than the guard. */
+/** The guard must have blocked every attempt. */
 function unblocked(attempts: Readonly<Record<string, number>>): string[] {
   const others = Object.entries(attempts).filter(([how]) => how !== 'blocked');
   return others.map(([how, count]) => `I15: ${count} attempts got past the guard: ${how}`);
@@ -235,7 +231,7 @@ function nobody(): Recorder {
 
 const publicAddress = '93.184.215.14';
 
-/** A name server for names of the corpus: each leads to what the corpus hides behind it. */
+/** A resolver that maps each name in the corpus to its hidden address. */
 function hidingNames(): Resolver & { hide: (url: string, address: string) => string } {
   const hidden = new Map<string, string>([['public.example', publicAddress]]);
   return {

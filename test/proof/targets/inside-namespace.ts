@@ -1,5 +1,5 @@
-// The program that namespace.ts runs in a network of its own. Prints a finding as JSON. Must never run
-// outside: it answers for every address that there is.
+// The program that namespace.ts runs in a network namespace. Prints a finding as JSON. It must never run outside,
+// because it takes over every address.
 import { execFileSync } from 'node:child_process';
 import { getServers } from 'node:dns';
 import { once } from 'node:events';
@@ -25,12 +25,12 @@ import { nameOf, scenarios, slowScenarios, zoneOf, type Zone } from './names.ts'
 import type { NamespaceOptions } from './namespace.ts';
 import { attemptsOf, closed, forAll, subscribeBody } from './stage.ts';
 
-/** Those that must have been seen: an operator may open each of them. */
+/** Addresses that an operator may allow; each must be reached when it is allowed. */
 const opened = ['127.0.0.1', '::1', '169.254.169.254', 'fd00:ec2::254', '10.0.0.1', '192.168.0.1'];
 const canaryPorts = [80, 443, 8080];
 const key = 'k'.repeat(40);
 const events = 3;
-/** What a search list puts behind a name that does not exist. */
+/** The suffix that a DNS search list appends to a name. */
 const searched = '.search.example';
 
 interface Stage {
@@ -38,7 +38,7 @@ interface Stage {
   folder: Folder;
   ledger: Ledger;
   zone: Zone;
-  /** Connections since it was last emptied: by the address that was dialled. */
+  /** Connections by destination address, since it was last cleared. */
   arrived: Map<string, number>;
   figures: Record<string, number>;
   violations: string[];
@@ -48,10 +48,11 @@ const options = JSON.parse(process.argv[2] ?? '{}') as NamespaceOptions;
 const found = takeNetwork() ?? (await prove());
 process.stdout.write(JSON.stringify(found));
 
-/** Makes every address this machine's own. Why it cannot be done, if it cannot. */
+/** Makes every address local to this namespace. Returns a skipped finding if that is impossible. */
 function takeNetwork(): Omit<Finding, 'part'> | undefined {
   const others = Object.keys(networkInterfaces()).filter((name) => name !== 'lo');
-  if (others.length > 0) throw new Error(`Not in a network of its own: it has ${others.join()}`);
+  if (others.length > 0)
+    throw new Error(`Cannot run outside of a network namespace: found ${others.join()}`);
   const ip = (...args: string[]): Buffer => execFileSync('ip', args, { stdio: 'pipe' });
   try {
     ip('link', 'set', 'lo', 'up');
@@ -84,26 +85,26 @@ async function prove(): Promise<Omit<Finding, 'part'>> {
   await closedToAll(stage);
   if (options.phases === 'all') await pastTheReader(stage);
   for (const name of names.strangers) violations.push(`I15: looked up "${name}": no URL named it`);
-  // All else was tried.
+  // Everything except the corpus was tested.
   if (corpusMissing !== undefined) return { figures, violations, skipped: corpusMissing };
   return { figures, violations };
 }
 
 interface Names {
   zone: Zone;
-  /** What `public.example` is. */
+  /** The address of `public.example`. */
   open: string;
-  /** What was asked for because a search list says so. */
+  /** Names that were looked up because of a search list. */
   strangers: Set<string>;
 }
 
-/** Stands where the name servers of this machine stand. Why that cannot be, if it cannot. */
+/** Takes the place of this machine's name servers. Returns the reason if that is impossible. */
 async function playNames(
   { zone, open, strangers }: Names,
   cleanup: AsyncDisposableStack,
 ): Promise<string | undefined> {
   for (const host of new Set(getServers())) {
-    if (isIP(host) === 0) return `cannot stand where the name server ${host} stands`;
+    if (isIP(host) === 0) return `cannot replace the name server ${host}`;
     const answer = (question: Question): NameAnswer => {
       if (question.name.endsWith(searched)) {
         strangers.add(question.name);
@@ -117,7 +118,7 @@ async function playNames(
   return undefined;
 }
 
-/** Answers whatever comes, and writes down which address it was meant for. */
+/** Accepts every connection, and records its destination address. */
 async function canary(port: number, arrived: Map<string, number>): Promise<AsyncDisposable> {
   const server = createServer((socket) => {
     const address = (socket.localAddress ?? '').replace(/^::ffff:(?=\d+\.)/, '');
@@ -132,7 +133,7 @@ async function canary(port: number, arrived: Map<string, number>): Promise<Async
   return { [Symbol.asyncDispose]: async () => void server.close() };
 }
 
-/** How many of the forbidden addresses somebody would be seen at, were they dialled. */
+/** The number of forbidden addresses at which a canary would notice a connection. */
 async function countCovered({ arrived, violations }: Stage): Promise<number> {
   const reach = async (host: string): Promise<boolean> => {
     const socket = connect({ host, port: 8080 });
@@ -146,11 +147,11 @@ async function countCovered({ arrived, violations }: Stage): Promise<number> {
   let covered = 0;
   for (const address of [...forbidden4, ...forbidden6]) if (await reach(address)) covered += 1;
   const unseen = opened.filter((address) => !arrived.has(address));
-  for (const address of unseen) violations.push(`the canary at ${address} is blind`);
+  for (const address of unseen) violations.push(`void: the canary at ${address} cannot be reached`);
   return covered;
 }
 
-/** Where it is allowed, the canaries do see somebody: or their silence would say nothing. */
+/** Canaries must notice connections to allowed addresses; otherwise their silence would prove nothing. */
 async function openToSome(stage: Stage): Promise<void> {
   const { arrived, violations, figures } = stage;
   const list = opened.join().replace('127.0.0.1', 'loopback');
@@ -162,11 +163,11 @@ async function openToSome(stage: Stage): Promise<void> {
   await publishTo(stage, service);
   figures['arrived where that is allowed'] = opened.filter((one) => arrived.has(one)).length;
   for (const address of opened) {
-    if (!arrived.has(address)) violations.push(`the canary at ${address} saw nobody`);
+    if (!arrived.has(address)) violations.push(`void: the canary at ${address} got no connection`);
   }
 }
 
-/** The same subscriptions, the corpus, and names that change; and nothing is allowed any more. */
+/** The same subscriptions, the corpus and changing names, with nothing allowed. */
 async function closedToAll(stage: Stage): Promise<void> {
   const { arrived, violations, figures } = stage;
   arrived.clear();
@@ -188,15 +189,15 @@ async function closedToAll(stage: Stage): Promise<void> {
   for (let event = 0; event < events; event += 1) await publishTo(stage, service);
   figures['rebinding tries'] = names.length * events;
   judge(stage);
-  if (arrived.size === 0) violations.push('never met: a callback that arrived');
+  if (arrived.size === 0) violations.push('void: no callback arrived');
   figures['arrived where that is public'] = sum(arrived);
 }
 
-/** URLs that no reader has seen: they were written to the database. */
+/** URLs written directly to the database, so that no parser has checked them. */
 async function pastTheReader(stage: Stage): Promise<void> {
   const { arrived, figures, folder } = stage;
   const urls = corpus().flatMap(({ url }) => [url, laundered(url)]);
-  if (urls.length === 0) return; // Somebody has said so already.
+  if (urls.length === 0) return; // Already reported as skipped.
   arrived.clear();
   {
     await using service = await startInside(stage, closed);
@@ -225,7 +226,7 @@ function judge({ arrived, ledger, violations }: Stage): void {
   }
 }
 
-/** As a person starts it, and with variables that point elsewhere. */
+/** Starts the real service, with proxy and DNS variables that must not have an effect. */
 async function startInside(
   { folder, options: { changes = [] } }: Stage,
   env: Env,
@@ -261,7 +262,7 @@ async function startInside(
   };
 }
 
-/** Resolves when every delivery of a new event has been attempted. */
+/** Publishes an event, and waits until each of its deliveries has been attempted. */
 async function publishTo({ folder }: Stage, service: Running): Promise<void> {
   using db = new DatabaseSync(databaseIn(folder.path), { readOnly: true });
   const before = Object.values(await attemptsOf(db, 0)).reduce((all, one) => all + one, 0);
@@ -272,7 +273,7 @@ async function publishTo({ folder }: Stage, service: Running): Promise<void> {
   await attemptsOf(db, before + count);
 }
 
-/** A connection that goes astray needs a network that leads it there. */
+/** `astray` scenarios need a network that diverts connections. */
 function isQuick(scenario: string): boolean {
   return !slowScenarios.has(scenario) && !scenario.startsWith('astray');
 }

@@ -1,17 +1,17 @@
-// Public addresses, each handed out once and for one answer of the name server: so whoever dials one shows
-// which answer it had in hand. Judges by this book alone, never by the product's own rules.
+// Hands out each public address once, for one response of the name server, so that a connection shows which response it
+// used. Verdicts rely on this ledger alone, never on the product's own rules.
 
-/** What the name server said to one look-up, both families together. */
+/** The response of the name server to one lookup, for both address families. */
 export interface Told {
   scenario: string;
-  /** An address in it that nobody may dial: then nobody may dial any of them. */
+  /** A forbidden address in the response: then none of its addresses may be used. */
   tainted: string | undefined;
 }
 
 export class Ledger {
   readonly #told = new Map<string, Told>();
 
-  /** A public address that nobody ever had. */
+  /** A public address that was not handed out before. */
   fresh(family: 4 | 6, told: Told): string {
     const no = this.#told.size + 1;
     const address =
@@ -26,7 +26,7 @@ export class Ledger {
     return this.#told.get(address);
   }
 
-  /** Why this must not be dialled; undefined: it may. */
+  /** Why a connection to this address is forbidden; undefined if it is allowed. */
   fault(address: string): string | undefined {
     const told = this.#told.get(address);
     if (told === undefined) return 'it is forbidden';
@@ -35,7 +35,7 @@ export class Ledger {
   }
 }
 
-/** A few of each kind that the registries know, and of each way to carry an IPv4 address in an IPv6 one. */
+/** Some addresses of each special-purpose range, and of each embedding of IPv4 in IPv6. */
 export const forbidden4 = [
   '127.0.0.1',
   '10.0.0.1',

@@ -1,17 +1,17 @@
-// What names do that want to lead a callback astray: public while they subscribe, and then whatever their
-// scenario says, look-up by look-up. One answer decides both families, so that it is known what it holds.
+// Names for DNS rebinding: each resolves to a public address at subscribe, and then, lookup by lookup, to whatever its
+// scenario says. One response covers both families, so that its whole content is known.
 import { addresses, type NameAnswer, type Question } from '../../egress/name-server.ts';
 import type { Chance } from '../sim/chance.ts';
 import { forbidden4, forbidden6, type Ledger, type Told } from './ledger.ts';
 
 export interface Zone {
-  /** All have subscribed: from now on each name does as its scenario says. */
+  /** Called after all subscribes: from now on each name follows its scenario. */
   turn: () => void;
   answer: (question: Question) => NameAnswer;
-  /** Look-ups that were answered since; and those that had a forbidden address in their answer. */
+  /** Lookups answered since then, and those with a forbidden address in the response. */
   readonly lookUps: number;
   readonly tainted: number;
-  /** Names that nobody but a search list would ask for. */
+  /** Names that only a search list would look up. */
   strangers: readonly string[];
 }
 
@@ -22,7 +22,7 @@ interface Draw {
   chance: Chance;
   /** A public address. */
   open: (family: 4 | 6) => string;
-  /** A forbidden one, and its answer is tainted from then on. */
+  /** A forbidden address, which taints the response. */
   bad4: () => string;
   bad6: () => string;
 }
@@ -32,11 +32,11 @@ const missing = { kind: 'code', code: 3 } as const;
 const failing = { kind: 'code', code: 2 } as const;
 const silent = { kind: 'silent' } as const;
 
-/** The most that a name may have; one more is refused. */
+/** The most addresses that a name may have. */
 const many = 16;
 const thousand = 1_000;
 
-/** Where families differ an answer must not change with its turn: a repeated question would mix two turns. */
+/** If the families differ, a response must not depend on `turn`: a repeated question would mix two turns. */
 export const scenarios: Readonly<Record<string, (draw: Draw) => Both>> = {
   forbidden: ({ bad4 }) => ({ 4: addresses(bad4()), 6: none }),
   forbidden6: ({ bad6 }) => ({ 4: none, 6: addresses(bad6()) }),
@@ -49,7 +49,7 @@ export const scenarios: Readonly<Record<string, (draw: Draw) => Both>> = {
   'among-six': ({ bad6, open }) => ({ 4: none, 6: addresses(open(6), bad6(), open(6)) }),
   'other-family': ({ bad6, open }) => ({ 4: addresses(open(4)), 6: addresses(bad6()) }),
   'other-family4': ({ bad4, open }) => ({ 4: addresses(bad4()), 6: addresses(open(6)) }),
-  // Whatever comes after a look-up that was fine is not: also a second one for the same connection.
+  // Alternates between a public and a forbidden address, which catches a second lookup for the same connection.
   'flip-flop': ({ turn, bad4, open }) => ({
     4: { ...addresses(turn % 2 === 0 ? bad4() : open(4)), ttlS: 0 },
     6: none,
@@ -102,10 +102,10 @@ export const scenarios: Readonly<Record<string, (draw: Draw) => Both>> = {
   astray6: ({ open }) => ({ 4: none, 6: addresses(open(6)) }),
 };
 
-/** Those that take two seconds of waiting, or a thousand records: fewer of them are enough. */
+/** Scenarios that wait for two seconds or have a thousand records, so they get fewer names. */
 export const slowScenarios = new Set(['silent', 'half-silent', 'thousand', 'thousand-and-one']);
 
-/** Those that lead nowhere, or where they should: they are there to be told from the others. */
+/** Scenarios without a forbidden address, for comparison. */
 export const plainScenarios = new Set([
   'alias-loop',
   'nxdomain',
@@ -116,7 +116,7 @@ export const plainScenarios = new Set([
   'public6',
 ]);
 
-/** A name says what it does: `flip-flop-17.rebind.example`. */
+/** The name contains its scenario: `flip-flop-17.rebind.example`. */
 export function nameOf(scenario: string, no: number): string {
   return `${scenario}-${no}.rebind.example`;
 }

@@ -1,5 +1,5 @@
-// The real service, alone in a network of its own where every address of the world leads to a canary: a
-// namespace, which is gone with its last process and from which nothing gets out.
+// Runs the real service in a network namespace where every address leads to a canary. Nothing can leave the namespace,
+// and it disappears with its last process.
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -7,16 +7,16 @@ import type { SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 
 export interface NamespaceOptions {
-  /** Only each so-manieth URL of the corpus. */
+  /** Use every n-th URL of the corpus. */
   step: number;
-  /** Names of each scenario. */
+  /** Names per scenario. */
   names: number;
-  /** Scenarios; by default all that are quick. */
+  /** Scenarios; all quick ones by default. */
   only?: readonly string[];
   seed: number;
-  /** `closed`: one start of the service instead of four, where time is short. */
+  /** `closed`: starts the service once instead of four times, to save time. */
   phases: 'all' | 'closed';
-  /** For a product that is meant to be broken. */
+  /** Changes to the source, for a control. */
   changes?: readonly SourceChange[];
 }
 
@@ -25,7 +25,7 @@ const inside = fileURLToPath(new URL('./inside-namespace.ts', import.meta.url));
 
 export async function proveNamespace(options: NamespaceOptions): Promise<Finding> {
   const why: string[] = [];
-  // As somebody without rights, who may be root in a namespace of users; or as root.
+  // As an unprivileged user with a user namespace, or as root.
   for (const flags of ['-rn', '-n']) {
     const able = await run('unshare', [flags, 'true']);
     if (able.code !== 0) {
@@ -34,7 +34,7 @@ export async function proveNamespace(options: NamespaceOptions): Promise<Finding
     }
     const args = [flags, process.execPath, inside, JSON.stringify(options)];
     const { code, out, err } = await run('unshare', args);
-    if (code !== 0) throw new Error(`The proof in a namespace did not run, exit ${code}: ${err}`);
+    if (code !== 0) throw new Error(`Cannot run in a network namespace: exit code ${code}: ${err}`);
     return { part, ...(JSON.parse(out) as Omit<Finding, 'part'>) };
   }
   return { part, figures: {}, violations: [], skipped: why.join('; ') };

@@ -1,4 +1,4 @@
-// No forbidden connection, ever (I15). Of one core of 2026 it takes about three minutes at full size.
+// The part of the proof about forbidden connections (I15). In full it takes about three minutes on one core.
 import type { Finding, Part, Scale } from '../finding.ts';
 import {
   proveCorpusAtAttempt,
@@ -18,8 +18,8 @@ const sizes = {
     redirects: { statuses: [307], events: 1 },
     namespace: { step: 800, names: 1, phases: 'closed' },
   },
-  // 16 scenarios lead elsewhere, two of them every other time: x 160 names x 5 attempts make 12,000 tries,
-  // of which a busy machine may lose some to look-ups that come too late.
+  // 16 scenarios lead to a forbidden address, two of them every other time. With 160 names and 5 attempts each that makes
+  // 12,000 tries, some of which a busy machine may lose to slow lookups.
   full: {
     corpus: { step: 1 },
     corpusAtAttempt: { step: 1 },
@@ -55,7 +55,7 @@ export type Step =
   | 'redirects'
   | 'namespace';
 
-/** Each by itself, for whoever wants only one. */
+/** The steps by name, so that each can run alone. */
 export function stepsOf(scale: Scale, seed: number): Record<Step, () => Promise<Finding>> {
   const { corpus, corpusAtAttempt, rebinding, redirects, namespace } = sizes[scale];
   return {

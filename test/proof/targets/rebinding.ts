@@ -1,5 +1,5 @@
-// Names that are public when they subscribe and something else when they are called back: by a real name
-// server on loopback, real look-ups, and a network that writes down every dial and lets none out.
+// DNS rebinding: names resolve to a public address at subscribe and to something else at the callback. It uses a real
+// name server on loopback, real lookups, and a connector that records every connect and lets none leave the machine.
 import { systemResolver } from '../../../src/egress/guard/resolve.ts';
 import { answering, ok, startReceiver, type Receiver } from '../../egress/receiver.ts';
 import { startNameServer } from '../../egress/name-server.ts';
@@ -13,12 +13,12 @@ import { recorder, type Recorder } from './recorder.ts';
 import { attemptsOf, closed, forAll, startOn } from './stage.ts';
 
 export interface RebindingOptions {
-  /** Of each scenario that leads elsewhere. */
+  /** Names per scenario with a forbidden address. */
   names: number;
-  /** Of each that does not, and of each that takes long. */
+  /** Names per scenario without one, and per slow scenario. */
   plainNames: number;
   slowNames: number;
-  /** Attempts at each name. Below ten: then a receiver that fails gets none for a while. */
+  /** Attempts per name. Fewer than ten, so that no circuit breaker opens. */
   events: number;
   seed: number;
 }
@@ -45,7 +45,7 @@ export async function proveRebinding(options: RebindingOptions): Promise<Finding
   });
   const list = namesOf(options);
   await forAll(list, async (name, at) => {
-    // One in three over TLS, where the first bytes would be a handshake.
+    // Every third over TLS, where the first bytes would be a handshake.
     await subscribe(service, at % 3 === 0 ? `https://${name}/` : `http://${name}:8080/`);
   });
   zone.turn();
@@ -82,7 +82,7 @@ function faultsOf({ zone, dials, receiver, elsewhere, attempts }: Seen): string[
   if (bytes > 0) violations.push(`I15: wrote ${bytes} bytes to connections that ended elsewhere`);
   const [stranger] = zone.strangers;
   if (stranger !== undefined) violations.push(`I15: looked up "${stranger}", which no URL named`);
-  // Whoever dials nothing at all has proved nothing.
+  // A run without these situations proves nothing.
   const met = {
     'a forbidden answer': zone.tainted,
     'a public dial': dials.dials,
@@ -105,14 +105,14 @@ function namesOf({ names, plainNames, slowNames }: RebindingOptions): string[] {
   });
 }
 
-/** Closes after each answer, so that the next attempt looks the name up again. */
+/** Closes the connection after each response, so that the next attempt needs a new lookup. */
 async function receiving(): Promise<Receiver & AsyncDisposable> {
   const closing = ok().replace('content-length', 'connection: close\r\ncontent-length');
   const receiver = await startReceiver(answering(closing));
   return Object.assign(receiver, { [Symbol.asyncDispose]: async () => receiver.stop() });
 }
 
-/** Another address than the one that was dialled, forbidden or not. */
+/** An address that differs from the requested one, forbidden or not. */
 function somewhereElse(chance: Chance): string {
   return chance.pick([...forbidden4, ...forbidden6, '45.255.255.255', '2a00:ffff::1']);
 }

@@ -1,5 +1,5 @@
-// Writes down where callbacks would go, and lets none of them leave: what is dialled is refused, or is
-// answered by somebody on loopback who passes for the one that was meant.
+// A connector that records where callbacks would go and lets none leave the machine: it refuses the connection, or
+// connects to a receiver on loopback that poses as the requested address.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { Connector } from '../../../src/egress/http/connect.ts';
@@ -11,14 +11,14 @@ export interface Dial {
 
 export interface Recorder extends Connector {
   readonly dials: number;
-  /** What was wrong, each as a sentence. */
+  /** Violations so far. */
   violations: readonly string[];
 }
 
 export interface RecorderOptions {
-  /** Why nobody may dial this; undefined: it is fine. Knows nothing of the product's own judgement. */
+  /** Why the address is forbidden; undefined if it is allowed. Must not depend on the product's own rules. */
   fault: (dial: Dial) => string | undefined;
-  /** A port on loopback that answers instead, and the address it shows; by default nobody does. */
+  /** A port on loopback to connect to instead, and the remote address to show; refused by default. */
   answers?: (dial: Dial) => { port: number; shows?: string | undefined } | undefined;
 }
 
@@ -39,7 +39,7 @@ export function recorder({ fault, answers = () => undefined }: RecorderOptions):
         throw Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
       }
       const socket = connect({ host: '127.0.0.1', port: answering.port });
-      // Before the handshake is over: what the product gets must not be seen without it.
+      // Set before the socket is connected, so that the product never sees the real address.
       if ('shows' in answering) show(socket, answering.shows);
       await once(socket, 'connect', { signal });
       return socket;

@@ -1,5 +1,5 @@
-// Receivers that send callbacks on: over real connections, on loopback, where the operator allows to go. So
-// nothing but the rule that redirects are not followed keeps the one away who stands behind them.
+// Receivers that redirect callbacks, over real connections on loopback, which the operator allows. So only the rule that
+// redirects are not followed keeps a callback from the redirect target.
 import { systemConnector, type Connector } from '../../../src/egress/http/connect.ts';
 import { makeCertificate } from '../../egress/certificate.ts';
 import { answering, ok, startReceiver } from '../../egress/receiver.ts';
@@ -28,7 +28,7 @@ export async function proveRedirects(options: RedirectOptions): Promise<Finding>
   const dials = dialsBeyond([plain.port, secure.port]);
   const db = migratedMemory();
   await using service = await startOn(db, {
-    // Each delivery is attempted twice: what is learnt from one attempt must not show in the next.
+    // With one retry, so that state kept from the first attempt would show in the second.
     env: { RINGBACK_ALLOW_TARGETS: 'loopback', RINGBACK_RETRY: '10ms' },
     network: { connector: dials.connector, tls: { ca: certificate.certificate } },
   });
@@ -36,7 +36,7 @@ export async function proveRedirects(options: RedirectOptions): Promise<Finding>
     const urls = Object.keys(wheres).flatMap((where) =>
       [plain, secure].map(({ url }) => new URL(`/${status}/${where}`, url).href),
     );
-    // Each status hears an event of its own, so that a few dozen handshakes come at once, not hundreds.
+    // Each status has its own event, so that dozens of handshakes run at once, not hundreds.
     const event = `s${status}`;
     await forAll(urls, async (callbackUrl) => {
       await subscribe(service, { callbackUrl, event });
@@ -53,15 +53,15 @@ export async function proveRedirects(options: RedirectOptions): Promise<Finding>
   if (canary.seen.accepted > 0) {
     violations.push(`I15: followed: the canary saw ${canary.seen.accepted} connections`);
   }
-  // Fewer may come where a busy machine ran out of time for a handshake.
+  // There may be fewer requests than attempts if a handshake times out on a busy machine.
   if (requests > made || requests === 0) {
-    violations.push(`I15: ${requests} requests came of ${made} attempts`);
+    violations.push(`I15: ${requests} requests came for ${made} attempts`);
   }
   const kinds = { statuses: options.statuses.length, places: Object.keys(wheres).length };
   return { part: 'redirects', figures: { ...kinds, requests, ...attempts }, violations };
 }
 
-/** Where they are sent: each a thing that some client somewhere follows. */
+/** Redirect targets, in every form that some HTTP client follows. */
 function places(at: {
   canary: number;
   plain: Receiver;
@@ -97,7 +97,7 @@ function redirect({ url }: Received, wheres: Readonly<Record<string, object>>): 
   return { status: Number(status), headers: { ...wheres[where] } };
 }
 
-/** The machine's own connections; whatever goes to another port than these was led there. */
+/** Allows connections to these ports; any other connection means that a redirect was followed. */
 function dialsBeyond(ports: readonly number[]): { connector: Connector; violations: string[] } {
   const violations: string[] = [];
   const system = systemConnector();

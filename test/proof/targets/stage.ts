@@ -1,12 +1,12 @@
-// A whole service on a database in memory that the proof holds in its hands, so that it can write what no
-// request could, and count what no request would tell.
+// A whole service on an in-memory database that the test can access directly, to write URLs that no request could, and
+// to count attempts.
 import type { DatabaseSync } from 'node:sqlite';
 import { storeOver } from '../../../src/store/open/open.ts';
 import { adapterOn, inProcess } from '../../../src/store/sqlite/batch/adapter.ts';
 import { start, type Call, type StartOptions, type Started } from '../../api/harness.ts';
 import { until } from '../../e2e/stage.ts';
 
-/** Nothing but public addresses, and one attempt of each delivery. */
+/** Only public addresses, and in practice one attempt per delivery. */
 export const closed = { RINGBACK_ALLOW_TARGETS: 'none', RINGBACK_RETRY: '1h' };
 
 export async function startOn(db: DatabaseSync, options: StartOptions): Promise<Started> {
@@ -19,7 +19,7 @@ export async function startOn(db: DatabaseSync, options: StartOptions): Promise<
 
 const callsAtOnce = 16;
 
-/** So many at once that neither side waits for the other. */
+/** Runs `act` for all, with some concurrency so that neither side idles. */
 export async function forAll<T>(
   list: readonly T[],
   act: (one: T, index: number) => Promise<void>,
@@ -35,7 +35,7 @@ export function subscribeBody(callbackUrl: string): Call {
   return { method: 'POST', path: '/subscribe', body: { callbackUrl } };
 }
 
-/** Resolves when so many attempts are on record; gives how often each ended how. */
+/** Waits for that many recorded attempts; returns their numbers by outcome. */
 export async function attemptsOf(db: DatabaseSync, count: number): Promise<Record<string, number>> {
   const select = db.prepare(
     "select coalesce(error, 'delivered') as how, count(*) as count from attempt group by 1",
@@ -47,7 +47,7 @@ export async function attemptsOf(db: DatabaseSync, count: number): Promise<Recor
   return Object.fromEntries(rows.map(({ how, count: some }) => [how, some]));
 }
 
-/** Resolves when no delivery waits or is under way. */
+/** Waits until no delivery is pending or in flight. */
 export async function allEnded(db: DatabaseSync): Promise<void> {
   const select = db.prepare('select count(*) as count from delivery_live');
   await until(

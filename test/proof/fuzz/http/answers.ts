@@ -1,5 +1,5 @@
-// Answers of receivers, read by our reader and by Node's parser. Ours may refuse more; whatever it accepts, Node must
-// read alike: the same status, headers and body, and the same end. Otherwise a receiver could lead it astray.
+// Compares Ringback's response reader with Node's parser. The reader may refuse more, but whatever it accepts, Node must
+// read in the same way: status, headers, body and end. Otherwise a receiver could desynchronise a connection.
 import { limits } from '../../../../src/core/limits/limits.ts';
 import {
   AnswerReader,
@@ -60,7 +60,7 @@ function readByUs(pieces: readonly Buffer[]): OurReading {
   return reader.close() ? { ...read, how: 'closed' } : read;
 }
 
-/** No flaw: they agree, or ours is the stricter one. */
+/** No flaw if both agree, or if our reader is stricter. */
 export function judgeAnswer(chance: Chance): Judged {
   const bytes = drawAnswer(chance);
   const ours = readByUs(cut(chance, bytes));
@@ -75,7 +75,7 @@ function disagreement(ours: OurReading, { messages, error }: NodeReading): strin
   if (theirs.status !== ours.status)
     return `the status is ${ours.status}, to Node ${theirs.status}`;
   if (JSON.stringify(theirs.headers) !== JSON.stringify(ours.headers)) return 'other headers';
-  // What is not whole counts as cut, and its connection is closed.
+  // An incomplete response counts as cut, and its connection is closed, so the rest does not matter.
   if (ours.how === 'goes_on' || ours.how === 'refused') return undefined;
   if (!theirs.isComplete) return `it ends, to Node it does not (${error})`;
   if (theirs.body !== ours.body) return 'another body';

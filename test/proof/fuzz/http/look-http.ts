@@ -1,4 +1,4 @@
-// A process of its own that holds our readers of HTTP against Node's, for controls, and to see a run again.
+// A program for controls, and to repeat a run: compares Ringback's HTTP parsers with Node's.
 // node test/proof/fuzz/http/look-http.ts 20000 1
 import { fuzzHttp } from './part.ts';
 

@@ -1,14 +1,14 @@
-// Node's own parser (llhttp, strict), which our two readers of HTTP are held against. It is driven without a socket:
-// a million messages would take an hour over one.
+// Node's own parser (llhttp, strict), the reference for Ringback's two HTTP parsers. It runs without a socket, over
+// which a million messages would take an hour.
 import { createRequire } from 'node:module';
 
 export interface NodeMessage {
-  /** Of an answer. */
+  /** Of a response. */
   status: number | undefined;
   /** Of a request. */
   method: string | undefined;
   url: string | undefined;
-  /** Names in lower case, in their order. */
+  /** In order, with names in lower case. */
   headers: [string, string][];
   body: string;
   isComplete: boolean;
@@ -16,7 +16,7 @@ export interface NodeMessage {
 
 export interface NodeReading {
   messages: NodeMessage[];
-  /** How it refused the bytes. */
+  /** The error code, if it refused the bytes. */
   error: string | undefined;
 }
 
@@ -52,11 +52,11 @@ type HeadComplete = [
   status: number | undefined,
 ];
 
-/** All messages in the bytes, after which the connection ends. */
+/** Parses all messages in the bytes, as if the connection ended after them. */
 export function readByNode(kind: 'request' | 'answer', bytes: Uint8Array): NodeReading {
   const parser = new HTTPParser();
   const messages: NodeMessage[] = [];
-  let early: string[] = []; // Of many headers it tells some before the rest.
+  let early: string[] = []; // If there are many headers, it reports some of them before the rest.
   parser.initialize(kind === 'request' ? HTTPParser.REQUEST : HTTPParser.RESPONSE, {});
   parser[HTTPParser.kOnHeaders] = (headers: string[], url: string) => {
     void url;

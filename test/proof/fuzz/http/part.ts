@@ -1,11 +1,11 @@
-// Both readers of HTTP that are written by hand, against Node's parser, on so many messages.
+// Compares both handwritten HTTP parsers with Node's parser on random messages.
 import type { Finding } from '../../finding.ts';
 import { seededChance } from '../../sim/chance.ts';
 import { judgeAnswer } from './answers.ts';
 import { judgeRequest } from './requests.ts';
 
 const shownMax = 5;
-/** Of 1: if fewer were accepted, nothing would have been compared. */
+/** The least share of accepted messages: with fewer, hardly anything would be compared. */
 const acceptedMin = 0.05;
 
 export function fuzzHttp({ messages, seed }: { messages: number; seed: number }): Finding {

@@ -1,16 +1,16 @@
-// Requests, read by the fast path of the server and by Node's parser. The fast path may leave any of them to Node;
-// whatever it accepts, Node must read alike: one request, with the same path, headers and body.
+// Compares the server's fast path for requests with Node's parser. The fast path may leave any request to Node, but
+// whatever it accepts, Node must read in the same way: as one request with the same path, headers and body.
 import { WholeReader, type WholeRequest } from '../../../../src/api/direct/read-whole.ts';
 import type { Chance } from '../../sim/chance.ts';
 import { readByNode, type NodeReading } from './node-parser.ts';
 import { show, spoil, type Judged } from './spoiled.ts';
 
-/** No flaw: they agree, or the fast path leaves it to Node. */
+/** No flaw if both agree, or if the fast path leaves the request to Node. */
 export function judgeRequest(chance: Chance): Judged {
   const good = drawRequest(chance);
   const bytes = chance.isLucky(0.6) ? spoil(chance, good) : good;
   const reader = new WholeReader();
-  // A head that repeats the one before is not read again, which must change nothing.
+  // The reader reuses the previous head if the new one repeats it; that must not change the result.
   if (chance.isLucky(0.5)) reader.read(good);
   const ours = reader.read(bytes);
   if (typeof ours !== 'object') return { isAccepted: false, flaw: undefined };
@@ -32,8 +32,8 @@ function drawRequest(chance: Chance): Buffer {
 function disagreement(ours: WholeRequest, { messages, error }: NodeReading): string | undefined {
   const [theirs, ...more] = messages;
   if (theirs === undefined || error !== undefined) return `Node refuses it (${error})`;
-  if (more.length > 0) return 'Node sees another one behind it';
-  if (!theirs.isComplete) return 'to Node it has not ended';
+  if (more.length > 0) return 'Node reads another request after it';
+  if (!theirs.isComplete) return 'to Node it is incomplete';
   if (theirs.method !== 'POST') return `its method is ${theirs.method} to Node`;
   if (theirs.url !== ours.head.url) return `its path is ${theirs.url} to Node`;
   if (theirs.body !== ours.body.toString('latin1')) return 'another body';

@@ -1,4 +1,4 @@
-// Bytes that are nearly right: the places where readers of HTTP disagree are a byte away from a good message.
+// Mutates valid messages by a few bytes: parsers disagree about messages that are almost valid.
 import type { Chance } from '../../sim/chance.ts';
 
 export interface Judged {
@@ -11,7 +11,7 @@ const oddBytes = Buffer.from('\r\n\r\n\r\n\t :;,=+-"0159afAF\0\x7f\x80\xffxX', '
 const spoilsMax = 3;
 const sliceMax = 12;
 
-/** With some bytes changed, left out, put in or said twice. */
+/** Changes, removes, inserts or repeats some bytes. */
 export function spoil(chance: Chance, bytes: Buffer): Buffer {
   let spoiled = bytes;
   for (let count = chance.whole(1, spoilsMax); count > 0; count -= 1) {
@@ -35,7 +35,7 @@ export function spoil(chance: Chance, bytes: Buffer): Buffer {
   return spoiled;
 }
 
-/** The same bytes, as a network may bring them. */
+/** Splits the bytes into pieces, as a network may. */
 export function cut(chance: Chance, bytes: Buffer): Buffer[] {
   const pieces: Buffer[] = [];
   let left = bytes;

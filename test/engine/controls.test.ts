@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Controls } from '../../src/core/domain/controls.ts';
 import type { SendRequest } from '../../src/egress/http/exchange.ts';
-import { waitOut } from '../../src/engine/deliver/dispatcher.ts';
+import { waitForGrace } from '../../src/engine/deliver/dispatcher.ts';
 import { changeSubscription } from '../../src/engine/subscribe/subscriptions.ts';
 import { openDatabase, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
@@ -125,13 +125,13 @@ describe('an attempt', () => {
   });
 });
 
-describe('waitOut', () => {
+describe('waitForGrace', () => {
   it('waits until the last value of the grace time, and no longer', async () => {
     const world = virtualWorld();
     let graceMs = 1_000;
     let isOver = false;
     const { signal } = new AbortController();
-    const over = waitOut(world, () => graceMs, signal).then(() => (isOver = true));
+    const over = waitForGrace(world, () => graceMs, signal).then(() => (isOver = true));
     await world.pass(999);
     graceMs = 5_000;
     await world.pass(4_000);

@@ -15,7 +15,7 @@ import type {
   Offer,
   NextWork,
   Settled,
-  TakeUp,
+  WorkOffers,
   Work,
   Worked,
 } from '../../src/store/port/delivery-verbs.ts';
@@ -45,7 +45,7 @@ export interface Opened {
     offer: Offer,
     verb: V,
     input: EditInput<V>,
-    takeUp?: TakeUp,
+    workOffers?: WorkOffers,
   ) => Written<V>;
   /** Asserts that every settlement was written. */
   work: (work: Partial<Omit<Work, 'nowMs'>>) => DoneWork;
@@ -71,14 +71,14 @@ export function openMemory(given?: DatabaseSync): Opened {
     offer: Offer | undefined,
     verb: V,
     input: EditInput<V>,
-    takeUp?: TakeUp,
+    workOffers?: WorkOffers,
   ): Written<V> => {
     const reply = adapter.run({
       nowMs: clock.ms,
       settlements: [],
       edits: [editCall(verb, input)],
       offer,
-      takeUp,
+      workOffers,
     });
     assert(reply.kind === 'written', JSON.stringify(reply));
     const [first] = reply.edits;

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
 import { never } from '../../src/core/domain/lane.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { Offer, TakeUp } from '../../src/store/port/delivery-verbs.ts';
+import type { Offer, WorkOffers } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput } from '../../src/store/port/store.ts';
 import { callback, newKey, newSubscription } from './subject.ts';
 import { settlementOf } from './settlement.ts';
@@ -80,8 +80,11 @@ describe('a batch', () => {
     publishAs(opened, app, 'b');
     beginFanOut(opened, app, ['a', 'b', 'c']);
     const room = { laneRoom: 1 };
-    const takeUp = { claim: offer({ ...room, lease: 2 }), fanOut: offer({ ...room, lease: 3 }) };
-    const { fresh, worked, nextWork } = publish(opened, app, offer(room), { takeUp });
+    const workOffers = {
+      claim: offer({ ...room, lease: 2 }),
+      fanOut: offer({ ...room, lease: 3 }),
+    };
+    const { fresh, worked, nextWork } = publish(opened, app, offer(room), { workOffers });
     assert.deepEqual(
       [fresh, worked?.claimed ?? [], worked?.fannedOut.deliveries ?? []].map((each) =>
         each.map(({ lane }) => lane),
@@ -106,8 +109,8 @@ describe('a batch', () => {
     for (const name of ['a', 'b']) subscribe(opened, app, name);
     publishAs(opened, app, 'b');
     const one = { room: 1 };
-    const takeUp = { claim: offer(one), fanOut: undefined };
-    const { fresh, worked } = publish(opened, app, offer(one), { takeUp });
+    const workOffers = { claim: offer(one), fanOut: undefined };
+    const { fresh, worked } = publish(opened, app, offer(one), { workOffers });
     assert.deepEqual([fresh.length, worked?.claimed], [1, []]);
   });
 });
@@ -191,7 +194,7 @@ function publish(
   opened: Opened,
   app: App,
   room: Offer,
-  { name = 'a', takeUp }: { name?: string; takeUp?: TakeUp } = {},
+  { name = 'a', workOffers }: { name?: string; workOffers?: WorkOffers } = {},
 ) {
   const input: EditInput<'publish'> = {
     appNo: app.no,
@@ -200,7 +203,7 @@ function publish(
     audience: { kind: 'everyone' },
     idempotency: undefined,
   };
-  const { output, ...rest } = opened.offering(room, 'publish', input, takeUp);
+  const { output, ...rest } = opened.offering(room, 'publish', input, workOffers);
   assert(output.kind === 'accepted');
   return { ...rest, deliveries: output.events[0]?.deliveries };
 }

@@ -13,7 +13,7 @@ import { limits } from '../../core/limits/limits.ts';
 import type { Ticket } from '../../engine/admission/admission.ts';
 import { bodyBytesMaxOf } from '../operations/authenticate.ts';
 import type { Served } from '../operations/operation.ts';
-import type { Arrived } from '../operations/read-call.ts';
+import type { IncomingRequest } from '../operations/read-call.ts';
 import type { Reply } from '../request/call.ts';
 import { readHead } from '../request/raw-request.ts';
 import { hasKey, logRequest, type RequestLog } from '../request/request-log.ts';
@@ -114,7 +114,7 @@ function answer(deps: DirectDeps, asked: Asked): Promise<Answer> {
   const requestClass = { kind: 'publish', operation: operationId } as const;
   const ticket = requestAdmission.enter(requestClass, whole.body.length, socket);
   if (ticket === undefined) return refuse(requestAdmission, printing);
-  const request: Arrived = {
+  const request: IncomingRequest = {
     id,
     method,
     url,
@@ -148,7 +148,7 @@ async function refuse(requestAdmission: RequestAdmission, printing: Printing): P
 
 async function admit(
   deps: DirectDeps,
-  request: Arrived,
+  request: IncomingRequest,
   admitted: Printing & LetIn,
 ): Promise<Answer> {
   const { ticket, tracked, socket } = admitted;
@@ -189,7 +189,7 @@ interface LetIn {
 }
 
 /** The same steps as on the regular path (mount.ts, admission.ts). */
-async function replyTo(request: Arrived, letIn: LetIn): Promise<Reply> {
+async function replyTo(request: IncomingRequest, letIn: LetIn): Promise<Reply> {
   const { one, requestAdmission, ticket, head, socket } = letIn;
   try {
     head.raw ??= readHead({ ...head, socket, hasBody: true });

@@ -11,7 +11,7 @@ import type { Context } from '../../engine/context.ts';
 import type { Call, Handler, Reply } from '../request/call.ts';
 import { problemReply, toProblem, type ProblemReply } from '../request/problem.ts';
 import type { RawHead } from '../request/raw-request.ts';
-import { deedOf, note, subjectOf, type Noted } from '../request/request-log.ts';
+import { logAction, note, subjectOf, type LoggedRequest } from '../request/request-log.ts';
 import { routeOf } from '../request/route.ts';
 import {
   authenticator,
@@ -20,15 +20,15 @@ import {
   createScrapeIdentifier,
   type Deps,
 } from './authenticate.ts';
-import { readCall, type Arrived, type CallContext } from './read-call.ts';
+import { readCall, type IncomingRequest, type CallContext } from './read-call.ts';
 
 export interface Served {
   operation: Operation;
   /** Authenticates before the body is read. Throws synchronously if it can. */
-  arrive(request: Arrived, head: RawHead): MaybePromise<void>;
-  answer(request: Arrived): Promise<Reply>;
+  arrive(request: IncomingRequest, head: RawHead): MaybePromise<void>;
+  answer(request: IncomingRequest): Promise<Reply>;
   /** The answer to a request that failed. */
-  refuse(request: Arrived, error: unknown): ProblemReply;
+  refuse(request: IncomingRequest, error: unknown): ProblemReply;
 }
 
 export interface ServedDeps {
@@ -49,7 +49,7 @@ export function served(operation: Operation, handler: Handler, deps: ServedDeps)
   const openApp = operation.role.kind === 'managed' ? undefined : defaultApp.id;
   const { pathOf } = routeOf(operation.path);
   const callContext: CallContext = { operation, pathOf, identify, publicOrigin, defaultApp };
-  const did = deedOf(operation);
+  const did = logAction(operation);
   const bodyBytesMax = bodyBytesMaxOf(operation);
   const challenge = challenges(operation.security);
   return {
@@ -88,12 +88,12 @@ function createOriginOf(publicUrl: () => string): () => string {
   };
 }
 
-function noteCaller(request: Noted, { appId, id }: Key): void {
+function noteCaller(request: LoggedRequest, { appId, id }: Key): void {
   note(request, { app: withPrefix('app', appId), key: `rbk_${id}` });
 }
 
 /** Logs what a successful call was about, and what it has changed. */
-function noteDeed(request: Noted, call: Call, did: string | undefined): void {
+function noteDeed(request: LoggedRequest, call: Call, did: string | undefined): void {
   const id = call.request.path.get('id');
   if (typeof id === 'string') note(request, subjectOf(redact(id))); // In a foreign contract it may be anything.
   if (did !== undefined) note(request, { did });

@@ -12,7 +12,7 @@ import { type Caller, crossOriginFault } from './authenticate.ts';
 import { readBody, unsupported } from '../request/body.ts';
 import type { Call } from '../request/call.ts';
 import { pathAndQuery, unreadableParameter, type RawHead } from '../request/raw-request.ts';
-import { note, noteSpan, type Noted } from '../request/request-log.ts';
+import { note, noteSpan, type LoggedRequest } from '../request/request-log.ts';
 import type { Route } from '../request/route.ts';
 
 /** What all requests of an operation share. */
@@ -31,7 +31,7 @@ interface Arrival {
 }
 
 /** A request that was routed to an operation, on either path. */
-export interface Arrived extends Noted {
+export interface IncomingRequest extends LoggedRequest {
   id: string;
   method: string;
   /** As received. */
@@ -50,7 +50,7 @@ declare module 'fastify' {
   }
 }
 
-export function readCall(context: CallContext, request: Arrived): Call {
+export function readCall(context: CallContext, request: IncomingRequest): Call {
   const { operation, pathOf, identify, publicOrigin, defaultApp } = context;
   const { arrival } = request;
   assert(arrival, `${operation.operationId} was asked who calls`);

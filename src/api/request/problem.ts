@@ -5,7 +5,7 @@ import { errorBody } from '../../contract/request/error-body.ts';
 import { Problem, problems, type ProblemCode } from '../../core/errors/problem.ts';
 import { StoreTimedOut } from '../../engine/store-timeout.ts';
 import { StoreUnavailable } from '../../store/port/store.ts';
-import { note, type Noted } from './request-log.ts';
+import { note, type LoggedRequest } from './request-log.ts';
 
 export const problemMediaType = 'application/problem+json';
 
@@ -42,7 +42,7 @@ export interface ProblemReply {
 /** The answer for a problem, as its operation declares it; code and cause are noted for the log. */
 export function problemReply(
   problem: Problem,
-  request: Noted & { id: string },
+  request: LoggedRequest & { id: string },
   operation?: Operation,
 ): ProblemReply {
   const { status, code } = problem;

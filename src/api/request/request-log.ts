@@ -45,7 +45,7 @@ export interface RequestLog {
 /**
  * Stored on the request: a WeakMap with young keys makes every garbage collection more expensive.
  */
-export interface Notes {
+export interface LogNotes {
   /** Undefined if no hook ran for the request. */
   startedMs: number | undefined;
   facts: Facts;
@@ -53,43 +53,43 @@ export interface Notes {
 }
 
 /** A request on either path. */
-export interface Noted {
+export interface LoggedRequest {
   /** The facts collected so far. */
-  notes: Notes | undefined;
+  notes: LogNotes | undefined;
 }
 
 declare module 'fastify' {
-  interface FastifyRequest extends Noted {}
+  interface FastifyRequest extends LoggedRequest {}
 }
 
-function notesOf(request: Noted): Notes {
+function notesOf(request: LoggedRequest): LogNotes {
   request.notes ??= { startedMs: undefined, facts: {}, span: undefined };
   return request.notes;
 }
 
-export function note(request: Noted, facts: Facts): void {
+export function note(request: LoggedRequest, facts: Facts): void {
   Object.assign(notesOf(request).facts, facts);
 }
 
 /** Whether the caller was authenticated by a key. */
-export function hasKey({ notes }: Noted): boolean {
+export function hasKey({ notes }: LoggedRequest): boolean {
   return notes?.facts.key !== undefined;
 }
 
 /** The span of a publish request; it ends with the answer. */
-export function noteSpan(request: Noted, span: StartedTrace, route: string): void {
+export function noteSpan(request: LoggedRequest, span: StartedTrace, route: string): void {
   notesOf(request).span = { ...span, route };
 }
 
 /** What a successful operation has done, if that is worth finding in the log. */
-export function deedOf({ operationId, role }: Operation): string | undefined {
+export function logAction({ operationId, role }: Operation): string | undefined {
   switch (role.kind) {
     case 'subscribe':
       return 'subscription created';
     case 'unsubscribe':
       return 'subscription ended';
     case 'managed':
-      return deeds.get(operationId);
+      return logActions.get(operationId);
   }
 }
 
@@ -115,7 +115,7 @@ export function logRequests(server: FastifyInstance, deps: RequestLog): void {
 }
 
 interface Over {
-  request: Noted & { id: string; method: string };
+  request: LoggedRequest & { id: string; method: string };
   status: number;
 }
 
@@ -162,7 +162,7 @@ export function logRequest(
   });
 }
 
-const deeds: ReadonlyMap<string, string> = new Map([
+const logActions: ReadonlyMap<string, string> = new Map([
   ['createApp', 'app created'],
   ['editApp', 'app updated'],
   ['createKey', 'key created'],

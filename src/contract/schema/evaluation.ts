@@ -21,7 +21,7 @@ export interface At {
 }
 
 /** Marks a member as evaluated. */
-export function see({ seen, budget }: At, name: string): void {
+export function markEvaluated({ seen, budget }: At, name: string): void {
   if (seen === undefined) return;
   budget.spend(costOf.entry);
   seen.names.add(name);

@@ -3,7 +3,7 @@ import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { regexOf } from './assertions.ts';
 import { apply, costOf, inside, memberOf, nameFor, namesOf } from './evaluation.ts';
-import { quietly, report, rulesAt, see } from './evaluation.ts';
+import { quietly, report, rulesAt, markEvaluated } from './evaluation.ts';
 import type { Applied, At, Node, Rule } from './evaluation.ts';
 import type { StepBudget } from './step-budget.ts';
 import type { Regex } from './regex.ts';
@@ -47,7 +47,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
         const matching = matchOf(at.budget).flatMap((regex, n) =>
           regex.test(name, at.budget) ? [n] : [],
         );
-        if (matching.length > 0) see(at, name);
+        if (matching.length > 0) markEvaluated(at, name);
         return matching.every((n) => applyAt(nodes[n], value[name], inside(at, name)));
       });
     },
@@ -62,7 +62,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
         if (names.has(name)) return true;
         if (hasPatterns && matchOf(at.budget).some((regex) => regex.test(name, at.budget)))
           return true;
-        see(at, name);
+        markEvaluated(at, name);
         return apply(node, value[name], inside(at, name));
       });
     },
@@ -70,7 +70,7 @@ export const memberRules: ReadonlyMap<string, (applied: Applied) => Rule> = new 
       const node = reader.nodeOf(limit);
       return eachMember((value, name, at) => {
         if (at.seen === undefined || at.seen.names.has(name)) return true;
-        see(at, name);
+        markEvaluated(at, name);
         return apply(node, value[name], inside(at, name));
       });
     },
@@ -147,7 +147,7 @@ function propertiesRule({ limit, reader }: Applied): Rule {
       const one = walked[n];
       const member = one && memberOf(value, one);
       if (one === undefined || member === undefined) return true;
-      see(at, one.name);
+      markEvaluated(at, one.name);
       return apply(one.node, member, inside(at, one.name));
     });
   };

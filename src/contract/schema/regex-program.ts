@@ -7,10 +7,10 @@ export interface Program {
   /** Whether only a match from the start of the text counts. */
   isAnchored: boolean;
   /** Everything that can be reached from the instructions without reading a character. */
-  reachable: (instructions: readonly number[], around: Around) => ReachableStates;
+  reachable: (instructions: readonly number[], around: SurroundingText) => ReachableStates;
 }
 
-export interface Around {
+export interface SurroundingText {
   before: string;
   after: string;
 }
@@ -31,7 +31,7 @@ export interface Waiting {
 type Instruction =
   | ({ kind: 'one' } & Waiting)
   | { kind: 'split'; targets: number[] }
-  | { kind: 'assert'; holds: (around: Around) => boolean; next: number }
+  | { kind: 'assert'; holds: (around: SurroundingText) => boolean; next: number }
   | { kind: 'fit' };
 
 /** Approximate number of instructions. */
@@ -66,7 +66,7 @@ export function makeProgram(node: Node, isUnicode: boolean): Program {
 function reachable(
   instructions: readonly Instruction[],
   from: readonly number[],
-  around: Around,
+  around: SurroundingText,
 ): ReachableStates {
   const seen = new Set(from);
   const waiting: Waiting[] = [];
@@ -152,7 +152,7 @@ function writeRepeat({ part, min, max }: Extract<Node, { kind: 'repeat' }>, writ
 }
 
 const holds: Readonly<
-  Record<Extract<Node, { kind: 'assert' }>['what'], (around: Around) => boolean>
+  Record<Extract<Node, { kind: 'assert' }>['what'], (around: SurroundingText) => boolean>
 > = {
   start: ({ before }) => before === 'nothing',
   end: ({ after }) => after === 'nothing',

@@ -19,7 +19,7 @@ export const loadLimits = {
   lanesProvenMax: 256,
   /**
    * When more lanes are ready than a claim can look at: apps that it looks at, lanes of each, and
-   * apps that a look for the next work considers.
+   * apps that are considered to find the next ready lane.
    */
   claimAppsMax: 64,
   claimAppLanesMax: 32,

@@ -29,7 +29,7 @@ export function sendAtOnce(send: () => void): BatchPacer {
  * some turns. So clients that were just answered and publish again share the batch; otherwise one
  * publish often goes alone and the rest wait for it. The turn must be whole: the one in which the
  * first item arrived does not count. docs/performance.md has the figures, and those of SQLite,
- * where batches are cheap and waiting loses.
+ * where batches are cheap and waiting does not pay off.
  */
 export function sendWhenQuiet(atEnd: (body: () => void) => void = atEndOfTurn): CreatePacer {
   return (send) => {

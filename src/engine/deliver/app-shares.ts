@@ -105,7 +105,7 @@ export class AppShares {
   }
 
   /**
-   * `hasRoomAgain`: an app has room again for which the store had found none, so its pending
+   * `hasRoomAgain`: an app that the store had found to be full has room again, so its pending
    * deliveries should be claimed.
    */
   leave(attempt: InFlight, result: 'success' | 'failure' | 'neither'): { hasRoomAgain: boolean } {

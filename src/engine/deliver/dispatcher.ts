@@ -86,7 +86,7 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
     this.#stopClaiming.abort();
     const ended = this.#untilDrained();
     const patience = new AbortController();
-    const grace = waitOut(this.#deps.world, graceMs, patience.signal);
+    const grace = waitForGrace(this.#deps.world, graceMs, patience.signal);
     await Promise.race([ended, grace]);
     patience.abort();
     this.#abortAttempts.abort();
@@ -339,7 +339,7 @@ export function createLongestTimeout(): LongestTimeout {
 }
 
 /** Resolves after `graceMs`, which may grow while it waits, or when aborted. */
-export async function waitOut(
+export async function waitForGrace(
   world: Pick<World, 'monotonicMs' | 'sleep'>,
   graceMs: () => number,
   signal: AbortSignal,

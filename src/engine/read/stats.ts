@@ -24,14 +24,14 @@ type Owner = Pick<App, 'no'>;
 /** A range that ends now, or an explicit start and end. */
 export type TimeAsked = { range: Range } | { fromMs: number; untilMs: number };
 
-export interface Charted {
+export interface StatisticsChart {
   span: Span;
   /** Every step, oldest first. */
   steps: readonly Statistics[];
   totals: Statistics;
 }
 
-export interface Stats extends Charted {
+export interface Stats extends StatisticsChart {
   pending: number;
   isPendingCapped: boolean;
   /** When the event of the oldest pending delivery was published. */
@@ -57,7 +57,7 @@ export async function getStats(
   };
 }
 
-export interface SubscriptionStats extends Charted {
+export interface SubscriptionStats extends StatisticsChart {
   id: string;
   pending: number;
   isPendingCapped: boolean;
@@ -124,7 +124,7 @@ function spanFor(asked: TimeAsked, nowMs: number): Span {
   });
 }
 
-function chart(span: Span, found: readonly StepStatistics[]): Charted {
+function chart(span: Span, found: readonly StepStatistics[]): StatisticsChart {
   const known = new Map(found.map(({ step, figures }) => [step, figures]));
   const totals = noStatistics();
   for (const { figures } of found) addStatistics(totals, figures);

@@ -4,7 +4,7 @@
 // be offered the same free slots.
 import { strict as assert } from 'node:assert';
 import { sendAtOnce, type CreatePacer, type BatchPacer } from '../../core/load/batch-pacer.ts';
-import type { Offer, Settlement, TakeUp, Worked, Worker } from '../port/delivery-verbs.ts';
+import type { Offer, Settlement, WorkOffers, Worked, Worker } from '../port/delivery-verbs.ts';
 import { StoreUnavailable, type Waiting } from '../port/store.ts';
 import {
   type BatchReply,
@@ -54,7 +54,7 @@ export class BatchCycle {
   readonly #changes: EditQueue;
   /** Whether the store refused the last edits, and the last batch with a claim or a fan-out step. */
   #isRefused = false;
-  #isTakeUpRefused = false;
+  #isWorkRefused = false;
   readonly #settlements: WaitingSettlement[] = [];
   #worker: Worker | undefined;
   #isWorkAsked = false;
@@ -183,7 +183,7 @@ export class BatchCycle {
 
   /** Claims and fan-out steps join, too, unless one failed: pending rows may be unreadable, or need more disk space. */
   #isAllJoined(): boolean {
-    return this.#isJoined() && !this.#isTakeUpRefused;
+    return this.#isJoined() && !this.#isWorkRefused;
   }
 
   #mayLease(): boolean {
@@ -196,28 +196,28 @@ export class BatchCycle {
     const edits = taken.map(({ call }) => call);
     const offer = edits.some(({ verb }) => verb === 'publish') ? this.#ask('offer') : undefined;
     const outcomes = this.#isJoined() ? this.#takeOutcomes() : [];
-    const takeUp = this.#isAllJoined() && this.#isWorkAsked ? this.#takeUp() : undefined;
-    this.#taking(kind, offer ?? takeUp?.claim ?? takeUp?.fanOut);
+    const workOffers = this.#isAllJoined() && this.#isWorkAsked ? this.#workOffers() : undefined;
+    this.#taking(kind, offer ?? workOffers?.claim ?? workOffers?.fanOut);
     const settlements = outcomes.map(({ settlement }) => settlement);
     const nowMs = this.#options.nowMs();
     const sent = this.#begin('edits', taken.length + outcomes.length);
-    const batch = { nowMs, settlements, edits, offer, takeUp };
+    const batch = { nowMs, settlements, edits, offer, workOffers };
     const inserted = freshFrom(batch, (deliveries) => this.#worker?.prepareRequests?.(deliveries));
     const reply = await reached<BatchReply>(this.#transport.send(batch, inserted.announce));
     sent.answered(reply.kind === 'written');
     this.#isRefused = reply.kind !== 'written';
-    this.#isTakeUpRefused ||= takeUp !== undefined && this.#isRefused;
+    this.#isWorkRefused ||= workOffers !== undefined && this.#isRefused;
     const isWhole =
       reply.kind === 'written' &&
       reply.edits.length + (reply.postponed ?? 0) === edits.length &&
       reply.settled.length === outcomes.length &&
-      (takeUp === undefined || reply.worked !== undefined);
+      (workOffers === undefined || reply.worked !== undefined);
     if (!isWhole) {
-      if (takeUp !== undefined) this.#worker?.refused();
+      if (workOffers !== undefined) this.#worker?.refused();
       refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
     } else {
       this.#worker?.take(inserted.of(reply.fresh), reply.nextWork);
-      if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
+      if (reply.worked !== undefined) this.#worked(reply.worked, workOffers);
       queue.putBack(taken.slice(reply.edits.length));
       this.handOut(() => {
         answerAll(outcomes, reply.settled);
@@ -230,32 +230,32 @@ export class BatchCycle {
   async #workBatch(): Promise<void> {
     const outcomes = this.#takeOutcomes();
     const settlements = outcomes.map(({ settlement }) => settlement);
-    const takeUp = this.#mayLease() ? this.#takeUp() : undefined;
-    if (settlements.length === 0 && takeUp === undefined) return;
-    const { claim, fanOut } = takeUp ?? {};
+    const workOffers = this.#mayLease() ? this.#workOffers() : undefined;
+    if (settlements.length === 0 && workOffers === undefined) return;
+    const { claim, fanOut } = workOffers ?? {};
     this.#taking('work', claim ?? fanOut);
     const work = { nowMs: this.#options.nowMs(), settlements, claim, fanOut };
     const sent = this.#begin('work', outcomes.length);
     const reply = await reached<WorkReply>(this.#transport.work(work));
     sent.answered(reply.kind === 'worked');
-    if (takeUp !== undefined) this.#isTakeUpRefused = reply.kind !== 'worked';
+    if (workOffers !== undefined) this.#isWorkRefused = reply.kind !== 'worked';
     if (reply.kind !== 'worked' || reply.settled.length !== outcomes.length) {
       this.#worker?.refused();
       refuseAll(outcomes, reply.kind === 'worked' ? tooShort() : failureOf(reply));
     } else {
-      this.#worked(reply, takeUp);
+      this.#worked(reply, workOffers);
       this.handOut(() => answerAll(outcomes, reply.settled));
     }
     this.#end('work');
   }
 
-  #takeUp(): TakeUp | undefined {
+  #workOffers(): WorkOffers | undefined {
     this.#isWorkAsked = false;
     const [claim, fanOut] = [this.#ask('claim'), this.#ask('fanOut')];
     return (claim ?? fanOut) === undefined ? undefined : { claim, fanOut };
   }
 
-  #worked(worked: Worked, asked: TakeUp | undefined): void {
+  #worked(worked: Worked, asked: WorkOffers | undefined): void {
     const { claim, fanOut } = asked ?? {};
     this.#worker?.worked(worked, { claim: claim !== undefined, fanOut: fanOut !== undefined });
   }

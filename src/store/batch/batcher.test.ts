@@ -754,7 +754,7 @@ describe('edits and work in one transaction', () => {
       settlements: [settlement('a'), settlement('b')],
       edits: [{ verb: 'forget', input: { idempotencyBeforeMs: 0, limit: 2 } }],
       offer: undefined,
-      takeUp: undefined,
+      workOffers: undefined,
     });
     transport.write();
     await Promise.all([...edits, ...settling]);
@@ -795,7 +795,7 @@ describe('edits and work in one transaction', () => {
       nowMs: 5,
       settlements: [settlement('c')],
       offer: offer(3),
-      takeUp: { claim: offer(2), fanOut: offer(4) },
+      workOffers: { claim: offer(2), fanOut: offer(4) },
     });
     heard.length = 0;
     transport.write();
@@ -820,7 +820,7 @@ describe('edits and work in one transaction', () => {
 
   it('claims with edits that take no leases, and sends no publish in parallel', async () => {
     const { transport, batcher, second } = await claiming();
-    assert.deepEqual(transport.sent[1]?.takeUp, { claim: offer(1), fanOut: undefined });
+    assert.deepEqual(transport.sent[1]?.workOffers, { claim: offer(1), fanOut: undefined });
     const third = publish(batcher, 'a');
     await turn();
     assert.deepEqual(transport.order, ['write', 'write']);
@@ -838,7 +838,7 @@ describe('edits and work in one transaction', () => {
     batcher.work();
     transport.write();
     await edits[0];
-    assert.deepEqual(transport.sent[1]?.takeUp?.claim, offer(1));
+    assert.deepEqual(transport.sent[1]?.workOffers?.claim, offer(1));
     edits.push(forget(batcher, 4));
     transport.answer(failure);
     await assert.rejects(Promise.all(edits), StoreUnavailable);
@@ -860,7 +860,7 @@ describe('edits and work in one transaction', () => {
     batcher.work();
     transport.write();
     await under;
-    assert.deepEqual(transport.sent.at(-1)?.takeUp?.claim, offer(4), 'with them again');
+    assert.deepEqual(transport.sent.at(-1)?.workOffers?.claim, offer(4), 'with them again');
     transport.write();
     await next;
   });
@@ -1178,7 +1178,7 @@ class FakeTransport implements Transport {
     const edits = limitsOf(batch).map((limit): EditReply => {
       return limit === failing ? poisoned : { kind: 'done', output: { deleted: limit } };
     });
-    const worked = batch?.takeUp === undefined ? {} : { worked: nothing };
+    const worked = batch?.workOffers === undefined ? {} : { worked: nothing };
     this.answer({ kind: 'written', settled, edits, fresh, nextWork, ...worked });
   }
 

@@ -244,14 +244,14 @@ export interface DeliverySink {
 export type Worker = LeaseOffer & DeliverySink;
 
 /** Deliveries for a node to start: a claim, then a step of a fan-out. */
-export interface TakeUp {
+export interface WorkOffers {
   claim: Offer | undefined;
   /** Inserts the next deliveries of the oldest large fan-out. */
   fanOut: Offer | undefined;
 }
 
 /** What a node submits in one call: settlements come first. */
-export interface Work extends TakeUp {
+export interface Work extends WorkOffers {
   nowMs: number;
   settlements: readonly Settlement[];
 }

@@ -7,7 +7,7 @@ import type {
   NextWork,
   Settled,
   Settlement,
-  TakeUp,
+  WorkOffers,
   Work,
   Worked,
 } from './delivery-verbs.ts';
@@ -46,7 +46,7 @@ export interface Batch {
   /** Fresh deliveries may be inserted with this lease. */
   offer: Offer | undefined;
   /** Only for a store with one writer; for others it is sent as separate work. */
-  takeUp?: TakeUp | undefined;
+  workOffers?: WorkOffers | undefined;
 }
 
 /** Replies are in the order of the calls. */
@@ -165,7 +165,7 @@ export function unreachable(error: unknown): StoreUnavailable {
 
 /** Treats work as a batch without edits, so that a store with one writer has one code path. */
 export function asBatch({ nowMs, settlements, claim, fanOut }: Work): Batch {
-  return { nowMs, settlements, edits: [], offer: undefined, takeUp: { claim, fanOut } };
+  return { nowMs, settlements, edits: [], offer: undefined, workOffers: { claim, fanOut } };
 }
 
 export function asWorkReply(reply: BatchReply): WorkReply {

@@ -120,7 +120,7 @@ export function createStalledFanOuts(): StalledFanOuts {
 }
 
 /** Adds the pending messages, if there are any. */
-export function withNews<T extends object>(
+export function withFailures<T extends object>(
   fannedOut: T,
   stalled: StalledFanOuts,
 ): T & { failure?: string } {

@@ -49,7 +49,7 @@ export function noteSettled(
 }
 
 /** Discards the facts of an item that throws, because it is rolled back. */
-export function unlessUndone<T>(facts: Fact[], item: () => T): T {
+export function discardOnFailure<T>(facts: Fact[], item: () => T): T {
   const before = facts.length;
   try {
     return item();

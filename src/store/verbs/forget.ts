@@ -29,7 +29,7 @@ export const forget: Edit<'forget'> = function* ({ idempotencyBeforeMs, limit })
 export const forgetPatterns: Edit<'forgetPatterns'> = function* ({ beforeMs, limit }) {
   assert(limit >= 1, `Cannot forget ${limit} rows: to SQLite a negative limit means no limit`);
   const row = yield* first(forgetSql.firstFanOut);
-  const diedBeforeMs = diedBefore(row, beforeMs);
+  const diedBeforeMs = patternsEndedBefore(row, beforeMs);
   const gone = yield* all(forgetSql.patterns, diedBeforeMs, limit);
   return { deleted: gone.length };
 };
@@ -39,7 +39,7 @@ export const forgetPatterns: Edit<'forgetPatterns'> = function* ({ beforeMs, lim
  * long before the event was created is not among them, however long the transactions of that time
  * took.
  */
-export function diedBefore(firstFanOut: Row | undefined, beforeMs: number): number {
+export function patternsEndedBefore(firstFanOut: Row | undefined, beforeMs: number): number {
   if (firstFanOut === undefined) return beforeMs;
   return Math.min(beforeMs, timeOf(text(firstFanOut, 'event')) - limits.patternKeepMs);
 }

@@ -72,7 +72,7 @@ class SimTransport implements Transport {
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
     return this.#call<BatchReply>({
       says: toSay([...settlements.map(nameOf), ...verbs]),
-      leases: leasesOf([batch.offer, batch.takeUp?.claim, batch.takeUp?.fanOut]),
+      leases: leasesOf([batch.offer, batch.workOffers?.claim, batch.workOffers?.fanOut]),
       run: () => {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);

@@ -18,7 +18,7 @@ import {
 } from '../../port/transport-protocol.ts';
 import type { Work } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import { createStalledFanOuts, withNews } from '../../rules/fan-outs.ts';
+import { createStalledFanOuts, withFailures } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { cannotConnect } from '../connection/cannot-open.ts';
 import { databaseClock, givenClock, type Clock } from '../connection/clock.ts';
@@ -249,7 +249,7 @@ class PostgresNode {
     const all = idle === undefined ? await this.#fanOut(work, done, context) : done;
     if (isFailure(all)) return all;
     if (all.waiting > 0) this.#notifier.notify();
-    const fannedOut = withNews(all.worked.fannedOut, this.#memory.stalled);
+    const fannedOut = withFailures(all.worked.fannedOut, this.#memory.stalled);
     return { kind: 'worked', ...all.worked, fannedOut };
   }
 

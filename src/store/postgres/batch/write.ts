@@ -10,7 +10,7 @@ import { insertLeasesFor } from '../../rules/offer-slots.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared } from '../../verbs/edits.ts';
-import { heartbeat, rescue, startNode, stopNode, type GivenMs } from '../cluster/nodes.ts';
+import { heartbeat, rescue, startNode, stopNode, type TestTimeMs } from '../cluster/nodes.ts';
 import { inSavepoint, type BatchMode, type Tx } from '../connection/tx.ts';
 import type { Done } from '../connection/transact.ts';
 import { findNextWork, withNextWork } from '../deliver/next-work.ts';
@@ -241,7 +241,7 @@ export function isWorthNotifying({ left }: Written, { edits }: Batch): boolean {
 // PostgreSQL's own.
 
 interface EditContext extends PublishContext, StatisticsContext {
-  givenMs: GivenMs;
+  givenMs: TestTimeMs;
   sweep: Sweep;
 }
 

@@ -4,7 +4,7 @@ import { laneAfterSettlement } from '../../../core/domain/lane.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, one } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import { lockLanes, unfloor, writeLanes } from '../publish/lanes.ts';
+import { lockLanes, clearFloors, writeLanes } from '../publish/lanes.ts';
 import { isLeasedAs } from '../deliver/settle.ts';
 import type { Tx } from '../connection/tx.ts';
 
@@ -58,12 +58,12 @@ export const nodesSql = {
 } as const;
 
 /** The time in tests that set it, else null: the database's clock counts. */
-export type GivenMs = number | null;
+export type TestTimeMs = number | null;
 
 export async function startNode(
   tx: Tx,
   { name, role, version, aloneHere }: EditInput<'startNode'>,
-  givenMs: GivenMs,
+  givenMs: TestTimeMs,
 ): Promise<EditOutput<'startNode'>> {
   if (aloneHere) throw new Error('Cannot start a node alone on PostgreSQL: others may be there');
   const [row] = await tx.query(nodesSql.insert, [givenMs, name, role, version]);
@@ -73,7 +73,7 @@ export async function startNode(
 export async function heartbeat(
   tx: Tx,
   { node }: EditInput<'heartbeat'>,
-  givenMs: GivenMs,
+  givenMs: TestTimeMs,
 ): Promise<EditOutput<'heartbeat'>> {
   const [row] = await tx.query(nodesSql.seen, [givenMs, node]);
   return { kind: row === undefined ? 'gone' : 'alive' };
@@ -90,7 +90,7 @@ export async function stopNode(
 export async function rescue(
   tx: Tx,
   { silentMs }: EditInput<'rescue'>,
-  { givenMs, nowMs }: { givenMs: GivenMs; nowMs: number },
+  { givenMs, nowMs }: { givenMs: TestTimeMs; nowMs: number },
 ): Promise<EditOutput<'rescue'>> {
   const gone = (await tx.query(nodesSql.silent, [givenMs, silentMs])).length;
   const found = lanesOf(await tx.query(nodesSql.orphans, []));
@@ -154,7 +154,7 @@ async function freeIn(
   });
   await Promise.all([
     tx.query(nodesSql.sweepAgain, [numbers]),
-    unfloor(tx, numbers),
+    clearFloors(tx, numbers),
     writeLanes(tx, woken),
   ]);
   return freed.length;

@@ -61,7 +61,7 @@ const waiting = new WeakMap<Client, QueuedStatement[]>();
 
 interface QueuedStatement {
   statement: NamedStatement;
-  values: Wired[];
+  values: WireValue[];
   resolve: (rows: readonly Row[]) => void;
   reject: (cause: unknown) => void;
   needsFlush?: true;
@@ -225,9 +225,9 @@ export type Parameter = Single | readonly Single[];
 type Single = string | number | boolean | Uint8Array | null;
 
 /** As the server reads it. */
-export type Wired = string | Buffer | null;
+export type WireValue = string | Buffer | null;
 
-export function toWire(value: Parameter): Wired {
+export function toWire(value: Parameter): WireValue {
   if (isList(value)) return printList(value);
   if (value === null) return null;
   return value instanceof Uint8Array ? toBuffer(value) : String(value);

@@ -20,7 +20,7 @@ import {
 } from '../../rules/settlement-rules.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
-import { lockLanes, writeLanes, unfloor } from '../publish/lanes.ts';
+import { lockLanes, writeLanes, clearFloors } from '../publish/lanes.ts';
 import { noticeDead } from '../publish/notices.ts';
 import type { Tx } from '../connection/tx.ts';
 import { endStates, type EndState } from '../../sql/end-states.ts';
@@ -419,7 +419,7 @@ export async function returnDeliveries(tx: Tx, items: readonly Returned[]): Prom
       dues.map((dueMs) => dueMs ?? null),
       ...attemptValues(items.map(({ settlement }) => settlement.attempt)),
     ]),
-    unfloor(tx, [...kept]),
+    clearFloors(tx, [...kept]),
   ]);
   return new Set(rows.map((row) => integer(row, 'i')));
 }

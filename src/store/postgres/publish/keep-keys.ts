@@ -4,7 +4,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Row } from '../../sql/row.ts';
 import { bytes, integer, text } from '../../sql/row.ts';
 import type { Idempotency } from '../../port/store.ts';
-import type { Earlier } from '../../verbs/shared/idempotency.ts';
+import type { EarlierRequest } from '../../verbs/shared/idempotency.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const keepKeysSql = {
@@ -37,7 +37,7 @@ export interface Keyed extends KeyName {
   result: string | undefined;
 }
 
-type Before = Exclude<Earlier, { kind: 'none' }>;
+type Before = Exclude<EarlierRequest, { kind: 'none' }>;
 
 export interface Answer {
   print: Uint8Array;

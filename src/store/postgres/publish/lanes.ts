@@ -38,6 +38,6 @@ export async function writeLanes(tx: Tx, lanes: readonly Lane[]): Promise<void> 
  * For deliveries that return to an earlier position, which may be below the floor of the lane. The
  * lanes are locked.
  */
-export async function unfloor(tx: Tx, numbers: readonly number[]): Promise<void> {
+export async function clearFloors(tx: Tx, numbers: readonly number[]): Promise<void> {
   if (numbers.length > 0) await tx.query(lanesSql.clearLaneFloors, [numbers]);
 }

@@ -3,7 +3,7 @@
 import { timeOf } from '../../../core/base/id.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { integer, maybe, one, text } from '../../sql/row.ts';
-import { diedBefore } from '../../verbs/forget.ts';
+import { patternsEndedBefore } from '../../verbs/forget.ts';
 import type { Tx } from '../connection/tx.ts';
 import { deleteBatch } from './delete-batch.ts';
 
@@ -48,7 +48,7 @@ export async function forgetPatterns(
   { beforeMs, limit }: EditInput<'forgetPatterns'>,
 ): Promise<EditOutput<'forgetPatterns'>> {
   const [row] = await tx.query(forgetSql.firstFanOut, []);
-  const gone = await tx.query(forgetSql.patterns, [diedBefore(row, beforeMs), limit]);
+  const gone = await tx.query(forgetSql.patterns, [patternsEndedBefore(row, beforeMs), limit]);
   return { deleted: gone.length };
 }
 

@@ -14,7 +14,7 @@ import {
   type Transport,
   toError,
 } from '../../port/transport-protocol.ts';
-import { createStalledFanOuts, withNews } from '../../rules/fan-outs.ts';
+import { createStalledFanOuts, withFailures } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
 import { applyMigrations } from '../connection/apply-migrations.ts';
 import { connect, createPrivate, refuseMissing } from '../connection/connect.ts';
@@ -107,7 +107,7 @@ export function adapterOn(
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
     const { fresh, nextWork, worked } = last;
-    const reported = worked && { ...worked, fannedOut: withNews(worked.fannedOut, stalled) };
+    const reported = worked && { ...worked, fannedOut: withFailures(worked.fannedOut, stalled) };
     return { kind: 'written', settled, edits, fresh, nextWork, worked: reported };
   };
   return {

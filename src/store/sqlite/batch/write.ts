@@ -8,7 +8,7 @@ import { insertLeasesFor } from '../../rules/offer-slots.ts';
 import { firstReadyMs, type Changes } from '../../rules/settlement-rules.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
-import { unlessUndone, type Fact } from '../../statistics/transaction-facts.ts';
+import { discardOnFailure, type Fact } from '../../statistics/transaction-facts.ts';
 import { editScript, isShared, type SharedEdit } from '../../verbs/edits.ts';
 import { prepareClaimAndFanOut, type Claimed } from '../deliver/claim-and-fan-out.ts';
 import {
@@ -57,7 +57,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
   const applyEdit = prepareEdits(db, { keep, stalled });
   const take = prepareClaimAndFanOut(db, stalled);
   const ahead = prepareNextWork(db, stalled);
-  return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
+  return ({ nowMs, settlements, edits: calls, offer, workOffers }) =>
     (mode) => {
       pending.undo(); // The figures that an earlier try took were not written.
       // When items run alone, one may be rolled back after it inserted a delivery; so then none is
@@ -74,7 +74,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
             // Any other edit may change what was read; and when items run alone, the last one may
             // be rolled back.
             if (call.verb !== 'publish' || mode === 'alone') context.memo = emptyMemo();
-            return unlessUndone(facts, () => applyEdit(call, context));
+            return discardOnFailure(facts, () => applyEdit(call, context));
           },
         })),
         last: () => {
@@ -82,7 +82,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           // due time of its retry.
           rebase.apply(nowMs);
           const { fresh } = insertLeases;
-          const taken = takeUp && take(takeUp, { nowMs, facts, fresh });
+          const taken = workOffers && take(workOffers, { nowMs, facts, fresh });
           writeStatistics(facts, nowMs);
           const isKnown = calls.length > 0 || taken?.slots !== undefined;
           const slots = taken?.slots ?? insertLeases.slots;

@@ -5,7 +5,7 @@ import type { Leased } from '../../../core/domain/delivery.ts';
 import { laneAfterClaim, never, claimRoom, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { toLeased } from '../../verbs/shared/delivery.ts';
-import type { FreshDelivery, TakeUp } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, WorkOffers } from '../../port/delivery-verbs.ts';
 import { filterListeners, toFoundListener, type FoundListener } from '../../rules/listeners.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
 import {
@@ -17,7 +17,7 @@ import {
 } from '../../rules/fan-outs.ts';
 import { insertLeasesFor, laneOf, type OfferSlots } from '../../rules/offer-slots.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
-import { unlessUndone } from '../../statistics/transaction-facts.ts';
+import { discardOnFailure } from '../../statistics/transaction-facts.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import { prepareMakeDelivery } from '../publish/make-delivery.ts';
@@ -41,7 +41,7 @@ type Taking = Pick<InsertContext, 'nowMs' | 'facts'> & { fresh: readonly FreshDe
 export function prepareClaimAndFanOut(
   db: DatabaseSync,
   stalled: StalledFanOuts,
-): (offers: TakeUp, taking: Taking) => Claimed {
+): (offers: WorkOffers, taking: Taking) => Claimed {
   const claim = prepareClaim(db);
   const fanOut = prepareFanOut(db, stalled);
   return (offers, { nowMs, facts, fresh }) => {
@@ -199,7 +199,7 @@ function prepareFanOut(db: DatabaseSync, stalled: StalledFanOuts): FanOut {
   return (context) => {
     const row = oldest.get(stalled.upTo(), stalled.list());
     if (row === undefined) return [];
-    const apply = (): Leased[] => unlessUndone(context.facts, () => take(row, context));
+    const apply = (): Leased[] => discardOnFailure(context.facts, () => take(row, context));
     const taken = applyAlone(db, { verb: 'fanOut', apply });
     if (taken.kind === 'done') return taken.output;
     stalled.add(text(row, 'event'), taken.message);

@@ -15,7 +15,7 @@ import {
   type Changes,
 } from '../../rules/settlement-rules.ts';
 import { integer } from '../../sql/row.ts';
-import { noteSettled, unlessUndone, type Fact } from '../../statistics/transaction-facts.ts';
+import { noteSettled, discardOnFailure, type Fact } from '../../statistics/transaction-facts.ts';
 import { printHead } from '../../verbs/deliveries/attempts.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import { prepareLanes } from '../publish/lanes.ts';
@@ -65,7 +65,7 @@ export function prepareOutcomes(db: DatabaseSync): PlanOutcomes {
       verb: 'settle',
       apply: () => {
         if (mode === 'alone') context.met.clear(); // The previous item may have been rolled back.
-        return unlessUndone(context.facts, () => settle(settlement, context));
+        return discardOnFailure(context.facts, () => settle(settlement, context));
       },
     }));
   };

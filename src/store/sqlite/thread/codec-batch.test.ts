@@ -79,7 +79,7 @@ describe('a batch', () => {
       settlements: [],
       edits: [],
       offer: undefined,
-      takeUp: { claim: offer, fanOut: { ...offer, lease: 8, stepMax: 9 } },
+      workOffers: { claim: offer, fanOut: { ...offer, lease: 8, stepMax: 9 } },
     },
     'of several events, and of none': {
       nowMs: 1,
@@ -129,7 +129,10 @@ describe('a batch', () => {
   };
   for (const [what, batch] of Object.entries(cases)) {
     it(`${what} arrives unchanged`, () => {
-      assert.deepStrictEqual(unpackBatch(sent(packBatch(batch))), { takeUp: undefined, ...batch });
+      assert.deepStrictEqual(unpackBatch(sent(packBatch(batch))), {
+        workOffers: undefined,
+        ...batch,
+      });
     });
   }
 

@@ -28,7 +28,7 @@ import { isWithoutControls, noControls } from '../../../core/domain/controls.ts'
 
 // Packs a batch for the write thread, and its replies for the way back.
 
-export function packBatch({ nowMs, offer, takeUp, settlements, edits }: Batch): Parcel {
+export function packBatch({ nowMs, offer, workOffers, settlements, edits }: Batch): Parcel {
   const to = new Packing();
   to.list.push(nowMs, offer);
   packSettlements(to, settlements);
@@ -38,7 +38,7 @@ export function packBatch({ nowMs, offer, takeUp, settlements, edits }: Batch): 
     if (verb === 'publish') packPublish(to, input);
     else to.list.push(input);
   }
-  to.list.push(takeUp);
+  to.list.push(workOffers);
   return to.parcel();
 }
 
@@ -54,7 +54,7 @@ export function unpackBatch(parcel: Parcel): Batch {
         ? { verb, input: unpackPublish(from) }
         : editCall(verb, from.next<EditInput<typeof verb>>());
     }),
-    takeUp: from.next(),
+    workOffers: from.next(),
   };
 }
 

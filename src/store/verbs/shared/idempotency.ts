@@ -17,7 +17,10 @@ export const idempotencySql = {
   find: 'select print, result from idem where app = ?1 and key = ?2',
 } as const;
 
-export type Earlier = { kind: 'none' } | { kind: 'same'; result: string } | { kind: 'other' };
+export type EarlierRequest =
+  | { kind: 'none' }
+  | { kind: 'same'; result: string }
+  | { kind: 'other' };
 
 export interface KeptResult {
   appNo: number;
@@ -27,7 +30,12 @@ export interface KeptResult {
 }
 
 /** Keeps the key with its result, unless it exists already. An expired one counts as absent. */
-export function* keepOnce({ appNo, idempotency, nowMs, result }: KeptResult): Script<Earlier> {
+export function* keepOnce({
+  appNo,
+  idempotency,
+  nowMs,
+  result,
+}: KeptResult): Script<EarlierRequest> {
   const { key, print } = idempotency;
   yield* all(idempotencySql.expire, appNo, key, nowMs - limits.idempotencyKeepMs);
   const kept = yield* first(idempotencySql.keep, appNo, key, print, result, nowMs);

@@ -72,7 +72,7 @@ export type Entry = { kind: 'entered'; version: number } | { kind: 'full'; quota
  * Increments the version for a new subscription, if the app's quota (else `fallback`) has room for
  * it. One that replaces another always has room: the other has already left.
  */
-export function* enterSubscription(
+export function* admitSubscription(
   appNo: number,
   { fallback, isReplacing }: { fallback: number | undefined; isReplacing: boolean },
 ): Script<Entry> {

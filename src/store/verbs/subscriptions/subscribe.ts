@@ -9,7 +9,7 @@ import { integer, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, only } from '../../sql/statement.ts';
 import type { NewSubscription } from '../../port/store.ts';
-import { enterSubscription, addPatterns, raiseVersion } from './patterns.ts';
+import { admitSubscription, addPatterns, raiseVersion } from './patterns.ts';
 import { endSubscription } from './end-subscription.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
 import { dropKey, keepOnce } from '../shared/idempotency.ts';
@@ -43,7 +43,7 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
     return { kind: 'expired' };
   }
   const replaced = yield* endEarlier(subscription, nowMs);
-  const entry = yield* enterSubscription(appNo, {
+  const entry = yield* admitSubscription(appNo, {
     fallback: subscriptionsMax,
     isReplacing: replaced !== undefined,
   });

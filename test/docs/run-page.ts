@@ -1,18 +1,18 @@
-// A reader who goes through Markdown pages and does what their blocks say, in their order, in one folder.
+// A reader that executes the blocks of Markdown pages, in their order, in one folder.
 //
-// | block | what is done |
+// | block | action |
 // |---|---|
-// | `sh` | typed into one bash for all pages: variables and folders stay, the first line that fails fails the page |
+// | `sh` | typed into one bash for all pages: variables and the folder are kept, the first failing line fails the page |
 // | `sh fails` | the same; its last command must fail. curl fails here on 4xx and 5xx |
-// | `sh terminal="service"` | typed into a terminal of that name; what ran in it before gets Ctrl-C. The next block must be its `output`, which is waited for |
-// | `text output`, `json output` | compared with what the `sh` block before it said; `…` is what differs (matches-page.ts) |
-// | `text output="service"` | waited for in that terminal |
+// | `sh terminal="service"` | typed into the terminal of that name; the previous program in it gets Ctrl-C. The next block must be its `output`, for which the reader waits |
+// | `text output`, `json output` | compared with the output of the previous `sh` block; `…` stands for values that differ (matches-page.ts) |
+// | `text output="service"` | awaited in that terminal |
 // | with `title="shop.js"` or a first line `// shop.js` | written to that file |
-// | `js`, `ts`, `py` | run; `json`, `yaml` parsed; `sql` given to whoever brought a database, `sql as="shop_app"` with the role it is run by |
-// | `text` | not executed: the test must name it, and why |
+// | `js`, `ts`, `py` | run; `json`, `yaml` parsed; `sql` passed to the option `sql`, `sql as="shop_app"` with the role that runs it |
+// | `text` | not executed: the test must list it with the reason |
 //
-// `rbk_…`, `sub_…` and the like in what is typed or written are what was last seen that begins so: the reader pastes.
-// Ports are replaced by free ones. Nothing here may dial anything but this machine.
+// In typed lines and written files `rbk_…`, `sub_…` and the like are replaced by the last printed value with that prefix.
+// Ports are replaced by free ones. The reader must only connect to this machine.
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -25,38 +25,38 @@ import { isAsShown, jsonDifference, textPattern } from './matches-page.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 export interface ReaderOptions {
-  /** Where the person stands at first. Default: an empty folder, gone with the reader. */
+  /** The initial folder. Default: an empty one, deleted with the reader. */
   folder?: string;
-  /** As the person's machine has it; ports in it are replaced as in pages. */
+  /** The environment of the shells; its ports are replaced as in pages. */
   env?: Env;
-  /** Looked through for programs before the machine's. Node is there already. */
+  /** Folders to put before the machine's PATH. Node is included. */
   path?: readonly string[];
-  /** What stands in the pages → what is done instead. Ports need not be named. */
+  /** Text of the pages → its replacement. Ports need not be listed. */
   replace?: Readonly<Record<string, string>>;
-  /** `role` is the page's own administrator where the fence says nothing. */
+  /** `role` is undefined for the page's administrator, if the fence names none. */
   sql?: (text: string, role: string | undefined) => Promise<void>;
-  /** Where something is already, by the port that pages name for it. */
+  /** Actual ports of running services, by the port that the pages name. */
   ports?: Readonly<Record<string, number>>;
 }
 
 export interface Reader extends AsyncDisposable {
   folder: string;
-  /** Does what the page says. `notRun`: how blocks begin that are only text, and why they are not executed. */
+  /** Executes a page. `notRun`: the starts of blocks that are not executed, with the reasons. */
   read: (page: string, notRun?: Readonly<Record<string, string>>) => Promise<void>;
-  /** In the reader's own shell, for what a test wants to look at. */
+  /** Runs a line in the reader's shell; returns its output. */
   type: (line: string) => Promise<string>;
-  /** The real port behind the one that the pages name. */
+  /** The actual port for the one that the pages name. */
   port: (named: number) => Promise<number>;
 }
 
-/** What pages name and readers use. */
+/** The ports that the pages name. */
 const namedPorts =
   /(?<![\w.-])(3000|8080|8081|8082|8083|8084|8085|8090|8091|8092|8443|9090)(?![\w-])/g;
 
-/** What curl says only because it fails here where it would not on the reader's machine. */
+/** Printed by curl only because it fails here on refusals, unlike on the reader's machine. */
 const refusalLine = /^curl: \(22\) .*\n?/gm;
 
-/** Ids, keys and secrets: what a person copies from what was shown. */
+/** Ids, keys and secrets, which a person copies from the output. */
 const copied = /\b(rbk|sub|evt|dlv|key|app|rpl|whsec|whpk)_[\w+/=-]{8,}/g;
 const pasted = /\b(rbk|sub|evt|dlv|key|app|rpl|whsec|whpk)_…/g;
 
@@ -64,13 +64,13 @@ export async function startReader(options: ReaderOptions = {}): Promise<Reader> 
   const scratch = await mkdtemp(join(tmpdir(), 'ringback-reader-'));
   const folder = options.folder ?? join(scratch, 'folder');
   await mkdir(folder, { recursive: true });
-  // On a terminal curl shows no meter, and a person sees a refusal; here a refusal must be a failure.
+  // On a terminal curl shows no progress meter, and a person notices a refusal; here a refusal must fail.
   await writeFile(join(scratch, '.curlrc'), 'silent\nshow-error\nfail-with-body\nnoproxy = "*"\n');
   const reader = new PageReader({ folder, scratch, env: envOf(scratch, options) }, options);
   return reader.start();
 }
 
-/** Only what a shell needs: no setting of the machine may leak into a test. */
+/** Passes only what a shell needs, so that no setting of the machine leaks into a test. */
 function envOf(scratch: string, { env = {}, path = [] }: ReaderOptions): Env {
   const { PATH = '', NODE_COMPILE_CACHE = join(scratch, 'compiled') } = process.env;
   const programs = [...path, dirname(process.execPath), PATH].join(delimiter);
@@ -86,7 +86,7 @@ class PageReader implements Reader {
   #terminals = new Map<string, Terminal>();
   #ports = new Map<string, string>();
   #seen = new Map<string, string>();
-  /** Said by the last sh block. */
+  /** The output of the last sh block. */
   #said = '';
   #count = 0;
 
@@ -99,7 +99,7 @@ class PageReader implements Reader {
     }
   }
 
-  /** Settings of the reader's machine name ports, too. */
+  /** Replaces ports in the environment, too. */
   async start(): Promise<this> {
     const entries = Object.entries(this.#place.env).map(async ([name, value]) => {
       const isOurs = Object.hasOwn(this.#options.env ?? {}, name);
@@ -194,14 +194,14 @@ class PageReader implements Reader {
   async #await(name: string, text: string): Promise<void> {
     const terminal = this.#terminals.get(name);
     if (terminal === undefined) throw new Error(`there is no terminal "${name}"`);
-    // What runs on may say more at any time: only what is shown can be waited for.
+    // A running program may print more at any time, so only the shown part can be awaited.
     const shown = text.replace(/\n…\s*$/, '\n');
     const pattern = textPattern(await this.#real(shown, { pastes: false }));
     const hasCome = await terminal.shows((came) => {
       const match = pattern.exec(came);
       if (match === null) return undefined;
       const end = match.index + match[0].length;
-      // Half a line may have come: an id is copied when all of it is there.
+      // The line may be incomplete: an id is only copied once it is complete.
       return came[end] === '\n' ? end : undefined;
     });
     this.#remember(terminal.text());
@@ -231,7 +231,7 @@ class PageReader implements Reader {
     throw new Error(`nobody knows how to execute ${JSON.stringify(language)}: name it in notRun`);
   }
 
-  /** Where the reader's shell stands: new terminals are opened there, and files are written there. */
+  /** The shell's current folder, in which terminals are opened and files are written. */
   async #here(): Promise<string> {
     return (await this.type('pwd')).trim();
   }
@@ -240,7 +240,7 @@ class PageReader implements Reader {
     for (const [found, prefix = ''] of output.matchAll(copied)) this.#seen.set(prefix, found);
   }
 
-  /** The page's text as this run needs it. */
+  /** The page's text with actual ports and pasted values. */
   async #real(text: string, { pastes = true } = {}): Promise<string> {
     let real = text;
     for (const [from, to] of Object.entries(this.#options.replace ?? {})) {
@@ -252,7 +252,7 @@ class PageReader implements Reader {
     return real.replaceAll(pasted, (found, prefix: string) => this.#seen.get(prefix) ?? found);
   }
 
-  /** What came, with the page's ports. */
+  /** The output with the page's ports. */
   #named(came: string): string {
     let named = came;
     for (const [port, real] of this.#ports) named = named.replaceAll(real, port);
@@ -269,7 +269,7 @@ class PageReader implements Reader {
   }
 }
 
-/** What reads an anonymous block from stdin, where the person stands. */
+/** Commands that run a block from standard input, in the current folder. */
 const runners: Readonly<Record<string, string>> = {
   js: 'node --input-type=module',
   ts: 'node --input-type=module-typescript',

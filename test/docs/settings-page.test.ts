@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { settingsPage } from '../../tools/settings-page.ts';
 
 describe('settingsPage', () => {
-  it('is what docs/settings.md says: if not, run npm run docs', () => {
+  it('equals docs/settings.md (npm run docs updates it)', () => {
     const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
     assert.equal(page, settingsPage());
   });

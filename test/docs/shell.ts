@@ -1,37 +1,37 @@
-// Terminals as a reader of a page has them: one bash in which block after block is typed, and others in which
-// something runs on. Lines keep the numbers that they have in the page, so that bash itself names the place.
+// The terminals of a page's reader: one bash for all blocks, and others for programs that keep running. Lines keep
+// their numbers of the page, so that bash reports the line of the page.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A net under a test that would hang: no test that passes comes near it. */
+/** A safety net for tests that would hang: passing tests take far less. */
 const patienceMs = 180_000;
 
 export type Env = Readonly<Record<string, string>>;
 
 export interface DocStage {
-  /** Where the person stands. */
+  /** The current folder. */
   folder: string;
-  /** For what is typed, out of the person's sight. */
+  /** A hidden folder for typed lines. */
   scratch: string;
   env: Env;
 }
 
 export interface Typed {
   page: string;
-  /** Of the first line of `text`. */
+  /** The line of the page at which `text` starts. */
   line: number;
   text: string;
 }
 
 export interface Ran {
   output: string;
-  /** Undefined when every line worked. */
+  /** Undefined if every line succeeded. */
   failure: { line: number; command: string } | undefined;
 }
 
-/** Output as it comes, stdout and stderr in one, as on a screen. */
+/** Collects stdout and stderr together, as on a screen. */
 class Screen {
   #text = '';
   #listeners = new Set<() => void>();
@@ -60,7 +60,7 @@ class Screen {
     return this.#text;
   }
 
-  /** What `find` finds, as soon as it is there; undefined when the process has ended without. */
+  /** Resolves with the result of `find` as soon as there is one; undefined if the process ends without. */
   async until<T>(find: (text: string) => T | undefined): Promise<T | undefined> {
     const found = Promise.withResolvers<T | undefined>();
     const look = (): void => {
@@ -84,14 +84,14 @@ class Screen {
     }
   }
 
-  /** To all that was started in it, as the keyboard does. */
+  /** Signals everything that was started in the terminal, like the keyboard. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid !== undefined && exitCode === null && signalCode === null) signalGroup(pid, signal);
     const hard = setTimeout(() => pid !== undefined && signalGroup(pid, 'SIGKILL'), patienceMs / 6);
     await this.ended;
     clearTimeout(hard);
-    if (pid !== undefined) signalGroup(pid, 'SIGKILL'); // What a script left behind in the background.
+    if (pid !== undefined) signalGroup(pid, 'SIGKILL'); // Background processes of a script.
   }
 }
 
@@ -99,11 +99,11 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }
 
-/** The one in which block after block is typed: variables and folders stay. */
+/** The shell for all blocks: variables and the folder are kept. */
 export class Shell implements AsyncDisposable {
   #place: DocStage;
   #child: ChildProcess;
@@ -114,11 +114,11 @@ export class Shell implements AsyncDisposable {
     this.#place = place;
     this.#child = startBash(place, ['--norc', '--noprofile']);
     this.#screen = new Screen(this.#child);
-    this.#child.stdin?.on('error', () => undefined); // Its end is seen by whoever waits for output.
+    this.#child.stdin?.on('error', () => undefined); // Waiting for output detects that the shell has ended.
     this.#child.stdin?.write('exec 2>&1; set -eE -o pipefail\n');
   }
 
-  /** Up to the first line that fails. With `mayFail` all lines run, and it fails as its last one does. */
+  /** Runs up to the first failing line. With `mayFail` all lines run, and the last one decides. */
   async run(typed: Typed, { mayFail = false } = {}): Promise<Ran> {
     const file = await writeTyped(this.#place, typed, (this.#count += 1));
     const mark = randomBytes(8).toString('hex');
@@ -144,10 +144,10 @@ export class Shell implements AsyncDisposable {
   }
 }
 
-/** One in which something runs on. A new one has no variables of the others. */
+/** A terminal for a program that keeps running. It shares no variables with others. */
 export class Terminal implements AsyncDisposable {
   #screen: Screen;
-  /** What was looked at already. */
+  /** The position up to which the output was matched. */
   #from = 0;
 
   constructor(screen: Screen) {
@@ -159,7 +159,7 @@ export class Terminal implements AsyncDisposable {
     return new Terminal(new Screen(startBash(place, ['--norc', '--noprofile', '-e', file])));
   }
 
-  /** Waits until something that fits has come since the last time. Undefined when it ended without. */
+  /** Waits until new output matches. False if the program ends before that. */
   async shows(isThere: (text: string) => number | undefined): Promise<boolean> {
     const end = await this.#screen.until((text) => isThere(text.slice(this.#from)));
     if (end === undefined) return false;
@@ -185,7 +185,7 @@ function startBash({ folder, env }: DocStage, args: readonly string[]): ChildPro
   return spawn('bash', args, { cwd: folder, env, stdio: 'pipe', detached: true });
 }
 
-/** Behind as many empty lines as the page has before it. */
+/** Writes the lines after as many empty lines as the page has before them. */
 async function writeTyped(
   { scratch }: DocStage,
   typed: Typed,

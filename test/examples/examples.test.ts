@@ -1,5 +1,5 @@
-// The examples as a user has them: copied beside an installed package, started by their own scripts, on the
-// oldest Node that they name, against a Ringback of that package.
+// The examples as a user runs them: copied beside an installed package, started by their own scripts, on the
+// oldest supported Node, against the Ringback of that package.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -34,7 +34,7 @@ type Example = (typeof names)[number];
 
 let installed: InstalledPackage;
 
-/** A script of the example's package.json, as words: node is the oldest one, files are the copy's. */
+/** The words of a script in the example's package.json, with the oldest Node and the paths of the copy. */
 async function wordsOf(example: Example, script: string): Promise<[string, ...string[]]> {
   const folder = join(installed.folder, example);
   const manifest: unknown = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
@@ -79,8 +79,8 @@ async function startRingback(env: Env, args: readonly string[] = []): Promise<Ri
 }
 
 /**
- * A receiver that is down: whoever comes is cut off. It holds the port until the real one starts. No port
- * that the system gives away (Linux: from 32768): between the two somebody's connection would get it.
+ * A receiver that is down: it destroys each connection, and holds the port until the real one starts. The
+ * port is below the ephemeral ports (Linux: from 32768), or another connection could take it in between.
  */
 async function holdPort(): Promise<{ port: number; came: Tally } & AsyncDisposable> {
   const came = new Tally('connections came');
@@ -145,7 +145,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
   });
   after(async () => installed[Symbol.asyncDispose]());
 
-  it('orders and shop: an order reaches its customer once, whoever dies or is down', async () => {
+  it('orders and shop: an order reaches its customer once, even if either is killed or down', async () => {
     const { folder } = installed;
     await using ringback = await startRingback({
       RINGBACK_DATA: join(folder, 'data'),
@@ -163,7 +163,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     assert.equal(joined.code, 0, joined.err);
     const [subscriberId = ''] = /sub_\S+/.exec(joined.out) ?? [];
 
-    // The order service dies after its commit, before Ringback hears of the order.
+    // The order service is killed after its commit, before it has published the order.
     await using lossy = await openGate(ringback.url, 'request');
     await using first = await startOrders({ ...ordersEnv, RINGBACK_URL: lossy.url });
     const created = await first.call('', { customer: 'ada', totalCents: 1_950 });
@@ -173,13 +173,13 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     await kill(first);
     assert.equal((await get<{ items: [] }>(ringback, '/events')).items.length, 0);
 
-    // It starts again, publishes, and dies before it hears the answer.
+    // It starts again, publishes, and is killed before the response arrives.
     await using mute = await openGate(ringback.url, 'answer');
     await using second = await startOrders({ ...ordersEnv, RINGBACK_URL: mute.url });
     const answered = JSON.parse(await mute.lost) as { eventId: string };
     await kill(second);
 
-    // It starts again and repeats it, which makes no second event.
+    // It starts again and repeats the publish, which creates no second event.
     await using orders = await startOrders(ordersEnv);
     const [, published] = await orders.child.says(/Published order\.created as (\S+)\n/);
     assert.equal(published, answered.eventId);
@@ -189,7 +189,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
       ['order.created'],
     );
 
-    // All the while the shop was down; it comes up and gets what it has missed.
+    // The shop was down meanwhile; it starts and gets the missed events.
     await down.came.reach(1);
     await down[Symbol.asyncDispose]();
     await using firstShop = await start({ example: 'shop' }, shopEnv);
@@ -205,7 +205,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     assert.ok((done.find(({ event }) => event === 'order.created')?.attemptCount ?? 0) > 1);
     await kill({ child: firstShop });
 
-    // A shop that was killed and started again knows what it has handled, and sets aside what it cannot.
+    // A shop that is killed and started again remembers the handled events, and skips those it cannot handle.
     const inbox = new DatabaseSync(shopEnv.SHOP_DB);
     inbox.exec(`
       insert into inbox (webhook_id, customer, "order", state, version)
@@ -225,7 +225,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
       Array(4).fill('delivered'),
     );
 
-    // Nobody but Ringback is believed.
+    // Forged callbacks are refused.
     const { secret } = await get<{ secret: string }>(
       ringback,
       `/subscriptions/${subscriberId}/secret`,
@@ -235,20 +235,20 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
       assert.equal(status, 401, kind);
     }
 
-    // News that no version of an order can hold are refused, and stop nobody.
+    // An event with an invalid version is refused, and does not block others.
     const body = `{"order":"${id}","state":"lost","version":100000000000000000}`;
     const [timestampS, strange] = [nowS(), newId()];
     const signature = signHmac(secret, { id: strange, timestampS, body });
     const poison = callbackOf({ id: strange, timestampS, body, signature });
     assert.equal((await send(down.port, poison, { path: hook })).status, 500);
 
-    // Handled in the order in which they came: had one of those been handled, it would stand here.
+    // Events are handled in order, so one of the refused ones would have been printed before this.
     assert.equal((await orders.call(`/${id}/shipped`)).status, 200);
     await shop.says(new RegExp(`^ada: order ${id} is shipped$`, 'm'));
     assert.equal(countOf(shop.out(), 'ada:'), 1);
     assert.equal(countOf(firstShop.out(), 'ada:'), 2);
 
-    // A customer who has left is gone: Ringback stops calling.
+    // After a customer has left, Ringback stops calling.
     const left = await run({ example: 'shop', script: 'leave', args: ['ada'] }, shopEnv);
     assert.equal(left.out, 'ada has left\n');
     assert.equal((await orders.call('', { customer: 'ada', totalCents: 5 })).status, 201);
@@ -262,7 +262,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     }
   });
 
-  it('own-contract: a document runs as it stands, and its own client watches a report', async () => {
+  it('own-contract: a document runs unchanged, and its client watches a report', async () => {
     const { folder } = installed;
     const document = ['own-contract', 'reports.yaml'] as const;
     const [, ...args] = (await wordsOf('own-contract', 'start')).slice(2);
@@ -280,7 +280,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     await withToken.says(/Watching sales: sub_/);
     await withTeam.says(/Watching sales: sub_/);
 
-    // A stranger who asks for nonsense is told so, and the watcher lives on.
+    // Invalid requests of an unknown client are refused, and the watcher keeps running.
     const [, watcherId = ''] = await withToken.says(/Watching sales: (sub_\S+)/);
     const { callbacks } = await get<{ callbacks: { url: string }[] }>(
       ringback,
@@ -306,7 +306,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     const { items } = await get<{ items: unknown[] }>(ringback, '/subscriptions?state=active');
     assert.deepEqual(items, []);
 
-    // What breaks the document is refused, and the README shows what `check` says.
+    // An invalid payload is refused, and the README shows the output of `check`.
     const payload = { report: 'sales', number: 0, rows: [] };
     const refused = await ringback.call({
       method: 'POST',
@@ -320,7 +320,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     assert.equal(checked.out.replace(join(folder, ...document), document[1]).trim(), shown.trim());
   });
 
-  it('say which setting is missing', async () => {
+  it('name a missing setting', async () => {
     const shop = { example: 'shop', script: 'join', args: ['ada'] } as const;
     const wanting: Run[] = [
       { example: 'orders' },
@@ -339,7 +339,7 @@ describe('examples', { skip: await whyNotInstalled() }, () => {
     assert.match(err, /^Usage: /);
   });
 
-  it('hold the types of the installed package', async () => {
+  it('compile with the types of the installed package', async () => {
     const { folder } = installed;
     const compilerOptions = {
       target: 'esnext',

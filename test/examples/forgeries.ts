@@ -1,5 +1,5 @@
-// Requests that a forger would try against a receiver, made from a genuine one that the public package
-// `standardwebhooks` has signed. They are sent as bytes: no HTTP client would send some of them.
+// Forged requests for receivers, derived from a genuine one that the public package `standardwebhooks` has
+// signed. They are sent as bytes, because no HTTP client would send some of them.
 import assert from 'node:assert/strict';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ export interface Callback {
   body: string;
 }
 
-/** What a genuine callback is made of. */
+/** The parts of a genuine callback. */
 export interface Parts {
   id: string;
   timestampS: number;
@@ -33,7 +33,7 @@ export function newId(): string {
   return `evt_${String(made).padStart(4, '0')}${randomBytes(4).toString('hex')}`;
 }
 
-/** Signed by the package; another body each time, and one whose signature is different in base64url. */
+/** Signed by the package, with a new body each time whose signature differs in base64url. */
 export function genuineParts(secret: string, timestampS = nowS(), id = newId()): Parts {
   for (;;) {
     const body = JSON.stringify({ message: `ünïcode ✓ ${randomBytes(6).toString('hex')}` });
@@ -72,7 +72,7 @@ function added({ headers, body }: Callback, name: string, value: string): Callba
   return { headers: [...headers, [name, value]], body };
 }
 
-/** What holds for either kind of signature: `sign` gives the signature of whoever is genuine. */
+/** Forgeries for both kinds of signature; `sign` creates a genuine one. */
 export function commonForgeries(sign: (parts: Omit<Parts, 'signature'>) => string): Forgery[] {
   const fresh = (timestampS = nowS(), id = newId()): Parts => {
     const body = JSON.stringify({ message: `pay 10 ${randomBytes(4).toString('hex')}` });
@@ -110,7 +110,7 @@ export function commonForgeries(sign: (parts: Omit<Parts, 'signature'>) => strin
   ] as const) {
     rows.push({ kind, callback: callbackOf(fresh(timestampS)) });
   }
-  // Where a number is read loosely these are the same time, and what is signed may be built from it.
+  // A lenient parser reads these as the same time, and may build the signed text from the number.
   for (const [kind, write] of [
     ['a sign', (s: number) => `+${s}`],
     ['a fraction', (s: number) => `${s}.0`],
@@ -199,7 +199,7 @@ export function flipBit(signature: string): string {
   return `${version},${bytes.toString('base64')}`;
 }
 
-/** The last letter before the padding has bits that decoders drop: another text, the same bytes. */
+/** Decoders ignore some bits of the last letter before the padding: another text yields the same bytes. */
 export function looseEnd(signature: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   const end = signature.search(/=*$/);
@@ -215,7 +215,7 @@ function wideDigit(digit: string): string {
   return String.fromCodePoint(0xff10 + Number(digit));
 }
 
-/** The status of the answer, and its body. */
+/** Returns the status and the body of the response. */
 export async function send(
   port: number,
   { headers, body }: Callback,
@@ -234,7 +234,7 @@ export async function send(
   ];
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');
-  socket.on('error', () => undefined); // It may be closed before the whole body was taken.
+  socket.on('error', () => undefined); // The receiver may close it before it has read the whole body.
   socket.write(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]));
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -1,5 +1,5 @@
-// The receivers in Python and Go, executed as they stand: each takes what a real Ringback sends and
-// refuses what a forger would. Skipped, with the reason, where the language is not installed.
+// Runs the unchanged receivers in Python and Go: each accepts the callbacks of a real Ringback, and refuses
+// forgeries. Skipped with a reason if the language is not installed.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync, sign as signEd25519 } from 'node:crypto';
@@ -35,13 +35,13 @@ import {
 const examples = join(import.meta.dirname, '..', '..', 'examples');
 
 interface Language {
-  /** Says why it cannot run here. */
+  /** Why it cannot run here. */
   missing: () => string | undefined;
-  /** The command of the receiver; what it builds stands in `folder`. */
+  /** Returns the command of the receiver, built in `folder` if necessary. */
   build: (folder: string) => Program;
 }
 
-/** No network: they have no dependencies. */
+/** Without network, because there are no dependencies. */
 const goEnv: Env = { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' };
 
 const python: Language = {
@@ -77,7 +77,7 @@ async function startReceiver(program: Program, secret: string): Promise<Receiver
   return { port: Number(port), child, [Symbol.asyncDispose]: child[Symbol.asyncDispose] };
 }
 
-/** Sends all, between genuine ones that must be taken. Nothing else may have been handled. */
+/** Sends all forgeries between genuine callbacks, which must be the only ones that are handled. */
 async function refusesAll(
   { port, child }: Receiver,
   forgeries: readonly Forgery[],
@@ -103,7 +103,7 @@ async function refusesAll(
   assert.deepEqual(handled, taken);
 }
 
-/** As while a secret is rotated: the first signature is by one that this receiver does not have. */
+/** As during a rotation: the first signature is by a secret that this receiver does not have. */
 function withStranger(parts: Parts): Parts {
   return { ...parts, signature: `v1a,AAAA ${signHmac(newSecret(), parts)} ${parts.signature}` };
 }
@@ -115,7 +115,7 @@ async function boundsBodies({ port }: Receiver, secret: string): Promise<void> {
   assert.equal(status, 413);
 }
 
-/** Whoever may publish must not write to our terminal, and no digit is lost. */
+/** Publishers must not be able to control our terminal, and no digit may be lost. */
 async function printsHarmlessly({ port, child }: Receiver, secret: string): Promise<void> {
   const body = String.raw`{"message":"\u001b]0;PWNED\u0007 \u009b31m","n":12345678901234567890}`;
   const [id, timestampS] = [newId(), nowS()];
@@ -134,7 +134,7 @@ async function hearsRingback(program: Program, signing: 'hmac' | 'ed25519'): Pro
   await using receiver = await startReceiver(program, secret);
   const url = `http://127.0.0.1:${receiver.port}/hook`;
   assert.equal((await patch(service, id, { callbacks: [{ position: 0, url }] })).status, 200);
-  // While a secret is rotated there are two signatures.
+  // During a rotation there are two signatures.
   for (const isRotated of [false, true]) {
     if (isRotated) {
       const path = `/subscriptions/${id}/secret/rotate`;
@@ -164,7 +164,7 @@ async function saysWhatIsMissing(program: Program): Promise<void> {
 
 for (const [name, language] of Object.entries({ 'receiver.py': python, 'receiver.go': go })) {
   describe(name, { skip: language.missing() ?? false }, () => {
-    it('takes what Ringback sends, refuses forgeries, and says what it misses', async (t) => {
+    it('accepts callbacks of Ringback, refuses forgeries, and names missing settings', async (t) => {
       await using folder = await newFolder();
       const program = language.build(folder.path);
       const [secret, older] = [newSecret(), newSecret()];
@@ -191,8 +191,8 @@ for (const [name, language] of Object.entries({ 'receiver.py': python, 'receiver
 }
 
 describe('receiver.py', { skip: python.missing() ?? false }, () => {
-  it('gives a whole request a limit, however it drips', async () => {
-    // As it stands, with a shorter limit.
+  it('limits the total time of a request, even if bytes keep arriving', async () => {
+    // The unchanged receiver with a shorter limit.
     const code = `
 import sys
 sys.path.insert(0, ${JSON.stringify(join(examples, 'python'))})
@@ -218,7 +218,7 @@ receiver.main()`;
       }, 50);
       await closed;
       clearInterval(drip);
-      assert.ok(drops < 300, `${JSON.stringify(head)}: it was listened to for ever`);
+      assert.ok(drops < 300, `${JSON.stringify(head)}: the request was not ended`);
     }
     assert.match(receiver.child.err(), /timed out/);
   });
@@ -245,7 +245,7 @@ async function ed25519(program: Program, t: TestContext): Promise<void> {
       const signed = Buffer.from(`${id}.${timestampS}.${body}`);
       return `v1a,${signEd25519(null, signed, other).toString('base64')}`;
     }),
-    // Whoever knows the public key knows this "secret".
+    // The public key is not a secret, so it must not work as one.
     forge('HMAC with the public key', (parts) =>
       signHmac(`whsec_${raw.toString('base64')}`, parts),
     ),

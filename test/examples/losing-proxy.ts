@@ -1,5 +1,5 @@
-// Stands between the order service and Ringback, and loses a publish on its way there or its answer on
-// the way back: the two moments in which a program that dies does not know what became of it.
+// A proxy between the order service and Ringback that loses a publish or its response: the two moments at
+// which a program that dies cannot know the result.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,7 +8,7 @@ import { inTime, patienceMs } from '../e2e/awaitable-count.ts';
 
 export interface Gate extends AsyncDisposable {
   url: string;
-  /** Resolves with what Ringback has answered (empty: it was not asked), which nobody else hears. */
+  /** Resolves with the lost response of Ringback; empty if the request was lost. */
   lost: Promise<string>;
 }
 
@@ -41,7 +41,7 @@ export async function openGate(target: string, loses: 'request' | 'answer'): Pro
   assert(typeof address === 'object' && address !== null);
   return {
     url: `http://127.0.0.1:${address.port}`,
-    lost: inTime(lost.promise, patienceMs, () => 'nobody came to the gate'),
+    lost: inTime(lost.promise, patienceMs, () => 'no request reached the proxy'),
     [Symbol.asyncDispose]: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -4,7 +4,7 @@ import { start } from './api/harness.ts';
 import { assertNoSecret, keepSecret, keepSettings, learnFrom } from './canary.ts';
 
 describe('assertNoSecret', () => {
-  it('finds a key, a signing secret, a cookie and a ticket that a test has met', () => {
+  it('finds a key, a signing secret, a cookie and a ticket that a test has used', () => {
     const key = `rbk_01234567${'K'.repeat(40)}`;
     const headers = new Headers();
     headers.append('set-cookie', `session=${'C'.repeat(43)}; HttpOnly`);
@@ -22,7 +22,7 @@ describe('assertNoSecret', () => {
     assert.doesNotThrow(() => assertNoSecret('a log', key.slice(0, 12)));
   });
 
-  it('finds what settings hold: the password of a database, the tokens of a collector', () => {
+  it('finds secrets of settings: the password of a database, the tokens of a collector', () => {
     const [password, token, other] = ['P', 'A', 'O'].map((letter) => letter.repeat(24));
     keepSettings({
       DATABASE_URL: `postgres://ringback:${password}@db/ringback`,
@@ -33,11 +33,11 @@ describe('assertNoSecret', () => {
     }
   });
 
-  it('fails a test whose service has told one in its log', async () => {
+  it('fails a test whose service has logged a secret', async () => {
     const secret = 'told-in-a-request-id-'.padEnd(40, 'x');
     keepSecret(secret);
     const service = await start();
     await service.call({ path: '/healthz', headers: { 'x-request-id': secret } });
-    await assert.rejects(async () => service[Symbol.asyncDispose](), /A secret stands in the log/);
+    await assert.rejects(async () => service[Symbol.asyncDispose](), /A secret appears in the log/);
   });
 });

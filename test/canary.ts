@@ -1,18 +1,18 @@
-// Secrets that tests have met, and a look for them where no secret may be: logs, errors, traces, metrics,
-// the database. Services under test are looked at when they end, whatever their test is about.
+// Collects the secrets that tests use, and looks for them where no secret may be: logs, errors, traces, metrics,
+// the database. The log of every service under test is checked when it ends, whatever its test is about.
 import assert from 'node:assert/strict';
 
-/** The newest are looked for: a test that makes thousands would look for ever. */
+/** Only the newest are looked for, because a test may create thousands. */
 const secretsMax = 64;
 const secrets = new Set<string>();
 
-/** Below this anything could be found by chance. */
+/** Shorter text could be found by chance. */
 const secretCharsMin = 16;
 
-/** Settings that are secrets. */
+/** Settings whose whole value is a secret. */
 const secretSettings = ['RINGBACK_API_KEY', 'RINGBACK_ENCRYPTION_KEY'] as const;
 
-/** Notes the secrets among settings, those inside others, too. */
+/** Records the secrets in settings, including those inside other values. */
 export function keepSettings(env: Readonly<Record<string, string | undefined>>): void {
   for (const name of secretSettings) keepSecret(env[name] ?? '');
   keepSecret(URL.parse(env['DATABASE_URL'] ?? '')?.password ?? '');
@@ -20,7 +20,7 @@ export function keepSettings(env: Readonly<Record<string, string | undefined>>):
   for (const [, value = ''] of headers.matchAll(/=(?:Bearer(?: |%20))?([^,]+)/g)) keepSecret(value);
 }
 
-/** Notes a secret: of a key the part that nobody shows. */
+/** Records a secret; of a key only the part that is never shown. */
 export function keepSecret(text: string): void {
   const secret = text.replace(/^rbk_.{8}|^whs(?:ec|k)_/, '');
   if (secret.length < secretCharsMin) return;
@@ -29,7 +29,7 @@ export function keepSecret(text: string): void {
   if (secrets.size > secretsMax && oldest !== undefined) secrets.delete(oldest);
 }
 
-/** Paths of URLs in requests: they may be shown to callers and at the level debug, and in no other line of a log. */
+/** Paths of URLs in requests: they may be shown to callers and at the level debug, but in no other log line. */
 const paths = new Set<string>();
 
 function keepPaths(body: string): void {
@@ -41,7 +41,7 @@ function keepPaths(body: string): void {
   }
 }
 
-/** Notes what a request carries and what its answer gives away for the first time. */
+/** Records the secrets of a request and of its response. */
 export function learnFrom(
   request: { headers: Readonly<Record<string, string>>; key: string | null; body?: unknown },
   answer: { headers: Headers; json: Readonly<Record<string, unknown>> },
@@ -61,7 +61,7 @@ export function assertNoSecret(where: string, text: string): void {
     const at = text.indexOf(secret);
     if (at < 0) continue;
     const around = text.slice(Math.max(at - 200, 0), at + secret.length + 20);
-    assert.fail(`A secret stands in ${where}: …${around}…`);
+    assert.fail(`A secret appears in ${where}: …${around}…`);
   }
 }
 
@@ -70,12 +70,12 @@ export function assertCleanLog(where: string, text: string): void {
   assertNoSecret(where, text);
   for (const line of text.split('\n')) {
     const isForAll = /^\{"level":[3-6]0,/.test(line) && !line.includes('"msg":"contract"');
-    if (!isForAll) continue; // What a document says, the operator wrote himself.
+    if (!isForAll) continue; // The text of a document comes from the operator.
     assert.doesNotMatch(
       line,
       /https?:\/\/[^\s"/\\]+\/[^\s"\\*]/,
-      `A path of a URL stands in ${where}`,
+      `A path of a URL appears in ${where}`,
     );
-    for (const path of paths) assert(!line.includes(path), `A path stands in ${where}: ${line}`);
+    for (const path of paths) assert(!line.includes(path), `A path appears in ${where}: ${line}`);
   }
 }

@@ -1,6 +1,6 @@
-// The tests of the API that publish, or that look at connections, again with RINGBACK_FAST_PATH=off: every
-// request then goes through Node's HTTP server, and nothing else may change. They need a process of their own,
-// since the harness reads the setting there (test/api/harness.ts).
+// Runs the API tests that publish or examine connections again with RINGBACK_FAST_PATH=off: every request then
+// goes through Node's HTTP server, and nothing else may change. They need a separate process, because
+// test/api/harness.ts reads the setting from its environment.
 process.env['RINGBACK_FAST_PATH'] = 'off';
 
 const files = [

@@ -1,4 +1,4 @@
-// A lane for tests of the rules: open, with nothing to wait for, unless the test says otherwise.
+// A lane for tests of the rules: open and ready by default.
 import { never, type Lane } from '../src/core/domain/lane.ts';
 
 export function lane(changes: Partial<Lane> = {}): Lane {

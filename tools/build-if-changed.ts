@@ -74,5 +74,5 @@ async function takeTurn({ what, lock }: Building): Promise<AsyncDisposable> {
     }
     await sleep(askMs);
   }
-  throw new Error(`${what} cannot be built: "${folder}" is there for ${turnMs} ms, delete it`);
+  throw new Error(`${what} cannot be built: "${folder}" has existed for ${turnMs} ms, delete it`);
 }

@@ -1,4 +1,4 @@
-// docs/openapi-coverage.md, from what became of each document in a run of tools/coverage.ts.
+// Generates docs/openapi-coverage.md from the results of tools/coverage.ts.
 import { relative } from 'node:path';
 import type {
   DocumentResult,
@@ -130,7 +130,7 @@ function isNamed(answer: JudgedAnswer): boolean {
   return answer.isNamed;
 }
 
-/** Titles, numbered where several documents have the same; a document without one has its file's name. */
+/** Titles, numbered if several documents have the same; a document without one is "Untitled". */
 function namesOf(results: readonly DocumentResult[]): string[] {
   const seen = new Map<string, number>();
   return results.map(({ title, operations }) => {

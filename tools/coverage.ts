@@ -1,5 +1,5 @@
-// `npm run coverage -- FOLDER`: runs the OpenAPI documents of a folder: each is checked, served, subscribed
-// to, published to and unsubscribed from, and writes docs/openapi-coverage.md.
+// `npm run coverage -- FOLDER`: checks and serves each OpenAPI document of a folder, subscribes, publishes and
+// unsubscribes, and writes docs/openapi-coverage.md.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ if (files.length === 0) {
   writeFileSync(join(root, 'docs', 'openapi-coverage.md'), page);
 }
 
-/** Of `ringback check` in a process of its own, which writes at its exit what it used. */
+/** The CPU time of `ringback check` in a separate process, which reports it on exit. */
 function cpuSecondsOf(file: string): number {
   const report = `data:text/javascript,${encodeURIComponent(
     'process.on("exit", () => { const { user, system } = process.cpuUsage();' +

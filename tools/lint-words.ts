@@ -1,10 +1,10 @@
-// Part of `npm run lint`: finds words and phrases of a private language in what people read: pages, help, messages,
-// descriptions and comments. Decision records are left out, since they are history, and so is what the proof has
-// recorded of a run: its messages are written in test/proof. Ends with 1 if it finds any.
+// Part of `npm run lint`: finds private idioms in text for people: pages, help, messages, descriptions and comments.
+// Excludes decision records, which are history, and the recorded results of the proof, whose messages come from
+// test/proof. Exits with 1 if it finds any.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What not to write, and what to write instead. */
+/** Idioms, and their replacements. */
 const idioms: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/\b(whoever|somebody|nobody)\b/i, 'name the subject: the caller, the client, a reader, no one'],
   [/\banew\b/i, 'again'],
@@ -51,14 +51,14 @@ function findIn(path: string, read: (text: string) => string): string[] {
   );
 }
 
-/** A page without the targets of its links, which are names of files, and without messages of a recorded run. */
+/** A page without link targets, which are file names, and without recorded messages. */
 function ownWords(page: string): string {
   const isRecorded = page.startsWith('# The proof\n');
   const text = isRecorded ? page.replaceAll(/^\|(?: [^\n]* \|){3} [\d.]+ s \|$/gm, '') : page;
   return text.replaceAll(/\]\([^)\s]+\)/g, ']');
 }
 
-/** Comments and texts of a program; what is code becomes spaces, so that lines keep their numbers. */
+/** Comments and strings of a program; code becomes spaces, so that lines keep their numbers. */
 function proseOf(program: string): string {
   const token =
     /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|>[^<>{}=;()]+<|[\s\S]/g;

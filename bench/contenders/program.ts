@@ -19,6 +19,6 @@ async function build(root: string): Promise<string> {
   await promisify(execFile)('npm', ['run', '--silent', 'prestart'], { cwd: root });
   const manifest = readFileSync(join(root, 'package.json'), 'utf8');
   const [, main] = /"start": "node (\S+) serve"/.exec(manifest) ?? [];
-  assert(main !== undefined, `${root} is no checkout of Ringback`);
+  assert(main !== undefined, `${root} is not a checkout of Ringback`);
   return join(root, main);
 }

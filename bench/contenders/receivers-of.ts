@@ -28,7 +28,7 @@ export function receiversOf(ports: readonly number[]): Send {
   );
   return async ({ id, event, payload }) => {
     const pool = pools.get(event);
-    assert(pool !== undefined, `Nobody hears "${event}"`);
+    assert(pool !== undefined, `No receiver for "${event}"`);
     const body = Buffer.from(JSON.stringify(payload));
     const timestampS = Math.floor(world.nowMs() / 1_000);
     const answer = await pool.request({

@@ -1,6 +1,6 @@
-// Clients that all send one request at the same moment, over a connection each, in a process of their own. A client that
-// is refused with 503 tries again after a second, over the same connection. They write and read plain bytes: 500 calls
-// of `fetch` take half a second of CPU time, on cores that the measured program needs.
+// Clients in a separate process that all send one request at the same moment, each over its own connection. A client
+// that is refused with 503 tries again after a second, over the same connection. They use plain sockets, because 500
+// calls of `fetch` take half a second of CPU time, on cores that the measured program needs.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { answerParent } from './child-process.ts';
@@ -10,9 +10,9 @@ import { machineMs } from './machine-clock.ts';
 export interface Burst {
   port: number;
   headers: Readonly<Record<string, string>>;
-  /** One for each client, which sends it with POST. */
+  /** One per client, which sends a POST to it. */
   paths: readonly string[];
-  /** A client that was not answered with 201 by then is counted with it. */
+  /** The time limit of a client; without a 201 by then, it counts as this long. */
   patienceMs: number;
 }
 
@@ -44,7 +44,7 @@ async function client(
   const sinceMs = machineMs();
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   await once(socket, 'connect');
-  socket.on('error', () => undefined); // It closes the socket, which is reported by `close`.
+  socket.on('error', () => undefined); // The `close` event follows.
   let refused = 0;
   while (machineMs() - sinceMs < patienceMs) {
     const status = await ask(socket, request);

@@ -1,10 +1,10 @@
-// A PostgreSQL for scenarios, as far away as a database is from a node that has a machine of its own: next to each other
-// on one machine, what waits for the database would look free. All contenders have the same way to it.
+// A PostgreSQL for scenarios, with the network latency of a database on another machine: without it, waiting for the
+// database would look free. It is the same for all contenders.
 import { startLatency } from '../../test/postgres/latency.ts';
 import { startPostgres } from '../../test/postgres/server.ts';
 
 export interface Databases extends AsyncDisposable {
-  /** The URL of an empty database. `roundTripMs`: another distance than the usual one. */
+  /** The URL of a new database. `roundTripMs`: another latency than the default. */
   createDatabase(name: string, roundTripMs?: number): Promise<string>;
   dropDatabase(name: string): Promise<void>;
 }

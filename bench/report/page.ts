@@ -8,7 +8,7 @@ export interface BenchRun {
   date: string;
   machine: string;
   rounds: number;
-  /** Added to each round trip to PostgreSQL; absent in runs of before. */
+  /** Added to each round trip to PostgreSQL; absent in earlier runs. */
   latencyMs?: number;
   tookMs: number;
   scenarios: readonly ScenarioRun[];

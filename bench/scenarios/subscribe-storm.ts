@@ -1,5 +1,5 @@
-// Many clients of one app subscribe at once on a database that is some milliseconds away: whether publishes go on
-// meanwhile, and how long the last client waits.
+// Many clients of one app subscribe at once on a database with some milliseconds of latency: the rate of publishes
+// meanwhile, and the wait of the last client.
 import { join } from 'node:path';
 import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
 import { startChild, type ChildProgram } from '../harness/child-process.ts';
@@ -14,20 +14,20 @@ import { openStage, type Stage } from '../harness/measure.ts';
 const receivers = 10;
 const clients = 500;
 const distancesMs = [1, 3, 5];
-/** Publishes go on in pieces, so that it is known how long they have gone on. */
+/** Publishes run in pieces, so that their duration is known when the storm ends. */
 const piece = { requests: 250, connections: 32, perSecond: undefined };
 const piecesAlone = 8;
 const patienceMs = 30_000;
 const burstProgram = join(import.meta.dirname, '..', 'harness', 'burst.ts');
 
 interface Stormed {
-  /** Publishes per second, without the storm and during it, and what 99 of 100 took then. */
+  /** Publishes per second without the storm and during it, and their 99th percentile during it. */
   alone: number;
   during: number;
   p99Ms: number;
-  /** The last of the clients, from its first try to its subscription. */
+  /** The slowest client, from its first try to its subscription. */
   lastMs: number;
-  /** Answers with which clients were told to try again. */
+  /** The number of 503 responses. */
   refused: number;
 }
 
@@ -72,7 +72,7 @@ interface StormOptions {
   distanceMs: number;
 }
 
-/** On a new database and with a new process: each storm meets the same. */
+/** Uses a new database and a new process, so that all storms start alike. */
 async function stormOnce(options: StormOptions, root?: string): Promise<Stormed> {
   const { stage, databases, distanceMs } = options;
   databasesMade += 1;
@@ -82,7 +82,7 @@ async function stormOnce(options: StormOptions, root?: string): Promise<Stormed>
     await startRingback({ name, databaseUrl, root }),
     stage.ports,
   );
-  await publishing(stage, ringback, () => false); // A first piece, which does not count.
+  await publishing(stage, ringback, () => false); // Warm-up.
   let pieces = 0;
   const alone = await publishing(stage, ringback, () => (pieces += 1) < piecesAlone);
   const storm = startStorm(options, ringback);
@@ -91,7 +91,7 @@ async function stormOnce(options: StormOptions, root?: string): Promise<Stormed>
   return { alone: alone.perSecond, during: during.perSecond, p99Ms: during.p99Ms, lastMs, refused };
 }
 
-/** Piece by piece, one at least. Only what was accepted counts, and every answer's time. */
+/** Publishes at least one piece. The rate counts accepted events; the latency counts every response. */
 async function publishing(
   stage: Stage,
   { publish }: Subscribed,

@@ -22,12 +22,12 @@ import {
 
 const root = join(import.meta.dirname, '..', '..');
 
-/** These tests name documents that must not be found. */
+/** These tests mention documents that do not exist. */
 const here = 'test/architecture/';
 
 function read(pattern: string): Tree {
   const paths = globSync(pattern, { cwd: root });
-  assert.ok(paths.length > 0, `${pattern} finds files`);
+  assert.ok(paths.length > 0, `no file matches ${pattern}`);
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 
@@ -73,7 +73,7 @@ describe('importsUpwards', () => {
     assert.deepEqual(importsUpwards(source), []);
   });
 
-  it('finds an import that runs up a floor, also of a type', () => {
+  it('finds an import from a higher floor, also of a type', () => {
     const tree = new Map([['src/core/id.ts', "import type { X } from '../engine/x.ts';"]]);
     assert.deepEqual(importsUpwards(tree), [
       'src/core/id.ts imports src/engine/x.ts: not a lower floor',
@@ -85,7 +85,7 @@ describe('importsUpwards', () => {
     assert.equal(importsUpwards(tree).length, 1);
   });
 
-  it('finds a file that stands in no room', () => {
+  it('finds a file outside all rooms', () => {
     assert.equal(
       importsUpwards(new Map([['src/utils/a.ts', "import '../core/id.ts';"]])).length,
       1,
@@ -107,7 +107,7 @@ describe('importsAcrossSubRooms', () => {
     assert.equal(found('src/egress/guard/a.ts', "import type { B } from '../sign/b.ts';"), 1);
   });
 
-  it('finds a file that stands in no known sub-folder', () => {
+  it('finds a file outside all known sub-folders', () => {
     assert.equal(importsAcrossSubRooms(new Map([['src/store/other/a.ts', '']])).length, 1);
   });
 });
@@ -146,7 +146,7 @@ describe('importCycles', () => {
     assert.deepEqual(importCycles(consoleSource), []);
   });
 
-  it('finds two files that import each other, and longer ways round', () => {
+  it('finds two files that import each other, and longer cycles', () => {
     const two = new Map([
       ['src/core/a.ts', "import { b } from './b.ts';"],
       ['src/core/b.ts', "export { a } from './a.ts';"],
@@ -180,7 +180,7 @@ describe('errorsNotDocumented', () => {
     assert.deepEqual(errorsNotDocumented(problems, page), []);
   });
 
-  it('finds a code that is missing, one that is too many, and one that differs', () => {
+  it('finds a missing code, an additional one, and one that differs', () => {
     const more = { ...problems, made_up: { status: 418, title: 'Teapot', remedy: 'None' } };
     assert.deepEqual(errorsNotDocumented(more, page), ['made_up is not in docs/errors.md']);
     const { conflict: _conflict, ...fewer } = problems;

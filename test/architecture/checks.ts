@@ -1,5 +1,5 @@
-// The rules of the architecture as pure functions over a tree of files, so that a test can show each of them
-// failing on a small made-up tree as well as holding on the real one.
+// The rules of the architecture as pure functions over a tree of files, so that tests can check them on the real
+// tree, and show that each fails on a small faulty one.
 
 /** Path below the project's root → text. */
 export type Tree = ReadonlyMap<string, string>;
@@ -23,7 +23,7 @@ export const floors: Readonly<Record<string, number>> = {
 
 /**
  * Sub-folders of the rooms, lowest row first; '' is the room's own folder. A file imports its own sub-folder and
- * those of lower rows; two sub-folders of one row know nothing of each other.
+ * those of lower rows; two sub-folders of one row do not import each other.
  */
 export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
   core: [['limits', 'secrets'], ['base', 'load'], ['errors'], ['domain'], ['telemetry']],
@@ -79,7 +79,7 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
   ],
 };
 
-/** Imports within a room that do not go down a row, and files that stand in no known sub-folder. */
+/** Imports within a room that are not from a lower row, and files outside all known sub-folders. */
 export function importsAcrossSubRooms(tree: Tree): string[] {
   const rowOf = (path: string): number | undefined => {
     const row = subRooms[roomOf(path)]?.findIndex((folders) => folders.includes(folderOf(path)));
@@ -94,7 +94,7 @@ export function importsAcrossSubRooms(tree: Tree): string[] {
     return row !== undefined && other !== undefined && other >= row;
   });
   return [
-    ...strangers.map((path) => `${path} stands in no sub-folder of subRooms`),
+    ...strangers.map((path) => `${path} is in no sub-folder of subRooms`),
     ...wrong.map(([from, to]) => `${from} imports ${to}: not a lower sub-folder`),
   ];
 }
@@ -112,14 +112,14 @@ export function importsUpwards(tree: Tree): string[] {
   return importsOf(tree).flatMap(([from, to]) => {
     const [room, other] = [roomOf(from), roomOf(to)];
     const [floor, otherFloor] = [floors[room], floors[other]];
-    if (floor === undefined) return [`${from} stands in no room`];
-    if (otherFloor === undefined) return [`${from} imports ${to}, which stands in no room`];
+    if (floor === undefined) return [`${from} is in no room`];
+    if (otherFloor === undefined) return [`${from} imports ${to}, which is in no room`];
     return room === other || otherFloor < floor ? [] : [`${from} imports ${to}: not a lower floor`];
   });
 }
 
 /**
- * The console imports pure files of core, and from the generated contract nothing but types. Values of the
+ * The console imports pure files of core, and from the generated contract only types. Values of the
  * contract (`operations`, `members`) would put the tables of the client library into the page.
  */
 export function consoleImportsTooMuch(tree: Tree): string[] {
@@ -144,7 +144,7 @@ export function consoleImportsTooMuch(tree: Tree): string[] {
   return [...wrong, ...strange].map(([from, to]) => `${from} imports ${to}`);
 }
 
-/** The published libraries run anywhere: they import nothing but their own files, not even of Node. */
+/** The published libraries run anywhere, so they import only their own files, and nothing of Node. */
 export function librariesImportTooMuch(tree: Tree): string[] {
   return [...tree]
     .filter(([path]) => /^src\/(client|receiver)\//.test(path))
@@ -155,7 +155,7 @@ export function librariesImportTooMuch(tree: Tree): string[] {
     );
 }
 
-/** Neither it nor what it imports needs Node. */
+/** Whether neither the file nor its imports need Node. */
 function isPure(path: string, tree: Tree): boolean {
   const text = tree.get(path);
   if (text === undefined || /'node:/.test(text)) return false;
@@ -220,7 +220,7 @@ export function documentsNotThere(tree: Tree, documents: ReadonlySet<string>): s
     const sections = [...text.matchAll(/\b(?!RFC\b)[A-Z]{3,} ?§ ?\d+/g)].map(
       ([mention]) => mention,
     );
-    return [...files, ...sections].map((one) => `${path} mentions ${one}, which is not there`);
+    return [...files, ...sections].map((one) => `${path} mentions ${one}, which does not exist`);
   });
 }
 
@@ -242,7 +242,7 @@ export function sourcesNotThere(tree: Tree, sources: Iterable<string>): string[]
     [...proseOf(path, text).matchAll(/(?<![\w*@./-])[\w./-]*[\w-]\.tsx?\b(?!\.\w)/g)]
       .map(([mention]) => mention)
       .filter((mention) => !ends.has(mention.replace(/^(\.{0,2}\/)+/, '')))
-      .map((mention) => `${path} mentions ${mention}, which is not there`),
+      .map((mention) => `${path} mentions ${mention}, which does not exist`),
   );
 }
 
@@ -252,7 +252,7 @@ function endsOf(path: string): string[] {
   return parts.map((_part, index) => parts.slice(index).join('/'));
 }
 
-/** Of a program its comments, of a page everything. */
+/** The comments of a program, or the whole text of a page. */
 function proseOf(path: string, text: string): string {
   if (!/\.tsx?$/.test(path)) return text;
   return [...text.matchAll(/(?<=^|\s)(?:\/\/[^\n]*|\/\*[\s\S]*?\*\/)/gm)].join('\n');
@@ -277,7 +277,7 @@ export function operationsWithoutHandler(
   ];
 }
 
-/** Pairs of files: who imports whom, below src/. */
+/** Pairs of files: the importing one, and the imported one. */
 function importsOf(tree: Tree): [string, string][] {
   return [...tree].flatMap(([path, text]) =>
     [...text.matchAll(/(?:from|import)\s*\(?\s*'(\.[^']+)'/g)].map(
@@ -290,7 +290,7 @@ function resolve(from: string, to: string): string {
   return new URL(to, `file:///${from}`).pathname.slice(1);
 }
 
-/** `src/store/sqlite/row.ts` → `store`; `src/config.ts` and what lies in `src/config/` → `config`. */
+/** `src/store/sqlite/row.ts` → `store`; `src/config.ts` and files in `src/config/` → `config`. */
 function roomOf(path: string): string {
   return (path.split('/')[1] ?? '').replace(/\.ts$/, '');
 }

@@ -41,7 +41,7 @@ function rowsOf(text: string): Row[] {
 
 type Coverage = readonly Profiler.ScriptCoverage[];
 
-/** Of the start of a service, and of one publish up to the commit of its outcome. */
+/** The coverage of a service's start, and of one publish up to the commit of its outcome. */
 interface Measured {
   atStart: Coverage;
   ofPublish: Coverage;

@@ -17,7 +17,7 @@ function codeIn(piece: string): string[] {
   return [...piece.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 }
 
-/** Paths stand below the README's folder, below the folder of their row, below src, or below the root. */
+/** Paths are relative to the folder of their row, to the README's folder, to src, or to the root. */
 function placeOf(
   path: string,
   { folder, piece }: { folder: string; piece: string },
@@ -76,7 +76,7 @@ describe('the READMEs of src', () => {
     });
   }
 
-  it('would be found wrong: a file, a function, and a function of another file', () => {
+  it('are checked: an unknown file, an unknown function, and a function of another file are found', () => {
     const faults = (text: string): number => faultsIn(text, join(root, 'src', 'core')).length;
     assert.equal(faults('`domain/retry.ts` `nextDueMs()`'), 0);
     assert.equal(faults('`domain/retries.ts`'), 1);

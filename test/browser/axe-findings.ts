@@ -1,14 +1,14 @@
-// What axe finds on a page that is serious or critical.
+// The serious and critical findings of axe on a page.
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** A sentence for each finding, none if the page is well. Of long lists it leaves only the first rows. */
+/** One message per finding. Removes all but the first rows of long lists. */
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(dropRows);
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(axe.source);
   const { violations } = await page.evaluate(
     async (options) => {
-      // What lies under a dialog is out of reach while it is open.
+      // Content under an open dialog cannot be reached.
       const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
       const inPage = (globalThis as unknown as { axe: typeof axe }).axe;
       return inPage.run(place, options);
@@ -24,7 +24,7 @@ export async function axeFindings(page: Page): Promise<string[]> {
     );
 }
 
-/** Runs in the page. The rows of a list are all alike, and axe takes its time for each. */
+/** Runs in the page. The rows of a list are alike, and axe takes long for each. */
 function dropRows(): void {
   for (const row of document.querySelectorAll('main tbody tr:nth-child(n + 9)')) row.remove();
 }

@@ -1,5 +1,5 @@
-// A real Chromium for tests: the one that comes with npm ci, or the one that TEST_BROWSER names. It reaches
-// nothing but this machine.
+// A real Chromium for tests: the one that npm ci installs, or the one that TEST_BROWSER names. It can only reach
+// this machine.
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import packed from '@sparticuz/chromium';
 import { chromium, type Browser } from 'playwright-core';
 
-/** Once for a test file: it takes 0.1 s, and the first one on a machine unpacks the program, 3 s. */
+/** Called once per test file: it takes 0.1 s; the first call on a machine unpacks the program in 3 s. */
 export async function launch(): Promise<Browser> {
   const executablePath = process.env['TEST_BROWSER'] ?? (await unpacked());
   try {
@@ -23,13 +23,13 @@ export async function launch(): Promise<Browser> {
   }
 }
 
-/** The libraries that came with it are for machines that have none of their own. */
+/** Uses the bundled libraries only if the machine lacks some. */
 function envFor(executablePath: string): NodeJS.ProcessEnv {
   if (whatIsMissing(executablePath) === '') return process.env;
   return { ...process.env, LD_LIBRARY_PATH: join(dirname(executablePath), 'al2023', 'lib') };
 }
 
-/** No updates, no telemetry, no name of a host that anybody could ask for. */
+/** Without updates, telemetry and DNS lookups. */
 const lonelyArgs = [
   '--disable-background-networking',
   '--disable-component-update',
@@ -39,15 +39,15 @@ const lonelyArgs = [
 ];
 
 /**
- * Not the package's own: those switch off the same-origin policy, run all in one process, which ends with
- * the first context that is closed, and paint by a software GPU, which stood still for 4 s now and then (a
- * round through all pages: 45 s, without it 8).
+ * Not the defaults of the package: they disable the same-origin policy, use a single process, which ends with
+ * the first closed context, and a software GPU, which sometimes stalled for 4 s (a round through all pages: 45 s,
+ * without it 8).
  */
 const plainArgs = ['--no-sandbox', '--disable-gpu', '--font-render-hinting=none'];
 
 /**
- * The package unpacks into the temporary folder and takes existing files for complete. So it
- * unpacks into an empty folder, which is then moved into place: whatever is there is complete.
+ * The package unpacks into the temporary folder and assumes that existing files are complete. So it
+ * unpacks into an empty folder, which is then moved into place as a whole.
  */
 async function unpacked(): Promise<string> {
   const manifest = join(import.meta.dirname, '../../node_modules/@sparticuz/chromium/package.json');
@@ -60,13 +60,13 @@ async function unpacked(): Promise<string> {
       await rename(fresh, place);
     } catch (error) {
       await rm(fresh, { recursive: true });
-      if (!existsSync(place)) throw error; // Else another test file was faster.
+      if (!existsSync(place)) throw error; // Otherwise another test file was faster.
     }
   }
   return join(place, 'chromium');
 }
 
-/** With the libraries that a machine without a desktop may lack: the package adds them on AWS Lambda only. */
+/** Includes libraries that a machine without a desktop may lack, which the package adds only on AWS Lambda. */
 async function unpackInto(folder: string): Promise<void> {
   const before = { ...process.env };
   Object.assign(process.env, { TMPDIR: folder, AWS_LAMBDA_JS_RUNTIME: 'nodejs24.x' });
@@ -80,13 +80,13 @@ async function unpackInto(folder: string): Promise<void> {
   }
 }
 
-/** A machine without a desktop may lack libraries; the linker knows which. */
+/** Libraries that the machine lacks, as reported by the linker. */
 function whatIsMissing(path: string): string {
   try {
     const lines = execFileSync('ldd', [path], { encoding: 'utf8' }).split('\n');
     const names = lines.filter((line) => line.includes('not found')).map((line) => line.trim());
     return names.length === 0 ? '' : `${names.join(', ')}; `;
   } catch {
-    return ''; // No linker to ask: the cause says what there is to say.
+    return ''; // Without ldd, the cause of the error must suffice.
   }
 }

@@ -1,5 +1,5 @@
-// The contract in the console: what it does in words, what was repaired and where, and several of them.
-// Documents come from outside: their texts are shown as texts.
+// The contract in the console: its description, its repairs with their locations, and several contracts. Documents
+// are untrusted, so their text must be shown as text.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -47,7 +47,7 @@ describe('the page of the contract', () => {
   const isTooWide = async (page: Page): Promise<boolean> =>
     page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
 
-  it('says what is needed and published, and keeps the choice in the address', async () => {
+  it('shows how to subscribe and publish, and keeps the selection in the URL', async () => {
     await on.visit(async (page) => {
       await page.getByRole('link', { name: 'Contract' }).first().click();
       const subscribe = page.getByRole('region', { name: 'Subscribe' });
@@ -84,7 +84,7 @@ describe('the page of the contract', () => {
     );
   });
 
-  it('says that there is none of this name', async () => {
+  it('reports an unknown contract', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 404 .*\/report\)$/);
       await page.goto('/console/contract?contract=The+pub');

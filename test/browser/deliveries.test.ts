@@ -18,7 +18,7 @@ describe('the deliveries page', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  /** A delivery of this event that ended so. */
+  /** Publishes an event; returns its delivery once it is in this state. */
   const deliver = async (event: string, state: string, payload?: string): Promise<string> => {
     const { eventId } = await publish(on.service, event, payload === undefined ? {} : { payload });
     const id = await onlyDelivery(on.service, { eventId });
@@ -26,7 +26,7 @@ describe('the deliveries page', () => {
     return id;
   };
 
-  it('shows why a delivery failed, what was sent and came back, and its retry arriving', async () => {
+  it('shows why a delivery failed, its request and response, and the progress of a retry', async () => {
     on.receiver.script = () => ({ status: 503, headers: { 'x-why': hostile }, body: hostile });
     const payload = `{"message":"it's ${JSON.stringify(hostile).slice(1, -1)}","big":12345678901234567890}`;
     const id = await deliver('order.refused', 'dead', payload);
@@ -53,7 +53,7 @@ describe('the deliveries page', () => {
       await drawer.getByText('Attempt 3: HTTP 200').waitFor();
       await close(page);
       await row(page, 'order.refused').getByText('Delivered').waitFor();
-      assert.equal(await page.title(), 'Deliveries · Ringback', 'no script of anybody else ran');
+      assert.equal(await page.title(), 'Deliveries · Ringback', 'no injected script ran');
     });
     assert.equal((await deliveryOf(on.service, id)).attemptCount, 3);
   });
@@ -84,7 +84,7 @@ describe('the deliveries page', () => {
     );
   });
 
-  it('says so when the body of a copied request could not be read', async () => {
+  it('reports that the body of a copied request could not be loaded', async () => {
     await deliver('order.unread', 'delivered');
     await on.visit(
       async (page, faults) => {
@@ -148,7 +148,7 @@ describe('the deliveries page', () => {
     });
   });
 
-  it('takes a time from the chart, by dragging and by keys', async () => {
+  it('selects a time range in the chart, by dragging and by keyboard', async () => {
     await deliver('order.charted', 'delivered');
     await on.visit(async (page) => {
       await page.goto('/console/deliveries');
@@ -177,7 +177,7 @@ describe('the deliveries page', () => {
     });
   });
 
-  it('finds anything by its id, and says which it does not know', async () => {
+  it('finds records by their id, and reports unknown ids', async () => {
     const id = await deliver('order.found', 'delivered');
     const attempt = `${id.replace('dlv_', 'att_')}_1`;
     await on.visit(async (page, faults) => {
@@ -196,7 +196,7 @@ describe('the deliveries page', () => {
     });
   });
 
-  it('is walked through by the keyboard alone', async () => {
+  it('can be navigated by keyboard alone', async () => {
     for (const event of ['walk.c', 'walk.b', 'walk.a']) await deliver(event, 'delivered');
     await on.visit(async (page) => {
       await page.keyboard.press('g');
@@ -230,8 +230,8 @@ describe('the deliveries page', () => {
       await deliver('live.third', 'delivered');
       const news = page.getByRole('button', { name: '2 new' });
       await news.waitFor();
-      assert.equal(await row(page, 'live.second').count(), 0, 'nothing moves under the eyes');
-      // A pointer on its way to the button leaves the rows, which shows them, and the button is gone.
+      assert.equal(await row(page, 'live.second').count(), 0, 'the list does not move');
+      // Moving the pointer to the button would leave the rows, which shows the new ones and removes the button.
       await news.dispatchEvent('click');
       await row(page, 'live.second').waitFor();
       assert.match((await rows(page).first().textContent()) ?? '', /live\.third/);

@@ -58,7 +58,7 @@ describe('the page of events', () => {
     });
   });
 
-  it('says where the JSON is wrong, then what the contract says, then lets it go', async () => {
+  it('shows JSON errors with their location, then contract errors, then publishes', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 422 .*\/events\)$/);
       await openForm(page, 'order.paid');
@@ -84,7 +84,7 @@ describe('the page of events', () => {
     });
   });
 
-  it('publishes once, however often it is clicked, and every byte as it was written', async () => {
+  it('publishes once, however often it is clicked, and every byte unchanged', async () => {
     await on.visit(async (page) => {
       await openForm(page, 'order.counted');
       const text = '{ "message": "n", "n": 123456789012345678901234567890, "x": 1.50 }';
@@ -129,8 +129,8 @@ describe('the page of events', () => {
       await send('order.later');
       await page.getByRole('button', { name: '2 new' }).waitFor();
       const late = page.getByRole('row', { name: /order\.later/ });
-      assert.equal(await late.count(), 0, 'nothing moved under the pointer');
-      // A pointer on its way to the button leaves the rows, which shows them, and the button is gone.
+      assert.equal(await late.count(), 0, 'the list did not move under the pointer');
+      // Moving the pointer to the button would leave the rows, which shows the new ones and removes the button.
       await page.getByRole('button', { name: '2 new' }).dispatchEvent('click');
       await late.nth(1).waitFor();
     });

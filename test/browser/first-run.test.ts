@@ -1,4 +1,4 @@
-// The first minute: the link of the terminal opens the console, signing out ends it, a key opens it again.
+// The first run: the printed link signs in to the console, and after signing out a key signs in again.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page, Response, Route } from 'playwright-core';
@@ -15,10 +15,10 @@ describe('the first run', () => {
   const signInButton = (page: Page) => page.getByRole('button', { name: 'Sign in' });
   const keyField = (page: Page) => page.getByLabel('API key', { exact: true });
 
-  it('opens by the link, out and in again with a key', async () => {
+  it('signs in by the link, signs out, and signs in with a key', async () => {
     await on.visit(async (page) => {
       await overview(page).waitFor();
-      assert.equal(page.url(), `${on.service.url}/console`, 'no ticket is left in the address');
+      assert.equal(page.url(), `${on.service.url}/console`, 'no ticket is left in the URL');
       await page.getByRole('button', { name: 'Sign out' }).click();
       await signInButton(page).waitFor();
       assert.deepEqual(await page.context().cookies(), []);
@@ -74,7 +74,7 @@ describe('the first run', () => {
     });
   });
 
-  it('follows in one tab who signs in and out in another', async () => {
+  it('follows sign-ins and sign-outs of another tab', async () => {
     const body = { name: 'The other', scopes: ['read', 'admin'] };
     const made = await on.service.call({ method: 'POST', path: '/keys', body });
     await on.visit(
@@ -87,7 +87,7 @@ describe('the first run', () => {
         await openByLink(on.service, tab);
         await overview(tab).waitFor();
         await page.getByRole('row', { name: /^(?!The other).* Current /u }).waitFor();
-        // The first tab asks before it believes that.
+        // The first tab asks the service before it signs out.
         faults.expect(/console: Failed to load resource.* 401 .*\/console\/session\)$/);
         await tab.getByRole('button', { name: 'Sign out' }).click();
         await signInButton(page).waitFor();
@@ -99,7 +99,7 @@ describe('the first run', () => {
     );
   });
 
-  it('keeps an open page while the service stumbles, and goes live again', async () => {
+  it('keeps an open page while the service fails, and reconnects the live view', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 503 .*\/console\/session\)$/);
       faults.expect(/console: Failed to load resource.* 503 .*\/stream\)$/);
@@ -122,7 +122,7 @@ describe('the first run', () => {
     });
   });
 
-  it('stays paused when it was paused between two tries', async () => {
+  it('stays paused if it was paused between two tries', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 503 .*\/stream\)$/);
       const button = page.getByRole('button', { name: 'Pause live updates' });
@@ -145,13 +145,13 @@ describe('the first run', () => {
       const answered = page.waitForResponse('**/console/session');
       held.resolve();
       await (await answered).finished();
-      // What the page does with the answer is done before it answers this.
+      // The page handles the earlier response before it completes this call.
       await page.evaluate(async () => (await fetch('/console/session')).text());
       assert.equal(tries, 1);
     });
   });
 
-  it('says that a link was used, and takes a key instead', async () => {
+  it('reports that a link was used, and accepts a key instead', async () => {
     await on.visit(
       async (page, faults) => {
         const link = (await on.service.signInLink()) ?? '';
@@ -173,7 +173,7 @@ describe('the first run', () => {
   });
 });
 
-/** As if the user switched tabs and came back: the stream is opened again. */
+/** Switches to another tab and back, which reopens the stream. */
 async function lookAway(page: Page): Promise<void> {
   await page.evaluate(() => {
     for (const isHidden of [true, false]) {

@@ -1,5 +1,5 @@
-// Text that means harm, in everything that comes from outside: no script runs, nothing lies badly, the
-// content security policy has nothing to refuse, and the page still answers.
+// Hostile text in all external data: no script runs, the layout has no faults, nothing violates the content
+// security policy, and the page still works.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -23,7 +23,7 @@ const longEvent = `x${'y'.repeat(60)}.${'z'.repeat(60)}`;
 const mega = 'M'.repeat(1_000_000);
 const deep = `${'['.repeat(60)}1${']'.repeat(60)}`;
 
-/** Raw, because a lone surrogate and a null byte must arrive as they are written. */
+/** Raw JSON, because a lone surrogate and a null byte must arrive as written. */
 const payloads = {
   'text.nasty': `{"message":${JSON.stringify(nasty)},${JSON.stringify(nasty)}:${JSON.stringify(word)}}`,
   'text.surrogate': String.raw`{"message":"\ud800 \udc00 \u0000 \u2028"}`,
@@ -76,7 +76,7 @@ describe('hostile text', () => {
     }
     const filter = { state: 'dead', event: 'text.*' };
     await service.call({ method: 'POST', path: '/replays', body: { filter, ratePerSecond: 1 } });
-    // Last, since what does not fit its filter would not be delivered.
+    // Last, because its filter would reject the deliveries.
     await chooseHostile(on, subscriberId);
   });
   after(async () => {
@@ -130,7 +130,7 @@ describe('hostile text', () => {
     });
   });
 
-  it('stays text in the settings and in the form that changes them', async () => {
+  it('stays text in the settings and in their form', async () => {
     await on.visit(async (page) => {
       const guard = await watchCanary(page);
       await page.goto(`/console/subscriptions?subscription=${subscriberId}`);
@@ -147,7 +147,7 @@ describe('hostile text', () => {
     });
   });
 
-  it('stays text in an address', async () => {
+  it('stays text in a URL', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 400 /);
       const guard = await watchCanary(page);
@@ -163,7 +163,7 @@ describe('hostile text', () => {
   });
 });
 
-/** Headers take nothing but letters, and still may be long. */
+/** Header names allow few characters, but may be long. */
 async function chooseHostile({ service }: Stage, id: string): Promise<void> {
   const plain = nasty.replaceAll('\u0000', '');
   const short = `${script.slice(0, 40)}${turned}`;
@@ -215,7 +215,7 @@ function hostileContract(): object {
   };
 }
 
-/** Fails if any script of the text ran, or opened a dialog of the browser. */
+/** Fails if a script of the text ran, or opened a browser dialog. */
 async function watchCanary(page: Page): Promise<{ check: (where: string) => Promise<void> }> {
   const opened: string[] = [];
   page.on('dialog', (dialog) => {
@@ -236,7 +236,7 @@ async function watchCanary(page: Page): Promise<{ check: (where: string) => Prom
   };
 }
 
-/** A click still works. */
+/** Asserts that clicks still work. */
 async function answers(page: Page): Promise<void> {
   await page.goto('/console/deliveries');
   await page.getByRole('link', { name: 'text.deep' }).first().click();

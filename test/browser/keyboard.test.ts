@@ -1,4 +1,4 @@
-// The console without a mouse: every action by keys alone, and what has the focus is always seen to have it.
+// The console without a mouse: every action by keyboard alone, with an always visible focus.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -227,14 +227,14 @@ async function act(page: Page, target: Locator): Promise<void> {
 
 const pressesMax = 80;
 
-/** Tab after Tab, until the target has the focus, and shows it. Each stop on the way must show it, too. */
+/** Presses Tab until the target has the focus. Each stop on the way must show its focus. */
 async function tabTo(page: Page, target: Locator, key: 'Tab' | 'Shift+Tab' = 'Tab'): Promise<void> {
   await target.waitFor();
   for (let presses = 0; presses < pressesMax; presses += 1) {
     if (await target.evaluate((one) => one === document.activeElement)) return;
     await page.keyboard.press(key);
     const unseen = await page.evaluate(unseenFocus);
-    assert.equal(unseen, undefined, 'the focus must be seen');
+    assert.equal(unseen, undefined, 'the focus must be visible');
   }
   throw new Error(`Cannot reach ${String(target)} with ${key}`);
 }

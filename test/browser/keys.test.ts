@@ -1,5 +1,5 @@
-// Keys in the console: made, with a secret that is shown once; used; rotated; revoked. Revoking one's own
-// key signs out.
+// Keys in the console: created, with a secret that is shown once; used; rotated; revoked. Revoking the key of the
+// session signs out.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -33,7 +33,7 @@ describe('the page of keys', () => {
     return { id: String(json['id']), key: String(json['key']) };
   }
 
-  it('makes one whose secret is shown once, and revokes it', async () => {
+  it('creates a key, shows its secret once, and revokes it', async () => {
     await on.visit(async (page) => {
       await page.getByRole('link', { name: 'Keys' }).first().click();
       await page.getByRole('link', { name: 'New key' }).click();
@@ -53,20 +53,20 @@ describe('the page of keys', () => {
       await page.getByRole('row', { name: /^Shop .* read, admin .* Active$/u }).waitFor();
       await page.reload();
       await page.getByRole('row', { name: /^Shop /u }).waitFor();
-      assert(!(await page.content()).includes(secret), 'it is gone');
+      assert(!(await page.content()).includes(secret), 'the secret is no longer shown');
 
       await page.getByRole('link', { name: 'Shop' }).click();
       await press(dialog(page, 'Key'), 'Revoke');
       await press(dialog(page, 'Revoke this key?'), 'Revoke key');
       await dialog(page, 'Key').getByText('Revoked', { exact: true }).first().waitFor();
-      assert.equal(await statusWith(secret), 401, 'it does not work any more');
+      assert.equal(await statusWith(secret), 401, 'it no longer works');
       assert.equal(await dialog(page, 'Key').getByRole('button', { name: 'Rotate' }).count(), 0);
       await page.keyboard.press('Escape');
       await page.getByRole('row', { name: /^Shop .* Revoked$/u }).waitFor();
     });
   });
 
-  it('rotates one by the keyboard: both secrets work, and the end of the old one is counted', async () => {
+  it('rotates a key by keyboard: both secrets work, with a countdown for the old one', async () => {
     const { id, key } = await make('Rotated', ['admin']);
     await on.visit(async (page) => {
       await page.goto(`/console/keys?key=${id}`);
@@ -86,7 +86,7 @@ describe('the page of keys', () => {
     });
   });
 
-  it('warns before one revokes the own key, and then signs out', async () => {
+  it('warns before revoking the key of the session, and then signs out', async () => {
     const { key } = await make('Mine', ['read', 'admin']);
     await on.visit(
       async (page) => {
@@ -112,7 +112,7 @@ describe('the page of keys', () => {
     );
   });
 
-  it('warns before one rotates the own key, and shows the new secret even when the old one ends', async () => {
+  it('warns before rotating the key of the session, and shows the new secret even if the old one ends', async () => {
     const { key } = await make('Own', ['read', 'admin']);
     await on.visit(
       async (page) => {
@@ -139,7 +139,7 @@ describe('the page of keys', () => {
     );
   });
 
-  it('is not offered to a key that may not', async () => {
+  it('is not offered to a key without the scope', async () => {
     const { key } = await make('Reader', ['read']);
     await on.visit(
       async (page) => {

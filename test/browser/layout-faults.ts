@@ -1,12 +1,12 @@
 // Finds layout faults of a page: it scrolls sideways, or text is cut off.
 import type { Page } from 'playwright-core';
 
-/** A sentence for each fault, none if the page is well. */
+/** One message per fault. */
 export async function layoutFaults(page: Page): Promise<string[]> {
   return page.evaluate(findFaults);
 }
 
-/** Runs in the page, so it must stand alone. */
+/** Runs in the page, so it must be self-contained. */
 function findFaults(): string[] {
   const faults: string[] = [];
   const name = (element: Element): string => {
@@ -52,7 +52,7 @@ function findFaults(): string[] {
         element.clientWidth - Number.parseFloat(paddingLeft) - Number.parseFloat(paddingRight);
       if (needed > room + 1) faults.push(`cut in its field: ${name(element)} ${needed} in ${room}`);
     }
-    // Text that leaves the window, or the box of its control, though nothing hides it.
+    // Visible text that overflows the window or the box of its control.
     const box = element.getBoundingClientRect();
     if (element.children.length === 0 && box.right > root.clientWidth + 1) {
       const inScroller = element.closest(`${scrollers}, [title]`) !== null;

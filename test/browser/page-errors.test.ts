@@ -1,4 +1,4 @@
-// Each kind of fault is noticed: a test that no fault can make red would prove nothing.
+// Each kind of fault is detected; otherwise the browser tests could not fail.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -11,7 +11,7 @@ describe('faults of a page', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  /** What a page must never do, performed as an injected script would. */
+  /** Actions that a page must never perform, executed like an injected script. */
   const misdeeds: Record<string, { play: (page: Page) => Promise<unknown>; says: RegExp }> = {
     'an error in the console': {
       play: async (page) => page.evaluate(() => console.error('oh no')),
@@ -48,7 +48,7 @@ describe('faults of a page', () => {
       says: /content security policy: connect-src refused https:\/\/elsewhere\.example/,
     },
   };
-  misdeeds['a way to another host'] = {
+  misdeeds['a navigation to another host'] = {
     play: async (page) => page.goto(on.receiver.url),
     says: /request to another host: http:/,
   };

@@ -1,16 +1,16 @@
-// Whatever goes wrong in a page without anybody looking: errors in its console, exceptions, refusals of
-// the content security policy, requests that fail or leave for another host.
+// Detects faults of a page that tests do not look for: errors in its console, exceptions, violations of the
+// content security policy, failed requests, and requests to another host.
 import assert from 'node:assert/strict';
 import type { BrowserContext, Page } from 'playwright-core';
 
 export interface Faults {
-  /** The test means this one to happen; that it does not happen is a fault, too. */
+  /** The test expects this fault; its absence is a fault, too. */
   expect: (pattern: RegExp) => void;
-  /** Fails if there was any other. */
+  /** Fails on any other fault. */
   check: () => Promise<void>;
 }
 
-/** Before the first page of the context is opened. */
+/** Must be called before the first page of the context is opened. */
 export async function watchFaults(context: BrowserContext, origin: string): Promise<Faults> {
   const found: string[] = [];
   const expected: RegExp[] = [];
@@ -25,7 +25,7 @@ export async function watchFaults(context: BrowserContext, origin: string): Prom
   });
   context.on('requestfailed', (request) => {
     const why = request.failure()?.errorText ?? 'unknown';
-    // A page that is left gives up what it was loading.
+    // Leaving a page aborts its pending requests.
     if (why !== 'net::ERR_ABORTED') found.push(`request failed: ${request.url()}: ${why}`);
   });
   context.on('console', (message) => {
@@ -50,7 +50,7 @@ export async function watchFaults(context: BrowserContext, origin: string): Prom
   };
 }
 
-/** Pending reports of the page arrive in a task of their own, before this check. */
+/** Lets pending reports of the page, which arrive in separate tasks, come before the check. */
 async function settle(page: Page): Promise<void> {
   const isGone = (): undefined => undefined;
   await page.evaluate(async () => new Promise((resolve) => setTimeout(resolve))).catch(isGone);

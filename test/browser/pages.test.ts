@@ -1,6 +1,5 @@
-// Every page, drawer and dialog with real data, on a desk and on phones, light and dark: nothing scrolls
-// sideways, no text is cut, axe finds nothing that is serious or critical, and the browser has nothing to
-// complain about.
+// Every page, drawer and dialog with real data, on desktops and phones, light and dark: nothing scrolls sideways, no
+// text is cut off, axe finds nothing serious or critical, and the browser reports no error.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
@@ -21,7 +20,7 @@ describe('every page', () => {
 
   for (const window of windows) {
     const { width, options } = window;
-    it(`is well before the first event, ${width} px wide`, async () => {
+    it(`has no faults before the first event, ${width} px wide`, async () => {
       const as = 'guest';
       await scene.stage.visit(
         async (page) => look(page, signInView, { window, shown: nothingShown }),
@@ -39,14 +38,14 @@ describe('every page', () => {
 
   for (const window of windows) {
     const { width, options } = window;
-    it(`is well after an hour, ${width} px wide`, async () => {
+    it(`has no faults after an hour, ${width} px wide`, async () => {
       shown ??= await scene.play();
       await scene.stage.visit(async (page) => {
         for (const view of views) await look(page, view, { window, shown });
       }, options);
     });
 
-    it(`is well under any small dialog, ${width} px wide`, async () => {
+    it(`has no faults with any small dialog, ${width} px wide`, async () => {
       shown ??= await scene.play();
       await scene.stage.visit(async (page) => {
         // A replay that was running after the hour may have ended by now.
@@ -56,7 +55,7 @@ describe('every page', () => {
     });
   }
 
-  it('is known to lie badly when it does', async () => {
+  it('fails on layout faults', async () => {
     const spoil = (): void => {
       const wide = document.createElement('p');
       wide.textContent = 'x'.repeat(2_000);
@@ -78,7 +77,7 @@ describe('every page', () => {
     await scene.stage.visit(play, { as: 'guest' });
   });
 
-  it('is known to be out of reach when it is', async () => {
+  it('fails on accessibility faults', async () => {
     const play = async (page: Page): Promise<void> => {
       await showView(page, signInView, nothingShown);
       await page.evaluate(() =>

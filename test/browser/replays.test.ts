@@ -1,5 +1,5 @@
-// Replays in the console: counted before anything is sent, watched while they go on, cancelled, and done.
-// The receiver says what was really sent again.
+// Replays in the console: counted before anything is sent, watched while they run, cancelled, and finished. The
+// receiver records what was actually sent again.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -13,7 +13,7 @@ const dead = 3;
 describe('the page of replays', () => {
   let on: Stage;
   before(async () => {
-    // Two attempts, so that what fails is dead at once.
+    // Two attempts, so that failing deliveries are dead at once.
     on = await openStage({ env: { RINGBACK_RETRY: '1ms' } });
     on.receiver.script = ({ headers }) => (headers['ringback-event'] === 'order.lost' ? 500 : 200);
     const body = { callbackUrl: on.receiver.url };
@@ -38,7 +38,7 @@ describe('the page of replays', () => {
   const press = async (place: Page | Locator, name: string): Promise<void> =>
     place.getByRole('button', { name, exact: true }).click();
 
-  it('counts, and sends nothing before that is asked for', async () => {
+  it('counts, and sends nothing before it is confirmed', async () => {
     await on.visit(async (page) => {
       const came = on.receiver.requests.length;
       await page.getByRole('link', { name: 'Replays' }).first().click();
@@ -51,7 +51,7 @@ describe('the page of replays', () => {
       await page.keyboard.press('Tab');
       await form(page).getByRole('button', { name: 'Count deliveries', exact: true }).waitFor();
       const go = form(page).getByRole('button', { name: /^Replay/u });
-      assert.equal(await go.count(), 0, 'what was counted is not what would be sent');
+      assert.equal(await go.count(), 0, 'the count is outdated');
       await form(page).getByLabel('Event', { exact: true }).focus();
       await page.keyboard.press('Enter');
       await form(page).getByText('No matching deliveries').waitFor();
@@ -100,7 +100,7 @@ describe('the page of replays', () => {
     });
   });
 
-  it('takes one to its end, by the keyboard alone and live', async () => {
+  it('runs one to its end, by keyboard alone, with live progress', async () => {
     await on.visit(async (page) => {
       on.receiver.script = () => 200;
       const came = on.receiver.requests.length;
@@ -132,7 +132,7 @@ describe('the page of replays', () => {
     });
   });
 
-  it('says at the field what is wrong', async () => {
+  it('shows errors at their field', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 404 .*\/replays\)$/);
       await page.goto('/console/replays?new=1&subscriberId=sub_01jc4t6v8m3q5r7w9x1y2z3a4b');

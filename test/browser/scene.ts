@@ -1,5 +1,5 @@
-// An hour in the life of a shop, on the real service: callbacks that arrive, fail, hang and are refused, with
-// figures, retries that count down, dead ones, replays and keys. For screenshots and for tests that look.
+// An hour of a shop on the real service: callbacks that succeed, fail, hang and are refused, with statistics,
+// pending retries, dead deliveries, replays and keys. For screenshots and layout tests.
 import assert from 'node:assert/strict';
 import { movableWorld, type MovableWorld } from '../e2e/movable-world.ts';
 import { receive, type Reply, type Received } from '../e2e/receiver.ts';
@@ -10,13 +10,13 @@ import { openStage, type Stage } from './stage.ts';
 
 export interface Scene extends AsyncDisposable {
   stage: Stage;
-  /** Plays the hour; before, the service is as new. */
+  /** Plays the hour; before that, the service is empty. */
   play: () => Promise<Shown>;
-  /** The id of a replay that goes on for some minutes. */
+  /** Starts a replay that runs for some minutes; returns its id. */
   replay: () => Promise<string>;
 }
 
-/** What is worth to be opened. */
+/** Ids of records to open. */
 export interface Shown {
   deadId: string;
   deliveredId: string;
@@ -125,7 +125,7 @@ async function playHour({ stage, world, securePort, closedPort }: Set): Promise<
   return { ...(await findShown(stage, failing.id)), keyId };
 }
 
-/** As receivers are: most are fine, one is ill for a while, one is always slow. */
+/** Most receivers work, one fails for a while, one always hangs. */
 async function answerOf({ url, order, body }: Received, minute: number): Promise<Reply> {
   if (url.startsWith('/reindex')) {
     return order % 3 === 0
@@ -141,7 +141,7 @@ async function answerOf({ url, order, body }: Received, minute: number): Promise
   }
   if (url.startsWith('/exports/failed')) return new Promise(() => {}); // Hangs until the timeout.
   const orderId = Number(/"orderId":(\d+)/.exec(body.toString())?.[1] ?? 1);
-  // These never go through, so there are dead ones for certain.
+  // These always fail, so that there are dead deliveries.
   if (url.startsWith('/callbacks') && orderId % 97 === 0) {
     return { status: 422, headers: json, body: '{"error":"unknown_sku","sku":"NW-4711","line":2}' };
   }
@@ -155,7 +155,7 @@ async function publishMinute({ service }: Stage, minute: number): Promise<void> 
   const body = { events: eventsOf(minute) };
   const answer = await service.call({ method: 'POST', path: '/events/batch', body });
   assert.equal(answer.status, 202, answer.text);
-  // What fails has a pace of its own, so only the receiver that is well is waited for.
+  // Failing deliveries take longer, so the test waits only for the working receiver.
   const isLeft = ({ attemptCount, callback }: DeliveryView): boolean =>
     attemptCount === 0 && callback.url.includes('/callbacks/');
   await until(
@@ -167,7 +167,7 @@ async function publishMinute({ service }: Stage, minute: number): Promise<void> 
   );
 }
 
-/** More by day than by night, as a wave; rare ones now and then. */
+/** A wave of events, with some rare ones. */
 function eventsOf(minute: number): { event: string; payload: object }[] {
   const count = Math.round(5 + 4 * Math.sin(minute / 9) + (minute % 4));
   const events = Array.from({ length: count }, (_, at) => orderEvent(minute * 10 + at));
@@ -190,7 +190,7 @@ function eventOf(event: string, more: object): { event: string; payload: object 
   return { event, payload: { message: event.replace('.', ' '), ...more } };
 }
 
-/** The id of one that is in use. */
+/** Creates keys; returns the id of one that was used. */
 async function makeKeys({ service }: Stage): Promise<string> {
   let usedId = '';
   const keys = [

@@ -39,7 +39,7 @@ export async function openStage(options: StartOptions = {}): Promise<Stage> {
   };
 }
 
-/** A net under a test that would hang: what is shown is shown much sooner. */
+/** A safety net for tests that would hang: pages appear much sooner. */
 const patienceMs = 180_000;
 
 async function visit(
@@ -64,7 +64,7 @@ async function visit(
   }
 }
 
-/** As the terminal prints it; the page is there when it has taken the ticket from the address. */
+/** Opens the printed link; the page is ready when it has removed the ticket from the URL. */
 export async function openByLink(service: Started, page: Page): Promise<void> {
   const link = await service.signInLink();
   if (link === undefined) throw new Error('There is no key that may manage the app');

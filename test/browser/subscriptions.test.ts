@@ -1,5 +1,5 @@
-// Subscriptions in the console: made, pinged, paused and resumed, pointed elsewhere, given a new secret, and
-// ended. The receiver says what really happened.
+// Subscriptions in the console: created, pinged, paused and resumed, changed to another URL, given a new secret,
+// and ended. The receiver records what was actually sent.
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
@@ -13,7 +13,7 @@ describe('the page of subscriptions', () => {
     on = await openStage();
   });
   after(async () => on[Symbol.asyncDispose]());
-  /** So many callbacks came before the test. */
+  /** The number of callbacks received before the test. */
   let came = 0;
   beforeEach(() => {
     came = on.receiver.requests.length;
@@ -39,7 +39,7 @@ describe('the page of subscriptions', () => {
     return drawer(page);
   }
 
-  /** What a code block shows, once it is there. */
+  /** The text of a code block, once it is shown. */
   async function codeOf(place: Locator, label: string): Promise<string> {
     const code = place.getByLabel(label, { exact: true }).getByText('whsec_');
     return (await code.textContent()) ?? '';
@@ -49,7 +49,7 @@ describe('the page of subscriptions', () => {
     return (await on.receiver.waitFor(came + size)).slice(came);
   }
 
-  it('makes one, whose ping arrives with a signature that its secret verifies', async () => {
+  it('creates one, and its secret verifies the signature of a ping', async () => {
     await on.visit(async (page) => {
       await page.getByRole('link', { name: 'Subscriptions' }).first().click();
       await page.getByRole('link', { name: 'New subscription' }).first().click();
@@ -67,11 +67,11 @@ describe('the page of subscriptions', () => {
       assert(ping);
       verify(ping, secret);
       const text = await page.locator('main').innerText();
-      assert(!text.includes(secret), 'the secret is gone when the dialog is');
+      assert(!text.includes(secret), 'the secret is no longer shown');
     });
   });
 
-  it('says at the field why a URL is refused', async () => {
+  it('shows at the field why a URL is refused', async () => {
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 422 .*\/subscribe\)$/);
       await page.goto('/console/subscriptions?new=1');
@@ -82,7 +82,7 @@ describe('the page of subscriptions', () => {
     });
   });
 
-  it('pauses, so that deliveries wait, and resumes, so that they go', async () => {
+  it('pauses, so that deliveries stay pending, and resumes, so that they are sent', async () => {
     const id = await subscribe('paused');
     await on.visit(async (page) => {
       const shown = await open(page, id);
@@ -100,11 +100,11 @@ describe('the page of subscriptions', () => {
     });
   });
 
-  it('gives a new secret, while the old one still signs and counts down', async () => {
+  it('rotates the secret, with a countdown for the old one, which still signs', async () => {
     const id = await subscribe('rotated');
     await on.visit(async (page) => {
       const shown = await open(page, id);
-      assert.equal(await shown.getByText('whsec_').count(), 0, 'hidden until asked for');
+      assert.equal(await shown.getByText('whsec_').count(), 0, 'hidden by default');
       await press(shown, 'Show secret');
       const old = await codeOf(shown, 'signing secret');
       await press(shown, 'Rotate secret');
@@ -128,7 +128,7 @@ describe('the page of subscriptions', () => {
     });
   });
 
-  it('points a callback elsewhere, and says why it does not', async () => {
+  it('changes the URL of a callback, and shows why a URL is refused', async () => {
     const id = await subscribe('before');
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 422 .*\/subscriptions\//);
@@ -147,7 +147,7 @@ describe('the page of subscriptions', () => {
     });
   });
 
-  it('changes what it chooses for itself, and says at the field what is wrong', async () => {
+  it('changes settings, and shows errors at their field', async () => {
     const id = await subscribe('chosen');
     await on.visit(async (page, faults) => {
       faults.expect(/console: Failed to load resource.* 400 .*\/subscriptions\//);
@@ -172,7 +172,7 @@ describe('the page of subscriptions', () => {
       await press(form, 'Save');
       await shows(form.getByRole('alert'), 'Pattern 2 is "no..name", expected an event name');
       const isFirst = await events.evaluate((one) => one === document.activeElement);
-      assert(isFirst, 'the first that is wrong has the focus');
+      assert(isFirst, 'the first invalid field has the focus');
       await events.fill('order.* invoice.paid, order.*');
       await page.keyboard.press('Enter');
       await form.waitFor({ state: 'detached' });
@@ -198,7 +198,7 @@ describe('the page of subscriptions', () => {
     });
   });
 
-  it('shows the public key of one that signs with a pair', async () => {
+  it('shows the public key of one that signs with Ed25519', async () => {
     const id = await subscribe('pair');
     const body = { signing: 'ed25519' };
     await on.service.call({ method: 'PATCH', path: `/subscriptions/${id}`, body });
@@ -210,7 +210,7 @@ describe('the page of subscriptions', () => {
     });
   });
 
-  it('ends one after asking, and nothing can be done with it then', async () => {
+  it('ends one after a confirmation, and then offers no actions', async () => {
     const id = await subscribe('ended');
     await on.visit(async (page) => {
       const shown = await open(page, id);
@@ -227,7 +227,7 @@ describe('the page of subscriptions', () => {
     });
   });
 
-  it('keeps its filters in the address, and says when nothing fits', async () => {
+  it('keeps its filters in the URL, and reports that nothing matches', async () => {
     await subscribe('filtered');
     await on.visit(async (page) => {
       await page.goto('/console/subscriptions');
@@ -263,11 +263,14 @@ describe('the page of subscriptions', () => {
       await shows(drawer(page), 'Paused');
       await page.keyboard.press('Escape');
       await drawer(page).waitFor({ state: 'detached' });
-      assert(await link.evaluate((one) => one === document.activeElement), 'the focus is back');
+      assert(
+        await link.evaluate((one) => one === document.activeElement),
+        'the focus returns to the link',
+      );
     });
   });
 
-  it('offers a key that only reads nothing that it may not do', async () => {
+  it('offers a read-only key no actions that it may not perform', async () => {
     const id = await subscribe('read-only');
     const body = { name: 'reader', scopes: ['read'] };
     const { json } = await on.service.call({ method: 'POST', path: '/keys', body });

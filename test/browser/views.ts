@@ -1,24 +1,24 @@
-// Everything that the console can show, by name: each page, drawer and dialog, and how to see that it is there.
+// All views of the console by name: each page, drawer and dialog, and the text that shows that it is complete.
 import type { Page } from 'playwright-core';
 import type { Shown } from './scene.ts';
 
 export interface View {
   name: string;
   path: (shown: Shown) => string;
-  /** Leads there from the opened page, where an address does not. */
+  /** Opens the view from the page, if it has no URL. */
   open?: (page: Page) => Promise<void>;
-  /** Stands on it once it is complete. */
+  /** Text that the view shows once it is complete. */
   text: string | RegExp;
 }
 
-/** What a user sees before signing in. */
+/** The page before signing in. */
 export const signInView: View = {
   name: 'sign-in',
   path: () => '/console/sign-in',
   text: 'No key?',
 };
 
-/** The service as it is after its first start. */
+/** The console after the first start of the service. */
 export const firstRunView: View = {
   name: 'first-run',
   path: () => '/console',
@@ -90,7 +90,7 @@ export const views: readonly View[] = [
 const subscriptionPath = ({ failingSubscriberId }: Shown): string =>
   `/console/subscriptions?subscription=${failingSubscriberId}`;
 
-/** What asks before it acts, and the other small dialogs. */
+/** Confirmations and other small dialogs. */
 export const dialogViews: readonly View[] = [
   {
     name: 'rotate-secret',
@@ -158,7 +158,7 @@ export async function showView(page: Page, view: View, shown: Shown): Promise<vo
   await settled(page);
 }
 
-/** Nothing loads, nothing moves. */
+/** Waits until nothing is loading or moving. */
 export async function settled(page: Page): Promise<void> {
   await page.waitForFunction(
     () => document.querySelector('.skeleton, [aria-busy="true"]') === null,

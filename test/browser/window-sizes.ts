@@ -1,16 +1,16 @@
-// The windows in which pages are looked at: a desk, and phones with a finger instead of a mouse.
+// The window sizes of the page tests: a desktop, and phones with touch instead of a mouse.
 import type { VisitOptions } from './stage.ts';
 
 export interface Window {
   width: number;
   /** The layout must also hold at this width. */
   narrowest: number;
-  /** Boxes lie alike in both, so one will do on a desk, where it takes longer; pictures are of both. */
+  /** The layout is the same in both schemes, so one suffices on desktops, which take longer; screenshots use both. */
   schemes: readonly ('light' | 'dark')[];
   options: VisitOptions;
 }
 
-/** Nothing moves, so that a picture is the same whenever it is taken. */
+/** Without animations, so that screenshots do not depend on the moment. */
 const still: VisitOptions = { reducedMotion: 'reduce' };
 
 export const windows: readonly Window[] = [

@@ -1,5 +1,5 @@
-// The Dockerfile and the compose files, as far as they can be tried without an engine: what they copy is there, what
-// they run runs, what they set can be read, and no secret stands in them.
+// The Dockerfile and the compose files, as far as they can be tested without an engine: the files they copy exist,
+// their commands run, their settings are valid, and they contain no secret.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 interface Instruction {
   name: string;
   rest: string;
-  /** From 0: the build, then the image. */
+  /** 0 is the build, 1 the image. */
   stage: number;
 }
 
@@ -30,20 +30,21 @@ const known = new Map<string, object>(Object.values(settings).map((row) => [row.
 const secretNames = [...known].filter(([, row]) => 'isSecret' in row).map(([name]) => name);
 
 describe('Dockerfile', () => {
-  it('copies what is there and what the build may see', () => {
+  it('copies files that exist and are part of the build context', () => {
     const sources = of('COPY')
       .filter((rest) => !rest.startsWith('--from=build '))
       .flatMap((rest) => rest.split(' ').slice(0, -1));
     assert(sources.length > 3);
     const context = visible();
     for (const source of sources) {
-      assert(existsSync(join(root, source)), `${source} exists`);
-      if (source !== '.') assert(context.has(source.split('/')[0] ?? ''), `${source} is visible`);
+      assert(existsSync(join(root, source)), `${source} does not exist`);
+      if (source !== '.')
+        assert(context.has(source.split('/')[0] ?? ''), `${source} is not in the build context`);
     }
     assert.deepEqual(of('ADD'), []);
   });
 
-  it('lets the build see all that the package is made of, and neither data nor secrets', () => {
+  it('has a build context with all files of the package, and without data and secrets', () => {
     const { files } = JSON.parse(text('package.json')) as { files: string[] };
     const needed = files.map((path) => path.split('/')[0] ?? '').filter((path) => path !== 'dist');
     assert.deepEqual(new Set(needed).difference(visible()), new Set());
@@ -53,7 +54,7 @@ describe('Dockerfile', () => {
     assert.match(text('.dockerignore'), /^\*$/m);
   });
 
-  it('runs as a user who is not root, without a shell between it and signals', () => {
+  it('runs as a non-root user, and receives signals directly, without a shell', () => {
     const image = instructions.filter(({ stage }) => stage === 1);
     const names = image.map(({ name }) => name);
     assert.equal(image.find(({ name }) => name === 'USER')?.rest, 'node');
@@ -69,7 +70,7 @@ describe('Dockerfile', () => {
     }
   });
 
-  it('sets what can be read, and no secret', () => {
+  it('sets valid settings, and no secret', () => {
     const env = imageEnv();
     assertKnown(env);
     assertReads(env);
@@ -78,7 +79,7 @@ describe('Dockerfile', () => {
     assert.deepEqual(of('VOLUME'), [env['RINGBACK_DATA']]);
   });
 
-  it('builds what starts, is healthy while it runs, and stops', { skip }, async () => {
+  it('builds a program that starts, is healthy while it runs, and stops', { skip }, async () => {
     await using installed = await installedPackage();
     await using folder = await newFolder();
     for (const path of [installed.tarball, join(root, 'package-lock.json')]) {
@@ -87,7 +88,7 @@ describe('Dockerfile', () => {
     await cp(join(root, 'docker'), join(folder.path, 'package', 'docker'), { recursive: true });
     const built = instructions.filter(({ name, stage }) => name === 'RUN' && stage === 0);
     const commands = built.map(({ rest }) => rest);
-    // The first is the checkout's own install, the second was done the same way for all of these tests.
+    // The first is the install of the checkout; the second was done in the same way for all of these tests.
     assert.deepEqual(commands.slice(0, 2), ['npm ci --ignore-scripts', 'npm pack']);
     const env = { ...process.env, npm_config_prefer_offline: 'true' };
     for (const command of commands.slice(2)) {
@@ -104,7 +105,7 @@ for (const file of ['compose.yaml', 'compose.postgres.yaml']) {
     const { services } = load(text(file)) as { services: Record<string, Service> };
     const nodes = Object.values(services).filter(({ image }) => image === 'ringback');
 
-    it('gives every node settings that can be read', () => {
+    it('gives every node valid settings', () => {
       assert(nodes.length > 0);
       for (const { environment } of nodes) {
         const env = { ...imageEnv(), ...interpolate(environment, samples) };
@@ -113,7 +114,7 @@ for (const file of ['compose.yaml', 'compose.postgres.yaml']) {
       }
     });
 
-    it('holds no secret: each comes from outside, and one that is needed is asked for', () => {
+    it('contains no secret: each comes from the environment, and a required one must be set', () => {
       for (const { environment } of Object.values(services)) {
         for (const [name, value] of Object.entries(environment)) {
           if (!/KEY|PASSWORD|SECRET|TOKEN|DATABASE_URL/.test(name)) continue;
@@ -130,7 +131,7 @@ for (const file of ['compose.yaml', 'compose.postgres.yaml']) {
       );
     });
 
-    it('shows the service to this machine only, and takes away what it does not need', () => {
+    it('publishes the port to this machine only, and drops unneeded privileges', () => {
       for (const { ports = [] } of Object.values(services)) {
         for (const port of ports) assert.match(port, /^127\.0\.0\.1:8080:8080$/);
       }
@@ -148,7 +149,7 @@ for (const file of ['compose.yaml', 'compose.postgres.yaml']) {
       assert.equal(count, file === 'compose.yaml' ? 1 : 3);
     });
 
-    it('lets the longest attempt end, and limits memory and logs', () => {
+    it('allows the longest attempt to finish, and limits memory and logs', () => {
       assert.equal(readConfig({ RINGBACK_TIMEOUT: '60s' }).kind, 'config');
       assert.equal(readConfig({ RINGBACK_TIMEOUT: '61s' }).kind, 'mistakes');
       for (const node of nodes) {
@@ -163,7 +164,7 @@ for (const file of ['compose.yaml', 'compose.postgres.yaml']) {
 }
 
 describe('docker/database.sql', () => {
-  it('makes the role and the schema that the page makes, whose SQL is tested, and no superuser', () => {
+  it('creates the same role and schema as docs/operations.md, whose SQL is tested, and no superuser', () => {
     const script = text('docker/database.sql').replaceAll(/^(--|\\).*\n/gm, '');
     const [, page = ''] =
       /## Start a cluster[^]*?```sql\n([^]*?)```/.exec(text('docs/operations.md')) ?? [];
@@ -173,7 +174,7 @@ describe('docker/database.sql', () => {
     assert.equal(script, named);
   });
 
-  it('is where PostgreSQL looks, with the password that the nodes use', () => {
+  it('is mounted where PostgreSQL looks, with the password that the nodes use', () => {
     const { services } = load(text('compose.postgres.yaml')) as {
       services: Record<string, Service>;
     };
@@ -210,7 +211,7 @@ const samples = {
   RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64'),
 };
 
-/** As compose does it: `${NAME:-default}` and `${NAME:?message}`. */
+/** Interpolates like compose: `${NAME:-default}` and `${NAME:?message}`. */
 function interpolate(
   environment: Readonly<Record<string, string>>,
   outside: Readonly<Record<string, string>>,
@@ -230,7 +231,7 @@ function interpolate(
   return Object.fromEntries(entries) as Record<string, string>;
 }
 
-/** In the image, with the port changed, since others may have it, and on loopback. */
+/** Runs the commands of the image on loopback, with a free port. */
 async function startAndStop(app: string, data: string): Promise<void> {
   const json = (name: string): string[] => JSON.parse(of(name)[0] ?? '') as string[];
   const [command = '', ...before] = [...json('ENTRYPOINT'), ...json('CMD')];
@@ -273,7 +274,7 @@ function imageEnv(): Record<string, string> {
   return Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
 }
 
-/** Names at the top of what an engine is sent. */
+/** The top-level names of the build context. */
 function visible(): Set<string> {
   const lines = text('.dockerignore').split('\n');
   return new Set(lines.filter((line) => line.startsWith('!')).map((line) => line.slice(1)));

@@ -1,6 +1,6 @@
-// The package as a user has it: packed from a copy of the checkout by npm with its scripts, installed from the file
-// into an empty folder with scripts blocked, and the oldest line of Node that it must run on beside it. Made
-// once for all test files of a run (10 s), and never in the checkout, where others read dist and console/dist.
+// The package as a user has it: packed by npm from a copy of the checkout with its scripts, installed from the file
+// into an empty folder with scripts blocked, beside the oldest supported line of Node. Created once for all test
+// files of a run (10 s), and never in the checkout, where other tests read dist and console/dist.
 import { execFile, type ExecFileException } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rm, rmdir, symlink, writeFile } from 'node:fs/promises';
@@ -9,18 +9,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface InstalledPackage extends AsyncDisposable {
-  /** A fresh folder that has node_modules/ringback; node_modules is shared, so only read it. */
+  /** A new folder with node_modules/ringback; node_modules is shared, so it must not be changed. */
   folder: string;
-  /** What `npx ringback` runs in that folder; give it to a node to choose which. */
+  /** The program that `npx ringback` runs in that folder, to run with a chosen Node. */
   bin: string;
-  /** What `npm pack` made: ringback-0.1.0.tgz. */
+  /** The file that `npm pack` created: ringback-0.1.0.tgz. */
   tarball: string;
-  /** Node 24 and 26 themselves. */
+  /** The paths of Node 24 and 26. */
   node24: string;
   node26: string;
 }
 
-/** Rejects where the registry cannot be reached: ask whyNotInstalled() first. */
+/** Rejects if the registry is unreachable: call whyNotInstalled() first. */
 export async function installedPackage(): Promise<InstalledPackage> {
   const { installed, tarball, node24 } = await shared();
   const folder = await mkdtemp(join(tmpdir(), 'ringback-installed-'));
@@ -51,7 +51,7 @@ export async function whyNotInstalled(): Promise<string | false> {
 
 export class RegistryUnreachable extends Error {}
 
-/** npm in a folder, as the machine has set it up. Resolves to what it printed on stdout. */
+/** Runs npm in a folder, with the machine's configuration. Resolves with its standard output. */
 export async function npm(folder: string, ...args: readonly string[]): Promise<string> {
   const done = Promise.withResolvers<string>();
   const settings = { cwd: folder, timeout: patienceMs, maxBuffer: outputBytesMax };
@@ -63,7 +63,7 @@ export async function npm(folder: string, ...args: readonly string[]): Promise<s
   return done.promise;
 }
 
-/** A net under a test that would hang: no test that passes comes near it. */
+/** A safety net for tests that would hang: passing tests take far less. */
 const patienceMs = 180_000;
 const outputBytesMax = 16 * 1024 * 1024;
 
@@ -91,7 +91,7 @@ interface Shared {
 
 let made: Promise<Shared> | undefined;
 
-/** One folder for all files of a run, where the global setup has made one; else one of this process. */
+/** Uses the folder of the global setup for all files of a run, if there is one, or one for this process. */
 function shared(): Promise<Shared> {
   made ??= makeIn(process.env['TEST_SHARED_FOLDER'] ?? ownFolder());
   return made;
@@ -115,10 +115,10 @@ async function makeIn(folder: string): Promise<Shared> {
     node24: join(node, 'node_modules', nodePackage, 'bin', 'node'),
   };
   if (existsSync(done)) return paths;
-  // What another file could not finish is begun anew.
+  // Starts over if another file has not finished it.
   await rm(place, { recursive: true, force: true });
   const work = [pack(join(place, 'checkout')), installNode(node)];
-  await Promise.allSettled(work); // Whoever begins anew must not find one of them at work.
+  await Promise.allSettled(work); // Both must have ended before another file starts over.
   await Promise.all(work);
   await emptyProject(installed);
   await npm(installed, ...install, paths.tarball);
@@ -133,7 +133,7 @@ async function tarballName(): Promise<string> {
   return `ringback-${manifest.version}.tgz`;
 }
 
-/** The registry is asked only for what npm has not kept from the last time, and not for minutes. */
+/** Prefers npm's cache to the registry, and limits retries. */
 const quick = [
   '--prefer-offline',
   '--fetch-retry-mintimeout=1000',
@@ -141,7 +141,7 @@ const quick = [
 ];
 const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund', ...quick];
 
-/** Packs a copy of the checkout, which has neither been built nor packed before. */
+/** Packs a copy of the checkout that has never been built or packed. */
 async function pack(checkout: string): Promise<void> {
   await mkdir(checkout, { recursive: true });
   const entries = (await readdir(root)).filter((name) => !notCopied.has(name));
@@ -158,7 +158,7 @@ const notCopied = new Set(['.git', 'node_modules', 'dist', 'data', 'coverage']);
 const platform = process.platform === 'win32' ? 'win' : process.platform;
 const nodePackage = `node-${platform}-${process.arch}`;
 
-/** The binary alone, as the package `node` fetches it; its own install script stays blocked. */
+/** Installs only the binary that the package `node` would fetch, because its install script is blocked. */
 async function installNode(folder: string): Promise<void> {
   await emptyProject(folder);
   await npm(folder, ...install, `${nodePackage}@24.21.0`);
@@ -181,5 +181,5 @@ async function takeTurn(lock: string): Promise<AsyncDisposable> {
     }
     await sleep(askMs);
   }
-  throw new Error(`Cannot install the package: "${lock}" is there for ${patienceMs} ms`);
+  throw new Error(`Cannot install the package: "${lock}" has existed for ${patienceMs} ms`);
 }

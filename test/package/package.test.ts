@@ -1,5 +1,5 @@
-// What `npm pack` makes, installed as a user would: it must start on the oldest and the newest line of Node, run no
-// script at its install, and hold nothing that nobody needs.
+// The packed file, installed like a user would: it must start on the oldest and the newest line of Node, run no
+// install scripts, and contain no unneeded files.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -51,7 +51,7 @@ describe('the installed package', { skip }, () => {
       RINGBACK_DATA: folder.path,
       RINGBACK_PORT: '0',
     };
-    // Ctrl-C goes to all processes of the terminal: npx alone does not pass a signal on.
+    // Ctrl-C signals all processes of the terminal; npx alone does not forward signals.
     const npx = spawn('npx', ['--no', 'ringback', 'serve'], {
       cwd: installed.folder,
       env,
@@ -68,8 +68,8 @@ describe('the installed package', { skip }, () => {
     assert.match(log, /"msg":"started".*"msg":"stopped"/s);
   });
 
-  it('says in a sentence that an older Node will not do', async () => {
-    // What any Node sees that claims to be older; and an older one itself, where the machine has it.
+  it('explains in one sentence that an older Node is not supported', async () => {
+    // Tested with a Node that pretends to be older, and with a real older one if the machine has it.
     const pretend =
       'data:text/javascript,Object.defineProperty(process.versions,"node",{value:"24.11.1"})';
     const program: Program = [installed.node26, '--import', pretend, installed.bin];
@@ -86,7 +86,7 @@ describe('the installed package', { skip }, () => {
     }
   });
 
-  it('says so when it was packed without being built', async () => {
+  it('reports that it was packed without being built', async () => {
     await using folder = await newFolder();
     await cp(join(root, 'bin'), join(folder.path, 'bin'), { recursive: true });
     await cp(join(root, 'package.json'), join(folder.path, 'package.json'));
@@ -96,7 +96,7 @@ describe('the installed package', { skip }, () => {
     assert.match(err, /^Cannot start Ringback \S+: this package was packed without being built/);
   });
 
-  it('holds what it needs and nothing else', () => {
+  it('contains the needed files and no others', () => {
     const place = join(installed.folder, 'node_modules', 'ringback');
     const files = globSync('**/*.*', { cwd: place });
     const unknown = files.filter((path) => !expected.some((pattern) => pattern.test(path)));
@@ -104,14 +104,14 @@ describe('the installed package', { skip }, () => {
     for (const pattern of expected) {
       assert(
         files.some((path) => pattern.test(path)),
-        `${pattern} is in the package`,
+        `no file of the package matches ${pattern}`,
       );
     }
     const bytes = files.map((path) => readFileSync(join(place, path), 'utf8')).join('\n');
     assert(!bytes.includes(root), 'a path of this machine is in the package');
   });
 
-  it('runs no script at its install, nor does any package that comes with it', () => {
+  it('runs no install scripts, nor does any of its dependencies', () => {
     const scripts = packagesOf(installed).flatMap(({ name, scripts: own, hasGyp }) => [
       ...['preinstall', 'install', 'postinstall'].filter((event) => own.includes(event)),
       ...(hasGyp ? [`${name}: binding.gyp`] : []),
@@ -119,11 +119,11 @@ describe('the installed package', { skip }, () => {
     assert.deepEqual(scripts, []);
     const lock = readFileSync(join(installed.folder, 'node_modules', '.package-lock.json'), 'utf8');
     assert(!lock.includes('hasInstallScript'));
-    // npm warns of it where a package comes from a file.
+    // npm warns about it if a package is installed from a file.
     assert(!Object.keys(manifest.scripts ?? {}).includes('prepare'));
   });
 
-  it('has the size and the number of packages that the README tells', () => {
+  it('has the size and the number of packages that the README states', () => {
     const [, packages, megabytes, megabytesOnDisk] =
       /\*\*(\d+) packages, (\d+) MB\*\* \((\d+) MB on a disk/.exec(readme()) ?? [];
     const { bytes, bytesOnDisk } = sizeOf(join(installed.folder, 'node_modules'));
@@ -144,7 +144,7 @@ describe('a library of the installed package', { skip }, () => {
   });
   after(async () => installed[Symbol.asyncDispose]());
 
-  it('brings its types, in Node and elsewhere', async () => {
+  it('includes its types, for Node and other runtimes', async () => {
     const lines = libraries.map(
       ({ name, maker }) => `export { ${maker} } from 'ringback/${name}';`,
     );
@@ -160,7 +160,7 @@ describe('a library of the installed package', { skip }, () => {
   });
 
   for (const { name, maker } of libraries) {
-    it(`ringback/${name} needs nothing but itself`, async () => {
+    it(`ringback/${name} has no dependencies`, async () => {
       await using folder = await newFolder();
       const library = join(installed.folder, 'node_modules', 'ringback', 'dist', name);
       await cp(library, join(folder.path, name), { recursive: true });
@@ -180,7 +180,7 @@ describe('a library of the installed package', { skip }, () => {
   }
 });
 
-/** Subscribes, publishes, receives, looks at the pages and stops it. */
+/** Subscribes, publishes, receives, reads the pages, and stops the service. */
 async function smoke(program: Program, folder: string): Promise<void> {
   await using receiver = await receive();
   await using service = await serve({ RINGBACK_DATA: join(folder, 'data') }, [], program);
@@ -208,7 +208,7 @@ async function smoke(program: Program, folder: string): Promise<void> {
   assert.match(await (await call('/openapi.yaml')).text(), /^openapi: /);
   service.signal('SIGTERM');
   assert.equal(await service.ended, 0, service.err());
-  // Only the log is on stderr: no warning of Node about what is experimental or deprecated.
+  // Only the log is on stderr: Node prints no warning about experimental or deprecated features.
   const lines = service.err().trim().split('\n');
   for (const line of lines) assert.doesNotThrow(() => JSON.parse(line), line);
 }
@@ -227,7 +227,7 @@ const expected = [
 
 const strict = { strict: true, noEmit: true, module: 'nodenext', skipLibCheck: false };
 
-/** Of the machine: on PATH before the folders of this checkout, which npm puts there, are taken away. */
+/** Older versions of Node on the machine's PATH. */
 async function olderNodes(): Promise<string[]> {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
   const found = new Set(
@@ -276,14 +276,14 @@ function sizeOf(folder: string): { bytes: number; bytesOnDisk: number } {
 
 function assertNear(actual: number, told: number): void {
   const isNear = Math.abs(actual - told) <= told * 0.1;
-  assert(isNear, `The README tells ${told} MB, and it is ${actual.toFixed(1)}`);
+  assert(isNear, `found ${actual.toFixed(1)} MB, the README states ${told}`);
 }
 
 function readme(): string {
   return readFileSync(join(root, 'README.md'), 'utf8');
 }
 
-/** A registry may have no such service: npm says so by a status, and nothing can be said then. */
+/** Skips if the registry does not support audits. */
 async function audit(folder: string, context: TestContext): Promise<void> {
   try {
     const report = await npm(folder, 'audit', '--json', '--audit-level=none');
@@ -295,7 +295,7 @@ async function audit(folder: string, context: TestContext): Promise<void> {
   }
 }
 
-/** A package.json, or the lock of what is installed. */
+/** A package.json, or the lock file of installed packages. */
 interface Manifest {
   name: string;
   engines?: { node: string };

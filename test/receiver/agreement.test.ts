@@ -1,5 +1,5 @@
-// Ours and the public packages, on the same callbacks: they agree, except where ours is stricter, and each
-// such place is listed here with its reason.
+// Compares our verification with public packages on the same callbacks: they agree, except where ours is stricter,
+// and each such case is listed here with its reason.
 import assert from 'node:assert/strict';
 import { createPublicKey, verify } from 'node:crypto';
 import { after, describe, it, mock } from 'node:test';
@@ -26,7 +26,7 @@ const svix = new SvixWebhook(own.secret);
 let clockMs = nowS * 1000;
 const receiver = createReceiver({ secret: own.secret, now: () => clockMs });
 
-/** The packages ask the clock of the process. */
+/** The packages use the clock of the process. */
 const clock = mock.method(Date, 'now', () => clockMs);
 after(() => clock.mock.restore());
 
@@ -39,7 +39,7 @@ function theirs(verifier: StandardWebhook | SvixWebhook, { headers, body }: Give
     ),
   );
   try {
-    // It parses what it has accepted, unless told not to; svix never does.
+    // standardwebhooks parses accepted bodies by default; svix never does.
     verifier.verify(Buffer.from(body), plain, { jsonParse: false });
     return 'accepts';
   } catch {
@@ -60,12 +60,12 @@ async function ours(
   );
 }
 
-/** They look at the text that Node makes of the bytes: the same to us, where they are UTF-8. */
+/** The packages decode the body to text, which makes no difference for UTF-8. */
 function asTheySee(body: Uint8Array): string {
   return Buffer.from(body).toString();
 }
 
-/** Where ours is stricter on purpose, said without our code: the second test has one of each. */
+/** The cases in which ours is deliberately stricter, determined without our code; each is listed below. */
 function isOdd({ headers }: Given): boolean {
   const id = String(headers['webhook-id']);
   const time = String(headers['webhook-timestamp']);
@@ -76,7 +76,7 @@ function isOdd({ headers }: Given): boolean {
   return !isPlainId || !isPlainTime || !arePlain;
 }
 
-/** Draws so many, and compares some at a time: one by one they would wait for threads most of the time. */
+/** Compares random cases, many at a time, because single ones mostly wait for threads. */
 async function forRandom(
   { count, of: [signer, other] }: { count: number; of: readonly [Signer, Signer] },
   compare: (drawn: Case) => Promise<void>,
@@ -96,16 +96,16 @@ async function forRandom(
 const agreed = 10_000;
 
 describe('standardwebhooks and ours', () => {
-  it(`agree on ${agreed} random callbacks, and of odd ones ours never takes more`, async () => {
+  it(`agree on ${agreed} random callbacks, and ours accepts no more of the odd ones`, async () => {
     const counts = { accepts: 0, rejects: 0, odd: 0 };
-    // Odd ones come on top: the ten thousand are of those where both must say the same.
+    // Odd ones are added, so that ten thousand remain for which both must agree.
     await forRandom({ count: agreed * 1.15, of: [own, foreign] }, async ({ given, nowMs }) => {
       clockMs = nowMs;
       const their = theirs(standard, given);
       const our = await ours({ headers: given.headers, body: asTheySee(given.body) });
       counts[isOdd(given) ? 'odd' : their] += 1;
       if (!isOdd(given)) assert.equal(our, their);
-      else assert.ok(our === 'rejects' || their === 'accepts', 'ours takes what theirs refuses');
+      else assert.ok(our === 'rejects' || their === 'accepts', 'ours accepts what theirs refuses');
     });
     assert.ok(counts.accepts + counts.rejects >= agreed, JSON.stringify(counts));
     assert.ok(Math.min(counts.accepts, counts.rejects) > agreed / 5, JSON.stringify(counts));
@@ -138,14 +138,14 @@ describe('node:crypto and ours', () => {
     const signed = Buffer.concat([Buffer.from(`${id}.${time}.`), body]);
     const isGood = signatures.split(' ').some((one) => {
       if (!one.startsWith('v1a,')) return false;
-      // Node reads more spellings of base64 than an encoder writes, and with it one signature has many.
+      // Node decodes lenient base64, in which one signature has many spellings.
       const raw = Buffer.from(one.slice('v1a,'.length), 'base64');
       return one === `v1a,${raw.toString('base64')}` && verify(null, signed, key, raw);
     });
     return isGood ? 'accepts' : 'rejects';
   }
 
-  it('agree on 300 random callbacks signed with Ed25519, whatever bytes they have', async () => {
+  it('agree on 300 random callbacks signed with Ed25519, including arbitrary bytes', async () => {
     const counts = { accepts: 0, rejects: 0 };
     await forRandom({ count: 300, of: [pair, ed25519Signer(2)] }, async ({ given, nowMs }) => {
       clockMs = nowMs;
@@ -153,7 +153,7 @@ describe('node:crypto and ours', () => {
       const our = await ours(given, byKey);
       counts[our] += 1;
       if (!isOdd(given)) assert.equal(our, their);
-      else assert.ok(our === 'rejects' || their === 'accepts', 'ours takes what node refuses');
+      else assert.ok(our === 'rejects' || their === 'accepts', 'ours accepts what node refuses');
     });
     assert.ok(Math.min(counts.accepts, counts.rejects) > 50, JSON.stringify(counts));
   });
@@ -170,8 +170,8 @@ describe('where standardwebhooks accepts and ours does not', () => {
   const signature = (value: string): Given => withHeader('webhook-signature', value);
   const withId = (id: string): Given => genuine(own, { id });
 
-  // They read the time as parseInt does and sign what came out, so one signature has many spellings of
-  // its time: whoever compares or logs the header sees another one than was verified.
+  // The package reads the time like parseInt and signs the result, so one signature is valid for many spellings of
+  // the time: code that compares or logs the header sees another value than was verified.
   const differences: Readonly<Record<string, Given>> = {
     'a time with letters behind it': time(`${now}abc`),
     'a time with a fraction': time(`${now}.9`),
@@ -179,7 +179,7 @@ describe('where standardwebhooks accepts and ours does not', () => {
     'a time with a plus': time(`+${now}`),
     'a time with a space in front': time(` ${now}`),
     'a time with a second one behind a comma: two headers': time(`${now}, 1`),
-    // Two headers are one of whoever added the other. The first would be believed, the second not seen.
+    // A second header may have been added by another party. The package would use the first and ignore the second.
     'a signature with a second one behind a comma: two headers': signature(`${good}, v1,AAAA`),
     'a signature with a third part': signature(`${good},anything`),
     'two spaces between signatures': signature(`v1,AAAA  ${good}`),
@@ -188,7 +188,7 @@ describe('where standardwebhooks accepts and ours does not', () => {
     // Each costs a verification of the whole body.
     'nine signatures': signature(`${'v1,AAAA '.repeat(8)}${good}`),
     'a signature of a thousand characters beside one': signature(`v1,${'A'.repeat(1_000)} ${good}`),
-    // With a dot in it an old callback can be made new: see the forgeries.
+    // An id with a dot allows an old callback to be replayed: see the forgeries.
     'an id with a dot': withId('evt.1'),
     'an id that takes the time of an old callback with it': {
       ...genuine(own, { id: 'evt_x', timestamp: '1700000000', body: `${now}.25` }),
@@ -203,18 +203,18 @@ describe('where standardwebhooks accepts and ours does not', () => {
         }),
       },
     },
-    // No sender writes these. In a log or a database they look like another id.
+    // No sender uses these. In a log or a database they look like another id.
     'an id with a space': withId('evt 1'),
     'an id with a comma: two headers': withId('evt_1, evt_2'),
     'an id with a line break': withId('evt_1\nevt_2'),
     'an id with a letter that looks like another': withId('еvt_1'),
     'an id of 257 characters': withId('x'.repeat(257)),
-    // The last one wins there, whichever came first on the wire.
+    // The package uses the last one, regardless of the order on the wire.
     'one header under two spellings of its name': {
       ...genuine(own),
       headers: { 'WEBHOOK-ID': 'evt_first', ...genuine(own).headers },
     },
-    // They turn bytes into text first, and whatever is no UTF-8 becomes the same character.
+    // The package decodes bytes to text first, and all invalid UTF-8 becomes the same character.
     'a body with other bytes than were signed, none of them UTF-8': {
       ...genuine(own, { body: '"\ufffd"' }),
       body: Buffer.from([0x22, 0xff, 0x22]),
@@ -229,7 +229,7 @@ describe('where standardwebhooks accepts and ours does not', () => {
     });
   }
 
-  it('secrets that are no secrets are found when the receiver is created', () => {
+  it('invalid secrets are refused when the receiver is created', () => {
     const short = Buffer.from('short').toString('base64');
     for (const secret of [short, `whsec_${short}`, own.secret.slice('whsec_'.length)]) {
       assert.doesNotThrow(() => new StandardWebhook(secret));
@@ -237,7 +237,7 @@ describe('where standardwebhooks accepts and ours does not', () => {
     }
   });
 
-  it('the one place where ours accepts more: bytes that are no UTF-8, signed as they are', async () => {
+  it('the only case in which ours accepts more: signed bytes that are not UTF-8', async () => {
     clockMs = nowS * 1000;
     const binary = genuine(own, { ...facts, body: Buffer.from([0x80, 0xff, 0x00]) });
     assert.equal(theirs(standard, binary), 'rejects');

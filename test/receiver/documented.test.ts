@@ -1,5 +1,5 @@
-// The programs of docs/receiving.md, as they stand there: each is started, gets a callback and a forgery,
-// and says what it should.
+// Runs the unchanged programs of docs/receiving.md: each gets a callback and a forgery, and must respond to them
+// correctly.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { ed25519Signer, genuine, hmacSigner, type Given } from './genuine-callba
 const root = join(import.meta.dirname, '..', '..');
 const own = hmacSigner(1);
 
-/** Programs by the name in their first line. */
+/** The programs by the file name in their first line. */
 async function programs(): Promise<Map<string, string>> {
   const page = await readFile(join(root, 'docs/receiving.md'), 'utf8');
   const blocks = page.matchAll(/^```js\n\/\/ (\S+)\n([^]*?)^```$/gm);
@@ -25,7 +25,7 @@ interface Folder extends AsyncDisposable {
   write: (name: string) => Promise<string>;
 }
 
-/** Where `ringback/receiver` is the one of this checkout. */
+/** A folder in which `ringback/receiver` is that of this checkout. */
 async function folder(): Promise<Folder> {
   const path = await mkdtemp(join(tmpdir(), 'ringback-documented-'));
   await symlink(join(root, 'node_modules'), join(path, 'node_modules'));
@@ -45,8 +45,8 @@ async function folder(): Promise<Folder> {
 }
 
 /**
- * Loaded before the program: whatever port it names, it gets a free one of this machine alone, and says
- * which. A port that is looked for beforehand could be somebody else's by then.
+ * Preloaded: the program listens on a free loopback port instead of its own, and reports it. A free port that
+ * is chosen beforehand could be taken by then.
  */
 const onAnyPort = `data:text/javascript,${encodeURIComponent(`
   import { Server } from 'node:net';
@@ -73,7 +73,7 @@ async function send(port: unknown, { headers, body }: Given): Promise<number> {
 
 describe('docs/receiving.md', { concurrency: 2 }, () => {
   for (const name of ['node-http.js', 'express-app.js', 'fastify-app.js', 'hono-app.js']) {
-    it(`${name} takes a callback and refuses a forgery`, async () => {
+    it(`${name} accepts a callback and refuses a forgery`, async () => {
       await using place = await folder();
       const file = await place.write(name);
       const env = { ...process.env, RINGBACK_SECRET: own.secret };
@@ -111,7 +111,7 @@ describe('docs/receiving.md', { concurrency: 2 }, () => {
     assert.equal(lines.join('\n'), shown);
   });
 
-  it('is-genuine.js knows a callback from a forgery', async () => {
+  it('is-genuine.js distinguishes a callback from a forgery', async () => {
     await using place = await folder();
     const { isGenuine }: { isGenuine: (...given: unknown[]) => boolean } = await import(
       pathToFileURL(await place.write('is-genuine.js')).href
@@ -121,7 +121,7 @@ describe('docs/receiving.md', { concurrency: 2 }, () => {
     assert.equal(isGenuine(pair.secret, headers, body), true);
     assert.equal(isGenuine(pair.secret, headers, Buffer.from('{}')), false);
     assert.equal(isGenuine(pair.secret, {}, body), false);
-    // Yesterday's callback, whose body begins like a time of today.
+    // A callback of yesterday whose body starts like a timestamp of today.
     const today = now().timestamp;
     const old = { id: 'evt_x', timestamp: String(Number(today) - 86_400), body: `${today}.25` };
     const shifted = { 'webhook-id': `evt_x.${old.timestamp}`, 'webhook-timestamp': today };
@@ -129,7 +129,7 @@ describe('docs/receiving.md', { concurrency: 2 }, () => {
     assert.equal(isGenuine(pair.secret, replayed, Buffer.from('25')), false);
   });
 
-  it('standard.js knows a callback from a forgery', async () => {
+  it('standard.js distinguishes a callback from a forgery', async () => {
     await using place = await folder();
     process.env['RINGBACK_SECRET'] = own.secret;
     const { read }: { read: (headers: object, body: Buffer) => unknown } = await import(

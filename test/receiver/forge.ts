@@ -15,9 +15,9 @@ import {
 export interface ForgeryKind {
   name: string;
   code: ForgeryCode;
-  /** Of which signatures it makes sense; else of both. */
+  /** The kind of signature that it applies to; both by default. */
   version?: 'v1' | 'v1a';
-  /** `other` is somebody whom the receiver does not trust. */
+  /** `other` is a signer that the receiver does not trust. */
   forge: (genuine: Given, signer: Signer, other: Signer) => Given;
 }
 
@@ -27,7 +27,7 @@ export const id = 'webhook-id';
 export const timestamp = 'webhook-timestamp';
 export const signature = 'webhook-signature';
 
-/** Another value of a header, made from the genuine one; undefined: without it. */
+/** Changes the value of a header; undefined removes it. */
 export function header(
   name: string,
   change: (value: string) => string | string[] | undefined,
@@ -43,7 +43,7 @@ export function changedBody(change: (text: string) => string | Uint8Array): Forg
   return ({ headers }) => ({ headers, body: bytes(change(bodyText)) });
 }
 
-/** A signature by whatever the forger has, over whatever he likes. */
+/** Replaces the signature. */
 export function signedBy(make: (signer: Signer, other: Signer) => string): Forge {
   return ({ headers, body }, signer, other) => ({
     headers: { ...headers, [signature]: make(signer, other) },
@@ -51,7 +51,7 @@ export function signedBy(make: (signer: Signer, other: Signer) => string): Forge
   });
 }
 
-/** The part behind `v1,` as bytes, changed. */
+/** Changes the bytes of the signature after `v1,`. */
 export function signatureBytes(change: (raw: Buffer) => Uint8Array): Forge {
   return (given, signer, other) =>
     header(signature, (value) => versioned(signer, change(rawOf(value))))(given, signer, other);

@@ -1,4 +1,4 @@
-// Forgeries of the signature: by another, of something else, of another kind, in another spelling, changed.
+// Forgeries of the signature: by another key, of other data, of another kind, in another spelling, or modified.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { ForgeryCode } from '../../src/receiver/receiver.ts';
@@ -26,7 +26,7 @@ import {
 /** The order of the curve's base point, little-endian. */
 const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
 
-/** The same S, one turn further: the same signature to whoever does not look. */
+/** S plus the group order, which a verifier without a range check accepts as the same signature. */
 function oneTurnFurther(raw: Buffer): Buffer {
   let s = BigInt(`0x${Buffer.from(raw.subarray(32)).reverse().toString('hex')}`) + groupOrder;
   const turned = Buffer.from(raw);
@@ -71,7 +71,7 @@ function hashOf(): Buffer {
   return createHash('sha256').update(signedBytes()).digest();
 }
 
-/** As long as a signature of that kind is. */
+/** Extends bytes to the length of a signature of that kind. */
 function sized({ version }: Signer, raw: Buffer): Buffer {
   return version === 'v1' ? raw : Buffer.concat([raw, raw]);
 }
@@ -211,13 +211,13 @@ function head(value: string): string {
   return value.slice(0, value.indexOf(','));
 }
 
-/** With a character of the other alphabet, also where the genuine one has none. */
+/** Ensures at least one character of the URL alphabet. */
 function urlAlphabet(value: string): string {
   const changed = value.replaceAll('+', '-').replaceAll('/', '_');
   return changed === value ? value.replace(/.(?=.{6}$)/, '_') : changed;
 }
 
-/** The last character before the padding, with bits that a lenient decoder throws away. */
+/** Changes bits of the last character before the padding that a lenient decoder ignores. */
 function loosen(value: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   const last = value.replace(/=+$/, '').length - 1;

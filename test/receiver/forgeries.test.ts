@@ -1,5 +1,5 @@
-// Every forgery of forgery-kinds.ts is refused, and the genuine callback that it was made from is taken
-// by the same receiver in the same test: else a receiver that refuses all would pass.
+// Every forgery of forgery-kinds.ts is refused, and the genuine callback that it is derived from is accepted in the
+// same test: otherwise a receiver that refuses everything would pass.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createReceiver, ForgeryError, type Receiver } from '../../src/receiver/receiver.ts';
@@ -18,7 +18,7 @@ const kinds = [
   { says: 'Ed25519', signer: ed25519Signer(1), other: ed25519Signer(2) },
 ];
 
-/** How a callback is answered, what is said in the log, and how often the handler was called. */
+/** The status of the response, the reported code, and the number of handler calls. */
 async function answers(
   secret: string | readonly string[],
   given: Given,
@@ -32,13 +32,13 @@ async function answers(
   });
   const handler = (): void => void (calls += 1);
   const status = await receiver.answer(given, handler);
-  const said = code; // fetch makes one header of two, and what it is said to be is another thing.
+  const said = code; // Saved before fetch is used, which joins repeated headers and so gets another code.
   await agreesWithVerify(receiver, given, said);
   const request = asRequest(given);
   if (request !== undefined) {
     const response = await receiver.handle(request, handler);
-    assert.equal(response.status, status, 'fetch answers alike');
-    assert.equal(await response.text(), '', 'and says nothing about why');
+    assert.equal(response.status, status, 'handle() returns the same status');
+    assert.equal(await response.text(), '', 'without a reason');
     calls /= 2;
   }
   return { status, code: said, calls };
@@ -52,7 +52,7 @@ async function agreesWithVerify(receiver: Receiver, given: Given, code: string):
   assert.equal(verdict, code);
 }
 
-/** Undefined where fetch itself cannot carry it, or carries something else. */
+/** Undefined if fetch cannot represent the request exactly. */
 function asRequest({ headers, body }: Given): Request | undefined {
   const entries = Object.entries(headers);
   const isPlain = entries.every(([, value]) => typeof value === 'string' && value.trim() === value);
@@ -69,7 +69,7 @@ function forged(kind: (typeof forgeryKinds)[number], signer: Signer, other: Sign
 }
 
 describe('a forgery', () => {
-  it('has many kinds, each with its own name', () => {
+  it('has many kinds with unique names', () => {
     const names = forgeryKinds.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);
     assert.ok(names.length >= 25);
@@ -85,7 +85,7 @@ describe('a forgery', () => {
           const given = forged(kind, signer, other);
           const expected = { status: 401, code: kind.code, calls: 0 };
           assert.deepEqual(await answers(signer.secret, given), expected);
-          // Nor does it help that the receiver believes several, as during a rotation.
+          // It is also refused by a receiver that trusts several secrets, as during a rotation.
           const several = kinds.map(({ signer: one }) => one.secret);
           const verdict = await answers(several, given);
           assert.deepEqual([verdict.status, verdict.calls], [401, 0]);
@@ -97,7 +97,7 @@ describe('a forgery', () => {
 
 describe('a single bit', () => {
   for (const { says, signer } of kinds) {
-    it(`changed anywhere in what is signed with ${says}, or in the signature, is found`, async () => {
+    it(`flipped anywhere in data signed with ${says}, or in the signature, is detected`, async () => {
       const receiver = createReceiver({ secret: signer.secret, now: () => nowS * 1000 });
       const given = genuine(signer);
       await receiver.verify(given);

@@ -1,5 +1,5 @@
-// What a forger would try, one entry each: a genuine callback goes in, a forgery comes out. He has heard
-// genuine callbacks and knows public keys, but no secret and no private key.
+// The attempts of a forger, one per entry: each derives a forgery from a genuine callback. The forger has seen
+// genuine callbacks and public keys, but knows no secret and no private key.
 import type { ForgeryCode } from '../../src/receiver/receiver.ts';
 import {
   bodyText,
@@ -155,8 +155,8 @@ const bodies: ForgeryKind[] = (
 }));
 
 /**
- * A dot in an id moves the borders between id, time and body within the same signed bytes, with a
- * signature that fits. The genuine callback is a day old, and its body, a number, begins like a time.
+ * A dot in an id moves the borders between id, time and body within the same signed bytes, so that the
+ * signature stays valid. The genuine callback is a day old, and its body is a number that starts like a time.
  */
 const borders: ForgeryKind[] = [
   {
@@ -170,7 +170,7 @@ const borders: ForgeryKind[] = [
   {
     name: 'the end of an id as the time, and the time as part of the body',
     code: 'header_malformed',
-    // Nobody here signs such an id. Whoever did would have given this away as well.
+    // The sender never signs such an id; otherwise this forgery would be possible as well.
     forge: (_given, own) =>
       shifted(signatureOf(own), `${facts.id}.${facts.timestamp}`, bodyText.slice(0, 3), 'x'),
   },

@@ -1,4 +1,4 @@
-// Genuine callbacks, signed with node:crypto and nothing of ours, and the tools of somebody who forges.
+// Genuine callbacks, signed with node:crypto and without code of ours.
 import {
   createHmac,
   createPrivateKey,
@@ -12,12 +12,12 @@ export interface Given {
   body: Uint8Array;
 }
 
-/** One way to sign: what the sender does, and what the receiver is given. */
+/** A way to sign: the function of the sender, and the secret for the receiver. */
 export interface Signer {
   version: 'v1' | 'v1a';
   /** `whsec_…` or `whpk_…` */
   secret: string;
-  /** The bytes behind the prefix. */
+  /** The bytes after the prefix. */
   raw: Buffer;
   /** The signature of these bytes, without its version. */
   sign: (signed: Uint8Array) => Buffer;
@@ -25,7 +25,7 @@ export interface Signer {
 
 export const nowS = 1_800_000_000;
 
-/** The same for the same number. */
+/** Deterministic: the same number gives the same secret. */
 export function hmacSigner(number: number): Signer {
   const raw = seed(number);
   return {

@@ -1,17 +1,17 @@
-// Random callbacks for a comparison of verifiers: genuine ones, and ones with any part changed, several
-// signatures, times around the edge of the tolerance, and bodies and headers of every sort.
+// Random callbacks for comparing verifiers: genuine ones, and ones with any part changed, several signatures,
+// times around the limit of the tolerance, and arbitrary bodies and headers.
 import { fc } from '../fast-check.ts';
 import { nowS, signatureOf, type Given, type Signer } from './genuine-callbacks.ts';
 
 export interface Case {
   given: Given;
-  /** Of the receiver, in milliseconds. */
+  /** The receiver's clock, in milliseconds. */
   nowMs: number;
 }
 
-/** Which signatures are in the header, in this order. */
+/** The signatures in the header, in this order. */
 type Part = 'genuine' | 'foreign' | 'changed' | 'unknown' | 'cut';
-/** What is changed after it was signed. */
+/** The part that is changed after signing. */
 type Change = 'nothing' | 'id' | 'time' | 'body' | 'headers';
 
 const asciiId = fc.stringMatching(/^[!-+\-/-~]{1,40}$/);
@@ -122,7 +122,7 @@ const oddText = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
 );
 
-/** Some of the three, replaced by anything or taken away; and others that mean nothing. */
+/** Some of the three headers replaced or removed, and other headers without a meaning. */
 const oddHeaders: fc.Arbitrary<Given['headers']> = fc.record(
   {
     'webhook-id': oddText,

@@ -1,4 +1,4 @@
-// Real callbacks from a real Ringback, through the library in real web frameworks.
+// Real callbacks of a real Ringback, received by the library in real web frameworks.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -40,7 +40,7 @@ describe('callbacks of a real Ringback', () => {
           if (callback.event === 'leave') return gone();
           if (callback.event === 'fail' && failures-- > 0) throw new Error('not now');
         };
-        // The subscription is made before its secret is known, as in real life. Somebody listens.
+        // The server starts before the secret is known, as in practice. `tapped` records the headers.
         let receiver = createReceiver({ secret: hmacSigner(9).secret });
         let heard: Record<string, string> = {};
         const tapped: Receiver = {
@@ -75,7 +75,7 @@ describe('callbacks of a real Ringback', () => {
           [first.eventId, 'order.paid', id, 1, payload],
         );
 
-        // Sent once more by somebody who has heard it: as it was, with another body, unsigned.
+        // Replayed by an eavesdropper: unchanged, with another body, unsigned.
         const send = async (headers: Record<string, string>, sent: string): Promise<number> => {
           const answer = await fetch(server.url, { method: 'POST', headers, body: sent });
           assert.equal(await answer.text(), '');
@@ -118,7 +118,7 @@ describe('callbacks of a real Ringback', () => {
   }
 });
 
-/** What is said of the callback, without what is said of the connection. */
+/** The headers of the callback, without those of the connection. */
 function plain(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const names = Object.keys(headers).filter((name) => /^(webhook|ringback|content)-/.test(name));
   const kept = names.filter((name) => name !== 'content-length');
@@ -133,7 +133,7 @@ const headers = Object.fromEntries(
 const sendGenuine = async (url: string, body: Uint8Array = given.body): Promise<number> =>
   (await fetch(url, { method: 'POST', headers, body: Uint8Array.from(body) })).status;
 
-/** What one request of these bytes is answered with. */
+/** Sends these bytes; returns the response. */
 async function sendRaw(url: string, bytes: string | Uint8Array): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   await once(socket, 'connect');
@@ -141,10 +141,10 @@ async function sendRaw(url: string, bytes: string | Uint8Array): Promise<string>
   return text(socket);
 }
 
-/** More than what the system's buffers take on their own. */
+/** More than the system's buffers hold. */
 const enoughBytes = 64 * 1024 * 1024;
 
-/** A request with no signature and no end: what came back, and what was taken until it was closed. */
+/** Sends an unsigned request without end; returns the response, and the bytes sent until it was closed. */
 async function sendForEver(url: string): Promise<{ answer: string; bytes: number }> {
   const { port, pathname } = new URL(url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -171,7 +171,7 @@ async function sendForEver(url: string): Promise<{ answer: string; bytes: number
 
 describe('a server with the library', () => {
   for (const [name, listen] of Object.entries(servers)) {
-    it(`refuses headers that come twice on the wire (${name})`, async () => {
+    it(`refuses headers that are repeated on the wire (${name})`, async () => {
       const receiver = createReceiver({
         secret: own.secret,
         now: () => nowS * 1000,
@@ -195,7 +195,7 @@ describe('a server with the library', () => {
     });
   }
 
-  it('answers 413 on node:http to a body that never ends, and closes the connection', async () => {
+  it('answers an endless body on node:http with 413, and closes the connection', async () => {
     const receiver = createReceiver({
       secret: own.secret,
       now: () => nowS * 1000,
@@ -205,7 +205,7 @@ describe('a server with the library', () => {
     const listener = receiver.node(() => assert.fail('never called'));
     await using server = await listening(createServer(listener).listen(0, '127.0.0.1'));
     const lines = Object.entries(headers).map(([key, value]) => `${key}: ${value}\r\n`);
-    const chunk = `3e9\r\n${'x'.repeat(1_001)}\r\n`; // And no last one.
+    const chunk = `3e9\r\n${'x'.repeat(1_001)}\r\n`; // Without a final chunk.
     const answer = await sendRaw(
       server.url,
       `POST / HTTP/1.1\r\nhost: x\r\n${lines.join('')}transfer-encoding: chunked\r\n\r\n${chunk}`,
@@ -215,18 +215,18 @@ describe('a server with the library', () => {
   });
 
   for (const [name, listen] of Object.entries(servers)) {
-    // Express reads all before it says that its parser failed; Hono closes by itself, after 64 MiB.
+    // Express reads the whole body before its parser fails; Hono closes by itself, after 64 MiB.
     if (name === 'Express with express.raw' || name === 'Hono') continue;
-    it(`does not listen to a body without end (${name})`, async () => {
+    it(`stops reading an endless body (${name})`, async () => {
       const receiver = createReceiver({ secret: own.secret, report: () => undefined });
       await using server = await listen(receiver, () => assert.fail('never called'));
       const { answer, bytes } = await sendForEver(server.url);
       assert.match(answer, /^(HTTP\/1\.1 4(01|13) |$)/);
-      assert.ok(bytes < enoughBytes, `${bytes} bytes were taken`);
+      assert.ok(bytes < enoughBytes, `${bytes} bytes were read`);
     });
   }
 
-  it('keeps the connection when it refuses a body that is here', async () => {
+  it('keeps the connection open when it refuses a body that was read completely', async () => {
     const receiver = createReceiver({ secret: own.secret, report: () => undefined });
     const listener = receiver.node(() => assert.fail('never called'));
     await using server = await listening(createServer(listener).listen(0, '127.0.0.1'));
@@ -235,7 +235,7 @@ describe('a server with the library', () => {
     assert.equal(answer.match(/HTTP\/1\.1 401 /g)?.length, 2);
   });
 
-  it('tells an Express that has parsed the body what to do', async () => {
+  it('explains what to do if Express has parsed the body', async () => {
     const told: unknown[] = [];
     const receiver = createReceiver({
       secret: own.secret,
@@ -253,7 +253,7 @@ describe('a server with the library', () => {
     assert.match(String(told), /already parsed: it is of type object.*express\.raw/);
   });
 
-  it('tells an Express that has read the body away what to do', async () => {
+  it('explains what to do if Express has consumed the body', async () => {
     const told: unknown[] = [];
     const receiver = createReceiver({
       secret: own.secret,

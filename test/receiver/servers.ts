@@ -1,4 +1,4 @@
-// The receiver library in real web frameworks on loopback, as docs/receiving.md tells to use it.
+// The receiver library in real web frameworks on loopback, used as docs/receiving.md describes.
 import { serve } from '@hono/node-server';
 import express from 'express';
 import fastify from 'fastify';

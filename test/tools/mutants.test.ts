@@ -14,7 +14,7 @@ function changesOf(source: string): string[] {
 }
 
 describe('mutantsOf', () => {
-  it('turns comparisons round and moves their bound', () => {
+  it('reverses comparisons and moves their bounds', () => {
     assert.deepEqual(changesOf('const a = (b: B) => b < c;'), [
       'const a = (b: B) => b <= c;',
       'const a = (b: B) => b >= c;',
@@ -28,7 +28,7 @@ describe('mutantsOf', () => {
     assert.deepEqual(changesOf('if (!a) b = c;'), ['if (a) b = c;']);
   });
 
-  it('leaves out calls and returns, but no assertion', () => {
+  it('removes calls and returns, but no assertions', () => {
     assert.deepEqual(changesOf('const f = async () => { await a(); };'), [
       'const f = async () => { void 0; };',
     ]);
@@ -36,13 +36,13 @@ describe('mutantsOf', () => {
     assert.deepEqual(changesOf('assert(a);'), []);
   });
 
-  it('changes numbers, truths and extremes, and no type', () => {
+  it('changes numbers, booleans, and min and max, but no types', () => {
     assert.deepEqual(changesOf('let a: 1 | true = 1;'), ['let a: 1 | true = (1 + 1);']);
     assert.deepEqual(changesOf('f = () => true;'), ['f = () => false;']);
     assert.deepEqual(changesOf('a = Math.min(b, c);'), ['a = Math.max(b, c);']);
   });
 
-  it('finds the place of every mutant of a file, once', () => {
+  it('finds a unique location for every mutant of a file', () => {
     for (const file of subjects.flatMap(({ files }) => files.slice(0, 1))) {
       const source = readFileSync(join(root, file), 'utf8');
       for (const mutant of mutantsOf(file, source)) {
@@ -53,7 +53,7 @@ describe('mutantsOf', () => {
 });
 
 describe('verdicts', () => {
-  it('are each about a mutant of a subject', () => {
+  it('each refer to a mutant of a subject', () => {
     const files = new Set(subjects.flatMap((subject) => subject.files));
     for (const { file, find, replace } of verdicts) {
       assert(files.has(file), file);

@@ -24,8 +24,6 @@ export interface SendRequest {
   readonly body: Uint8Array;
   /** For everything: DNS lookup, connection, TLS, head and body. */
   readonly timeoutMs: number;
-  /** The bytes for the wire, if they were prepared in advance. */
-  bytes?: RequestBytes;
 }
 
 export interface SendOptions {
@@ -178,7 +176,7 @@ export class Exchange implements ConnectionRequest, Carried, DeadlineOwner, Link
 
   #bytes(): RequestBytes | undefined {
     try {
-      return this.#request.bytes ?? bytesFor(this.#request, this.#url);
+      return bytesFor(this.#request, this.#url);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
       this.#settle(this.#explain(error));
@@ -259,7 +257,7 @@ export class Exchange implements ConnectionRequest, Carried, DeadlineOwner, Link
 }
 
 /** Throws BadRequest. */
-export function bytesFor({ method, headers, body }: SendRequest, url: CallbackUrl): RequestBytes {
+function bytesFor({ method, headers, body }: SendRequest, url: CallbackUrl): RequestBytes {
   const origin = originOf(url);
   const authority = origin.slice(url.protocol.length + 2);
   return requestBytes({ method, path: url.href.slice(origin.length), authority, headers, body });

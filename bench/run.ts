@@ -2,7 +2,7 @@
 // and bounds, and writes docs/benchmarks.md. Exits with 1 if a bound was not met.
 //   --only one-to-one,idle   only these, without writing the page
 //   --page                   only writes the page again, from the figures of the last run
-//   --against ../before      another checkout takes part in one-to-one, too
+//   --against ../before      another checkout takes part in subscribe-storm, too
 //   --rounds 3               of each, after a warm-up
 //   --latency 1              ms that are added to each round trip to PostgreSQL, for all contenders
 //   --large                  ten times the rows where costs could grow with them
@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util';
 import { realWorld } from '../src/core/base/world.ts';
 import { checkout, machine } from '../test/proof/report/place.ts';
 import { isHeld, type Scenario } from './harness/outcome.ts';
-import { printOutcome } from './harness/print.ts';
+import { printOutcome } from './harness/print-outcome.ts';
 import { keepRun, writePages } from './report/files.ts';
 import type { ScenarioRun } from './report/page.ts';
 import { scenarios } from './scenarios/all.ts';

@@ -1,4 +1,4 @@
-// The only wiring: settings and the outside world become a running service. What was started is
+// The only wiring: settings and the external world become a running service. What was started is
 // stopped in reverse order when a start fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ import { makeTicket } from './engine/access/sessions.ts';
 import { StreamHub } from './engine/live/stream.ts';
 import { contractFiles } from './service/contract-files.ts';
 import { openContext, type Opened } from './service/open-context.ts';
-import type { Outside } from './service/outside.ts';
+import type { ExternalDeps } from './service/external-deps.ts';
 
 type First = Pick<Opened, 'defaultApp' | 'firstKey' | 'isChosenKeyDead'>;
 
@@ -48,13 +48,13 @@ export interface Service extends AsyncDisposable, First {
   signInLink: () => Promise<string | undefined>;
 }
 
-export async function startService(config: Config, outside: Outside): Promise<Service> {
+export async function startService(config: Config, external: ExternalDeps): Promise<Service> {
   await using cleanup = new AsyncDisposableStack();
-  const { log } = outside;
+  const { log } = external;
   // Before the store: the first key is shown only once, so a first start must not fail because of a
   // document after creating it.
   const contracts = acceptedContracts(await checkContracts(contractFiles(config)));
-  const opened = await openContext(config, outside, cleanup);
+  const opened = await openContext(config, external, cleanup);
   const { context, defaultApp, firstKey, isChosenKeyDead } = opened;
   for (const { title, warnings } of contracts.executed) {
     for (const warning of warnings) log.warn({ contract: title, ...warning }, 'contract');
@@ -63,7 +63,7 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     for (const reason of cannotRun) log.warn({ file, reason }, 'operation cannot run');
   }
   const self = await startLiveness({
-    world: outside.world,
+    world: external.world,
     store: context.store,
     name: config.nodeName,
     role: config.role,
@@ -71,17 +71,17 @@ export async function startService(config: Config, outside: Outside): Promise<Se
     onError: (err) => log.error({ err }, 'heartbeat failed'),
   });
   cleanup.use(self);
-  const deadlines = new Deadlines(outside.world);
+  const deadlines = new Deadlines(external.world);
   cleanup.defer(() => deadlines.close());
   const feed = new Feed({
-    world: outside.world,
+    world: external.world,
     store: withStoreTimeout(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
     journal: opened.journal,
     self,
     onError: (err) => log.warn({ err }, 'change feed not written, will retry'),
   });
   cleanup.use(feed);
-  const parts = { ...opened, config, outside, contracts, self, feed, deadlines };
+  const parts = { ...opened, config, external, contracts, self, feed, deadlines };
   const working = config.role === 'api' ? undefined : startWork(parts, cleanup);
   const inFlight = (): number => working?.inFlight() ?? 0;
   const url = await startServing({ ...parts, inFlight }, cleanup);
@@ -106,7 +106,7 @@ const consoleFolder = join(packageFolder, 'console', 'dist');
 
 interface Parts extends Opened {
   config: Config;
-  outside: Outside;
+  external: ExternalDeps;
   contracts: CheckedContracts;
   self: Liveness;
   feed: Feed;
@@ -115,8 +115,8 @@ interface Parts extends Opened {
 
 /** The work of a worker: deliver, and take in events published by SQL. */
 function startWork(parts: Parts, cleanup: AsyncDisposableStack): Delivering {
-  const { config, outside, context, invalidation, contracts, self, meter } = parts;
-  const { world, log, network } = outside;
+  const { config, external, context, invalidation, contracts, self, meter } = parts;
+  const { world, log, network } = external;
   const sender = createSender({ guard: context.guard, world, ...network });
   cleanup.defer(async () => sender.close());
   const delivering = startDelivering(context, {
@@ -154,8 +154,8 @@ interface ServingParts extends Parts {
  * Listens and returns the URL for people on this machine. Store calls of requests have a timeout.
  */
 async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack): Promise<string> {
-  const { config, outside, contracts, self, deadlines } = parts;
-  const { world, log } = outside;
+  const { config, external, contracts, self, deadlines } = parts;
+  const { world, log } = external;
   const { store } = parts.context;
   const { server, connections, admission, requestAdmission } = createAdmittingServer(parts);
   cleanup.defer(async () => closeServer({ server, connections }, world));
@@ -206,7 +206,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   });
   if (config.fastPath && config.tlsCert === undefined) {
     const { newId } = context;
-    const { logFact, tracer } = outside;
+    const { logFact, tracer } = external;
     const { answered: onAnswered } = parts.meter;
     const logging = { world, log, logFact, tracer, onAnswered };
     serveDirectly(server, { ...logging, newId, requestAdmission, connections, served });
@@ -220,11 +220,11 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
 }
 
 /** Creates the server, which refuses requests when it is overloaded. */
-function createAdmittingServer({ config, outside, context, contracts, meter }: Parts): Server & {
+function createAdmittingServer({ config, external, context, contracts, meter }: Parts): Server & {
   admission: Admission;
   requestAdmission: RequestAdmission;
 } {
-  const { world, log, logFact, tracer } = outside;
+  const { world, log, logFact, tracer } = external;
   const { newId } = context;
   const { trustProxy } = config;
   const { answered: onAnswered } = meter;
@@ -245,10 +245,10 @@ function createAdmittingServer({ config, outside, context, contracts, meter }: P
 
 /** Starts the metrics that an operator can scrape. */
 function startMeasuring(
-  { config, outside, context, deadlines, meter, self, inFlight }: ServingParts,
+  { config, external, context, deadlines, meter, self, inFlight }: ServingParts,
   { admission, hub }: { admission: Admission; hub: StreamHub },
 ): Metrics {
-  const { world, log } = outside;
+  const { world, log } = external;
   return startMetrics({
     world,
     store: context.store,

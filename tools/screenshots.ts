@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { layoutFaults } from '../test/browser/layout-faults.ts';
 import { nothingShown, openScene, type Shown } from '../test/browser/scene.ts';
-import { windows, type Window } from '../test/browser/windows.ts';
+import { windows, type Window } from '../test/browser/window-sizes.ts';
 import { smallPng } from './small-png.ts';
 import { settled, firstRunView, showView, signInView, views } from '../test/browser/views.ts';
 import type { View } from '../test/browser/views.ts';

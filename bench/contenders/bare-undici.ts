@@ -1,7 +1,7 @@
 // What undici alone sends from one process: signed requests from memory to the same receivers, with
 // as many connections as Ringback has. An upper bound for any sender.
 import { answerParent } from '../harness/child-process.ts';
-import { samplePayload } from '../harness/numbered.ts';
+import { samplePayload } from '../harness/numbered-payloads.ts';
 import { newId, receiversOf } from './receivers-of.ts';
 
 export interface Burst {

@@ -7,7 +7,7 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { samplePayload } from '../harness/numbered.ts';
+import { samplePayload } from '../harness/numbered-payloads.ts';
 import { waitForOutput } from '../harness/wait-for-output.ts';
 import type { Contender } from './contender.ts';
 import { programOf } from './program.ts';

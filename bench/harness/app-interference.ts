@@ -1,6 +1,6 @@
 // The effect of one app on another: the rate at which its events arrive, and how long they take,
 // compared to a run without the other; with the bounds for both.
-import { quantile, ratiosOf, spreadOf } from './spread.ts';
+import { quantile, ratiosOf, spreadOf } from './round-statistics.ts';
 import type { Check, Row } from './outcome.ts';
 import type { Loaded } from './load.ts';
 import type { Arrivals } from './receivers.ts';

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { answerParent } from './child-process.ts';
 import { createCutter } from './http-pieces.ts';
-import { numberer } from './numbered.ts';
+import { numberer } from './numbered-payloads.ts';
 import { machineMs } from './machine-clock.ts';
 
 export interface Load {

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import type { Contender } from '../contenders/contender.ts';
 import { startChild, type ChildProgram } from './child-process.ts';
 import type { Load, Loaded } from './load.ts';
-import { payloadsIn } from './numbered.ts';
+import { payloadsIn } from './numbered-payloads.ts';
 import type { Answer, Arrivals, Behaviour, Question, SoFar } from './receivers.ts';
-import { startedCpu } from './usage.ts';
+import { startedCpu } from './cpu-and-memory.ts';
 
 /** A measurement is given up when nothing has arrived for this long. */
 const idleMs = 30_000;

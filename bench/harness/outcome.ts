@@ -1,5 +1,5 @@
 // The outcome of a scenario: a table of figures, and the bounds that they must meet.
-import type { Spread } from './spread.ts';
+import type { Spread } from './round-statistics.ts';
 
 export interface Scenario {
   /** The name for `--only`: that of its file. */

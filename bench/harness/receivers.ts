@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { answerParent } from './child-process.ts';
 import { createCutter } from './http-pieces.ts';
-import { numberIn } from './numbered.ts';
+import { numberIn } from './numbered-payloads.ts';
 import { machineMs } from './machine-clock.ts';
 
 export type Question =

@@ -1,4 +1,4 @@
-// Preloaded by the nodes of bench/parts/cluster.ts (`--import`): overrides the lane cap of the
+// Preloaded by the nodes of bench/parts/second-node.ts (`--import`): overrides the lane cap of the
 // program. For that benchmark only.
 import { limits } from '../../src/core/limits/limits.ts';
 

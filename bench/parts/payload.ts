@@ -27,7 +27,7 @@ import type { Context } from '../../src/engine/context.ts';
 import { createIdentifier } from '../../src/engine/access/identify.ts';
 import { createQuotas } from '../../src/engine/admission/quotas.ts';
 import { openEmbedded } from '../../src/store/open/open.ts';
-import { makeOrder, orderSchemas } from './order.ts';
+import { makeOrder, orderSchemas } from './sample-order.ts';
 import type { Order } from './payload-client.ts';
 
 const rounds = 31;

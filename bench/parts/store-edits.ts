@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { idMaker } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
-import { byTurns } from '../../src/core/load/pace.ts';
+import { sendEachTurn } from '../../src/core/load/batch-pacer.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import type { Batcher } from '../../src/store/batch/batcher.ts';
 import { createBatcher } from '../../src/store/batch/batcher.ts';
@@ -31,9 +31,9 @@ const transport = await startThreads().open({
   },
 });
 const nowMs = (): number => world.nowMs();
-const pace = byTurns();
-const grouped = createBatcher(transport, { ...limits, nowMs, pace });
-const single = createBatcher(transport, { ...limits, nowMs, pace, batchEditsMax: 1 });
+const pacer = sendEachTurn();
+const grouped = createBatcher(transport, { ...limits, nowMs, pacer });
+const single = createBatcher(transport, { ...limits, nowMs, pacer, batchEditsMax: 1 });
 
 const appNo = await addApp(grouped);
 await measure(grouped); // Warm-up.

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startPostgres } from '../../test/postgres/server.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { printNumber } from '../harness/print.ts';
+import { printNumber } from '../harness/print-outcome.ts';
 import { measure, openStage } from '../harness/measure.ts';
 import { ownersIn, type Profile } from './owners.ts';
 

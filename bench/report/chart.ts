@@ -1,5 +1,5 @@
 // A bar chart of the rows of a table, as an SVG for light and dark backgrounds.
-import { printNumber } from '../harness/print.ts';
+import { printNumber } from '../harness/print-outcome.ts';
 
 export interface Bar {
   name: string;

@@ -1,6 +1,6 @@
 // Generates docs/benchmarks.md from the figures of a run.
 import { isHeld, type Check, type Outcome } from '../harness/outcome.ts';
-import { printNumber, printSpread } from '../harness/print.ts';
+import { printNumber, printSpread } from '../harness/print-outcome.ts';
 
 export interface BenchRun {
   commit: string;

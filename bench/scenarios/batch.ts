@@ -1,6 +1,6 @@
 // A hundred events per request, against one by one.
 import { inBatches, startRingback, subscribed } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage } from '../harness/measure.ts';

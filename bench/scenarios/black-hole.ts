@@ -1,12 +1,12 @@
 // One receiver of a hundred accepts requests and never answers: its effect on the others.
 import type { Subscribed } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/spread.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Behaviour } from '../harness/receivers.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage, type Stage } from '../harness/measure.ts';
-import { plainPayload } from '../harness/numbered.ts';
+import { plainPayload } from '../harness/numbered-payloads.ts';
 import { crowd } from './many-subscriptions.ts';
 
 const receivers = 100;

@@ -1,6 +1,6 @@
 // What users of the console cost publishers.
 import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/spread.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { machineMs } from '../harness/machine-clock.ts';

@@ -4,12 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRingback, type Ringback } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { openStage, type Stage } from '../harness/measure.ts';
-import { startedCpu } from '../harness/usage.ts';
-import { makeOrder, orderSchemas } from '../parts/order.ts';
+import { startedCpu } from '../harness/cpu-and-memory.ts';
+import { makeOrder, orderSchemas } from '../parts/sample-order.ts';
 
 const sending = { requests: 10_000, connections: 64, perSecond: undefined };
 const event = 'order.created';

@@ -4,13 +4,13 @@ import type { Burst } from '../contenders/bare-undici.ts';
 import type { Ringback, Subscribed } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { startChild } from '../harness/child-process.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
-import { samplePayload } from '../harness/numbered.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
+import { samplePayload } from '../harness/numbered-payloads.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { machineMs } from '../harness/machine-clock.ts';
 import { openStage, type Stage } from '../harness/measure.ts';
-import { latencyOfOthers } from '../harness/latency-of-others.ts';
+import { latencyOfOthers } from '../harness/latency-during-load.ts';
 import { crowd } from './many-subscriptions.ts';
 
 const receivers = 10;

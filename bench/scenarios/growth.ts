@@ -11,13 +11,13 @@ import {
   subscribed,
   type Subscribed,
 } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Outcome, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { machineMs } from '../harness/machine-clock.ts';
 import { measure, openStage, type Stage } from '../harness/measure.ts';
-import { latencyOfOthers } from '../harness/latency-of-others.ts';
-import { peakRssMiB } from '../harness/usage.ts';
+import { latencyOfOthers } from '../harness/latency-during-load.ts';
+import { peakRssMiB } from '../harness/cpu-and-memory.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };

@@ -7,7 +7,7 @@ import {
   rowsOf,
   type Interference,
 } from '../harness/app-interference.ts';
-import { plainPayload } from '../harness/numbered.ts';
+import { plainPayload } from '../harness/numbered-payloads.ts';
 import type { Check, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage } from '../harness/measure.ts';

@@ -3,11 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { spreadOf } from '../harness/spread.ts';
+import { spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { machineMs } from '../harness/machine-clock.ts';
 import { measure, openStage } from '../harness/measure.ts';
-import { rssMiB, startedCpu } from '../harness/usage.ts';
+import { rssMiB, startedCpu } from '../harness/cpu-and-memory.ts';
 
 const receivers = 10;
 const sending = { requests: 5_000, connections: 16 };

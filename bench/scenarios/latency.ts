@@ -3,11 +3,11 @@
 import { strict as assert } from 'node:assert';
 import { startDatabases } from '../harness/databases.ts';
 import { bodiesFor, startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
-import { quantile, spreadOf } from '../harness/spread.ts';
+import { quantile, spreadOf } from '../harness/round-statistics.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage, type Stage } from '../harness/measure.ts';
-import { answerMs } from '../harness/latency-of-others.ts';
+import { answerMs } from '../harness/latency-during-load.ts';
 
 const receivers = 10;
 const full = { requests: 10_000, connections: 64 };

@@ -2,11 +2,11 @@
 import { strict as assert } from 'node:assert';
 import type { Ringback } from '../contenders/ringback.ts';
 import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage } from '../harness/measure.ts';
-import { peakRssMiB } from '../harness/usage.ts';
+import { peakRssMiB } from '../harness/cpu-and-memory.ts';
 
 const receivers = 10;
 const sending = { requests: 20_000, connections: 64 };

@@ -2,7 +2,7 @@
 // the cost of coordination, not the gain of more machines.
 import { startDatabases } from '../harness/databases.ts';
 import { startRingback, subscribed, type Ringback } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
 import { measure, openStage } from '../harness/measure.ts';

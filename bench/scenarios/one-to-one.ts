@@ -1,8 +1,7 @@
 // End to end, one event to one receiver: from the first publish to the last arrival.
-import type { Contender } from '../contenders/contender.ts';
+import { onDatabases, type Start } from '../contenders/on-databases.ts';
 import { startBullMq, startForwarder, startPgBoss } from '../contenders/others.ts';
-import { startRingback, subscribed } from '../contenders/ringback.ts';
-import { ratiosOf, spreadOf } from '../harness/spread.ts';
+import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { startRedis, type Redis } from '../harness/redis.ts';
 import { inRounds } from '../harness/rounds.ts';
@@ -26,13 +25,13 @@ export const oneToOne: Scenario = {
     `${sending.requests} events of 500 bytes, each published by its own request over ${sending.connections} ` +
     `connections and delivered to one of ${receivers} receivers. Events per second from the first request ` +
     `to the last arrival, with a new process in each round, after a warm-up of ${warmUp.requests} events.`,
-  run: async ({ rounds, against, latencyMs }) => {
+  run: async ({ rounds, latencyMs }) => {
     await using made = new AsyncDisposableStack();
     const stage = made.use(await openStage(receivers));
     const postgres = made.use(await startDatabases(latencyMs));
     const redis = await startRedis();
     if (redis !== undefined) made.use(redis);
-    const starts = startsOf({ ports: stage.ports, postgres, redis, against });
+    const starts = startsOf(stage.ports, postgres, redis);
     const results = await inRounds(
       roundsOf(rounds),
       new Map([...starts].map(([name, start]) => [name, async () => measureNew(stage, start)])),
@@ -83,52 +82,20 @@ function roundsOf(rounds: number): number {
   return 2 * rounds - 1;
 }
 
-type Start = () => Promise<Contender>;
-
-interface Surroundings {
-  ports: readonly number[];
-  postgres: Databases;
-  redis: Redis | undefined;
-  /** Another checkout to measure beside this one. */
-  against: string | undefined;
-}
-
 /**
  * Contenders to compare are neighbours: a round takes a minute and a half, most of it for pg-boss.
  */
-function startsOf({ ports, postgres, redis, against }: Surroundings): Map<string, Start> {
-  let databases = 0;
-  // A database is dropped with its contender, because the server would vacuum it during the turns
-  // of the others.
-  const onDatabase = async (start: (url: string) => Promise<Contender>): Promise<Contender> => {
-    databases += 1;
-    const name = `bench_${databases}`;
-    const contender = await start(await postgres.createDatabase(name));
-    const end = async (): Promise<void> => {
-      await contender[Symbol.asyncDispose]();
-      await postgres.dropDatabase(name);
-    };
-    return { ...contender, [Symbol.asyncDispose]: end };
-  };
-  const onSqlite =
-    (name: string, root?: string): Start =>
-    async () =>
-      subscribed(await startRingback({ name, root }), ports);
-  const onPostgres =
-    (name: string, root?: string): Start =>
-    async () =>
-      onDatabase(async (databaseUrl) =>
-        subscribed(await startRingback({ name, root, databaseUrl }), ports),
-      );
-  const before = (on: string, start: (name: string, root: string) => Start): [string, Start][] =>
-    against === undefined ? [] : [[`before, on ${on}`, start(`before, on ${on}`, against)]];
+function startsOf(
+  ports: readonly number[],
+  postgres: Databases,
+  redis: Redis | undefined,
+): Map<string, Start> {
+  const on = onDatabases(ports, postgres);
   const starts = new Map<string, Start>([
-    [pgBoss, async () => onDatabase(async (url) => startPgBoss(ports, url))],
-    ...before('PostgreSQL', onPostgres),
-    [clustered, onPostgres(clustered)],
+    [pgBoss, async () => on.onDatabase(async (url) => startPgBoss(ports, url))],
+    [clustered, on.postgres(clustered)],
     [forwarder, async () => startForwarder(ports)],
-    [embedded, onSqlite(embedded)],
-    ...before('SQLite', onSqlite),
+    [embedded, on.sqlite(embedded)],
   ]);
   if (redis !== undefined) starts.set(bullMq, async () => startBullMq(ports, redis.url));
   return starts;

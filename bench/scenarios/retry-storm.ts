@@ -1,12 +1,12 @@
 // All receivers recover from an outage with two hundred thousand deliveries due.
 import { startRingback, subscribed } from '../contenders/ringback.ts';
 import { inBatches, perBatch, setAll } from '../contenders/ringback.ts';
-import { spreadOf } from '../harness/spread.ts';
+import { spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { machineMs } from '../harness/machine-clock.ts';
 import { openStage } from '../harness/measure.ts';
-import { latencyOfOthers } from '../harness/latency-of-others.ts';
-import { peakRssMiB } from '../harness/usage.ts';
+import { latencyOfOthers } from '../harness/latency-during-load.ts';
+import { peakRssMiB } from '../harness/cpu-and-memory.ts';
 
 const receivers = 10;
 const deliveries = 200_000;

@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { startRingback, subscribed, type Subscribed } from '../contenders/ringback.ts';
 import { startChild, type ChildProgram } from '../harness/child-process.ts';
-import type { Burst, Bursted } from '../harness/burst.ts';
+import type { Burst, Bursted } from '../harness/burst-clients.ts';
 import { startDatabases, type Databases } from '../harness/databases.ts';
-import { quantile, ratiosOf, spreadOf } from '../harness/spread.ts';
+import { quantile, ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Load } from '../harness/load.ts';
 import type { Check, Row, Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';

@@ -1,13 +1,8 @@
-// The syntax of event names and patterns, as the service accepts it. Pure.
-const name = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/u;
+// The length of event names and patterns, as the service accepts it. Pure.
+const charsMax = 256;
 
-/** Why the service would refuse the name; undefined if it would not. */
-export function nameError(text: string | undefined): string | undefined {
-  if (text === undefined || name.test(text)) return undefined;
-  return 'Expected an event name such as order.created.';
-}
-
-export function patternError(text: string | undefined): string | undefined {
-  if (text === undefined || text === '*' || name.test(text.replace(/\.\*$/u, ''))) return undefined;
-  return 'Expected an event name such as order.created, or a pattern such as order.*';
+/** Why the service would refuse the name or pattern; undefined if it would not. */
+export function eventError(text: string | undefined): string | undefined {
+  if (text === undefined || Array.from(text).length <= charsMax) return undefined;
+  return `Expected at most ${charsMax} characters.`;
 }

@@ -1,5 +1,5 @@
 // Parses the text of settings: each reader returns the value, or what it expected.
-import { durationMs } from '../core/base/written-time.ts';
+import { durationMs } from '../core/base/parse-time.ts';
 import { keyIdOf } from '../core/domain/key.ts';
 import type { KeyRing } from '../core/secrets/seal.ts';
 import { limits } from '../core/limits/limits.ts';

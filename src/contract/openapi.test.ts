@@ -68,7 +68,7 @@ describe('openapi.yaml', () => {
     );
     const { role } = operation('unsubscribeOperation');
     assert.ok(role.kind === 'unsubscribe');
-    assert.deepEqual([role.id?.in, role.id?.name, role.status], ['query', 'Id', 200]);
+    assert.deepEqual([role.id?.in, role.id?.name, role.answer.status], ['query', 'Id', 200]);
   });
 
   it('offers three variants, with their needs and responses', () => {
@@ -147,6 +147,7 @@ describe('openapi.yaml', () => {
       assert.deepEqual(composed, {
         status: answer.status,
         headers: {},
+        mediaType: 'application/json',
         body: { subscriberId: 'sub_1', secret: 'whsec_1' },
       });
       const [link, ...others] = answer.links;
@@ -179,8 +180,8 @@ describe('openapi.yaml', () => {
       'body#/failedUrl must be a string, is a number',
       'body#/successUrl must be a string, is null',
     ]);
-    assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x&event=*')), [
-      'query.event must match the pattern "^[A-Za-z0-9_-]+(\\\\.[A-Za-z0-9_-]+)*$"',
+    assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x&event=')), [
+      'query.event must have at least 1 character, has 0',
     ]);
     assert.deepEqual(faults(post('subscribeOperation', 'callbackUrl=x&callbackUrl=y&event=e')), [
       'query.callbackUrl is given 2 times, expected once',

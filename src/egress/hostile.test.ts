@@ -3,8 +3,8 @@ import { createServer as createHttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { after, describe, it } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { behaviours, type Expected } from '../../test/egress/behaviours.ts';
-import { neverAccept, neverListen } from '../../test/egress/deaf.ts';
+import { behaviours, type Expected } from '../../test/egress/receiver-behaviours.ts';
+import { neverAccept, neverListen } from '../../test/egress/unreachable-receivers.ts';
 import {
   answering,
   makeSender,
@@ -18,7 +18,7 @@ import {
   secureBehaviours,
   shownBy,
   trusted,
-} from '../../test/egress/secure-behaviours.ts';
+} from '../../test/egress/tls-behaviours.ts';
 import { limits } from '../core/limits/limits.ts';
 import type { SenderOptions } from './http/send.ts';
 

@@ -4,7 +4,7 @@ import type { Deadlines } from '../egress/http/deadlines.ts';
 import { StoreUnavailable, type Store, type Withdraw } from '../store/port/store.ts';
 
 /** The store did not answer in time. */
-export class StoreSilent extends StoreUnavailable {
+export class StoreTimedOut extends StoreUnavailable {
   /** It was asked to write, and may still do so. */
   readonly mayHappen: boolean;
 
@@ -26,12 +26,12 @@ export function withStoreTimeout(
   store: Store,
   { deadlines, answerMs, onChanged }: StoreTimeout,
 ): Store {
-  const silent = (kind: 'edit' | 'read', mayHappen: boolean): StoreSilent => {
+  const timedOut = (kind: 'edit' | 'read', mayHappen: boolean): StoreTimedOut => {
     const message = `The store did not answer within ${answerMs} ms: expected the end of one ${kind}`;
-    return new StoreSilent(message, { mayHappen });
+    return new StoreTimedOut(message, { mayHappen });
   };
   // One promise, settled by the store or by the deadline: `Promise.race` would create five more.
-  const answered = <T>(asked: Promise<T>, giveUp: () => StoreSilent): Promise<T> => {
+  const answered = <T>(asked: Promise<T>, giveUp: () => StoreTimedOut): Promise<T> => {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const deadline = deadlines.set(answerMs, { expire: () => reject(giveUp()) });
     asked.then(
@@ -52,11 +52,11 @@ export function withStoreTimeout(
       const asked = store.edit(verb, input, (given) => {
         withdraw = given;
       });
-      const answer = answered(asked, () => silent('edit', !withdraw()));
+      const answer = answered(asked, () => timedOut('edit', !withdraw()));
       if (onChanged !== undefined && verb !== 'publish') measure(answer, onChanged);
       return answer;
     },
-    read: (verb, input) => answered(store.read(verb, input), () => silent('read', false)),
+    read: (verb, input) => answered(store.read(verb, input), () => timedOut('read', false)),
     settle: (settlement) => store.settle(settlement),
     pollMs: store.pollMs,
     isShared: store.isShared,

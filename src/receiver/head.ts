@@ -53,7 +53,7 @@ export function readHead(
     timestamp,
     timestampMs: timestampS * 1000,
     signatures,
-    event: optional(headers, 'ringback-event', nameWithDots),
+    event: decodedName(optional(headers, 'ringback-event', eventName)),
     subscription: optional(headers, 'ringback-subscription', name),
     delivery: optional(headers, 'ringback-delivery', name),
     attempt: attempt === undefined ? undefined : Number(attempt),
@@ -76,10 +76,11 @@ const name: Shape = {
   charsMax: receiverLimits.idCharsMax,
   says: 'printable ASCII without spaces, dots and commas',
 };
-const nameWithDots: Shape = {
-  pattern: /^[\x21-\x2b\x2d-\x7e]+$/,
-  charsMax: receiverLimits.idCharsMax,
-  says: 'printable ASCII without spaces and commas',
+/** `%` only where two digits follow it. */
+const eventName: Shape = {
+  pattern: /^(?:[\x21-\x24\x26-\x2b\x2d-\x7e]|%[0-9a-fA-F]{2})+$/,
+  charsMax: receiverLimits.eventCharsMax,
+  says: 'printable ASCII without spaces and commas, percent-encoded',
 };
 /** One spelling for each second: no sign, no leading zeros, no fraction, no exponent. */
 const wholeSeconds: Shape = { pattern: /^[1-9][0-9]*$/, charsMax: 12, says: 'whole seconds' };
@@ -90,6 +91,17 @@ const anySignature: Shape = {
   charsMax: receiverLimits.signatureCharsMax,
   says: '"v1,…" or "v1a,…", separated by single spaces',
 };
+
+function decodedName(value: string | undefined): string | undefined {
+  try {
+    return value === undefined ? undefined : decodeURIComponent(value);
+  } catch {
+    throw new ForgeryError(
+      'header_malformed',
+      'The header ringback-event is malformed: expected percent-encoded UTF-8',
+    );
+  }
+}
 
 function required(headers: HeadersLike, header: string, shape: Shape): string {
   const value = optional(headers, header, shape);

@@ -7,6 +7,8 @@ export const receiverLimits = {
   toleranceS: 5 * 60,
   /** Length of a `webhook-id` and of other names. */
   idCharsMax: 256,
+  /** Length of `ringback-event`: 256 characters of four percent-encoded bytes each. */
+  eventCharsMax: 3_072,
   /** Length of `webhook-signature`: eight Ed25519 signatures have 743 characters. */
   signatureCharsMax: 1_024,
   /**

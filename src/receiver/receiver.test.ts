@@ -54,6 +54,19 @@ function create(options: Partial<ReceiverOptions> = {}): { receiver: Receiver; t
 const nothing: Handler = () => undefined;
 
 describe('verify', () => {
+  it('decodes the name of the event, and refuses one that cannot be decoded', async () => {
+    const { receiver } = create();
+    const named = (event: string): Given => {
+      const given = callback();
+      return { ...given, headers: { ...given.headers, 'ringback-event': event } };
+    };
+    assert.equal((await receiver.verify(named('a%20%F0%9F%98%80'))).event, 'a 😀');
+    assert.equal((await receiver.verify(named('%F0%9F%98%80'.repeat(256)))).event?.length, 512);
+    for (const event of ['50%', '%ff', 'a b', 'e'.repeat(3_073)]) {
+      await assert.rejects(receiver.verify(named(event)), { code: 'header_malformed' });
+    }
+  });
+
   it('returns what was sent: the signed parts, the others, and the body as bytes, text and value', async () => {
     const { id, timestampMs, body, text, json, ...rest } =
       await create().receiver.verify(callback());

@@ -218,7 +218,7 @@ export interface Callback {
   /** The body, byte for byte as received. Signed. */
   readonly body: Uint8Array;
   /**
-   * `ringback-event`, the event's name. The signature does not cover this field and those below: they are only
+   * `ringback-event`, the event's name, decoded. The signature does not cover this field and those below: they are only
    * as trustworthy as the connection. Undefined if another sender omits it.
    */
   readonly event: string | undefined;

@@ -6,17 +6,17 @@ import type { App } from '../core/domain/app.ts';
 import { createGuard } from '../egress/guard/guard.ts';
 import { systemResolver } from '../egress/guard/resolve.ts';
 import { ensureDefaultApp } from '../engine/access/apps.ts';
-import { openRing } from '../engine/access/unlock.ts';
+import { openRing } from '../engine/access/check-encryption-key.ts';
 import { createQuotas } from '../engine/admission/quotas.ts';
 import type { Context } from '../engine/context.ts';
 import { createInvalidation, type Invalidation } from '../engine/deliver/start-delivering.ts';
 import { createJournal, type Journal } from '../engine/live/journal.ts';
 import { createMeter, metered, type Meter } from '../engine/telemetry/meter.ts';
-import { noTending, startTending } from '../engine/upkeep/start-upkeep.ts';
+import { noUpkeep, startUpkeep } from '../engine/upkeep/start-upkeep.ts';
 import { StatisticsWriter } from '../engine/upkeep/statistics-writer.ts';
 import type { BatchFacts } from '../store/batch/batch-cycle.ts';
 import { openStore } from '../store/open/open.ts';
-import type { Outside } from './outside.ts';
+import type { ExternalDeps } from './external-deps.ts';
 
 export interface Opened {
   context: Context;
@@ -35,12 +35,12 @@ export interface Opened {
 
 export async function openContext(
   config: Config,
-  outside: Outside,
+  external: ExternalDeps,
   cleanup: AsyncDisposableStack,
 ): Promise<Opened> {
-  const { world, log, onFatal, resolver } = outside;
+  const { world, log, onFatal, resolver } = external;
   const { database, encryptionKey } = config;
-  const open = outside.openStore ?? openStore;
+  const open = external.openStore ?? openStore;
   const meter = createMeter();
   let failures = 0;
   const onBatch = (batch: BatchFacts): void => {
@@ -66,10 +66,10 @@ export async function openContext(
   const onStatisticsError = (err: unknown): void =>
     log.warn({ err }, 'statistics not written, will retry');
   cleanup.use(new StatisticsWriter({ store, world, onError: onStatisticsError }));
-  const tending =
+  const upkeep =
     config.role === 'api'
-      ? noTending
-      : startTending({
+      ? noUpkeep
+      : startUpkeep({
           store,
           world,
           newId,
@@ -84,19 +84,19 @@ export async function openContext(
           onReplayed: (done) => log.info(done, 'replay finished'),
           onError: (err, what) => log.warn({ err }, what),
         });
-  cleanup.use(tending);
-  const invalidation = createInvalidation({ store, world }, () => tending.ended());
+  cleanup.use(upkeep);
+  const invalidation = createInvalidation({ store, world }, () => upkeep.ended());
   const { changed } = invalidation;
   const watch = {
     changed,
     changes,
-    expires: (atMs: number) => tending.expires(atMs),
-    replayWaits: () => tending.replayWaits(),
+    expires: (atMs: number) => upkeep.expires(atMs),
+    replayWaits: () => upkeep.replayWaits(),
   };
-  const { tracer } = outside;
+  const { tracer } = external;
   const quotas = createQuotas({ world, store, fallback: config.quotas });
   const context = { world, store, guard, newId, quotas, ring, tracer, defaultApp: app, ...watch };
   const first = { defaultApp: app, firstKey: secret, isChosenKeyDead };
-  const noticed = (): void => tending.noticed();
+  const noticed = (): void => upkeep.noticed();
   return { context, invalidation, noticed, journal, meter, failures: () => failures, ...first };
 }

@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { limits } from '../../src/core/limits/limits.ts';
 import { openStore } from '../../src/store/open/open.ts';
-import { Tally } from '../e2e/tally.ts';
+import { Tally } from '../e2e/awaitable-count.ts';
 import { frozenWorld, type FrozenWorld } from './frozen-world.ts';
 import { rawClient, type RawClient } from './raw-client.ts';
 import { start, type Answer, type Call, type Started } from './harness.ts';

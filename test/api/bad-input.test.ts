@@ -10,7 +10,7 @@ import { sendBytes } from './send-bytes.ts';
 const url = 'https://hooks.example/cb';
 const json = { 'content-type': 'application/json' };
 const bodyBytesMax = 1_048_576;
-const urlBytesMax = 2_048;
+const urlBytesMax = 4_096;
 const headBytesMax = 16_384;
 
 /** Only hooks.example and what is below it exist. */
@@ -82,7 +82,7 @@ const rows: readonly Row[] = [
       ['a port that is too high', 'https://hooks.example:65536/', /port cannot be parsed/],
       ['the port of a mail server', 'https://hooks.example:25/', /port is 25/],
       ['half an IPv6 address', 'http://[::1', /host or port cannot be parsed/],
-      ['2,049 bytes', longUrl(urlBytesMax + 1), /2049 bytes, expected at most 2048/],
+      ['4,097 bytes', longUrl(urlBytesMax + 1), /4097 bytes, expected at most 4096/],
       ['a name that does not exist', 'https://nowhere.example/', /host has no address/],
       ['a private address', 'http://10.0.0.1/', /private, expected a public address/],
     ] as const
@@ -161,21 +161,13 @@ const rows: readonly Row[] = [
     /did you mean "callbackUrl"/,
   ],
   ['an empty event', query(`callbackUrl=${url}&event=`), '400 invalid_request', 'query.event'],
-  ['the wildcard', query(`callbackUrl=${url}&event=*`), '400 invalid_request', 'query.event'],
-  ['a prefix', query(`callbackUrl=${url}&event=a.*`), '400 invalid_request', 'query.event'],
-  ['a space', query(`callbackUrl=${url}&event=a%20b`), '400 invalid_request', 'query.event'],
+  ['U+0000', query(`callbackUrl=${url}&event=a%00`), '400 invalid_request', 'query.event'],
   [
-    'an empty segment',
-    query(`callbackUrl=${url}&event=a..b`),
+    'an event name of 257 characters',
+    query(`callbackUrl=${url}&event=${'e'.repeat(257)}`),
     '400 invalid_request',
     'query.event',
-  ],
-  [
-    'an event name of 129 characters',
-    query(`callbackUrl=${url}&event=${'e'.repeat(129)}`),
-    '400 invalid_request',
-    'query.event',
-    /at most 128 characters, has 129/,
+    /at most 256 characters, has 257/,
   ],
   [
     'callbackUrl twice',
@@ -214,7 +206,7 @@ const rows: readonly Row[] = [
     query(`callbackUrl=${longUrl(urlBytesMax)}&event=a`),
     '422 target_refused',
     'query.callbackUrl',
-    /2056 bytes/,
+    /4104 bytes/,
   ],
   [
     'a broken escape in the query',
@@ -446,7 +438,7 @@ const rows: readonly Row[] = [
     { path: '/subscriptions/%ff' },
     '400 malformed_request',
   ],
-  ['an id of 3,000 characters', { path: `/subscriptions/${'a'.repeat(3000)}` }, '414 url_too_long'],
+  ['an id of 5,000 characters', { path: `/subscriptions/${'a'.repeat(5000)}` }, '414 url_too_long'],
 
   // PATCH.
   ['PATCH without a body', patch(undefined), '400 invalid_request', 'body', /required/],
@@ -878,7 +870,7 @@ const accepted: readonly (readonly [
   ['64 levels', subscribe(`{"callbackUrl":"${url}","x":${nested(63)}}`, json), 201],
   ['49,900 values', subscribe(`{"callbackUrl":"${url}","x":[${'1,'.repeat(49_890)}1]}`, json), 201],
   ['a body of 1 MiB', subscribe(bodyOf(bodyBytesMax), json), 201],
-  ['a URL of 2,048 bytes', subscribe({ callbackUrl: longUrl(urlBytesMax) }), 201, longUrl(2048)],
+  ['a URL of 4,096 bytes', subscribe({ callbackUrl: longUrl(urlBytesMax) }), 201, longUrl(4096)],
   ['a fragment, which is dropped (11)', subscribe({ callbackUrl: `${url}#top` }), 201, url],
   [
     'a fragment before ?event=',

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
-import { newFolder } from '../cli/child.ts';
+import { newFolder } from '../cli/ringback-process.ts';
 import { sleepyWorld } from '../engine/sleepy-world.ts';
 import { start, type Started } from './harness.ts';
 

@@ -414,12 +414,13 @@ describe('the name of an event', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  for (const name of ['a', 'A-1_b', 'a.b.c', '0', 'e'.repeat(128), '-', '_._']) {
-    it(`may be ${name.slice(0, 20)}`, async () => {
+  const good = ['a', 'A-1_b', 'a.b.c', '0', 'e'.repeat(256), '-', '.', 'a b', '*', 'a.*', 'ä/\n'];
+  for (const name of good) {
+    it(`may be ${JSON.stringify(name.slice(0, 20))}`, async () => {
       assert.equal((await on.service.call(post('/events', event(name)))).status, 202);
     });
   }
-  const bad = ['', '.', 'a.', '.a', 'a..b', 'a b', '*', 'a.*', 'ä', 'a/b', 'a\n', 'e'.repeat(129)];
+  const bad = ['', 'a\0', 'a\ud800', 'e'.repeat(257)];
   for (const name of bad) {
     it(`may not be ${JSON.stringify(name.slice(0, 20))}`, async () => {
       for (const [path, body, field] of [
@@ -935,17 +936,12 @@ const rows: readonly Row[] = [
     [`${path}: an empty event`, list(`${path}?event=`), '400 invalid_request', 'query.event'],
     [
       `${path}: a long event`,
-      list(`${path}?event=${'e'.repeat(131)}`),
+      list(`${path}?event=${'e'.repeat(257)}`),
       '400 invalid_request',
       'query.event',
     ],
     [`${path}: a bad escape`, list(`${path}?event=%ff`), '400 malformed_request', 'query.event'],
-    ...['a*b', 'a*', '*.a', 'a.**', '**', '.*', 'a..b', 'a b', 'a.*.b'].map((pattern): Row => [
-      `${path}: the pattern ${pattern}`,
-      list(`${path}?event=${encodeURIComponent(pattern)}`),
-      '400 invalid_request',
-      'query.event',
-    ]),
+    [`${path}: U+0000 as event`, list(`${path}?event=%00`), '400 invalid_request', 'query.event'],
     ...['', 'today', '2026-01-01', '1700000000', '2026-02-30T00:00:00Z', '2026-01-01T00:00:00'].map(
       (time): Row => [
         `${path}: from "${time}"`,
@@ -980,8 +976,8 @@ const rows: readonly Row[] = [
     'query.error',
   ]),
   [
-    'a pattern of subscriptions',
-    list('/subscriptions?event=a.*'),
+    'an empty event of subscriptions',
+    list('/subscriptions?event='),
     '400 invalid_request',
     'query.event',
   ],
@@ -989,7 +985,7 @@ const rows: readonly Row[] = [
   ['a NUL as url', list('/subscriptions?url=a%00b'), '400 invalid_request', 'query.url'],
   [
     'a long url',
-    list(`/subscriptions?url=${'u'.repeat(2_049)}`),
+    list(`/subscriptions?url=${'u'.repeat(4_097)}`),
     '400 invalid_request',
     'query.url',
   ],

@@ -6,7 +6,7 @@ import { realWorld, type World } from '../../src/core/base/world.ts';
 import type { Resolver } from '../../src/egress/guard/resolve.ts';
 import { assertCleanLog, assertNoSecret, keepSettings, learnFrom } from '../canary.ts';
 import { startService } from '../../src/service.ts';
-import type { Outside } from '../../src/service/outside.ts';
+import type { ExternalDeps } from '../../src/service/external-deps.ts';
 import { openStore } from '../../src/store/open/open.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 
@@ -54,10 +54,10 @@ export interface StartOptions {
   /** Instead of `names`. */
   resolver?: Resolver;
   /** How callbacks are dialled, where a test wants to see it. */
-  network?: Outside['network'];
+  network?: ExternalDeps['network'];
   /** Whatever the settings say: on SQLite they allow one role only. */
   role?: Config['role'];
-  openStore?: Outside['openStore'];
+  openStore?: ExternalDeps['openStore'];
   /** Hears each line of the log instead of keeping it: for services that write more than memory holds. */
   hear?: (line: string) => void;
 }

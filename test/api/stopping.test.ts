@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { sleepyWorld, type Nap, type SleepyWorld } from '../engine/sleepy-world.ts';
 import { start, type Running } from './harness.ts';
-import { startRequest } from './request-under-way.ts';
+import { startRequest } from './request-in-progress.ts';
 
 /** Begins to stop; the sleep is the one that limits how long that may take. */
 async function stop(

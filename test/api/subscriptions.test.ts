@@ -234,7 +234,7 @@ describe('editSubscription', () => {
       'ftp://127.0.0.1/',
       'http://user:pass@127.0.0.1:9000/',
       'http://127.0.0.1:22/',
-      `http://127.0.0.1:9000/${'x'.repeat(2048)}`,
+      `http://127.0.0.1:9000/${'x'.repeat(4096)}`,
     ];
     for (const url of refused) {
       const good = { position: 0, url: 'http://127.0.0.1:9002/' };

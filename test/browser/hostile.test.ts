@@ -11,7 +11,7 @@ import type { Page as ListPage } from '../e2e/stage.ts';
 import { layoutFaults } from './layout-faults.ts';
 import { openStage, type Stage } from './stage.ts';
 import { settled } from './views.ts';
-import { windows } from './windows.ts';
+import { windows } from './window-sizes.ts';
 
 const script = '<script>window.canary=1</script><img src=x onerror="window.canary=1">';
 const handler = '"><svg onload=window.canary=1><a href="javascript:window.canary=1">x</a>';

@@ -9,7 +9,7 @@ import { layoutFaults } from './layout-faults.ts';
 import { nothingShown, openScene, type Scene, type Shown } from './scene.ts';
 import { dialogViews, firstRunView, settled, showView, signInView, views } from './views.ts';
 import type { View } from './views.ts';
-import { windows, type Window } from './windows.ts';
+import { windows, type Window } from './window-sizes.ts';
 
 describe('every page', () => {
   let scene: Scene;

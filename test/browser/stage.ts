@@ -5,7 +5,7 @@ import { start, type StartOptions, type Started } from '../api/harness.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { buildConsole } from '../../tools/build-console.ts';
 import { launch } from './chromium.ts';
-import { watchFaults, type Faults } from './faults.ts';
+import { watchFaults, type Faults } from './page-errors.ts';
 
 export interface Stage extends AsyncDisposable {
   service: Started;

@@ -8,9 +8,9 @@ import { describe, it } from 'node:test';
 import { realWorld } from '../../src/core/base/world.ts';
 import { openEmbedded } from '../../src/store/open/open.ts';
 import { header, receive } from '../e2e/receiver.ts';
-import { Tally } from '../e2e/tally.ts';
+import { Tally } from '../e2e/awaitable-count.ts';
 import { migrationsDir } from '../store/open-memory.ts';
-import { newFolder, runChild, serve, type Serving } from './child.ts';
+import { newFolder, runChild, serve, type Serving } from './ringback-process.ts';
 import { runHere } from './in-process.ts';
 import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import { showChecked } from '../../src/cli/check/check.ts';
-import { newFolder, type Folder } from './child.ts';
+import { newFolder, type Folder } from './ringback-process.ts';
 import { runHere, type InProcess } from './in-process.ts';
 import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 

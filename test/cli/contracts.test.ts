@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { receive } from '../e2e/receiver.ts';
-import { newFolder, runChild, serve, type Env, type Folder, type Serving } from './child.ts';
+import {
+  newFolder,
+  runChild,
+  serve,
+  type Env,
+  type Folder,
+  type Serving,
+} from './ringback-process.ts';
 
 const run = promisify(execFile);
 const hasCurl = await run('curl', ['--version']).then(

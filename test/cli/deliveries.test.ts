@@ -3,8 +3,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { inState, onlyDelivery, publish, quiet, subscribe } from '../e2e/stage.ts';
-import { startChild } from './child.ts';
-import { startCommanded, type Commanded } from './commanded.ts';
+import { startChild } from './ringback-process.ts';
+import { startCommanded, type Commanded } from './command-stage.ts';
 import { isColoured, noTerminal } from './pty.ts';
 
 interface Page {

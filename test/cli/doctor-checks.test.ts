@@ -16,7 +16,7 @@ import { assessAhead } from '../../src/cli/doctor/store-server.ts';
 import { allowedTargets } from '../../src/config/exposure.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 import { makeCertificate } from '../egress/certificate.ts';
-import { newFolder } from './child.ts';
+import { newFolder } from './ringback-process.ts';
 
 describe('checkCertificate', () => {
   const nowMs = Date.UTC(2026, 10, 15);

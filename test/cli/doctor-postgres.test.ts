@@ -4,13 +4,13 @@ import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { assessServer } from '../../src/cli/doctor/store-server.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openRing } from '../../src/engine/access/unlock.ts';
+import { openRing } from '../../src/engine/access/check-encryption-key.ts';
 import { openStore } from '../../src/store/open/open.ts';
 import type { ExaminedServer } from '../../src/store/postgres/connection/examine.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startPooler } from '../postgres/pooler.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
-import { examine } from './examine.ts';
+import { examine } from './run-doctor.ts';
 
 describe('ringback doctor on PostgreSQL', () => {
   const key = randomBytes(32).toString('base64');

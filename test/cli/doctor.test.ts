@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, describe, it } from 'node:test';
 import { realWorld } from '../../src/core/base/world.ts';
-import { openRing } from '../../src/engine/access/unlock.ts';
+import { openRing } from '../../src/engine/access/check-encryption-key.ts';
 import { openStore } from '../../src/store/open/open.ts';
-import { newFolder, serve, type Folder } from './child.ts';
-import { examine, runDoctor } from './examine.ts';
+import { newFolder, serve, type Folder } from './ringback-process.ts';
+import { examine, runDoctor } from './run-doctor.ts';
 import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 
 let left: Promise<Folder> | undefined;

@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { until } from '../e2e/stage.ts';
-import { newFolder, serve, startChild } from './child.ts';
+import { newFolder, serve, startChild } from './ringback-process.ts';
 
 const run = promisify(execFile);
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { json as answers, problem, rawService, type Behave } from '../client/raw-service.ts';
-import { errorOf } from './commanded.ts';
+import { errorOf } from './command-stage.ts';
 import { runHere, type InProcess, type InProcessOptions } from './in-process.ts';
 
 const at = '2026-01-31T12:00:00.000Z';

@@ -5,7 +5,7 @@ import { commands } from '../../src/cli/program/commands.ts';
 import { runCommandLine } from '../../src/cli/program/run.ts';
 import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import { realWorld } from '../../src/core/base/world.ts';
-import type { Env } from './child.ts';
+import type { Env } from './ringback-process.ts';
 
 export interface InProcess {
   code: number;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { newFolder, serve, type Folder } from './child.ts';
+import { newFolder, serve, type Folder } from './ringback-process.ts';
 import { runHere, type InProcess } from './in-process.ts';
 import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 

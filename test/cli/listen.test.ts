@@ -5,7 +5,14 @@ import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { receive, header } from '../e2e/receiver.ts';
 import { until } from '../e2e/stage.ts';
-import { newFolder, serve, startChild, type Child, type Folder, type Serving } from './child.ts';
+import {
+  newFolder,
+  serve,
+  startChild,
+  type Child,
+  type Folder,
+  type Serving,
+} from './ringback-process.ts';
 import { runHere } from './in-process.ts';
 import { isColoured, noTerminal, startOnTerminal } from './pty.ts';
 

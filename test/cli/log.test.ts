@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { receive } from '../e2e/receiver.ts';
-import { inTime } from '../e2e/tally.ts';
-import { main, newFolder, patienceMs, serve, startChild } from './child.ts';
+import { inTime } from '../e2e/awaitable-count.ts';
+import { main, newFolder, patienceMs, serve, startChild } from './ringback-process.ts';
 
 const key = 'l'.repeat(40);
 
@@ -197,7 +197,7 @@ describe('the log of ringback serve', () => {
   });
 
   it('does not keep a process alive whose log nobody reads', async () => {
-    const program = [process.execPath, join(import.meta.dirname, 'full-log.ts')] as const;
+    const program = [process.execPath, join(import.meta.dirname, 'fill-log-and-exit.ts')] as const;
     await using child = startChild([], {}, program);
     await child.says(/ready/);
     const ended = child.deafen();

@@ -10,7 +10,7 @@ import { runService } from '../../src/cli/serve/run-service.ts';
 import { openStore, type OpenStore, type StoreDeps } from '../../src/store/open/open.ts';
 import { StoreUnavailable } from '../../src/store/port/store.ts';
 import { compileShim } from '../proof/power/shim.ts';
-import { newFolder, runChild } from './child.ts';
+import { newFolder, runChild } from './ringback-process.ts';
 import { runHere, terminalOf } from './in-process.ts';
 
 const aloneEnv = { RINGBACK_PORT: '0', RINGBACK_LOG: 'silent' };

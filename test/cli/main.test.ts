@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { commands } from '../../src/cli/program/commands.ts';
-import { runChild } from './child.ts';
+import { runChild } from './ringback-process.ts';
 import { runHere } from './in-process.ts';
 import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 

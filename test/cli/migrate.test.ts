@@ -7,7 +7,7 @@ import { describe, it } from 'node:test';
 import { readMigrations } from '../../src/store/sql/migrate.ts';
 import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
 import { migrationsDir } from '../store/open-memory.ts';
-import { newFolder, serve } from './child.ts';
+import { newFolder, serve } from './ringback-process.ts';
 import { runHere, type InProcess } from './in-process.ts';
 import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 

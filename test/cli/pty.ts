@@ -3,7 +3,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import xterm from '@xterm/headless';
 import { keepSettings } from '../canary.ts';
-import { compileCache, main, patienceMs, type Env } from './child.ts';
+import { compileCache, main, patienceMs, type Env } from './ringback-process.ts';
 
 /** For `describe(…, { skip: noTerminal }, …)`: why there is no pseudo-terminal here, or false. */
 export const noTerminal: string | false =

@@ -10,8 +10,8 @@ import { buffer } from 'node:stream/consumers';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { subscribe } from '../e2e/stage.ts';
-import { newFolder, startChild, type Folder } from './child.ts';
-import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+import { newFolder, startChild, type Folder } from './ringback-process.ts';
+import { errorOf, startCommanded, type Commanded } from './command-stage.ts';
 import { isColoured, noTerminal } from './pty.ts';
 
 let commanded: Commanded;
@@ -178,7 +178,7 @@ describe('ringback publish', () => {
         1,
         /^The payload violates the contract: body#\/payload\/message is required/,
       ],
-      [['a b', '{}'], 1, /body#\/event/],
+      [['e'.repeat(257), '{}'], 1, /body#\/event/],
       [['a', '{}', '--mesage', 'x'], 2, /did you mean "--message"\?/],
       [['--batch', 'x', '--wait'], 2, /^Cannot combine --batch with/],
       [['--batch', '/no/such/file'], 1, /^Cannot read "\/no\/such\/file"/],

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
-import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+import { errorOf, startCommanded, type Commanded } from './command-stage.ts';
 import { runHere } from './in-process.ts';
 
 let commanded: Commanded;

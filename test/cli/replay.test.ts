@@ -12,7 +12,7 @@ import {
   subscribe,
   until,
 } from '../e2e/stage.ts';
-import { errorOf, startCommanded, type Commanded } from './commanded.ts';
+import { errorOf, startCommanded, type Commanded } from './command-stage.ts';
 import { noTerminal } from './pty.ts';
 
 let commanded: Commanded;

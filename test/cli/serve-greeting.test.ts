@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { commands } from '../../src/cli/program/commands.ts';
 import { runCommandLine } from '../../src/cli/program/run.ts';
 import { version } from '../../src/core/base/package.ts';
-import { data, newFolder, startChild, status, type Env } from './child.ts';
+import { data, newFolder, startChild, status, type Env } from './ringback-process.ts';
 import { terminalOf } from './in-process.ts';
 import { isColoured, noTerminal, startOnTerminal } from './pty.ts';
 

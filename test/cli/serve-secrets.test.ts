@@ -6,7 +6,15 @@ import { get as httpsGet } from 'node:https';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { data, newFolder, runChild, serve, startChild, status, type Folder } from './child.ts';
+import {
+  data,
+  newFolder,
+  runChild,
+  serve,
+  startChild,
+  status,
+  type Folder,
+} from './ringback-process.ts';
 
 const run = promisify(execFile);
 const zeroKey = Buffer.alloc(32).toString('base64');

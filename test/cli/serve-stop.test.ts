@@ -1,8 +1,8 @@
 // How `ringback serve` stops: what is under way is finished first, unless it is asked twice.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { startRequest } from '../api/request-under-way.ts';
-import { data, newFolder, serve } from './child.ts';
+import { startRequest } from '../api/request-in-progress.ts';
+import { data, newFolder, serve } from './ringback-process.ts';
 
 describe('stopping', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {

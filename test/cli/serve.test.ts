@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { data, newFolder, runChild, serve, status, type Env } from './child.ts';
+import { data, newFolder, runChild, serve, status, type Env } from './ringback-process.ts';
 import { runHere } from './in-process.ts';
 
 const run = promisify(execFile);

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { before, describe, it } from 'node:test';
 import { buildProgram } from '../../tools/build-program.ts';
 import { receive } from '../e2e/receiver.ts';
-import { newFolder, runChild, serve, type Program } from './child.ts';
+import { newFolder, runChild, serve, type Program } from './ringback-process.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const hook = join(import.meta.dirname, 'loaded.ts');
+const hook = join(import.meta.dirname, 'record-imports.ts');
 const source: Program = [process.execPath, '--import', hook, join(root, 'src', 'main.ts')];
 const bundle: Program = [process.execPath, '--import', hook, join(root, 'dist', 'main.js')];
 

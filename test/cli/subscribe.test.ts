@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { get } from '../e2e/stage.ts';
-import { startCommanded, type Commanded } from './commanded.ts';
+import { startCommanded, type Commanded } from './command-stage.ts';
 import { isColoured, noTerminal } from './pty.ts';
 
 interface Item {

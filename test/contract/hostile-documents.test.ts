@@ -640,17 +640,17 @@ describe('a schema made to hurt', { concurrency: 1 }, () => {
 
   it('with too many members, branches or values is refused or checked', async () => {
     const properties = numbered(100_000, () => ({ type: 'string' }));
-    refused(await load({ 'a.json': contractOf({ properties }) }), /it is too large to validate/);
+    refused(await load({ 'a.json': contractOf({ properties }) }), /has 100000 members/);
     const branches = Array.from({ length: 5_000 }, (_, at) => ({ const: at }));
     refused(
       await load({ 'a.json': contractOf({ oneOf: branches }) }),
-      /it is too large to validate/,
+      /oneOf has 5000 members, expected at most 1000/,
     );
-    const some = Array.from({ length: 600 }, (_, at) => ({
+    const some = Array.from({ length: 1_000 }, (_, at) => ({
       properties: { [`k${at}`]: { const: at } },
       required: [`k${at}`],
     }));
-    const fitting = await load({ 'a.json': contractOf({ oneOf: some }) }, [{ k599: 599 }, {}]);
+    const fitting = await load({ 'a.json': contractOf({ oneOf: some }) }, [{ k999: 999 }, {}]);
     assert.deepEqual(
       fitting.checks.map(({ faults }) => faults.length),
       [0, 1],

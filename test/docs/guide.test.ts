@@ -5,9 +5,9 @@ import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import { installedPackage, whyNotInstalled } from '../package/installed.ts';
+import { installedPackage, whyNotInstalled } from '../package/install-package.ts';
 import { freshDatabase, openDatabase, type Database } from '../postgres/database.ts';
-import { startReader, type Reader } from './blocks.ts';
+import { startReader, type Reader } from './run-page.ts';
 
 /** By page: how a block begins, and why it is not executed. */
 const notRun: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -8,9 +8,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { newFolder, runChild, serve, startChild, type Folder } from '../cli/child.ts';
+import { newFolder, runChild, serve, startChild, type Folder } from '../cli/ringback-process.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
-import { readBlocks } from './fences.ts';
+import { readBlocks } from './code-blocks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs', 'operations.md'), 'utf8');

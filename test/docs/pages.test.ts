@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
-import { startReader, type Reader } from './blocks.ts';
+import { startReader, type Reader } from './run-page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const orders = join(import.meta.dirname, '..', 'e2e', 'contracts', 'documents', 'orders.yaml');

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { referencePage } from '../../tools/reference-page.ts';
 import { start, type Running } from '../api/harness.ts';
-import { readBlocks } from './fences.ts';
+import { readBlocks } from './code-blocks.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'reference.md'), 'utf8');
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { newFolder, runChild, type Env } from '../cli/child.ts';
+import { newFolder, runChild, type Env } from '../cli/ringback-process.ts';
 
 describe('serve with a setting that is of no use', () => {
   it('says so, without the secret in it', async () => {

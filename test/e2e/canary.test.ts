@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { sendTo, type Answer, type Call } from '../api/harness.ts';
-import { newFolder, serve, type Env, type Serving } from '../cli/child.ts';
+import { newFolder, serve, type Env, type Serving } from '../cli/ringback-process.ts';
 import { makeCertificate } from '../egress/certificate.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import type { Database } from '../postgres/database.ts';

@@ -12,7 +12,7 @@ import {
   type Phase,
   type Subscription,
 } from './chaos-record.ts';
-import { nowMs } from './lag.ts';
+import { nowMs } from './event-loop-lag.ts';
 
 export interface Load extends AsyncDisposable {
   /** Those that are there before the first event; resolves when they are. */

@@ -2,12 +2,12 @@
 // another one when one does not answer. Every answer is held to the rules here, under all faults.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Call } from '../api/harness.ts';
-import type { Env } from '../cli/child.ts';
+import type { Env } from '../cli/ringback-process.ts';
 import type { ChaosRecord } from './chaos-record.ts';
 
 import type { Random } from './chaos-plan.ts';
 import { startNode, type ClusterNode } from './cluster.ts';
-import { nowMs } from './lag.ts';
+import { nowMs } from './event-loop-lag.ts';
 
 /** One node of the plan: the process that runs under its name now, if there is one. */
 export class Slot implements AsyncDisposable {

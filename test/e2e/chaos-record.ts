@@ -6,7 +6,7 @@ import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Hears, Manner, Random } from './chaos-plan.ts';
-import { Lag, nowMs, type Absence } from './lag.ts';
+import { Lag, nowMs, type Absence } from './event-loop-lag.ts';
 
 /** One callback, as its receiver saw it. Times are the wall clock's, which the database shares. */
 export interface Arrival {

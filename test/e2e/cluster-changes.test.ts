@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
-import type { Env } from '../cli/child.ts';
+import type { Env } from '../cli/ringback-process.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { changedSource } from '../proof/controls/change-source.ts';
 import { startNodes, type ClusterNode } from './cluster.ts';
-import { Lag, nowMs } from './lag.ts';
+import { Lag, nowMs } from './event-loop-lag.ts';
 import { header, receive, type Received, type Receiver } from './receiver.ts';
 import {
   get,

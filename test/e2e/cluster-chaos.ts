@@ -10,7 +10,7 @@ import { planOf, type Fault, type Plan } from './chaos-plan.ts';
 import { ChaosRecord } from './chaos-record.ts';
 import { ownDatabase, type OwnDatabase } from './cluster.ts';
 import { until } from './stage.ts';
-import { nowMs } from './lag.ts';
+import { nowMs } from './event-loop-lag.ts';
 
 export interface ChaosReport {
   seed: number;

@@ -3,7 +3,7 @@ import { never } from '../../src/core/domain/lane.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startProxy, type Passing } from '../postgres/proxy.ts';
 import { startNode } from './cluster.ts';
-import { Lag, nowMs } from './lag.ts';
+import { Lag, nowMs } from './event-loop-lag.ts';
 import { header, receive } from './receiver.ts';
 import { publish, subscribe, until } from './stage.ts';
 

@@ -6,7 +6,7 @@ import type { Answer } from '../api/harness.ts';
 import { ownDatabase, startNodes, type ClusterNode } from './cluster.ts';
 import { header, receive } from './receiver.ts';
 import { subscribe } from './stage.ts';
-import { inTime } from './tally.ts';
+import { inTime } from './awaitable-count.ts';
 
 /**
  * A publish is answered within this, whatever the database does, and deliveries flow again. Both are promised within

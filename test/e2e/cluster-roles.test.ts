@@ -5,7 +5,7 @@ import { freshDatabase } from '../postgres/database.ts';
 import { startNode, startNodes } from './cluster.ts';
 import { header, receive, type Reply } from './receiver.ts';
 import { get, publish, quiet, subscribe, type DeliveryView, type Page } from './stage.ts';
-import { inTime, patienceMs, Tally } from './tally.ts';
+import { inTime, patienceMs, Tally } from './awaitable-count.ts';
 
 const events = 20;
 /** What a killed worker has under way when it dies. */

@@ -2,7 +2,7 @@
 // a failure of its own: whoever waits for it hears what it said last.
 import { randomBytes } from 'node:crypto';
 import { sendTo, type Running } from '../api/harness.ts';
-import { startChild, type Child, type Env } from '../cli/child.ts';
+import { startChild, type Child, type Env } from '../cli/ringback-process.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
 import { startPostgres, type Postgres } from '../postgres/server.ts';
 

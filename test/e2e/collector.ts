@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { patienceMs } from './tally.ts';
+import { patienceMs } from './awaitable-count.ts';
 
 export interface CollectedSpan {
   name: string;

@@ -4,8 +4,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { realWorld, type World } from '../../src/core/base/world.ts';
 import { start, type Running } from '../api/harness.ts';
-import { behaviours, meaningOf, type Behaviour } from '../egress/behaviours.ts';
-import { thenEnds } from '../egress/serving.ts';
+import { behaviours, meaningOf, type Behaviour } from '../egress/receiver-behaviours.ts';
+import { thenEnds } from '../egress/hostile-connections.ts';
 import { receiveRaw, type RawReceiver } from './raw-receiver.ts';
 import { header, receive, type Receiver } from './receiver.ts';
 import {
@@ -18,7 +18,7 @@ import {
   type DeliveryView,
   type Page,
 } from './stage.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 /** Less than the default timeout of 15 s: an attempt that took no longer was ended by the shorter limit under test. */
 const endedMs = 14_000;

@@ -1,6 +1,6 @@
 // What receivers saw while the service was killed again and again, and whether the API says the same.
 import assert from 'node:assert/strict';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 export interface Publishing {
   numbers: readonly number[];

@@ -3,14 +3,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newFolder, serve, type Serving } from '../cli/child.ts';
+import { newFolder, serve, type Serving } from '../cli/ringback-process.ts';
 import { virtualWorld } from '../engine/virtual-world.ts';
 import { checkLists, KillRecord } from './kill-record.ts';
 import type { DeliveryRow, KillStats, Publishing } from './kill-record.ts';
 import { payloadOf } from './payload.ts';
 import { header, receive, type Receiver, type Reply } from './receiver.ts';
 import { until } from './stage.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 export interface KillReport {
   seed: number;

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { start, type Running } from '../api/harness.ts';
 import { receive, type Receiver, type Reply } from './receiver.ts';
 import { patch, quiet, subscribe, until } from './stage.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 /** A receiver that answers when the test says so, and counts who is there at once. */
 interface Holding extends AsyncDisposable {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { sendTo, type Answer, type Call } from '../api/harness.ts';
-import { newFolder, serve } from '../cli/child.ts';
+import { newFolder, serve } from '../cli/ringback-process.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startNode, startNodes, type ClusterNode } from './cluster.ts';
 import { orderedEnv, publishInOrder, receiveOrdered } from './ordered.ts';

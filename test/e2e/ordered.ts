@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { virtualWorld } from '../engine/virtual-world.ts';
 import type { Answer, Call } from '../api/harness.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 export interface Ordered extends AsyncDisposable {
   url: string;

@@ -5,10 +5,10 @@ import { fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { newFolder, serve, type Serving } from '../cli/child.ts';
+import { newFolder, serve, type Serving } from '../cli/ringback-process.ts';
 import type { FloodOrder, FloodReport } from './flood.ts';
 import { header, receive, type Receiver } from './receiver.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 export interface OverloadReport {
   /** Requests a second that it answered with 202 before the flood; 0 where the load is a count, as the next two. */

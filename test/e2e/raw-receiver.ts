@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 export interface RawReceiver extends AsyncDisposable {
   url: string;

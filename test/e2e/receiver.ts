@@ -11,7 +11,7 @@ import {
 import { createServer as createSecureServer } from 'node:https';
 import { buffer } from 'node:stream/consumers';
 import type { Certificate } from '../egress/certificate.ts';
-import { Tally } from './tally.ts';
+import { Tally } from './awaitable-count.ts';
 
 export interface Received {
   /** Among all requests to all receivers of this process, from 1. */

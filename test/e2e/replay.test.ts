@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { sendTo, type Running } from '../api/harness.ts';
-import { newFolder, serve, type Serving } from '../cli/child.ts';
+import { newFolder, serve, type Serving } from '../cli/ringback-process.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startNodes } from './cluster.ts';
 import { header, receive, type Received, type Receiver } from './receiver.ts';

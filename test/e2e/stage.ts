@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Running } from '../api/harness.ts';
-import { patienceMs } from './tally.ts';
+import { patienceMs } from './awaitable-count.ts';
 
 export interface Subscribed {
   id: string;

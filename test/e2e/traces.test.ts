@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { start } from '../api/harness.ts';
-import { newFolder, runChild, serve, type Serving } from '../cli/child.ts';
+import { newFolder, runChild, serve, type Serving } from '../cli/ringback-process.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { startNodes } from './cluster.ts';
 import { collect, type CollectedSpan } from './collector.ts';

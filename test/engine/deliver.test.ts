@@ -5,7 +5,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import { deliver } from '../../src/engine/deliver/attempt.ts';
 import { noConfirmer } from '../../src/engine/deliver/confirmation.ts';
-import { createLongest } from '../../src/engine/deliver/dispatcher.ts';
+import { createLongestTimeout } from '../../src/engine/deliver/dispatcher.ts';
 import type { Gate } from '../../src/engine/deliver/gate.ts';
 import { createInvalidation } from '../../src/engine/deliver/start-delivering.ts';
 import { createPrepare } from '../../src/engine/targets/prepared-target.ts';
@@ -90,8 +90,8 @@ function stage(): {
       }),
     },
     nowMs: () => world.nowMs(),
-    longest: createLongest(),
-    holds: () => true,
+    longest: createLongestTimeout(),
+    holdsLease: () => true,
     waitsMs: [1000],
     timeoutMs: 1000,
   };

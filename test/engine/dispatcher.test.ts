@@ -15,11 +15,11 @@ import { makeSigningSecret } from '../../src/core/secrets/signing-secret.ts';
 import { changeSubscription } from '../../src/engine/subscribe/subscriptions.ts';
 import { createTargetCache } from '../../src/engine/targets/target-cache.ts';
 import { noChoice } from '../../src/core/domain/read-controls.ts';
-import { createWindow, type Result, type Window } from '../../src/engine/deliver/window.ts';
+import { createWindow, type AttemptResult, type Window } from '../../src/engine/deliver/window.ts';
 import type {
   Delivery,
   Offer,
-  Outlook,
+  NextWork,
   Settled,
   Settlement,
   Target,
@@ -35,7 +35,7 @@ interface LaneWindow extends Pick<Window, 'limit' | 'claimRoom' | 'size'> {
   offer: () => Offer;
   claimOffer: () => Offer;
   enter: (lane: number, concurrency?: number) => void;
-  leave: (lane: number, result: Result) => { wasFull: boolean };
+  leave: (lane: number, result: AttemptResult) => { wasFull: boolean };
   hasUnofferedRoom: (lane: number) => boolean;
 }
 
@@ -582,7 +582,7 @@ function leasedOf(event: string, lane: number, concurrency?: number): Leased {
   };
 }
 
-const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
+const quiet: NextWork = { readyMs: undefined, isFanningOut: false };
 const nothing: Omit<Worked, 'readyMs'> = {
   claimed: [],
   fannedOut: { deliveries: [], isMore: false },
@@ -843,10 +843,10 @@ describe('Dispatcher', () => {
     const { dispatcher, worker, works, end } = dispatch(world);
     const count = limits.windowClaimedMax - limits.fanOutStepMin + 1;
     const all = Array.from({ length: count }, (_, i) => `e${i}`);
-    const outlook = { readyMs: undefined, isFanningOut: true };
+    const nextWork = { readyMs: undefined, isFanningOut: true };
     worker().take(
       all.map((event, lane) => leasedOf(event, lane)),
-      outlook,
+      nextWork,
     );
     assert.equal(worker().fanOut(), undefined);
     const before = works();

@@ -1,7 +1,7 @@
 // The feed: what a node writes down of its changes, when, and what happens when the store fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readDigest } from '../../src/core/domain/digest.ts';
+import { readDigest } from '../../src/core/domain/change-digest.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { Feed } from '../../src/engine/live/feed.ts';
 import { createJournal, type Journal } from '../../src/engine/live/journal.ts';

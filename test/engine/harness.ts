@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { withPrefix } from '../../src/core/base/id.ts';
 import { loadContract } from '../../src/contract/compile/load.ts';
 import { idMaker } from '../../src/core/base/id.ts';
-import { byTurns, untilQuiet } from '../../src/core/load/pace.ts';
+import { sendEachTurn, sendWhenQuiet } from '../../src/core/load/batch-pacer.ts';
 import { noQuotas } from '../../src/core/load/quotas.ts';
 import { createGuard } from '../../src/egress/guard/guard.ts';
 import { parseAllowTargets } from '../../src/egress/guard/allow-list.ts';
@@ -15,11 +15,11 @@ import type { Context } from '../../src/engine/context.ts';
 import { Feed } from '../../src/engine/live/feed.ts';
 import { createJournal } from '../../src/engine/live/journal.ts';
 import { startLiveness, type Liveness } from '../../src/engine/cluster/liveness.ts';
-import type { Retained } from '../../src/engine/upkeep/retention.ts';
+import type { RetentionCounts } from '../../src/engine/upkeep/retention.ts';
 import { createQuotas } from '../../src/engine/admission/quotas.ts';
 import { publish } from '../../src/engine/publish/publish.ts';
 import { createInvalidation, startDelivering } from '../../src/engine/deliver/start-delivering.ts';
-import { startTending } from '../../src/engine/upkeep/start-upkeep.ts';
+import { startUpkeep } from '../../src/engine/upkeep/start-upkeep.ts';
 import { subscribe } from '../../src/engine/subscribe/subscribe.ts';
 import { storeOver } from '../../src/store/open/open.ts';
 import { adapterOn, inProcess } from '../../src/store/sqlite/batch/adapter.ts';
@@ -44,7 +44,7 @@ export interface Engine extends AsyncDisposable {
   /** What the engine reported as its own failures. */
   errors: unknown[];
   /** What retention reported as ended and deleted. */
-  retained: Retained[];
+  retained: RetentionCounts[];
   /** Subscriptions that were disabled, by their bare ids. */
   disabled: string[];
 }
@@ -75,11 +75,11 @@ export async function startEngine(
 ): Promise<Engine> {
   const world = { ...steady, nowMs: () => steady.nowMs() + aheadMs() };
   const errors: unknown[] = [];
-  const retained: Retained[] = [];
+  const retained: RetentionCounts[] = [];
   const disabled: string[] = [];
   const transport = inProcess(sqlite, { onFatal: (error) => errors.push(error) });
   const lasting = { ...transport, close: async () => undefined };
-  const alone = storeOver(lasting, steady, { pace: isShared ? untilQuiet() : byTurns() });
+  const alone = storeOver(lasting, steady, { pacer: isShared ? sendWhenQuiet() : sendEachTurn() });
   const store = isShared ? { ...alone, isShared, pollMs: clusterPollMs } : alone;
   const newId = idMaker(steady);
   const { app } = await ensureDefaultApp({ world, store, newId }, 'k'.repeat(40));
@@ -91,7 +91,7 @@ export async function startEngine(
   const journal = createJournal();
   const { changes } = journal;
   const onError = (error: unknown): void => void errors.push(error);
-  const tending = startTending({
+  const upkeep = startUpkeep({
     store,
     world,
     newId,
@@ -105,14 +105,14 @@ export async function startEngine(
     },
     onReplayed: () => undefined,
   });
-  const invalidation = createInvalidation({ store, world }, () => tending.ended());
+  const invalidation = createInvalidation({ store, world }, () => upkeep.ended());
   const ring = [new Uint8Array(32)] as const;
   const { changed } = invalidation;
   const told = {
     changed,
     changes,
-    expires: (atMs: number) => tending.expires(atMs),
-    replayWaits: () => tending.replayWaits(),
+    expires: (atMs: number) => upkeep.expires(atMs),
+    replayWaits: () => upkeep.replayWaits(),
   };
   const quotas = createQuotas({ world, store, fallback: noQuotas });
   const context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
@@ -138,7 +138,7 @@ export async function startEngine(
     timeoutMs: 15_000,
     onSettled: () => undefined,
     onDisabled: (id) => disabled.push(id),
-    onNoticed: () => tending.noticed(),
+    onNoticed: () => upkeep.noticed(),
     onError,
   });
   return {
@@ -155,7 +155,7 @@ export async function startEngine(
       await delivering[Symbol.asyncDispose]();
       await feed[Symbol.asyncDispose]();
       await self[Symbol.asyncDispose]();
-      await tending[Symbol.asyncDispose]();
+      await upkeep[Symbol.asyncDispose]();
       await store.close();
     },
   };

@@ -1,7 +1,7 @@
 // The journal: what is recorded of watched apps, and nothing of others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyDigest, noCounts } from '../../src/core/domain/digest.ts';
+import { emptyDigest, noCounts } from '../../src/core/domain/change-digest.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { createJournal, type Journal } from '../../src/engine/live/journal.ts';
 

@@ -6,7 +6,11 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { Replay } from '../../src/core/domain/replay.ts';
 import { createApp } from '../../src/engine/access/apps.ts';
 import { noChanges } from '../../src/engine/live/changes.ts';
-import { Replayer, type Done, type ReplayerDeps } from '../../src/engine/upkeep/replayer.ts';
+import {
+  Replayer,
+  type FinishedReplay,
+  type ReplayerDeps,
+} from '../../src/engine/upkeep/replayer.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../src/store/port/store.ts';
 import { callback, newSubscription } from '../store/subject.ts';
@@ -23,7 +27,7 @@ interface Stage extends AsyncDisposable {
   asked: { reads: number; edits: number };
   faults: { edit: (id: string) => Error | undefined; isAway: boolean; editMs: number };
   errors: unknown[];
-  done: Done[];
+  done: FinishedReplay[];
   /** Starts a replay of everything. */
   replay: (ratePerSecond: number) => Promise<string>;
   cancel: (id: string) => Promise<void>;
@@ -58,7 +62,7 @@ async function stage(deliveries: number): Promise<Stage> {
   const asked = { reads: 0, edits: 0 };
   const faults: Stage['faults'] = { edit: () => undefined, isAway: false, editMs: 0 };
   const errors: unknown[] = [];
-  const done: Done[] = [];
+  const done: FinishedReplay[] = [];
   const replayers: Replayer[] = [];
   const store: Store = {
     ...inner,
@@ -102,7 +106,7 @@ async function stage(deliveries: number): Promise<Stage> {
     },
     due: async () => (await inner.read('tally', {})).due,
     start: (changes = {}) => {
-      const onDone = (one: Done): void => void done.push(one);
+      const onDone = (one: FinishedReplay): void => void done.push(one);
       const onError = (error: unknown): void => void errors.push(error);
       const deps = { world, store, changes: noChanges, onDone, onError };
       const replayer = new Replayer({ ...deps, ...changes });

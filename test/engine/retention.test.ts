@@ -6,7 +6,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { World } from '../../src/core/base/world.ts';
 import { createApp } from '../../src/engine/access/apps.ts';
 import { memoryStore } from '../store/migrated-memory.ts';
-import { Retention, type Retained } from '../../src/engine/upkeep/retention.ts';
+import { Retention, type RetentionCounts } from '../../src/engine/upkeep/retention.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import { openDatabase, retentionMs, startEngine, type Engine, type FakeSend } from './harness.ts';
 import { sleepyWorld } from './sleepy-world.ts';
@@ -201,7 +201,7 @@ describe('Retention', () => {
     clock.ms += 1;
     await publish(3);
     clock.ms += retentionMs;
-    const told: Retained[] = [];
+    const told: RetentionCounts[] = [];
     const retention = keep({ store, world, onRetained: (retained) => void told.push(retained) });
     const nap = await nextNap();
     assert.equal(nap.ms, limits.retentionEveryMs);
@@ -243,7 +243,7 @@ describe('Retention', () => {
     const { store, publish } = await stage(world);
     for (let step = 0; step < 6; step += 1) await publish(limits.retentionRowsMax);
     clock.ms += retentionMs + 1;
-    const told: Retained[] = [];
+    const told: RetentionCounts[] = [];
     const retention = keep({
       store: slowed(store, () => (clock.ms += limits.retentionEveryMs / 2)),
       world,

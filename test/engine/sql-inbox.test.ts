@@ -54,7 +54,7 @@ describe('validateEntry', () => {
 
   it('rejects invalid event names, and those of Ringback itself', () => {
     const payload = '{"message":""}';
-    assert.match(reasonAgainst(entry(payload, 'a..b')) ?? '', /it is not an event name/);
+    assert.match(reasonAgainst(entry(payload, '')) ?? '', /it is not an event name/);
     assert.match(reasonAgainst(entry(payload, 'ringback.ping')) ?? '', /is reserved/);
   });
 

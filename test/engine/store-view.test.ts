@@ -4,14 +4,17 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
 import { Deadlines } from '../../src/egress/http/deadlines.ts';
-import { createStoreWatch, type StoreWatch } from '../../src/engine/telemetry/store-view.ts';
+import {
+  createStoreViewReader,
+  type StoreViewReader,
+} from '../../src/engine/telemetry/store-view.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { openMemory } from '../store/open-memory.ts';
 import { virtualWorld, type VirtualWorld } from './virtual-world.ts';
 
 interface Stage {
   world: VirtualWorld;
-  watch: StoreWatch;
+  watch: StoreViewReader;
   /** How often gauges were read. */
   asked: () => number;
   errors: unknown[];
@@ -33,7 +36,7 @@ function stage(): Stage {
     nowMs: () => clock.ms,
   };
   const errors: unknown[] = [];
-  const watch = createStoreWatch({
+  const watch = createStoreViewReader({
     world,
     store,
     deadlines: new Deadlines(world),
@@ -54,14 +57,14 @@ function stage(): Stage {
 describe('createStoreWatch', () => {
   it('reads once for concurrent scrapes, and then not for a second', async () => {
     const { watch, asked, world } = stage();
-    const views = await Promise.all(Array.from({ length: 20 }, async () => watch.look()));
+    const views = await Promise.all(Array.from({ length: 20 }, async () => watch.read()));
     assert.equal(new Set(views).size, 1);
     assert.deepEqual(views[0]?.laneScan?.lanes.open, 0);
     await world.pass(limits.scrapeKeepMs - 1);
-    await watch.look();
+    await watch.read();
     assert.equal(asked(), 1);
     await world.pass(1);
-    await watch.look();
+    await watch.read();
     assert.equal(asked(), 2);
   });
 
@@ -70,13 +73,13 @@ describe('createStoreWatch', () => {
     const answer = Promise.withResolvers<void>();
     hold(answer.promise);
     for (let scrape = 0; scrape < 3; scrape += 1) {
-      const looking = watch.look();
+      const looking = watch.read();
       await world.pass(limits.scrapeAnswerMs);
       assert.equal(await looking, undefined);
     }
     assert.equal(asked(), 1);
     hold(Promise.resolve());
-    const looking = watch.look();
+    const looking = watch.read();
     answer.resolve();
     assert.notEqual(await looking, undefined, 'it heals by itself');
   });
@@ -86,9 +89,9 @@ describe('createStoreWatch', () => {
     const down = Promise.reject(new Error('down'));
     down.catch(() => undefined);
     hold(down);
-    assert.equal(await watch.look(), undefined);
+    assert.equal(await watch.read(), undefined);
     assert.match(String(errors[0]), /down/);
     hold(Promise.resolve());
-    assert.notEqual(await watch.look(), undefined);
+    assert.notEqual(await watch.read(), undefined);
   });
 });

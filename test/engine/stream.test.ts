@@ -1,10 +1,10 @@
 // The live view on a simulated clock: which frames a client gets, when, and their content.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { emptyDigest, noCounts, writeDigest } from '../../src/core/domain/digest.ts';
+import { emptyDigest, noCounts, writeDigest } from '../../src/core/domain/change-digest.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { Frame } from '../../src/engine/live/frame.ts';
-import { StreamHub, type Seat, type Watcher } from '../../src/engine/live/stream.ts';
+import { StreamHub, type StreamHandle, type Watcher } from '../../src/engine/live/stream.ts';
 import { unsubscribe } from '../../src/engine/subscribe/subscriptions.ts';
 import { StoreUnavailable, type Store } from '../../src/store/port/store.ts';
 import {
@@ -29,7 +29,7 @@ interface TestWatcher extends Watcher {
   /** When each arrived, by the clock. */
   times: number[];
   cursors: (string | undefined)[];
-  seat: Seat;
+  handle: StreamHandle;
   slow: boolean;
   isWelcomed: boolean;
   isOver: 'bye' | 'cut' | undefined;
@@ -79,24 +79,24 @@ async function watch(
     slow: false,
     isWelcomed: true,
     isOver: undefined,
-    seat: { ready: () => undefined, leave: () => undefined },
+    handle: { ready: () => undefined, leave: () => undefined },
     isReady: () => !watcher.slow,
     take: (frame) => {
       watcher.frames.push(frame);
       watcher.times.push(world.nowMs());
     },
-    stillHere: (cursor) => void watcher.cursors.push(cursor),
-    isWelcome: async () => watcher.isWelcomed,
-    bye: () => {
+    keepAlive: (cursor) => void watcher.cursors.push(cursor),
+    isStillAllowed: async () => watcher.isWelcomed,
+    sendGoodbye: () => {
       watcher.isOver = 'bye';
-      watcher.seat.leave();
+      watcher.handle.leave();
     },
-    cut: () => {
+    destroy: () => {
       watcher.isOver ??= 'cut';
     },
     sum: (count) => watcher.frames.reduce((sum, { counts }) => sum + counts[count], 0),
   };
-  watcher.seat = await hub.open(watcher, { appNo, lastEventId });
+  watcher.handle = await hub.open(watcher, { appNo, lastEventId });
   await world.settle();
   return watcher;
 }
@@ -229,7 +229,7 @@ describe('StreamHub', () => {
     assert(quick.frames.length > 20);
     assert.equal(slow.frames.length, 1);
     slow.slow = false;
-    slow.seat.ready();
+    slow.handle.ready();
     await world.pass(limits.frameEveryMs);
     assert.equal(slow.frames.length, 2);
     const [, caughtUp] = slow.frames;
@@ -252,7 +252,7 @@ describe('StreamHub', () => {
       const first = await watch(world, on);
       await on.engine.publish();
       await world.pass(1_000);
-      first.seat.leave();
+      first.handle.leave();
       const missed = await on.engine.publish('missed');
       await world.pass(5_000);
       const second = await watch(world, on, first.frames.at(-1)?.cursor);
@@ -289,7 +289,7 @@ describe('StreamHub', () => {
       await using on = await stage(world);
       const first = await watch(world, on);
       await world.pass(10 * limits.feedKeepMs);
-      first.seat.leave();
+      first.handle.leave();
       await world.pass(1_000);
       const second = await watch(world, on, first.cursors.at(-1));
       assert.equal(second.frames[0]?.isReset, false);
@@ -313,7 +313,7 @@ describe('StreamHub', () => {
       await using on = await stage(world);
       await on.engine.subscribe();
       const first = await watch(world, on);
-      first.seat.leave();
+      first.handle.leave();
       await world.pass(2 * limits.watchLeaseMs);
       await on.engine.publish();
       await world.pass(1_000);
@@ -391,7 +391,7 @@ describe('StreamHub', () => {
       await watch(world, { ...on, appNo });
     }
     await assert.rejects(watch(world, { ...on, appNo: on.appNo + 99 }), refused);
-    first.seat.leave();
+    first.handle.leave();
     await watch(world, on);
   });
 
@@ -403,7 +403,7 @@ describe('StreamHub', () => {
       await using on = await stage(world);
       watcher = await watch(world, on);
       deaf = await watch(world, on);
-      deaf.bye = () => undefined;
+      deaf.sendGoodbye = () => undefined;
     }
     assert.equal(watcher.isOver, 'bye');
     assert.equal(deaf.isOver, 'cut');
@@ -438,7 +438,7 @@ describe('StreamHub', () => {
       await world.pass(3_000);
       await here.engine.publish();
       await world.pass(1_000);
-      first.seat.leave();
+      first.handle.leave();
       await Promise.all([here.engine.publish(), there.engine.publish()]);
       await world.pass(1_000);
       const second = await watch(world, there, first.frames.at(-1)?.cursor);

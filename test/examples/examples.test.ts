@@ -10,12 +10,23 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { sendTo, type Running } from '../api/harness.ts';
-import { runChild, serve, startChild, type Child, type Ended, type Env } from '../cli/child.ts';
+import {
+  runChild,
+  serve,
+  startChild,
+  type Child,
+  type Ended,
+  type Env,
+} from '../cli/ringback-process.ts';
 import { get, quiet, until } from '../e2e/stage.ts';
-import { Tally } from '../e2e/tally.ts';
-import { installedPackage, whyNotInstalled, type InstalledPackage } from '../package/installed.ts';
+import { Tally } from '../e2e/awaitable-count.ts';
+import {
+  installedPackage,
+  whyNotInstalled,
+  type InstalledPackage,
+} from '../package/install-package.ts';
 import { callbackOf, hmacForgeries, newId, nowS, send, signHmac } from './forgeries.ts';
-import { openGate } from './gate.ts';
+import { openGate } from './losing-proxy.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const names = ['orders', 'shop', 'own-contract'] as const;

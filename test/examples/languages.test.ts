@@ -14,7 +14,7 @@ import {
   type Child,
   type Env,
   type Program,
-} from '../cli/child.ts';
+} from '../cli/ringback-process.ts';
 import { inState, onlyDelivery, patch, publish, subscribe } from '../e2e/stage.ts';
 import {
   callbackOf,

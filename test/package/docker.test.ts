@@ -10,8 +10,8 @@ import { promisify } from 'node:util';
 import { load } from 'js-yaml';
 import { readConfig } from '../../src/config.ts';
 import { settings } from '../../src/config/settings.ts';
-import { newFolder, serve, type Program } from '../cli/child.ts';
-import { installedPackage, whyNotInstalled } from './installed.ts';
+import { newFolder, serve, type Program } from '../cli/ringback-process.ts';
+import { installedPackage, whyNotInstalled } from './install-package.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');

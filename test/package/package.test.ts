@@ -9,9 +9,14 @@ import { delimiter, dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { promisify } from 'node:util';
 import { Webhook } from 'standardwebhooks';
-import { newFolder, runChild, serve, type Program } from '../cli/child.ts';
+import { newFolder, runChild, serve, type Program } from '../cli/ringback-process.ts';
 import { header, receive } from '../e2e/receiver.ts';
-import { installedPackage, npm, whyNotInstalled, type InstalledPackage } from './installed.ts';
+import {
+  installedPackage,
+  npm,
+  whyNotInstalled,
+  type InstalledPackage,
+} from './install-package.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');

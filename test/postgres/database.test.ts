@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { ensureTemplate, freshDatabase, openDatabase } from './database.ts';
-import { sharedPostgres } from './shared.ts';
+import { sharedPostgres } from './shared-server.ts';
 
 const execute = promisify(execFile);
 

@@ -1,7 +1,7 @@
 // A database of a test's own on the shared PostgreSQL: made in 25 ms, gone with the test.
 import { randomBytes } from 'node:crypto';
 import { Client, escapeIdentifier, Pool } from 'pg';
-import { sharedPostgres } from './shared.ts';
+import { sharedPostgres } from './shared-server.ts';
 
 export interface Database extends AsyncDisposable {
   readonly url: string;

@@ -1,13 +1,13 @@
 // Runs once, before and after all test files (`node --test-global-setup`): what is dear and can be
 // shared. One PostgreSQL for all, since each file would need a second for its own; the program, built as
 // users start it; one folder for compiled source; and one for what a test file makes that others can use
-// (test/package/installed.ts).
+// (test/package/install-package.ts).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildProgram } from '../../tools/build-program.ts';
 import type { Postgres } from './server.ts';
-import { startShared } from './shared.ts';
+import { startShared } from './shared-server.ts';
 
 let server: Postgres | undefined;
 const folders: string[] = [];

@@ -3,8 +3,8 @@ import { accessSync, constants } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { accountFor } from './account.ts';
-import { run } from './program.ts';
+import { accountFor } from './os-account.ts';
+import { run } from './postgres-program.ts';
 import { freePort } from './server.ts';
 import { watch } from './watchdog.ts';
 

@@ -4,7 +4,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Client } from 'pg';
-import { backendReader, frontendReader, type Message } from './messages.ts';
+import { backendReader, frontendReader, type Message } from './wire-messages.ts';
 
 export interface PoolerOptions {
   mode: 'transaction' | 'session';

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import { after, beforeEach, describe, it } from 'node:test';
 import { Client, type ClientConfig } from 'pg';
 import { freshDatabase } from './database.ts';
-import { backendReader, frontendReader } from './messages.ts';
+import { backendReader, frontendReader } from './wire-messages.ts';
 import {
   asksToCommit,
   hasCommitted,

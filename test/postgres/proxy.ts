@@ -2,7 +2,13 @@
 // vanish as a dead network does. It never changes, reorders or adds a byte of what it passes on.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { backendReader, frontendReader, type Message, type Reader, type Side } from './messages.ts';
+import {
+  backendReader,
+  frontendReader,
+  type Message,
+  type Reader,
+  type Side,
+} from './wire-messages.ts';
 
 /** A message on its way. The first of its side is number 1, on its connection and over all. */
 export interface Passing extends Message {

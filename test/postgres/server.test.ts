@@ -12,7 +12,7 @@ import { after, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client } from 'pg';
 import { openDatabase } from './database.ts';
-import { familyOf } from './processes.ts';
+import { familyOf } from './process-tree.ts';
 import { startPostgres } from './server.ts';
 
 /** A net under a test that would hang: none that passes comes near it. */

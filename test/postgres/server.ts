@@ -7,11 +7,11 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, escapeIdentifier } from 'pg';
-import { accountFor, reachable, type Account } from './account.ts';
+import { accountFor, reachable, type Account } from './os-account.ts';
 import { nativeFolder } from './binaries.ts';
 import { copyLive } from './copy-live.ts';
-import { familyOf, freezeFamily, signalAll } from './processes.ts';
-import { run, type Program } from './program.ts';
+import { familyOf, freezeFamily, signalAll } from './process-tree.ts';
+import { run, type Program } from './postgres-program.ts';
 import { watch, type Watchdog } from './watchdog.ts';
 
 export interface PostgresOptions {

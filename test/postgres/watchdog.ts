@@ -8,7 +8,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { familyOf, freezeFamily, signalAll } from './processes.ts';
+import { familyOf, freezeFamily, signalAll } from './process-tree.ts';
 
 const patienceMs = 10_000;
 const pollMs = 10;

@@ -17,7 +17,7 @@ import {
   signatureOf,
   type Given,
   type Signer,
-} from './genuine.ts';
+} from './genuine-callbacks.ts';
 
 const own = hmacSigner(1);
 const foreign = hmacSigner(2);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { ed25519Signer, genuine, hmacSigner, type Given } from './genuine.ts';
+import { ed25519Signer, genuine, hmacSigner, type Given } from './genuine-callbacks.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const own = hmacSigner(1);

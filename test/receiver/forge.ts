@@ -10,7 +10,7 @@ import {
   versioned,
   type Given,
   type Signer,
-} from './genuine.ts';
+} from './genuine-callbacks.ts';
 
 export interface ForgeryKind {
   name: string;

@@ -10,7 +10,7 @@ import {
   signedBytes,
   versioned,
   type Signer,
-} from './genuine.ts';
+} from './genuine-callbacks.ts';
 import {
   flip,
   header,

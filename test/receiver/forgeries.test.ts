@@ -3,7 +3,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createReceiver, ForgeryError, type Receiver } from '../../src/receiver/receiver.ts';
-import { ed25519Signer, genuine, hmacSigner, nowS, type Given, type Signer } from './genuine.ts';
+import {
+  ed25519Signer,
+  genuine,
+  hmacSigner,
+  nowS,
+  type Given,
+  type Signer,
+} from './genuine-callbacks.ts';
 import { forgeryKinds } from './forgery-kinds.ts';
 
 const kinds = [

@@ -1,7 +1,15 @@
 // What a forger would try, one entry each: a genuine callback goes in, a forgery comes out. He has heard
 // genuine callbacks and knows public keys, but no secret and no private key.
 import type { ForgeryCode } from '../../src/receiver/receiver.ts';
-import { bodyText, bytes, facts, nowS, signatureOf, signedBytes, type Given } from './genuine.ts';
+import {
+  bodyText,
+  bytes,
+  facts,
+  nowS,
+  signatureOf,
+  signedBytes,
+  type Given,
+} from './genuine-callbacks.ts';
 import {
   changedBody,
   flip,

@@ -1,7 +1,7 @@
 // Random callbacks for a comparison of verifiers: genuine ones, and ones with any part changed, several
 // signatures, times around the edge of the tolerance, and bodies and headers of every sort.
 import { fc } from '../fast-check.ts';
-import { nowS, signatureOf, type Given, type Signer } from './genuine.ts';
+import { nowS, signatureOf, type Given, type Signer } from './genuine-callbacks.ts';
 
 export interface Case {
   given: Given;

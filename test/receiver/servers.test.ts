@@ -17,7 +17,7 @@ import {
 } from '../../src/receiver/receiver.ts';
 import { start, type Started } from '../api/harness.ts';
 import { get, inState, onlyDelivery, publish, subscribe, until } from '../e2e/stage.ts';
-import { genuine, hmacSigner, nowS } from './genuine.ts';
+import { genuine, hmacSigner, nowS } from './genuine-callbacks.ts';
 import { listening, servers } from './servers.ts';
 
 const payload = '{"message":"Grüße, 10 €"}';

@@ -101,7 +101,7 @@ export function appRoomContract(name: string, open: OpenSubject): void {
       const apps = new Map([[flood.no, { room: 4, unproven: 4, laneRoom: 8, kept }]]);
       const { fresh } = await on.dispatcher.publish({ ...room, apps }, events(other, 2));
       assert.equal(fresh.length, 2);
-      assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, undefined, 'a claim would be in vain');
+      assert.equal(on.dispatcher.nextWorks.at(-1)?.readyMs, undefined, 'a claim would be in vain');
       const published = await on.dispatcher.publish({ ...room, apps, free: [] }, events(flood, 1));
       assert.equal(published.fresh.length, 0, 'its lane has a backlog');
       assert.equal((await on.dispatcher.claim(room)).claimed.length, 64);

@@ -10,7 +10,7 @@ import { migrationsDir } from '../../src/store/open/open.ts';
 import { applyMigrations as applyToServer } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
 import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
-import { newFolder, serve, type Env, type Serving } from '../cli/child.ts';
+import { newFolder, serve, type Env, type Serving } from '../cli/ringback-process.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { fixtureApiKey, fixtureEnv, fixturesDir } from './fixture.ts';

@@ -13,7 +13,7 @@ import {
 import type {
   FreshDelivery,
   Offer,
-  Outlook,
+  NextWork,
   Settled,
   TakeUp,
   Work,
@@ -56,7 +56,7 @@ export type DoneWork = Worked & { settled: readonly Settled[] };
 export interface Written<V extends EditVerb> {
   output: EditOutput<V>;
   fresh: readonly FreshDelivery[];
-  outlook: Outlook;
+  nextWork: NextWork;
   /** What was taken up after it. */
   worked: Worked | undefined;
 }
@@ -83,8 +83,8 @@ export function openMemory(given?: DatabaseSync): Opened {
     assert(reply.kind === 'written', JSON.stringify(reply));
     const [first] = reply.edits;
     assert(first?.kind === 'done', JSON.stringify(first));
-    const { fresh, outlook, worked } = reply;
-    return { output: editOutput(verb, first.output), fresh, outlook, worked };
+    const { fresh, nextWork, worked } = reply;
+    return { output: editOutput(verb, first.output), fresh, nextWork, worked };
   };
   return {
     db,

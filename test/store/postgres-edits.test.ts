@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { World } from '../../src/core/base/world.ts';
 import { Deadlines } from '../../src/egress/http/deadlines.ts';
-import { withStoreTimeout, StoreSilent } from '../../src/engine/store-timeout.ts';
+import { withStoreTimeout, StoreTimedOut } from '../../src/engine/store-timeout.ts';
 import type { EditOutput, NewSubscription, Store } from '../../src/store/port/store.ts';
 import { startProxy } from '../postgres/proxy.ts';
 import { openStage, world, type Stage, type Step } from './postgres-stage.ts';
@@ -80,7 +80,7 @@ describe('an edit that waits for a lock', net, () => {
     patience.resolve();
     const given = await Promise.allSettled(asked);
     const inDoubt = given.map((one) => {
-      assert(one.status === 'rejected' && one.reason instanceof StoreSilent);
+      assert(one.status === 'rejected' && one.reason instanceof StoreTimedOut);
       return one.reason.mayHappen;
     });
     assert.deepEqual(inDoubt, [true, false]);

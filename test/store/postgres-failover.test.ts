@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { openCluster } from '../../src/store/open/open.ts';
 import { StoreUnavailable } from '../../src/store/port/store.ts';
 import { openDatabase } from '../postgres/database.ts';
-import { startPair } from '../postgres/pair.ts';
+import { startPair } from '../postgres/primary-and-standby.ts';
 import { startProxy } from '../postgres/proxy.ts';
 import { startPostgres } from '../postgres/server.ts';
 import { newId } from './open-memory.ts';

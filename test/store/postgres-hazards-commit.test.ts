@@ -7,7 +7,7 @@ import type { Leased } from '../../src/core/domain/delivery.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { Store } from '../../src/store/port/store.ts';
 import { StoreUnavailable } from '../../src/store/port/store.ts';
-import type { Side } from '../postgres/messages.ts';
+import type { Side } from '../postgres/wire-messages.ts';
 import type { Matches, PostgresProxy, When } from '../postgres/proxy.ts';
 import { startProxy } from '../postgres/proxy.ts';
 import { digest } from './subject.ts';

@@ -11,7 +11,7 @@ import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { retryDelivery } from '../../src/store/verbs/deliveries/retry-delivery.ts';
 import { unsubscribe } from '../../src/store/verbs/subscriptions/end-subscription.ts';
-import { keepApart } from '../postgres/shared.ts';
+import { keepApart } from '../postgres/shared-server.ts';
 import { claimOn, openStage, publishOn, until, world, type Stage } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
 
@@ -144,7 +144,7 @@ async function claimOnAndOn(work: { isPublishing: boolean }, counts: Counts): Pr
     const nowMs = world.nowMs();
     const held = settlements;
     settlements = await stage.once(async (tx) => {
-      const { replies, wentBack } = await settleAll(tx, held, nowMs);
+      const { replies, returnedCount: wentBack } = await settleAll(tx, held, nowMs);
       assert(replies.every(({ kind }) => kind === 'settled'));
       counts.back += wentBack;
       const lease = random(4) === 0 ? deadLease : ours;

@@ -9,7 +9,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import { settleAll } from '../../src/store/postgres/deliver/settle.ts';
 import { keepFloors } from '../../src/store/postgres/batch/work.ts';
 import type { Store } from '../../src/store/port/store.ts';
-import { keepApart } from '../postgres/shared.ts';
+import { keepApart } from '../postgres/shared-server.ts';
 import { settlementOf } from './settlement.ts';
 import type { Looking, Stage } from './postgres-stage.ts';
 import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts';

@@ -10,7 +10,7 @@ import { makeDeliveriesSql } from '../../src/store/postgres/publish/make-deliver
 import { createSweep } from '../../src/store/postgres/upkeep/sweep.ts';
 import { retryDelivery } from '../../src/store/verbs/deliveries/retry-delivery.ts';
 import { unsubscribe } from '../../src/store/verbs/subscriptions/end-subscription.ts';
-import { keepApart } from '../postgres/shared.ts';
+import { keepApart } from '../postgres/shared-server.ts';
 import { claimOn, openStage, publishOn, type Stage, type Step } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
 

@@ -6,9 +6,9 @@ import type { Client } from 'pg';
 import { realWorld } from '../../src/core/base/world.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { repeated, toPostgres } from '../../src/store/postgres/connection/tx.ts';
-import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
+import { piecesSql } from '../../src/store/verbs/lists/search-queries.ts';
 import { openDatabase, type Database } from '../postgres/database.ts';
-import { sharedPostgres } from '../postgres/shared.ts';
+import { sharedPostgres } from '../postgres/shared-server.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 import { fillLarge } from './fill-large.ts';
 import { findings, indexName, readPlan, type Indexes, type PlanNode } from './plan-findings.ts';
@@ -62,15 +62,15 @@ const newest = 'sorts by event DESC, n DESC';
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Ends at the first lanes that are not full; those of one moment are sorted by number.
   'claim.lanes': ['filters a range of lane_ready', 'sorts by ready_ms, no'],
-  'outlook.ahead': [
+  'nextWork.ahead': [
     'reads all of lane_ready',
     'sorts by ready_ms, no',
     'filters a range of fanout_pkey',
   ],
-  'outlook.aheadByApp': ['filters a range of fanout_pkey'],
+  'nextWork.aheadByApp': ['filters a range of fanout_pkey'],
   // The first row, or the first that nobody else is at, and no further.
   'fanOut.oldest': ['filters a range of fanout_pkey'],
-  'outlook.fanOut': ['filters a range of fanout_pkey'],
+  'nextWork.fanOut': ['filters a range of fanout_pkey'],
   'forget.firstFanOut': ['reads all of fanout_pkey'],
   // Ends at the first that is not past its time, and after so many.
   'expireSubscription.soonest': ['reads all of subscription_expiry'],
@@ -186,8 +186,8 @@ const hot: Readonly<Record<string, readonly string[]>> = {
   'makeDeliveries.order': ['lane_pkey'],
   'makeDeliveries.insert': [],
   'makeDeliveries.wake': ['lane_pkey'],
-  'outlook.ahead': ['fanout_pkey', 'lane_ready'],
-  'outlook.aheadByApp': ['lane_app_ready', 'fanout_pkey', 'lane_pkey'],
+  'nextWork.ahead': ['fanout_pkey', 'lane_ready'],
+  'nextWork.aheadByApp': ['lane_app_ready', 'fanout_pkey', 'lane_pkey'],
   'replayable.firstFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
   'replayable.lastFailed': ['delivery_done (app, event, n, state, lane, code, error)'],
   'replayable.failed': ['delivery_done (app, event, n, state, lane, code, error)'],

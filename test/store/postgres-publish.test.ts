@@ -87,32 +87,28 @@ describe('ringback.publish', () => {
 describe('what ringback.publish refuses', () => {
   it('is a name that is none, by the same rule as over HTTP', async () => {
     await using database = await setUp();
-    const names = [
-      '',
-      '.',
-      'a.',
-      '.a',
-      'a..b',
-      'a b',
-      'ä',
-      'a*',
-      '*',
-      'a.*',
-      'a\n',
-      '\na',
-      "a'b",
-      'a"b',
-    ];
-    for (const name of [...names, 'a'.repeat(129), 'a'.repeat(100_000)]) {
+    for (const name of ['', 'a'.repeat(257), '😀'.repeat(257), 'a'.repeat(100_000)]) {
       assert(!isEventName(name));
       await refused(
         database,
         [name, '1'],
-        /^Cannot publish event ".*": it is no event name, expected/s,
+        /^Cannot publish event ".*": it is not an event name, expected/s,
       );
     }
-    await refused(database, [null, '1'], /^Cannot publish event null: it is no event name/);
-    for (const name of ['a', 'A-_9.b', 'ringback', 'ringbackx.a', 'a'.repeat(128)]) {
+    await refused(database, [null, '1'], /^Cannot publish event null: it is not an event name/);
+    const names = [
+      'a',
+      'A-_9.b',
+      'ringback',
+      'ringbackx.a',
+      'a..b',
+      '*',
+      'a.*',
+      'ä',
+      '\na',
+      `a'"b`,
+    ];
+    for (const name of [...names, 'a'.repeat(256), '😀'.repeat(256)]) {
       assert(isEventName(name));
       await publish(database, [name, '1']);
     }

@@ -176,9 +176,9 @@ export function publishContract(name: string, open: OpenSubject): void {
         await publish('a', { audience: { kind: 'subscription', id: one.id } });
         assert.deepEqual(fresh, []);
         assert.deepEqual((await claim()).claimed, []);
-        assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, undefined);
+        assert.equal(on.dispatcher.nextWorks.at(-1)?.readyMs, undefined);
         await edit(paused, 'active');
-        assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, clock.ms);
+        assert.equal(on.dispatcher.nextWorks.at(-1)?.readyMs, clock.ms);
         assert.equal((await claim()).claimed.length, 2);
       });
 
@@ -264,7 +264,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         const sizes = [...perLane.values()].map(({ length }) => length);
         assert.deepEqual(new Set(sizes), new Set([2, 3]));
         assert.deepEqual(await tally(), { due: 3, running: 5 });
-        assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, clock.ms);
+        assert.equal(on.dispatcher.nextWorks.at(-1)?.readyMs, clock.ms);
       });
 
       it('waits behind those that wait already', async () => {
@@ -291,7 +291,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         const full: [number, number][] = [[first.lane, 0]];
         const second = await on.dispatcher.publish({ room: 9, free: full }, publishInput(['b']));
         assert.deepEqual(second.fresh, []);
-        assert.equal(on.dispatcher.outlooks.at(-1)?.readyMs, undefined);
+        assert.equal(on.dispatcher.nextWorks.at(-1)?.readyMs, undefined);
         const { claimed, readyMs } = await on.dispatcher.claim({ room: 9, free: full });
         assert.deepEqual([claimed, readyMs], [[], undefined]);
         assert.equal((await claim()).claimed.length, 1);

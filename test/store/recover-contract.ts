@@ -39,7 +39,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert(accepted);
         assert.equal(accepted.deliveries, undefined);
         assert.equal((await eventOf(accepted.id)).deliveries, undefined);
-        assert.equal(on.dispatcher.outlooks.at(-1)?.isFanningOut, true);
+        assert.equal(on.dispatcher.nextWorks.at(-1)?.isFanningOut, true);
         await subscribed(); // Too late.
         const last = subscriptions.at(-1);
         assert(last);

@@ -81,7 +81,7 @@ describe('a batch', () => {
     beginFanOut(opened, app, ['a', 'b', 'c']);
     const room = { laneRoom: 1 };
     const takeUp = { claim: offer({ ...room, lease: 2 }), fanOut: offer({ ...room, lease: 3 }) };
-    const { fresh, worked, outlook } = publish(opened, app, offer(room), { takeUp });
+    const { fresh, worked, nextWork } = publish(opened, app, offer(room), { takeUp });
     assert.deepEqual(
       [fresh, worked?.claimed ?? [], worked?.fannedOut.deliveries ?? []].map((each) =>
         each.map(({ lane }) => lane),
@@ -95,7 +95,7 @@ describe('a batch', () => {
       ),
       [2, 3],
     );
-    assert.deepEqual(outlook, { readyMs: worked?.readyMs, isFanningOut: false });
+    assert.deepEqual(nextWork, { readyMs: worked?.readyMs, isFanningOut: false });
     const { count } = opened.db.prepare('select count(*) as count from delivery_live').get() ?? {};
     assert.equal(count, 5, 'the others wait');
   });

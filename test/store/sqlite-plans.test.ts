@@ -6,15 +6,15 @@ import { describe, it } from 'node:test';
 import { createStalledFanOuts } from '../../src/store/rules/fan-outs.ts';
 import { prepareWrite } from '../../src/store/sqlite/batch/write.ts';
 import { claimSql, fanOutSql } from '../../src/store/sqlite/deliver/claim-and-fan-out.ts';
-import { outlookSql } from '../../src/store/sqlite/deliver/outlook.ts';
+import { nextWorkSql } from '../../src/store/sqlite/deliver/next-work.ts';
 import { prepareOutcomes, settleSql } from '../../src/store/sqlite/deliver/settle.ts';
 import { matchSql } from '../../src/store/sqlite/publish/match.ts';
 import { prepareRebase } from '../../src/store/sqlite/upkeep/rebase-times.ts';
 import { expireSql, forgetSubscriptionsSql } from '../../src/store/sqlite/upkeep/retain.ts';
 import { createPendingStatistics } from '../../src/store/statistics/pending-statistics.ts';
 import { keysSql } from '../../src/store/verbs/accounts/keys.ts';
-import { piecesSql } from '../../src/store/verbs/lists/pieces.ts';
-import { spansSql } from '../../src/store/verbs/lists/spans.ts';
+import { piecesSql } from '../../src/store/verbs/lists/search-queries.ts';
+import { spansSql } from '../../src/store/verbs/lists/slices-in-time.ts';
 import { walkEventsSql } from '../../src/store/verbs/deliveries/events.ts';
 import { replayableSql } from '../../src/store/verbs/replays/replays.ts';
 import { subscriptionsSql } from '../../src/store/verbs/subscriptions/subscriptions.ts';
@@ -42,8 +42,8 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'disableFailing.url': [sorted],
   // The first row of an index, and no further.
   'fanOut.oldest': ['SCAN json_each VIRTUAL TABLE INDEX 1:', 'CREATE BLOOM FILTER'],
-  'outlook.otherFanOut': ['SCAN json_each VIRTUAL TABLE INDEX 1:', 'CREATE BLOOM FILTER'],
-  'outlook.fanOut': ['SCAN fanout'],
+  'nextWork.otherFanOut': ['SCAN json_each VIRTUAL TABLE INDEX 1:', 'CREATE BLOOM FILTER'],
+  'nextWork.fanOut': ['SCAN fanout'],
   'forget.firstFanOut': ['SCAN fanout'],
   'sweep.lane': ['SCAN lane USING COVERING INDEX lane_sweep'],
   // The last row of a table, three times.
@@ -223,7 +223,7 @@ describe('the index', () => {
       first: 'SEARCH lane USING INDEX lane_ready (ready_ms<?)',
     },
     'of the next lane': {
-      sql: outlookSql.ready,
+      sql: nextWorkSql.ready,
       first: 'SEARCH lane USING INDEX lane_ready (ready_ms<?)',
     },
     'of what is due in a lane': {

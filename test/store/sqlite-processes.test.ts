@@ -13,7 +13,7 @@ import { realWorld } from '../../src/core/base/world.ts';
 import { openEmbedded } from '../../src/store/open/open.ts';
 import type { Store } from '../../src/store/port/store.ts';
 
-const childPath = fileURLToPath(new URL('./child.ts', import.meta.url));
+const childPath = fileURLToPath(new URL('./store-process.ts', import.meta.url));
 
 let dataDir: string;
 const opened: Store[] = [];

@@ -207,6 +207,7 @@ describe('the schema', () => {
       { number: 19, name: 'publishers' },
       { number: 20, name: 'lane_app_ready' },
       { number: 21, name: 'resource' },
+      { number: 22, name: 'event_names' },
     ]);
   });
 

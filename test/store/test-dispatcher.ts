@@ -1,7 +1,7 @@
 // A dispatcher that does what the test says: it offers room when told to, and shows what it was given.
 import { strict as assert } from 'node:assert';
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import type { Offer, Outlook, Worked } from '../../src/store/port/delivery-verbs.ts';
+import type { Offer, NextWork, Worked } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput, Store } from '../../src/store/port/store.ts';
 
 export interface Room extends Pick<Offer, 'apps' | 'appRoom' | 'unproven'> {
@@ -16,7 +16,7 @@ export interface Room extends Pick<Offer, 'apps' | 'appRoom' | 'unproven'> {
 }
 
 export interface TestDispatcher {
-  outlooks: Outlook[];
+  nextWorks: NextWork[];
   /** What it was told of each cycle of work. */
   works: Worked[];
   /** Publishes with room for fresh deliveries; gives those it had when the publish was answered. */
@@ -39,7 +39,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
     claim: undefined,
     fanOut: undefined,
   };
-  const outlooks: Outlook[] = [];
+  const nextWorks: NextWork[] = [];
   const works: Worked[] = [];
   const toOffer = ({ laneRoom = 8, free = [], inFlight = [], ...rest }: Room): Offer => {
     leases += 1;
@@ -52,9 +52,9 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   store.attach({
     offer: () => offers.fresh,
-    take: (deliveries, outlook) => {
+    take: (deliveries, nextWork) => {
       taken.push(...deliveries);
-      outlooks.push(outlook);
+      nextWorks.push(nextWork);
     },
     claim: () => once('claim'),
     fanOut: () => once('fanOut'),
@@ -71,7 +71,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
     return worked.promise;
   };
   return {
-    outlooks,
+    nextWorks,
     works,
     publish: async (room, input) => {
       taken = [];

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { readMigrations } from '../../src/store/sql/migrate.ts';
 import { migrationsDir } from '../../src/store/open/open.ts';
-import { newFolder, serve, type Env, type Serving } from '../cli/child.ts';
+import { newFolder, serve, type Env, type Serving } from '../cli/ringback-process.ts';
 import { receive } from '../e2e/receiver.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { fixtureApiKey, fixtureEnv, fixturesDir } from './fixture.ts';

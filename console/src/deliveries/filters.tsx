@@ -6,7 +6,7 @@ import { get } from '../api.ts';
 import { Button, LinkButton } from '../components/button.tsx';
 import { Select, SuggestField, TextField } from '../components/field.tsx';
 import { ClearFilters, TimeFilters } from '../components/filter-bar.tsx';
-import { patternError } from '../event-name.ts';
+import { eventError } from '../event-name.ts';
 import { isFiltered } from '../is-filtered.ts';
 import { useLoad } from '../load.ts';
 import { hrefWith, setParams } from '../router.ts';
@@ -45,7 +45,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         isMono
         maxLength={128}
         options={names}
-        error={patternError(filter.event)}
+        error={eventError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <p class="filters-fold">

@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { TextField } from '../components/field.tsx';
 import { FilterBar, TimeFilters } from '../components/filter-bar.tsx';
-import { patternError } from '../event-name.ts';
+import { eventError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 export type EventFilter = {
@@ -33,7 +33,7 @@ export function EventFilters({
         placeholder="order.*"
         isMono
         maxLength={128}
-        error={patternError(filter.event)}
+        error={eventError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField

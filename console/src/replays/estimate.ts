@@ -3,13 +3,13 @@ import { duration } from '../format.ts';
 import type { Replay } from '../../../src/client/contract/delivery.ts';
 
 /** No estimate before this time and progress. */
-const soonestMs = 2_000;
+const minimumMs = 2_000;
 const leastProgress = 0.02;
 
 /** Average deliveries per second; undefined while too little is known. */
 export function ratePerSecond(replay: Replay, nowMs: number): number | undefined {
   const tookMs = tookSoFarMs(replay, nowMs);
-  return tookMs < soonestMs ? undefined : replay.replayed / (tookMs / 1_000);
+  return tookMs < minimumMs ? undefined : replay.replayed / (tookMs / 1_000);
 }
 
 /**
@@ -19,7 +19,7 @@ export function ratePerSecond(replay: Replay, nowMs: number): number | undefined
 export function leftMs(replay: Replay, nowMs: number): number | undefined {
   const { state, progress } = replay;
   const tookMs = tookSoFarMs(replay, nowMs);
-  if (state !== 'running' || tookMs < soonestMs || progress < leastProgress) return undefined;
+  if (state !== 'running' || tookMs < minimumMs || progress < leastProgress) return undefined;
   return (tookMs * (1 - progress)) / progress;
 }
 

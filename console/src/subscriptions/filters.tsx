@@ -2,7 +2,7 @@
 import type { JSX } from 'preact';
 import { Select, TextField } from '../components/field.tsx';
 import { FilterBar } from '../components/filter-bar.tsx';
-import { nameError } from '../event-name.ts';
+import { eventError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 const states = [
@@ -47,7 +47,7 @@ export function SubscriptionFilters({
         placeholder="order.created"
         isMono
         maxLength={128}
-        error={nameError(filter.event)}
+        error={eventError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />
       <TextField

@@ -3,11 +3,7 @@
 import { at } from '../../contract/document/ref-node.ts';
 import type { Operation, Parameter, Scheme, Variant } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
-import {
-  draftRequest,
-  writeBody,
-  type RequestDraft,
-} from '../../contract/sample/sample-request.ts';
+import { draftRequest, type RequestDraft } from '../../contract/sample/sample-request.ts';
 import { exampleAt } from '../../contract/sample/sample.ts';
 import { html, type Fragment, type Html } from './html.ts';
 import { quote, variableFor, type Piece } from './shell.ts';
@@ -151,9 +147,16 @@ function isQuiet({ carrier }: Scheme): boolean {
   return carrier.in === 'header' || carrier.in === 'bearer' || carrier.in === 'basic';
 }
 
-function bodyOptions({ mediaType, value }: NonNullable<RequestDraft['body']>): string[] {
-  const header = `-H ${quote(`Content-Type: ${mediaType}`)}`;
-  if (value === undefined) return [header, "--data-binary '@body'"];
-  const text = isJson(mediaType) ? printJson(value) : writeBody({ mediaType, value });
-  return [header, `-d ${quote(text)}`];
+function bodyOptions(body: NonNullable<RequestDraft['body']>): string[] {
+  const header = `-H ${quote(`Content-Type: ${body.mediaType}`)}`;
+  if (!('text' in body) || body.mediaType === 'multipart/related') {
+    return [header, "--data-binary '@body'"];
+  }
+  if (body.mediaType !== 'multipart/form-data') {
+    const text = isJson(body.mediaType) ? printJson(body.value) : body.text;
+    return [header, `-d ${quote(text)}`];
+  }
+  return body.fields.map(({ name, text, kind }) =>
+    kind === 'file' ? `-F ${quote(`${name}=@file`)}` : `--form-string ${quote(`${name}=${text}`)}`,
+  );
 }

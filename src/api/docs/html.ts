@@ -1,5 +1,6 @@
 // HTML templates: every value in html`…` is escaped, unless html`…` produced it. Documents are
 // untrusted; their text must never become a tag or leave its attribute.
+import type { Words } from '../../contract/report/words.ts';
 import { isList } from '../../contract/document/document.ts';
 
 /** Private to this file: no value from a document can carry it. */
@@ -35,6 +36,55 @@ export function styleTag(css: string): Html {
 
 export function join(fragments: readonly Fragment[], separator: Fragment): Fragment {
   return fragments.flatMap((one, index) => (index === 0 ? [one] : [separator, one]));
+}
+
+/** The first cell of each row is its heading. */
+export interface Row {
+  id?: string;
+  cells: readonly Fragment[];
+}
+
+export function table(
+  kind: 'pairs' | 'plain',
+  heads: readonly string[],
+  rows: readonly Row[],
+): Html {
+  const body = rows.map(({ id, cells: [head, ...others] }) => {
+    const anchor = id === undefined ? undefined : html` id="${id}"`;
+    const rest = others.map((cell) => html` <td>${cell}</td>`);
+    return html`<tr${anchor}><th scope="row">${head}</th>${rest}</tr>`;
+  });
+  return html`<table class="${kind}">
+    <thead>
+      <tr>
+        ${heads.map((head) => html`<th scope="col">${head}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${body}
+    </tbody>
+  </table>`;
+}
+
+/** Undefined where there is nothing to list. */
+export function list(kind: string, items: readonly Fragment[]): Html | undefined {
+  if (items.length === 0) return undefined;
+  return html`<ul class="${kind}">
+    ${items}
+  </ul>`;
+}
+
+/** Collapsed content. */
+export function details(summary: Fragment, content: Fragment): Html {
+  return html`<details>
+    <summary>${summary}</summary>
+    ${content}
+  </details>`;
+}
+
+/** Names from the document are set in code. */
+export function wordsView(words: Words): Fragment {
+  return words.map((part) => (typeof part === 'string' ? part : html`<code>${part.name}</code>`));
 }
 
 function textOf(value: Fragment): string {

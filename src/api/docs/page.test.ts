@@ -101,14 +101,17 @@ describe('docsPage', () => {
 
   it('shows what variants require and respond with', () => {
     const text = textOf(page.html);
-    assert.match(text, /Variant body Requires \$request\.body#\/callbackUrl\. Responds with 201\./);
     assert.match(
       text,
-      /Variant query Requires \$request\.query\.callbackUrl and \$request\.query\.event\. Responds with 201\./,
+      /Variant body Requires the request body at \/callbackUrl\. Responds with 201\./,
     );
     assert.match(
       text,
-      /Variant multi Requires any of \$request\.body#\/inProgressUrl, .*\. Responds with 200\./,
+      /Variant query Requires query parameter callbackUrl and query parameter event\. Responds with 201\./,
+    );
+    assert.match(
+      text,
+      /Variant multi Requires at least one of the request body at \/inProgressUrl, .*\. Responds with 200\./,
     );
   });
 
@@ -116,7 +119,7 @@ describe('docsPage', () => {
     const text = textOf(page.html);
     assert.match(
       text,
-      /Callback myEvent Callback for the chosen event When this event happens \{\$request\.query\.event\} the event named in the request Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} With this payload application\/json object callbackMessage message string required/,
+      /Callback myEvent Callback for the chosen event When this event happens \{\$request\.query\.event\} the event in query parameter event Ringback sends POST \{\$request\.query\.callbackUrl\}\?event=\{\$request\.query\.event\} With this payload application\/json object callbackMessage message string required/,
     );
     assert.match(text, /Callback inProgress Callback for failed When this event happens failed/);
     assert.match(text, /200 Delivered\. .* 410 Ends the subscription\. .* other Retried\./);
@@ -131,13 +134,16 @@ describe('docsPage', () => {
 
   it('shows the authentication and scope of operations', async () => {
     const text = textOf(page.html);
-    assert.match(text, /API key in header X-API-Key, or query api_key, or cookie X-API-KEY/);
-    assert.match(text, /Authentication None Operation/);
+    assert.match(
+      text,
+      /A key in header X-API-Key, or a key in query api_key, or a key in cookie X-API-KEY Scope/,
+    );
+    assert.match(text, /Authentication No key Operation/);
     assert.match(text, /Scope subscribe Operation/);
     const strict = await loadContract(join(root, 'openapi.yaml'), { requireAppId: true });
     assert.match(
       textOf(docsPage(strict).html),
-      /API key in header X-API-Key and app ID in header X-APP-ID, or API key in query api_key and/,
+      /A key in header X-API-Key and the app id in header X-APP-ID, or a key in query api_key and/,
     );
   });
 
@@ -163,6 +169,44 @@ describe('docsPage', () => {
       assert.ok(text.includes(message.replaceAll(/\s+/g, ' ')), message);
     }
     assert.match(text, /Inactive\./);
+  });
+});
+
+describe('docsPage of a contract that cannot run as written', () => {
+  const contract = made({
+    paths: {
+      '/a': {
+        post: {
+          parameters: [{ name: 'url', in: 'query', schema: { type: 'string' } }],
+          callbacks: {
+            reachable: { '{$request.query.url}': { 'x-ringback-event': 'order.*', post: {} } },
+            unreachable: { '{$request.query.other}': { post: {} } },
+          },
+        },
+      },
+      '/b': { post: { callbacks: { alone: { '{$request.query.other}': { post: {} } } } } },
+    },
+  });
+  const text = textOf(docsPage(contract).html);
+
+  it('says of a callback why it is never sent', () => {
+    assert.match(
+      text,
+      /POST \{\$request\.query\.other\} +Inactive\. The request has no query parameter "other"/,
+    );
+    assert.match(text, /POST \{\$request\.query\.url\} +With this payload/);
+  });
+
+  it('says of a pattern which events it matches', () => {
+    assert.match(text, /order\.\* every event whose name starts with order\./);
+  });
+
+  it('notes the operations that can do nothing', () => {
+    assert.match(
+      text,
+      /POST \/b registers no callback: the request has no query parameter "other"/,
+    );
+    assert.doesNotMatch(text, /POST \/a registers no callback/);
   });
 });
 

@@ -60,6 +60,15 @@ describe('prose', () => {
     }
   });
 
+  it('shows the text of an image instead of loading it', () => {
+    const to = 'href="https://a.example/" rel="noreferrer"';
+    assert.equal(
+      render('[![Run](https://b.example/x.svg)](https://a.example/)'),
+      `<p><a ${to}>Run</a></p>`,
+    );
+    assert.equal(render('![Map](https://a.example/)'), `<p><a ${to}>Map</a></p>`);
+  });
+
   it('shows HTML as text', () => {
     const printed = render('<img src=x onerror=alert(1)> <!-- x --> **<b>**');
     assert.doesNotMatch(printed, /<(?:img|b|!)/);
@@ -73,7 +82,22 @@ describe('prose', () => {
   });
 
   it('ends in good time for text made to be slow', () => {
-    for (const piece of ['[', '`', '*', '**', '- ', '> ', '\\', '[a](', '*a', '<h', '| ']) {
+    for (const piece of [
+      '[',
+      '`a``b',
+      '**a ',
+      '`',
+      '*',
+      '**',
+      '- ',
+      '> ',
+      '\\',
+      '[a](',
+      '[![',
+      '*a',
+      '<h',
+      '| ',
+    ]) {
       const text = piece.repeat(20_000);
       assert.ok(render(text).length > 0);
       assert.ok(render(text.replaceAll(' ', ' \n')).length > 0);

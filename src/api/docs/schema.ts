@@ -1,9 +1,10 @@
 // Shows a schema as a nested list. First in words: its composed parts (allOf, references), type and limits. For display
 // only; the validators of the contract decide what is valid.
+import type { Validator } from '../../contract/schema/schema.ts';
 import { typeOf as jsonTypeOf } from '../../contract/schema/explain.ts';
 import { type JsonObject, isList, isObject, own } from '../../contract/document/document.ts';
 import { bounds, type View, follow, listIn, nameOfRef, textIn } from './view.ts';
-import { type Fragment, type Html, html, join } from './html.ts';
+import { type Fragment, type Html, details, html, join, list } from './html.ts';
 import { prose } from './prose.ts';
 import { printValue } from './value.ts';
 
@@ -165,82 +166,81 @@ function branchesOf(part: JsonObject): Branches[] {
 // The constraints of one schema as short phrases.
 
 function limitsOf(schema: JsonObject): string[] {
-  const phrases = [
-    countPhrase(schema, 'Length', ['character', 'characters']),
-    rangePhrase(schema),
-    numberIn(schema, 'multipleOf', (factor) => `multiple of ${factor}`),
-    countPhrase(schema, 'Items', ['item', 'items']),
-    own(schema, 'uniqueItems') === true ? 'unique items' : undefined,
-    countPhrase(schema, 'Properties', ['property', 'properties']),
-    requirePhrase(schema, 'anyOf', 'at least one of'),
-    requirePhrase(schema, 'oneOf', 'exactly one of'),
-    own(schema, 'additionalProperties') === false ? 'no additional properties' : undefined,
-    own(schema, 'readOnly') === true ? 'only in responses' : undefined,
-    own(schema, 'writeOnly') === true ? 'only in requests' : undefined,
-    own(schema, 'deprecated') === true ? 'deprecated' : undefined,
+  const flag = (key: string, set: boolean, words: string): string[] =>
+    own(schema, key) === set ? [words] : [];
+  return [
+    ...countPhrase(schema, 'Length', ['character', 'characters']),
+    ...rangePhrases(schema),
+    ...phrase('multiple of', numberIn(schema, 'multipleOf')),
+    ...countPhrase(schema, 'Items', ['item', 'items']),
+    ...flag('uniqueItems', true, 'unique items'),
+    ...countPhrase(schema, 'Properties', ['property', 'properties']),
+    ...requirePhrase(schema, 'anyOf', 'at least one of'),
+    ...requirePhrase(schema, 'oneOf', 'exactly one of'),
+    ...flag('additionalProperties', false, 'no additional properties'),
+    ...flag('readOnly', true, 'only in responses'),
+    ...flag('writeOnly', true, 'only in requests'),
+    ...flag('deprecated', true, 'deprecated'),
   ];
-  return phrases.filter((phrase) => phrase !== undefined);
 }
 
 /** `{required: [a]}` as a branch: it only requires properties. */
-function onlyRequires(schema: unknown): boolean {
+function onlyRequires(schema: unknown): schema is JsonObject {
   return isObject(schema) && Object.keys(schema).join() === 'required';
 }
 
-function requirePhrase(schema: JsonObject, key: string, words: string): string | undefined {
+function requirePhrase(schema: JsonObject, key: string, words: string): string[] {
   const branches = listIn(schema, key);
-  if (branches.length === 0 || !branches.every(onlyRequires)) return undefined;
-  const groups = branches.map((branch) => {
-    const names = isObject(branch) ? branch['required'] : undefined;
-    return isList(names) ? names.map(String).join(' and ') : '';
-  });
-  return `${words} ${groups.join(', ')}`;
+  if (branches.length === 0 || !branches.every(onlyRequires)) return [];
+  const groups = branches.map((branch) => listIn(branch, 'required').map(String).join(' and '));
+  return [`${words} ${groups.join(', ')}`];
 }
 
-function countPhrase(
-  schema: JsonObject,
-  noun: string,
-  [one, many]: readonly [string, string],
-): string | undefined {
-  const least = own(schema, `min${noun}`);
-  const most = own(schema, `max${noun}`);
-  const hasLeast = typeof least === 'number' && least > 0;
-  if (hasLeast && typeof most === 'number') {
-    return least === most ? `${least} ${least === 1 ? one : many}` : `${least} to ${most} ${many}`;
+type Unit = readonly [one: string, many: string];
+
+function countPhrase(schema: JsonObject, noun: string, unit: Unit): string[] {
+  const least = numberIn(schema, `min${noun}`);
+  return spanPhrase(least === 0 ? undefined : least, numberIn(schema, `max${noun}`), unit);
+}
+
+function spanPhrase(
+  least: number | undefined,
+  most: number | undefined,
+  [one, many]: Unit = ['', ''],
+): string[] {
+  const amount = (count: number): string => `${count} ${count === 1 ? one : many}`.trim();
+  if (least !== undefined && most !== undefined) {
+    return [least === most ? amount(least) : `${least} to ${amount(most)}`];
   }
-  if (hasLeast) return `at least ${least} ${least === 1 ? one : many}`;
-  return typeof most === 'number' ? `at most ${most} ${most === 1 ? one : many}` : undefined;
+  return [
+    ...phrase('at least', least === undefined ? undefined : amount(least)),
+    ...phrase('at most', most === undefined ? undefined : amount(most)),
+  ];
 }
 
 /** Exclusive limits are flags in OpenAPI 3.0 and numbers from 3.1 on. */
-function rangePhrase(schema: JsonObject): string | undefined {
-  const above = exclusive(schema, 'exclusiveMinimum', 'minimum');
-  const below = exclusive(schema, 'exclusiveMaximum', 'maximum');
-  const least = above === undefined ? own(schema, 'minimum') : undefined;
-  const most = below === undefined ? own(schema, 'maximum') : undefined;
-  if (typeof least === 'number' && typeof most === 'number') return `${least} to ${most}`;
-  const phrases = [
-    typeof least === 'number' ? `at least ${least}` : undefined,
-    above === undefined ? undefined : `more than ${above}`,
-    typeof most === 'number' ? `at most ${most}` : undefined,
-    below === undefined ? undefined : `less than ${below}`,
-  ].filter((phrase) => phrase !== undefined);
-  return phrases.length === 0 ? undefined : phrases.join(', ');
+function rangePhrases(schema: JsonObject): string[] {
+  const exclusive = (key: string, limit: string): number | undefined =>
+    numberIn(schema, own(schema, key) === true ? limit : key);
+  const above = exclusive('exclusiveMinimum', 'minimum');
+  const below = exclusive('exclusiveMaximum', 'maximum');
+  return [
+    ...phrase('more than', above),
+    ...spanPhrase(
+      above === undefined ? numberIn(schema, 'minimum') : undefined,
+      below === undefined ? numberIn(schema, 'maximum') : undefined,
+    ),
+    ...phrase('less than', below),
+  ];
 }
 
-function exclusive(schema: JsonObject, key: string, limit: string): number | undefined {
-  const value = own(schema, key);
-  const found = value === true ? own(schema, limit) : value;
-  return typeof found === 'number' ? found : undefined;
+function phrase(words: string, value: string | number | undefined): string[] {
+  return value === undefined ? [] : [`${words} ${value}`];
 }
 
-function numberIn(
-  schema: JsonObject,
-  key: string,
-  phrase: (value: number) => string,
-): string | undefined {
+function numberIn(schema: JsonObject, key: string): number | undefined {
   const value = own(schema, key);
-  return typeof value === 'number' ? phrase(value) : undefined;
+  return typeof value === 'number' ? value : undefined;
 }
 
 // Renders a schema as a nested list. It terminates for every schema: recursion is detected, and
@@ -260,19 +260,43 @@ export function schemaView(view: View, schema: unknown, mediaType?: string): Htm
   return content;
 }
 
+/**
+ * The schema as written. If it is in another file, only the compiled contract has it; `compiled` is
+ * undefined where it may never have been compiled and could fail now.
+ */
+export function readableSchema(
+  view: View,
+  written: unknown,
+  compiled: Validator | undefined,
+): { view: View; schema: unknown } {
+  const isHere = written !== undefined && factsOf(view.root, written).elsewhere.length === 0;
+  if (isHere || compiled === undefined) return { view, schema: written };
+  const { $ref, $defs } = compiled.schema();
+  return { view: { ...view, root: { $defs } }, schema: { $ref } };
+}
+
 /** Description, limits and values, also used by the parameters table. */
 export function about(facts: SchemaFacts, description = facts.description): Fragment {
-  const { limits, values, examples, pattern } = facts;
-  const notes: Fragment[] = [
-    limits.length === 0 ? undefined : note(undefined, sentence(limits.join(', '))),
-    values.length === 0 ? undefined : note('One of', codes(values)),
-    pattern === undefined ? undefined : note('Pattern', codes([pattern])),
-    facts.default === undefined ? undefined : note('Default', codes([facts.default])),
-    examples.length === 0 ? undefined : note('Example', codes(examples.slice(0, 1))),
-    facts.elsewhere.length === 0 ? undefined : note('Defined in', codes(facts.elsewhere)),
-  ].filter((one) => one !== undefined);
-  const list = notes.length === 0 ? undefined : html`<p class="notes">${join(notes, ' ')}</p>`;
-  return [prose(description), list];
+  const limits = sentence(facts.limits.join(', '));
+  const codesByLabel: [string, readonly unknown[]][] = [
+    ['One of', facts.values],
+    ['Pattern', [facts.pattern ?? []].flat()],
+    ['Default', facts.default === undefined ? [] : [facts.default]],
+    ['Example', facts.examples.slice(0, 1)],
+    ['Defined in', facts.elsewhere],
+  ];
+  const notes = [
+    ...(limits === '' ? [] : [html`<span class="note">${limits}</span>`]),
+    ...codesByLabel.flatMap(([label, values]) =>
+      values.length === 0
+        ? []
+        : html`<span class="note"><span class="note-label">${label}</span> ${codes(values)}</span>`,
+    ),
+  ];
+  return [
+    prose(description),
+    notes.length === 0 ? undefined : html`<p class="notes">${join(notes, ' ')}</p>`,
+  ];
 }
 
 export function typeOf(schema: unknown, { type }: SchemaFacts): Fragment {
@@ -310,28 +334,44 @@ function inside(facts: SchemaFacts, drawing: Drawing): Fragment {
 }
 
 function propertyList(properties: readonly Property[], drawing: Drawing): Fragment {
-  const reach = Math.max(0, drawing.meter.rowsLeft);
-  const rows = properties.slice(0, reach).map((property) => row(property, drawing));
-  const list = html`<ul class="properties">
-    ${rows}${cutNote(drawing)}
-  </ul>`;
-  if (drawing.depth < 4) return list;
-  const count = properties.length === 1 ? '1 property' : `${properties.length} properties`;
-  return html`<details>
-    <summary>${count}</summary>
-    ${list}
-  </details>`;
+  const rows = properties.map(({ name, schema, isRequired }) => {
+    return { head: html`<code class="name">${name}</code>`, schema, isRequired };
+  });
+  const shown = rowList('properties', rows, drawing);
+  if (drawing.depth < 4) return shown;
+  return details(rows.length === 1 ? '1 property' : `${rows.length} properties`, shown);
 }
 
-function row({ name, schema, isRequired }: Property, drawing: Drawing): Fragment {
-  if (drawing.meter.rowsLeft <= 0) return undefined;
-  drawing.meter.rowsLeft -= 1;
-  const facts = factsOf(drawing.view.root, schema);
-  const required = isRequired ? html` <span class="required">required</span>` : undefined;
-  return html`<li>
-    <p class="property"><code class="name">${name}</code> ${typeOf(schema, facts)}${required}</p>
-    ${about(facts)} ${inside(facts, drawing)}
-  </li>`;
+function branchList({ words, schemas }: Branches, drawing: Drawing): Fragment {
+  const rows = schemas.map((schema, index) => {
+    return { head: html`<span class="number">${index + 1}</span>`, schema, isRequired: false };
+  });
+  return [html`<p class="words">${sentence(words)}</p>`, rowList('branches', rows, drawing)];
+}
+
+interface Row {
+  head: Html;
+  schema: unknown;
+  isRequired: boolean;
+}
+
+function rowList(
+  kind: 'properties' | 'branches',
+  rows: readonly Row[],
+  drawing: Drawing,
+): Fragment {
+  const { meter, view } = drawing;
+  const shown = rows.slice(0, Math.max(0, meter.rowsLeft)).map(({ head, schema, isRequired }) => {
+    if (meter.rowsLeft <= 0) return undefined;
+    meter.rowsLeft -= 1;
+    const facts = factsOf(view.root, schema);
+    const required = isRequired ? html` <span class="required">required</span>` : undefined;
+    return html`<li>
+      <p class="property">${head} ${typeOf(schema, facts)}${required}</p>
+      ${about(facts)} ${inside(facts, drawing)}
+    </li>`;
+  });
+  return list(kind, [shown, cutNote(drawing)]);
 }
 
 /** Shown once, where the rows ran out. */
@@ -341,22 +381,6 @@ function cutNote({ meter }: Drawing): Fragment {
   return html`<li class="cut">
     Truncated. See <a href="openapi.json">openapi.json</a> for the full schema.
   </li>`;
-}
-
-function branchList({ words, schemas }: Branches, drawing: Drawing): Fragment {
-  const rows = schemas.map((schema, index) => {
-    if (drawing.meter.rowsLeft <= 0) return undefined;
-    drawing.meter.rowsLeft -= 1;
-    const facts = factsOf(drawing.view.root, schema);
-    return html`<li>
-      <p class="property"><span class="number">${index + 1}</span> ${typeOf(schema, facts)}</p>
-      ${about(facts)} ${inside(facts, drawing)}
-    </li>`;
-  });
-  return html`<p class="words">${sentence(words)}</p>
-    <ul class="branches">
-      ${rows}${cutNote(drawing)}
-    </ul>`;
 }
 
 /** The list type already describes scalar items, except for their limits. */
@@ -372,21 +396,13 @@ function itemsOf(items: unknown, drawing: Drawing): Fragment {
   </div>`;
 }
 
-function note(label: string | undefined, content: Fragment): Html {
-  const head = label === undefined ? undefined : html`<span class="note-label">${label}</span> `;
-  return html`<span class="note">${head}${content}</span>`;
-}
-
 function codes(values: readonly unknown[]): Fragment {
   const shown = values.slice(0, bounds.valuesShownMax);
   const more = values.length - shown.length;
-  const list = join(
-    shown.map((value) => html`<code>${printValue(value)}</code>`),
-    ' ',
-  );
-  return more > 0 ? [list, ` and ${more} more`] : list;
+  const printed = shown.map((value) => html`<code>${printValue(value)}</code>`);
+  return [join(printed, ' '), more > 0 ? ` and ${more} more` : undefined];
 }
 
-function sentence(text: string): string {
+export function sentence(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

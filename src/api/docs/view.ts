@@ -1,10 +1,10 @@
 // What all parts of the page share: their context, the document as written, and the limits of the page.
+import { pointerTokens, valueAt } from '../../core/base/pointer.ts';
 import { type JsonObject, isList, isObject, own } from '../../contract/document/document.ts';
 import { type RefNode, at, openSource } from '../../contract/document/ref-node.ts';
 import type { Contract, Operation } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
 import type { Work } from '../../contract/schema/meter.ts';
-import type { Validator } from '../../contract/schema/schema.ts';
 
 export interface View {
   /** The root of `#/…` references. */
@@ -22,12 +22,13 @@ export interface View {
 
 /** Cannot collide with the code of a problem, which is also an anchor: codes contain no "-". */
 export function operationAnchors(operations: readonly Operation[]): ReadonlyMap<string, string> {
-  const anchors = new Map<string, string>();
   const taken = new Set<string>();
-  for (const { operationId } of operations) {
-    anchors.set(operationId, freeAnchor(`op-${slug(operationId)}`, taken));
-  }
-  return anchors;
+  return new Map(
+    operations.map(({ operationId }) => [
+      operationId,
+      freeAnchor(`op-${slug(operationId)}`, taken),
+    ]),
+  );
 }
 
 export function freeAnchor(wanted: string, taken: Set<string>): string {
@@ -42,25 +43,9 @@ export function slug(text: string): string {
   return plain === '' ? 'x' : plain;
 }
 
-/**
- * The compiled schema, for schemas in another file. Only for executed operations: those were
- * compiled at load and cannot fail.
- */
-export function compiledSchema(
-  view: View,
-  validator: Validator,
-): { view: View; schema: { $ref: string } } {
-  const { $ref, $defs } = validator.schema();
-  return { view: { ...view, root: { $defs } }, schema: { $ref } };
-}
-
 /** The JSON type, otherwise the first; a range is shown as JSON. */
 export function jsonFirst(mediaTypes: readonly string[]): string | undefined {
   return mediaTypes.find(isJson) ?? mediaTypes[0];
-}
-
-export function newMeter(): { rowsLeft: number } {
-  return { rowsLeft: bounds.pageRowsMax };
 }
 
 // Reads the document as written: descriptions and examples are not part of a compiled contract.
@@ -86,7 +71,7 @@ export function follow(root: JsonObject, value: unknown): Found {
     refs.push(ref);
     const { $ref: _ref, ...others } = object;
     siblings = { ...others, ...siblings };
-    object = pointed(root, ref);
+    object = ref.startsWith('#') ? valueAt(root, tokensOf(ref)) : undefined;
     if (object === undefined) return { kind: 'elsewhere', ref };
   }
   return { kind: 'nothing' };
@@ -152,13 +137,11 @@ export function writtenOperations({ document, files }: Contract): ReadonlyMap<st
 
 /** The operation of a callback by the ID of its definition: label, key and method. */
 export function writtenCallback(root: JsonObject, operation: JsonObject, id: string): JsonObject {
-  for (const [label, callback] of entriesOf(objectAt(root, operation['callbacks']))) {
-    if (!id.startsWith(`${label} `)) continue;
+  const labels = entriesOf(objectAt(root, operation['callbacks']));
+  for (const [label, callback] of labels.filter(([one]) => id.startsWith(`${one} `))) {
     for (const [key, item] of entriesOf(objectAt(root, callback))) {
-      const method = id.slice(`${label} ${key} `.length).toLowerCase();
-      if (id.startsWith(`${label} ${key} `) && methods.has(method)) {
-        return objectAt(root, item, method);
-      }
+      const method = [...methods].find((one) => id === `${label} ${key} ${one.toUpperCase()}`);
+      if (method !== undefined) return objectAt(root, item, method);
     }
   }
   return {};
@@ -182,12 +165,6 @@ export function parameterKey(parameter: { in: unknown; name: unknown }): string 
   return `${place} ${place === 'header' ? name.toLowerCase() : name}`;
 }
 
-/** The tag of an operation: its first. */
-export function tagOf(written: Written | undefined): string | undefined {
-  const [tag] = written === undefined ? [] : listIn(written.operation, 'tags');
-  return typeof tag === 'string' && tag !== '' ? tag : undefined;
-}
-
 export function summaryOf(operation: Operation, written: Written | undefined): string {
   const summary = written && textIn(written.operation, 'summary');
   const { operationId, method } = operation;
@@ -197,32 +174,13 @@ export function summaryOf(operation: Operation, written: Written | undefined): s
 
 const methods = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'query']);
 
-function pointed(root: JsonObject, ref: string): unknown {
-  if (!ref.startsWith('#')) return undefined;
-  let value: unknown = root;
-  for (const token of tokensOf(ref)) {
-    // A pointer may pass through a value that is itself a reference.
-    if (isObject(value) && typeof own(value, '$ref') === 'string') return undefined;
-    if (isList(value)) value = value[Number(token)];
-    else if (isObject(value)) value = own(value, token);
-    else return undefined;
-  }
-  return value;
-}
-
-function tokensOf(ref: string): string[] {
+/** A stray "%" is kept, as where documents are compiled. */
+function tokensOf(ref: string): readonly string[] {
   const fragment = ref.slice(ref.indexOf('#') + 1);
-  return decode(fragment)
-    .split('/')
-    .slice(1)
-    .map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function decode(text: string): string {
   try {
-    return decodeURIComponent(text);
+    return pointerTokens(decodeURIComponent(fragment)) ?? [fragment];
   } catch {
-    return text;
+    return pointerTokens(fragment) ?? [fragment];
   }
 }
 
@@ -244,8 +202,8 @@ export const bounds = {
   /** Characters of one value and of one description. */
   valueCharsMax: 600,
   descriptionCharsMax: 20_000,
-  /** Enum values listed, and warnings shown without being expanded. */
+  /** Enum values listed, notes on the document, and notes shown without being expanded. */
   valuesShownMax: 24,
-  warningsOpenMax: 3,
-  warningsMax: 200,
+  notesMax: 200,
+  notesOpenMax: 3,
 } as const;

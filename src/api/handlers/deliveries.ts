@@ -8,6 +8,7 @@ import {
   type DeliveryName,
 } from '../../core/domain/delivery.ts';
 import { timeOf, withPrefix } from '../../core/base/id.ts';
+import { nameInHeader } from '../../core/domain/pattern.ts';
 import type { Context } from '../../engine/context.ts';
 import { getDelivery, listDeliveries, retryDelivery } from '../../engine/read/deliveries.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';
@@ -83,7 +84,7 @@ function showAttempt(delivery: DeliveryName & Delivery, attempt: Attempt): Recor
       headers: {
         'webhook-id': withPrefix('evt', delivery.event),
         'webhook-timestamp': String(Math.floor(startedMs / 1000)),
-        'ringback-event': delivery.eventName,
+        'ringback-event': nameInHeader(delivery.eventName),
         'ringback-delivery': deliveryId(delivery),
         'ringback-subscription': withPrefix('sub', delivery.subscription),
         'ringback-attempt': String(k),

@@ -8,7 +8,7 @@ import { lazy } from '../../core/base/lazy.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { expose, expositionMediaType, type Family } from '../../core/telemetry/metric.ts';
 import type { Liveness } from '../../engine/cluster/liveness.ts';
-import { listNodes } from '../../engine/cluster/nodes.ts';
+import { listNodes } from '../../engine/read/nodes.ts';
 import { createReadiness, type ReadinessDeps } from '../../engine/cluster/readiness.ts';
 import type { Context } from '../../engine/context.ts';
 import type { Pages } from '../pages/pages.ts';

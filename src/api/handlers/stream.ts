@@ -14,15 +14,15 @@ export function streamHandlers(hub: Pick<StreamHub, 'open'>): Handlers {
 }
 
 async function openStream(hub: Pick<StreamHub, 'open'>, call: Call): Promise<Reply> {
-  const { app, request, isStillWelcome } = call;
+  const { app, request, isStillAllowed } = call;
   const stream = createEventStream();
   const watcher = {
     isReady: () => stream.isReady(),
     take: (frame: Frame) => stream.send(bytesOf(frame)),
-    isWelcome: isStillWelcome,
-    stillHere: (cursor: string | undefined) => stream.send(commentBytes('keep-alive', cursor)),
-    bye: () => stream.end(bye),
-    cut: () => stream.cut(),
+    isStillAllowed,
+    keepAlive: (cursor: string | undefined) => stream.send(commentBytes('keep-alive', cursor)),
+    sendGoodbye: () => stream.end(goodbye),
+    destroy: () => stream.cut(),
   };
   const lastEventId = request.header.get('last-event-id');
   stream.attach(await hub.open(watcher, { appNo: app.no, lastEventId }));
@@ -40,7 +40,7 @@ async function openStream(hub: Pick<StreamHub, 'open'>, call: Call): Promise<Rep
   };
 }
 
-const bye = eventBytes({ event: 'bye', data: {} });
+const goodbye = eventBytes({ event: 'bye', data: {} });
 
 /** Serialized once for all clients. */
 const written = new WeakMap<Frame, Buffer>();

@@ -1,7 +1,7 @@
 // Handlers of subscriptions, which subscribe calls created: list, show, change, end.
 import assert from 'node:assert/strict';
 import type { Controls } from '../../core/domain/controls.ts';
-import { printDuration } from '../../core/base/written-time.ts';
+import { printDuration } from '../../core/base/parse-time.ts';
 import type { Health } from '../../core/domain/health.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import { invalidRequest, type Fault } from '../../core/errors/problem.ts';

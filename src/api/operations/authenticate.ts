@@ -3,7 +3,7 @@
 import type { Alternative, Carrier, Operation, Scheme } from '../../contract/model/contract.ts';
 import { isJson } from '../../contract/model/media.ts';
 import { withPrefix } from '../../core/base/id.ts';
-import { followed, type MaybePromise, together } from '../../core/base/maybe-promise.ts';
+import { whenReady, type MaybePromise, allReady } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
 import { hashKey, type Key, type Scope } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
@@ -61,7 +61,7 @@ export function authenticator(
       const presented = credentialsFor(requirement, head);
       if (presented !== undefined) identified.push(identifyBy(presented, head, identifier));
     }
-    return followed(together(identified), (all) => authorize(head, all.filter(isIdentified)));
+    return whenReady(allReady(identified), (all) => authorize(head, all.filter(isIdentified)));
   };
 }
 
@@ -164,13 +164,13 @@ function identifyBy(
   const from = (at: number, first: Known | undefined): MaybePromise<Known | undefined> => {
     const [scheme, credential] = [keys[at], credentials[at]];
     if (scheme === undefined || credential === undefined) return first;
-    return followed(find(scheme, credential, { head, identifier }), (known) => {
+    return whenReady(find(scheme, credential, { head, identifier }), (known) => {
       if (known === undefined) return undefined;
       if (first !== undefined && first.key.appNo !== known.key.appNo) return undefined;
       return from(at + 1, first ?? known);
     });
   };
-  return followed(from(0, undefined), (identified) => {
+  return whenReady(from(0, undefined), (identified) => {
     if (identified === undefined) return undefined;
     const appId = withPrefix('app', identified.key.appId);
     if (!appIds.every((scheme) => credentialIn(scheme, head) === appId)) return undefined;
@@ -188,12 +188,12 @@ function find(
   { head, identifier }: { head: RawHead; identifier: Deps['identifier'] },
 ): MaybePromise<Known | undefined> {
   if (credential === 'session') {
-    return followed(
+    return whenReady(
       identifier.identifySession(presented),
       (found) => found && { key: found.key, session: { ...found.session, token: presented } },
     );
   }
-  return followed(
+  return whenReady(
     identifier.identify(presented, head.keyOf(presented)),
     (key) => key && { key, session: undefined },
   );

@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import type { Message } from '../../contract/expression/evaluate.ts';
 import type { Contract, Operation, Parameter, Unsubscribe } from '../../contract/model/contract.ts';
+import { composeAnswer, type Answer } from '../../contract/request/answer.ts';
 import { withPrefix } from '../../core/base/id.ts';
 import type { Context } from '../../engine/context.ts';
 import { resourceAt, subscribe } from '../../engine/subscribe/subscribe.ts';
 import { unsubscribe } from '../../engine/subscribe/subscriptions.ts';
-import type { Call, Handler } from '../request/call.ts';
+import type { Call, Handler, Reply } from '../request/call.ts';
 
 export interface ContractHandlerDeps {
   context: Context;
@@ -23,13 +24,17 @@ export function contractHandler(deps: ContractHandlerDeps): Handler {
   return async ({ app, request, target, note }) => {
     const named = role.id && idIn(request, role.id);
     const found = await resourceIn(deps, { app, target, role });
-    const { id } = await unsubscribe(deps.context, app, found ?? named ?? '');
-    note({ subscription: withPrefix('sub', id) });
-    const hasBody = role.status !== 204 && role.status !== 205;
-    return hasBody
-      ? { status: role.status, body: { subscriberId: withPrefix('sub', id) } }
-      : { status: role.status };
+    const ended = await unsubscribe(deps.context, app, found ?? named ?? '');
+    const id = withPrefix('sub', ended.id);
+    note({ subscription: id });
+    const url = deps.publicUrl() + withoutCredentials(target, deps.contract);
+    return replyOf(composeAnswer(role.answer, { request, id, secret: '', url }));
   };
+}
+
+function replyOf({ mediaType, body, ...answer }: Answer): Reply {
+  if (body === undefined || mediaType === 'application/json') return { ...answer, body };
+  return { ...answer, body: JSON.stringify(body), mediaType };
 }
 
 /** The id of what a PUT subscribed where the request says. */
@@ -74,7 +79,7 @@ function subscribeHandler({
       idempotency: key === undefined ? undefined : { key, body: bytes },
     });
     if (id !== undefined) note({ subscription: withPrefix('sub', id) });
-    return answer;
+    return replyOf(answer);
   };
 }
 

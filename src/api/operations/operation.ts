@@ -2,7 +2,7 @@
 // refuse.
 import type { Operation } from '../../contract/model/contract.ts';
 import { withPrefix, withoutPrefix } from '../../core/base/id.ts';
-import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
+import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { Key } from '../../core/domain/key.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { redact } from '../../core/secrets/redact.ts';
@@ -56,7 +56,7 @@ export function served(operation: Operation, handler: Handler, deps: ServedDeps)
     operation,
     arrive: (request, head) => {
       note(request, { operation: operation.operationId });
-      return followed(identify(head), (caller) => {
+      return whenReady(identify(head), (caller) => {
         if (caller !== undefined) noteCaller(request, caller.key);
         const appId = caller?.key.appId ?? openApp;
         if (appId !== undefined) checkAppId(head, appId);

@@ -80,7 +80,7 @@ export function readCall(context: CallContext, request: Arrived): Call {
     request: message,
     variant,
     target: pathAndQuery(request.url),
-    isStillWelcome: async () => isWelcome(async () => identify(head)),
+    isStillAllowed: async () => passes(async () => identify(head)),
     trace: readTrace(head.header),
     note: (facts) => note(request, facts),
     noteSpan: (span) => noteSpan(request, span, operation.path),
@@ -120,7 +120,7 @@ function understood(reading: Reading): Extract<Reading, { kind: 'valid' }> {
   }
 }
 
-async function isWelcome(identify: () => Promise<Caller>): Promise<boolean> {
+async function passes(identify: () => Promise<Caller>): Promise<boolean> {
   try {
     await identify();
     return true;

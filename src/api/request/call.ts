@@ -6,7 +6,7 @@ import type { App } from '../../core/domain/app.ts';
 import type { Key } from '../../core/domain/key.ts';
 import type { TraceContext } from '../../core/telemetry/trace.ts';
 import type { OpenSession } from '../../engine/access/sessions.ts';
-import type { Begun } from '../../engine/publish/trace.ts';
+import type { StartedTrace } from '../../engine/publish/trace.ts';
 import type { Facts } from './request-log.ts';
 
 export interface Call {
@@ -30,13 +30,13 @@ export interface Call {
   /** Path and query as received, credentials included: never store or log it. */
   target: string;
   /** Whether the caller's credentials are still valid; for long-lived answers. */
-  isStillWelcome: () => Promise<boolean>;
+  isStillAllowed: () => Promise<boolean>;
   /** The caller's position in a trace of its own. */
   trace: TraceContext | undefined;
   /** Adds facts to the log line of the request. */
   note: (facts: Facts) => void;
   /** Sets the span of the request, which ends with the answer. */
-  noteSpan: (span: Begun) => void;
+  noteSpan: (span: StartedTrace) => void;
   /** The body as received. */
   bytes: Uint8Array;
   /** Members of the body that are kept byte for byte, by JSON pointer. */

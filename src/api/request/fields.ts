@@ -2,7 +2,7 @@
 // contract and handler disagree: a bug, so it fails the request instead of guessing.
 import assert from 'node:assert/strict';
 import type { Message } from '../../contract/expression/evaluate.ts';
-import { instantExpected, instantMs } from '../../core/base/written-time.ts';
+import { instantExpected, instantMs } from '../../core/base/parse-time.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { PageInput } from '../../store/port/store.ts';

@@ -3,7 +3,7 @@ import { limits } from '../../core/limits/limits.ts';
 import type { Operation } from '../../contract/model/contract.ts';
 import { errorBody } from '../../contract/request/error-body.ts';
 import { Problem, problems, type ProblemCode } from '../../core/errors/problem.ts';
-import { StoreSilent } from '../../engine/store-timeout.ts';
+import { StoreTimedOut } from '../../engine/store-timeout.ts';
 import { StoreUnavailable } from '../../store/port/store.ts';
 import { note, type Noted } from './request-log.ts';
 
@@ -63,7 +63,7 @@ export function problemReply(
  */
 export function toProblem(error: unknown, bodyBytesMax: number = limits.bodyBytesMax): Problem {
   if (error instanceof Problem) return error;
-  if (error instanceof StoreSilent) {
+  if (error instanceof StoreTimedOut) {
     const advice = error.mayHappen
       ? 'The request may still be processed: check before you try again.'
       : 'Nothing was changed: try again.';

@@ -9,7 +9,7 @@ import { redact } from '../../core/secrets/redact.ts';
 import type { Tracer } from '../../core/telemetry/trace.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Answered } from '../../engine/telemetry/meter.ts';
-import type { Begun } from '../../engine/publish/trace.ts';
+import type { StartedTrace } from '../../engine/publish/trace.ts';
 
 /** Facts about a request. */
 export interface Facts {
@@ -49,7 +49,7 @@ export interface Notes {
   /** Undefined if no hook ran for the request. */
   startedMs: number | undefined;
   facts: Facts;
-  span: (Begun & { route: string }) | undefined;
+  span: (StartedTrace & { route: string }) | undefined;
 }
 
 /** A request on either path. */
@@ -77,7 +77,7 @@ export function hasKey({ notes }: Noted): boolean {
 }
 
 /** The span of a publish request; it ends with the answer. */
-export function noteSpan(request: Noted, span: Begun, route: string): void {
+export function noteSpan(request: Noted, span: StartedTrace, route: string): void {
   notesOf(request).span = { ...span, route };
 }
 

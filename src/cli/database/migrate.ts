@@ -1,7 +1,7 @@
 // `ringback migrate`: migrates the database without starting the service. A start does the same;
 // this is for those who want to do or check it beforehand.
 import { CannotOpenStore } from '../../store/port/store.ts';
-import { migratorOf, type Migrator } from '../../store/open/bring-up.ts';
+import { migratorOf, type Migrator } from '../../store/open/migrate-database.ts';
 import type { AppliedMigration } from '../../store/sql/migrate.ts';
 import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';

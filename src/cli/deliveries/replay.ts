@@ -1,7 +1,7 @@
 // `ringback replay`: sends many deliveries again. It counts what matches, asks for confirmation,
 // then shows progress. The service runs the replay, so leaving does not end it.
 import type { Client, NewReplayFilter, Replay } from '../../client/client.ts';
-import { guess } from '../../core/errors/nearest.ts';
+import { guess } from '../../core/errors/did-you-mean.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
 import { refuseBeside } from '../declare/flags.ts';

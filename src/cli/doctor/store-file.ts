@@ -5,7 +5,7 @@ import { closeSync, existsSync, fsyncSync, openSync, rmSync, writeSync } from 'n
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { KeyRing } from '../../core/secrets/seal.ts';
-import { isProof, proofName } from '../../engine/access/unlock.ts';
+import { isProof, proofName } from '../../engine/access/check-encryption-key.ts';
 import { keyFileIn, readKeyFile } from '../../store/open/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open/open.ts';
 import { CannotOpenStore } from '../../store/port/store.ts';

@@ -2,8 +2,8 @@
 // migration, and whether encryption key and clock fit. Read only.
 import type { KeyRing } from '../../core/secrets/seal.ts';
 import type { World } from '../../core/base/world.ts';
-import { proofName } from '../../engine/access/unlock.ts';
-import { migratorOf } from '../../store/open/bring-up.ts';
+import { proofName } from '../../engine/access/check-encryption-key.ts';
+import { migratorOf } from '../../store/open/migrate-database.ts';
 import { CannotOpenStore } from '../../store/port/store.ts';
 import {
   databaseName,

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultAppName, type App } from '../../core/domain/app.ts';
 import { scopes as allScopes, isLive, type Key, type Scope } from '../../core/domain/key.ts';
-import { guess } from '../../core/errors/nearest.ts';
+import { guess } from '../../core/errors/did-you-mean.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
 import {

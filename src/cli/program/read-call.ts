@@ -5,7 +5,7 @@ import type { Environment } from '../../config/settings.ts';
 import type { Command, Flag, Invocation } from '../declare/command.ts';
 import { calledWrongly } from '../terminal/failure.ts';
 import { settingFlags } from '../declare/flags.ts';
-import { guess, nearest } from '../../core/errors/nearest.ts';
+import { guess, nearest } from '../../core/errors/did-you-mean.ts';
 
 /** Flags of every command, handled by run.ts. */
 export const commonFlags = {

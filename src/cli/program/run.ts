@@ -1,7 +1,7 @@
 // argv → command → exit code. Failures are sentences on stderr, or JSON with --json; only bugs of
 // ours keep their stack.
 import { version } from '../../core/base/package.ts';
-import { nearest } from '../../core/errors/nearest.ts';
+import { nearest } from '../../core/errors/did-you-mean.ts';
 import type { Command } from '../declare/command.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { filled, harmless, harmlessLines, logPainter } from '../terminal/text.ts';

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { request } from 'undici';
 import type { Client, SubscribeOptions } from '../../client/client.ts';
+import { isWildcard } from '../../core/domain/pattern.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { createReceiver, ForgeryError, type ForgeryCode } from '../../receiver/receiver.ts';
 import type { Invocation } from '../declare/command.ts';
@@ -73,7 +74,7 @@ const portFallback = 8081;
  */
 function readWish(callbackUrl: string, event: string | undefined): SubscribeOptions {
   if (event === undefined) return { callbackUrl };
-  return event.includes('*')
+  return isWildcard(event)
     ? { callbackUrl, 'x-ringback': { events: [event] } }
     : { callbackUrl, event };
 }
@@ -107,7 +108,7 @@ async function receive(listener: Listener, incoming: IncomingMessage): Promise<n
   const header = (name: string): string | undefined => incoming.headersDistinct[name]?.join(', ');
   const received: ReceivedCallback = {
     at: new Date(terminal.world.nowMs()).toISOString(),
-    event: header('ringback-event'),
+    event: readableName(header('ringback-event')),
     id: header('webhook-id'),
     subscription: header('ringback-subscription'),
     delivery: header('ringback-delivery'),
@@ -118,6 +119,15 @@ async function receive(listener: Listener, incoming: IncomingMessage): Promise<n
   };
   terminal.out(isJson ? json(forPrograms(received)) : showCallback(received, terminal));
   return forwarded ?? 200;
+}
+
+/** Decoded; as it is if another sender did not encode it. */
+function readableName(name: string | undefined): string | undefined {
+  try {
+    return name === undefined ? undefined : decodeURIComponent(name);
+  } catch {
+    return name;
+  }
 }
 
 function forPrograms(received: ReceivedCallback): object {

@@ -1,7 +1,8 @@
 // `ringback subscribe`: subscribes a callback URL, and prints what its receiver needs. The secret
 // can be shown again with `ringback subscriptions SUB --secret`.
 import type { Client, Controls, Subscribed } from '../../client/client.ts';
-import { durationMs } from '../../core/base/written-time.ts';
+import { durationMs } from '../../core/base/parse-time.ts';
+import { isWildcard } from '../../core/domain/pattern.ts';
 import type { Invocation } from '../declare/command.ts';
 import { expectId } from '../service/id-kind.ts';
 import { json, viewOf } from '../service/view.ts';
@@ -117,7 +118,7 @@ export function readSubscribeInput(call: Invocation, nowMs: number): SubscribeIn
   }
   const [event, ...others] = events;
   if (event === undefined) return { kind: 'body', callbackUrl, controls };
-  const isOneName = others.length === 0 && !event.includes('*');
+  const isOneName = others.length === 0 && !isWildcard(event);
   return isOneName
     ? { kind: 'query', callbackUrl, event, controls }
     : { kind: 'body', callbackUrl, controls: { events, ...controls } };

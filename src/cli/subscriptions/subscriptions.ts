@@ -1,8 +1,8 @@
 // `ringback subscriptions`: lists subscriptions, or shows one with its health; pauses, resumes or
 // pings it, and shows or rotates its secret.
 import type { Client, Subscription } from '../../client/client.ts';
-import { durationMs } from '../../core/base/written-time.ts';
-import { listed } from '../../core/errors/nearest.ts';
+import { durationMs } from '../../core/base/parse-time.ts';
+import { listed } from '../../core/errors/did-you-mean.ts';
 import type { Invocation } from '../declare/command.ts';
 import { refuseBeside } from '../declare/flags.ts';
 import { listFlags, subscriptionStates } from '../service/filter-flags.ts';

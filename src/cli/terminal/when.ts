@@ -1,5 +1,5 @@
 // Formats times for people, "3 min ago", and parses theirs, "1h" or RFC 3339.
-import { durationMs } from '../../core/base/written-time.ts';
+import { durationMs } from '../../core/base/parse-time.ts';
 import { CliFailure } from './failure.ts';
 
 /** The distance from now; a date if it is far away. */

@@ -15,7 +15,7 @@ export interface ListEventsQuery {
 
 /**
  * An event name; a prefix ending in `.*`, which matches all names that continue after it; or
- * `*`, which matches all events.
+ * `*`, which matches all events. A backslash before the final `*` makes it literal.
  */
 export type EventPattern = string;
 
@@ -43,7 +43,7 @@ export interface PublishEventBody {
   contract?: ContractTitle | undefined;
 }
 
-/** Name of the event. */
+/** Name of the event. Any characters except U+0000. */
 export type EventName = string;
 
 /** The message to send. Its bytes are passed on unchanged. */

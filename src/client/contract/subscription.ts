@@ -1,11 +1,14 @@
 // Generated from openapi.yaml by `npm run docs`: the types of subscriptions.
-import type { EventName } from './event.ts';
+import type { EventPattern, EventName } from './event.ts';
 
 export interface SubscribeOperationQuery {
   /** Variant query. URL that receives the callback. */
   callbackUrl?: string | undefined;
-  /** Variant query. Name of the event to subscribe to, without wildcards. */
-  event?: string | undefined;
+  /**
+   * Variant query. Name of the event to subscribe to. It is never a wildcard: `*` and
+   * `order.*` are names here.
+   */
+  event?: EventName | undefined;
 }
 
 export type SubscribeOperationBody = SubscribeBody | SubscribeMulti;
@@ -24,7 +27,7 @@ export type Controls = {
    * Events for callbacks that would otherwise match every event. Refused if there is no such
    * callback.
    */
-  events?: readonly ChosenPattern[] | null | undefined;
+  events?: readonly EventPattern[] | null | undefined;
   description?: Description | undefined;
   metadata?: Metadata | undefined;
   filter?: Filter | undefined;
@@ -37,13 +40,6 @@ export type Controls = {
   headers?: CallbackHeaders | undefined;
   expiresAt?: ExpiresAt | undefined;
 } | null;
-
-/**
- * An event name; a prefix ending in `.*`, which matches all names that continue after it; or
- * `*`, which matches all events. At most 128 characters. Names consist of letters, digits,
- * `_` and `-`, separated by dots.
- */
-export type ChosenPattern = string;
 
 /** Free text for users. Stored and shown. Control characters are not allowed. */
 export type Description = string | null;
@@ -221,7 +217,7 @@ export interface EditSubscriptionBody {
   expiresAt?: ExpiresAt | undefined;
 }
 
-export type EventPatterns = readonly ChosenPattern[];
+export type EventPatterns = readonly EventPattern[];
 
 export interface Secret {
   secret: SigningSecret;

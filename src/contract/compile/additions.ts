@@ -10,7 +10,7 @@ import type { Template } from '../expression/template.ts';
 import type { Addition } from '../model/contract.ts';
 import type { DeclaredOperation } from '../model/declared-operations.ts';
 import { declaredBy } from './declared.ts';
-import { checkVisible } from './visible.ts';
+import { checkVisible } from './check-expressions.ts';
 
 interface CallbackNode {
   /** The callback path item, and one operation of it. */

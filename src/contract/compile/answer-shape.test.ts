@@ -100,7 +100,7 @@ x-s: { properties: { a: {} }, allOf: [{ $ref: '#/paths/~1hooks/post/x-s' }] }`;
         { a: [[{ q: 1 }, { q: 2 }]] },
       ],
       'through allOf, oneOf and anyOf': [
-        `{ a: { allOf: [{ oneOf: [{}, { anyOf: [{ properties: ${secret} }] }] }, { properties: { p: {} } }] } }`,
+        `{ a: { allOf: [{ oneOf: [{ required: [x] }, { anyOf: [{ properties: ${secret} }] }] }, { properties: { p: {} } }] } }`,
         { a: value },
         { a: { q: 1 } },
       ],

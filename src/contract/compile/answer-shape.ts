@@ -1,4 +1,5 @@
-// Compiles the shape of a subscribe response: status, echoed fields, and where the id goes.
+// Compiles the shape of the response to a subscribe or an unsubscribe request: status, echoed fields,
+// and where the id goes.
 import { at, child, entries, warn, type RefNode } from '../document/ref-node.ts';
 import type { AnswerShape, Link, Location } from '../model/contract.ts';
 import {
@@ -12,7 +13,7 @@ import { propertiesOf } from '../schema/shape.ts';
 import { makeValidator } from '../schema/schema.ts';
 import { compileWriteOnly } from '../schema/write-only.ts';
 import { planFills } from './answer-fills.ts';
-import { endsOf, hasId, idFormOf, idPointers } from './answer-id.ts';
+import { endsOf, hasId, idFormOf, idPointers, type IdHints, type IdTakers } from './answer-id.ts';
 import { compileLinks, idOf } from './links.ts';
 
 export interface AnswerOptions {
@@ -28,35 +29,69 @@ export interface AnswerOptions {
 
 export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions): AnswerShape {
   const linksOf = (place: RefNode): Link[] => compileLinks(place, draft, options.drafts);
-  const declared = successes(draft.place).toSorted(
+  const created = options.status ?? (options.isReplaced ? 200 : 201);
+  const declared = successes(draft.place, created).toSorted(
     (a, b) => namesId(b.place, linksOf) - namesId(a.place, linksOf) || rankOf(a) - rankOf(b),
   );
   const known = declared.filter(({ status: one }) => one === 200 || one === 204);
   const usual = options.isReplaced ? (known.at(-1) ?? declared[0]) : declared[0];
-  const status = options.status ?? usual?.status ?? (options.isReplaced ? 200 : 201);
-  const response = declared.find((one) => one.status === status);
+  const status = options.status ?? usual?.status ?? created;
+  const response = declared.find((one) => one.status === status)?.place;
   if (response === undefined && declared.length > 0) {
     warn(draft.place, `answers ${status}, which its responses do not declare`);
   }
-  const links = response === undefined ? [] : linksOf(response.place);
-  const content = response && child(response.place, 'content');
-  const schema = jsonContent(content)?.schema;
-  const properties = propertiesOf(schema);
-  const requested = jsonContent(at(draft.place, 'requestBody', 'content'))?.schema;
+  const links = response === undefined ? [] : linksOf(response);
   const others = declared.flatMap(({ place }) => linksOf(place));
   const idLink = preferUnsubscribe([...links, ...others], options.unsubscribeIds);
   const allLinks = [...links, ...others];
   const location = locate(draft, { ...options, links: allLinks });
+  const ends = endsOf({ ...options, location, links: allLinks });
+  return { ...compileResponse(draft, { status, response, idLink, location, ends }), links };
+}
+
+/** The response of an operation that ends the subscription that `id` names. */
+export function compileEnd(draft: DeclaredOperation, id: string | undefined): AnswerShape {
+  const declared = successes(draft.place, 200);
+  // The subscription ends at once; 202 would mean that the end is still to come.
+  const response = declared.find(({ status }) => status !== 202) ?? declared[0];
+  const shape = compileResponse(draft, {
+    status: response?.status ?? 200,
+    response: response?.place,
+    idLink: undefined,
+    location: id === undefined ? undefined : { path: draft.serverPath + draft.path, id },
+    ends: id === undefined ? [] : [{ draft, parameter: id }],
+  });
+  return { ...shape, links: [], location: undefined, secretPointer: undefined };
+}
+
+interface ResponseHints extends Pick<IdHints, 'idLink' | 'location'>, Pick<IdTakers, 'ends'> {
+  status: number;
+  response: RefNode | undefined;
+}
+
+function compileResponse(
+  draft: DeclaredOperation,
+  { status, response, idLink, location, ends }: ResponseHints,
+): Omit<AnswerShape, 'links'> {
+  const hasBody = status !== 204 && status !== 205;
+  const content = response && hasBody ? child(response, 'content') : undefined;
+  const json = jsonContent(content);
+  if (content !== undefined && json === undefined && entries(content).length > 0) {
+    warn(content, 'declares no JSON; the response is application/json');
+  }
+  const schema = json?.schema;
+  const properties = propertiesOf(schema);
+  const requested = jsonContent(at(draft.place, 'requestBody', 'content'))?.schema;
   const pointers = idPointers({ idLink, location, schema, requested });
   const secretPointer = findSecret(properties, 0);
   const taken = [...pointers, ...(secretPointer === undefined ? [] : [secretPointer])];
   const plan = planFills(schema, { requested, taken });
   for (const place of plan.missing) warn(place, unfilled);
-  const ends = endsOf({ ...options, location, links: allLinks });
   const { form, numbers } = idFormOf({ pointers, schema, ends });
-  const headers = compileHeaders(response?.place, draft, location);
+  const headers = compileHeaders(response, draft, location);
   return {
     status,
+    mediaType: json === undefined ? 'application/json' : json.mediaType,
     echoes: [...properties].filter(([, place]) => isEchoed(place)).map(([name]) => name),
     choices: plan.choices,
     schema: schema && makeValidator(schema),
@@ -67,13 +102,12 @@ export function compileAnswer(draft: DeclaredOperation, options: AnswerOptions):
     secretPointer,
     location: location && headers.isAbsolute ? { ...location, isAbsolute: true } : location,
     headers: headers.echoed,
-    links,
   };
 }
 
 export const unfilled =
-  'the response to a subscribe request requires it, but neither the request nor the schema ' +
-  'determines its value; the response lacks it. Give it a "default", or do not require it';
+  'the response requires it, but neither the request nor the schema determines its value; ' +
+  'the response lacks it. Give it a "default", or do not require it';
 
 /** Headers of the response that the request has, too, and the form of `Location`. */
 function compileHeaders(

@@ -1,6 +1,6 @@
 // Compiles the callbacks that an operation declares. A broken key is repaired if the repair is
 // unambiguous. One that cannot be used leaves an inactive callback with the reason.
-import { isEventPattern } from '../../core/domain/pattern.ts';
+import { isEventName, literalPattern, nameFault } from '../../core/domain/pattern.ts';
 import { goneStatus } from '../../core/domain/outcome.ts';
 import {
   child,
@@ -21,7 +21,7 @@ import { makeValidator } from '../schema/schema.ts';
 import { compileAdditions, fillPath } from './additions.ts';
 import { declaredBy } from './declared.ts';
 import { eventsOfKeys } from './key-events.ts';
-import { checkVisible } from './visible.ts';
+import { checkVisible } from './check-expressions.ts';
 
 export interface CompiledCallback {
   definition: CallbackDefinition;
@@ -107,7 +107,7 @@ function compileKey(
 
 function compileEvent(label: string, item: RefNode, draft: DeclaredOperation): Template {
   const place = child(item, 'x-ringback-event');
-  if (place === undefined) return [{ kind: 'text', text: nameFrom(label, item) }];
+  if (place === undefined) return [{ kind: 'text', text: patternFrom(label, item) }];
   const parsed = typeof place.value === 'string' ? parseTemplate(place.value) : undefined;
   if (parsed?.kind !== 'parsed') {
     throw errorAt(place, 'read the event', 'expected a text, with expressions in braces');
@@ -123,16 +123,15 @@ function compileEvent(label: string, item: RefNode, draft: DeclaredOperation): T
 
 /** Whether it is a pattern if its expressions resolve to names. */
 function canBePattern(template: Template): boolean {
-  return isEventPattern(template.map((one) => (one.kind === 'text' ? one.text : 'x')).join(''));
+  return isEventName(template.map((one) => (one.kind === 'text' ? one.text : 'x')).join(''));
 }
 
-/**
- * Labels may contain any character, but event names may not: such an event could not be published.
- */
-function nameFrom(label: string, item: RefNode): string {
-  const name = label.replaceAll(/[^A-Za-z0-9_.-]+/gu, '_').replaceAll(/^\.+|\.+$|\.(?=\.)/gu, '');
-  if (name !== label) warn(item, `label ${JSON.stringify(label)} matches the event "${name}"`);
-  return name;
+/** A label is the name of an event, never a wildcard. */
+function patternFrom(label: string, item: RefNode): string {
+  if (!isEventName(label)) {
+    warn(item, `label ${JSON.stringify(label)} ${nameFault}; x-ringback-event sets another`);
+  }
+  return literalPattern(label);
 }
 
 /** Methods whose requests have no body, unless the document declares one. */

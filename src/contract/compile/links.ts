@@ -4,7 +4,7 @@ import { resolve, type ExpressionInput } from '../expression/evaluate.ts';
 import { parseExpression, type Expression } from '../expression/expression.ts';
 import type { Link } from '../model/contract.ts';
 import { indexOf, type DeclaredOperation } from '../model/declared-operations.ts';
-import { checkVisible } from './visible.ts';
+import { checkVisible } from './check-expressions.ts';
 
 /** The values of the link's parameters; those that do not resolve are left out. */
 export function evaluateLink(link: Link, exchange: ExpressionInput): ReadonlyMap<string, unknown> {

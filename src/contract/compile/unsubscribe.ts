@@ -10,6 +10,7 @@ import {
   successes,
   type DeclaredOperation,
 } from '../model/declared-operations.ts';
+import { compileEnd } from './answer-shape.ts';
 import { compileLinks, idOf } from './links.ts';
 
 /** By operationId. */
@@ -18,7 +19,7 @@ export function findUnsubscribes(
   drafts: readonly DeclaredOperation[],
 ): ReadonlyMap<string, Unsubscribe> {
   const links = subscribes.flatMap((draft) =>
-    successes(draft.place).flatMap(({ place }) => compileLinks(place, draft, drafts)),
+    successes(draft.place, 201).flatMap(({ place }) => compileLinks(place, draft, drafts)),
   );
   const below = subscribes.flatMap(postsBelow(drafts));
   const linked = new Set([
@@ -40,10 +41,8 @@ export function findUnsubscribes(
     if (!isMarked && !linked.has(draft) && resource === undefined) continue;
     const id = idParameter(draft, linkTo.get(draft.operationId));
     if (id !== undefined || resource !== undefined) {
-      const declared = successes(draft.place).map(({ status }) => status);
-      // The subscription ends at once; 202 would mean that the end is still to come.
-      const status = declared.find((one) => one !== 202) ?? declared[0] ?? 200;
-      found.set(draft.operationId, { id: id && withoutSchema(id, draft), resource, status });
+      const answer = compileEnd(draft, id?.name);
+      found.set(draft.operationId, { id: id && withoutSchema(id, draft), resource, answer });
     } else if (isMarked) {
       const reason = 'expected one path parameter, at the end or alone, or one query parameter';
       throw errorAt(draft.place, 'find the parameter that takes the subscriber id', reason);

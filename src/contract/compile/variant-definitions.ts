@@ -9,7 +9,7 @@ import type { Expression } from '../expression/expression.ts';
 import { child, describe, entries, errorAt, items } from '../document/ref-node.ts';
 import type { RefNode } from '../document/ref-node.ts';
 import { optionalIn } from './declared.ts';
-import { checkVisible } from './visible.ts';
+import { checkVisible } from './check-expressions.ts';
 
 /** `answer` creates the shape for the status that a variant names, or for none. A PUT has two. */
 export function compileVariants(

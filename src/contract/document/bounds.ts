@@ -26,9 +26,11 @@ export const bounds = {
   /** Nesting of schemas without a reference. */
   schemaDepthMax: 128,
   /**
-   * Size of the code for one schema and everything it refers to: one point per keyword, and n²/50
-   * for each list of n members or branches. The maximum takes at most 2 s to compile.
+   * Members or branches of one keyword of a schema. A check may have to read all of them, which takes up to half of the
+   * steps that a check has.
    */
+  schemaMembersMax: 1_000,
+  /** Schemas that one schema refers to, with their keywords. */
   schemaWeightMax: 20_000,
   /** Schemas that refer to each other for the same value. */
   schemaHopsMax: 1_000,

@@ -315,7 +315,7 @@ describe('buildTargets', () => {
     const quoted = JSON.stringify(`${fits.slice(0, 100)}…`);
     for (const tail of ['', '?']) {
       const target = build(tail === '' ? `${fits}x` : fits, tail);
-      const reason = 'it has 2049 bytes, expected at most 2048';
+      const reason = 'it has 4097 bytes, expected at most 4096';
       assert.equal(refusalOf(target), `Cannot accept callback URL ${quoted}: ${reason}`);
     }
     refusalOf(build(`https://h/${'{'.repeat(limits.urlBytesMax - 10)}`, ''));

@@ -58,7 +58,7 @@ export interface Unsubscribe {
   id: Parameter | undefined;
   /** It ends what a PUT subscribed at its own path, or at the path without the last segment. */
   resource: 'own' | 'parent' | undefined;
-  status: number;
+  answer: AnswerShape;
 }
 
 export interface Parameter {
@@ -192,6 +192,8 @@ export interface Addition {
 
 export interface AnswerShape {
   status: number;
+  /** Of the body: `application/json`, or the JSON type that the response declares. */
+  mediaType: string;
   /** Top-level properties that the response schema declares: those in the request are echoed. */
   echoes: readonly string[];
   /** What must not be echoed, at any depth; undefined: nothing is `writeOnly`. */

@@ -193,13 +193,16 @@ interface Response {
   place: RefNode;
 }
 
-/** Lowest status first. */
-export function successes(operation: RefNode): Response[] {
-  return entries(child(operation, 'responses'))
+/** Lowest status first. If there is none, `default` describes the response with the status `usual`. */
+export function successes(operation: RefNode, usual: number): Response[] {
+  const responses = child(operation, 'responses');
+  const found = entries(responses)
     .filter(([key]) => /^2(?:\d\d|xx)$/iu.test(key))
     .map(([key, place]) => ({ status: statusOf(key), key, place }))
     .toSorted((a, b) => a.status - b.status || a.key.localeCompare(b.key))
     .map(({ status, place }) => ({ status, place }));
+  const place = responses && child(responses, 'default');
+  return found.length > 0 || place === undefined ? found : [{ status: usual, place }];
 }
 
 function statusOf(key: string): number {

@@ -20,6 +20,7 @@ function variant(name: string, needs: string[], needsAny: string[] = []): Varian
     replaced: undefined,
     answer: {
       status: 200,
+      mediaType: 'application/json',
       echoes: [],
       writeOnly: undefined,
       choices: [{ omits: [], fills: [] }],

@@ -86,7 +86,7 @@ function notInRequest(expression: InRequest, { operation, isUrl }: Use): string 
   }
   if (body === undefined) return 'the request has no body';
   const content = [...body.content];
-  const read = content.filter(([type]) => canRead(type));
+  const read = content.filter(([type]) => isRead(type));
   if (content.length > 0 && read.length === 0) {
     const types = content.map(([type]) => type).join(' or ');
     return `the request body is ${types}, and only JSON and forms are read`;
@@ -94,11 +94,6 @@ function notInRequest(expression: InRequest, { operation, isUrl }: Use): string 
   const { pointer } = expression;
   const reasons = read.map(([, schema]) => schema && undeclared(schema, pointer, isUrl));
   return reasons.includes(undefined) ? undefined : reasons[0];
-}
-
-/** Multipart bodies are read, too, but no example of one is made. */
-function canRead(mediaType: string): boolean {
-  return isRead(mediaType) || /^multipart\/(?:form-data|related)$/u.test(mediaType);
 }
 
 /** Why no valid value of the schema that its author described has a usable value there. */

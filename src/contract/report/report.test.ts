@@ -195,6 +195,74 @@ components: { securitySchemes: { tls: { type: mutualTLS } } }`);
     ]);
   });
 
+  /** Warnings about the responses of `POST` or `PUT /hooks` and `DELETE /hooks/{id}`. */
+  function answerWarnings(
+    responses: string,
+    { method = 'post', url = '[url]', end = '{}' } = {},
+  ): string[] {
+    const { warnings } = report(`
+paths:
+  /hooks:
+    ${method}:
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              required: ${url}
+              properties: { url: { type: string }, kind: { type: string } }
+      responses: ${responses}
+      callbacks: { e: { '{$request.body#/url}': { post: {} } } }
+  /hooks/{id}:
+    delete:
+      parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+      responses: ${end}`);
+    return warnings.map(({ pointer, message }) => `${pointer} ${message}`);
+  }
+
+  const json = (schema: string): string => `content: { application/json: { schema: ${schema} } }`;
+
+  it('names what the response to an unsubscribe request lacks or violates', () => {
+    const made = '{ 201: {} }';
+    const place = '#/paths/~1hooks~1{id}/delete/responses/200/content';
+    const schemaPlace = `${place}/application~1json/schema`;
+    const fitting = json('{ type: object, required: [id], properties: { id: { type: string } } }');
+    assert.deepEqual(answerWarnings(made, { end: `{ 200: { ${fitting} } }` }), []);
+    const lacking = json('{ required: [endedAt], properties: { endedAt: { type: string } } }');
+    const [lack = '', ...others] = answerWarnings(made, { end: `{ 200: { ${lacking} } }` });
+    assert.ok(lack.startsWith(`${schemaPlace}/properties/endedAt the response requires it`), lack);
+    assert.deepEqual(others, []);
+    const violated = json('{ properties: { id: { type: string, maxLength: 9 } } }');
+    const [broken = ''] = answerWarnings(made, { end: `{ 200: { ${violated} } }` });
+    const which = 'the response of DELETE /hooks/{id} does not match the schema';
+    assert.ok(broken.startsWith(`${schemaPlace} ${which}: /id must have at most 9`), broken);
+    const text = '{ 200: { content: { text/plain: {} } } }';
+    const expected = [`${place} declares no JSON; the response is application/json`];
+    assert.deepEqual(answerWarnings(made, { end: text }), expected);
+  });
+
+  it('names what a PUT that replaces a subscription violates', () => {
+    const replaced = json(
+      '{ required: [url], properties: { url: { type: string, maxLength: 9 } } }',
+    );
+    const responses = `{ 201: { description: made }, 200: { ${replaced} } }`;
+    const [warning = '', ...others] = answerWarnings(responses, { method: 'put' });
+    const place = '#/paths/~1hooks/put/responses/200/content/application~1json/schema';
+    const which = 'the response of PUT /hooks does not match the schema: /url';
+    assert.ok(warning.startsWith(`${place} ${which}`), warning);
+    assert.deepEqual(others, []);
+  });
+
+  it('names what the response lacks if the request has no callback URL', () => {
+    const responses = `{ 201: { ${json('{ required: [id], properties: { id: {} } }')} } }`;
+    assert.deepEqual(answerWarnings(responses), []);
+    const place = '#/paths/~1hooks/post/responses/201/content/application~1json/schema';
+    const which = 'the response of POST /hooks to a request without a callback URL';
+    const expected = [`${place} ${which} does not match the schema: /id is required`];
+    assert.deepEqual(answerWarnings(responses, { url: '[]' }), expected);
+  });
+
   const schemes = `
 components:
   securitySchemes:

@@ -5,14 +5,20 @@ import { bounds } from '../document/bounds.ts';
 import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
-import type { CallbackDefinition, Contract, Operation, Variant } from '../model/contract.ts';
+import type {
+  CallbackDefinition,
+  Contract,
+  Operation,
+  Unsubscribe,
+  Variant,
+} from '../model/contract.ts';
 import { unfilled } from '../compile/answer-shape.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
 import { OutOfWork, type Work, pay } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
-import { answerFaults } from './answer-faults.ts';
+import { answerFaults, sampledAnswers, type SampledAnswer } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './check-contracts.ts';
 import { eventWords, securityWords, sourceWords, targetWords } from './words.ts';
@@ -111,14 +117,25 @@ export interface WarningReport {
 const callbackUrl = 'https://example.com/callback';
 
 /** Once the work limit for examples is reached, the report says that none was found. */
-export function makeReport(contract: Contract, file: string): Report {
+export function makeReport(contract: Contract, file: string, work = contractWork()): Report {
   const { title, document, operations } = contract;
   const { info } = document;
-  const work = contractWork();
   // Requests get half of the work. Payloads get the other half, and whatever requests did not use.
   const requests = { left: work.left / 2 };
   const tried = operations.flatMap((operation) => tryVariants(operation, requests));
+  const answers = [
+    ...tried.flatMap(({ operation, variant: { name: variant }, sample }) =>
+      sampledAnswers(operation, { sample, variant }),
+    ),
+    ...operations
+      .filter(({ role }) => role.kind === 'unsubscribe')
+      .flatMap((operation) =>
+        sampledAnswers(operation, { sample: sampleRequest(operation, { callbackUrl }, requests) }),
+      ),
+  ];
   const payloads = { left: work.left / 2 + requests.left };
+  const events = reportEvents(contract, activeIn(tried), payloads);
+  work.left = payloads.left;
   const byOperation = Map.groupBy(tried, ({ operation }) => operation);
   const subscribes = [...byOperation].flatMap(([operation, all]) =>
     reportSubscribe(operation, all),
@@ -131,8 +148,8 @@ export function makeReport(contract: Contract, file: string): Report {
     subscribes,
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
-    events: reportEvents(contract, activeIn(tried), payloads),
-    warnings: [...reportWarnings(contract, file), ...reportAnswers(contract, file, tried)],
+    events,
+    warnings: [...reportWarnings(contract, file), ...reportAnswers(contract, file, answers)],
     cannotRun: cannotRun(contract),
   };
 }
@@ -191,7 +208,10 @@ function exampleOf(sample: RequestSample): ExampleRequest {
   return { kind, method, target, headers, body };
 }
 
-function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackReport {
+export function reportCallback(
+  definition: CallbackDefinition,
+  holder: Pick<Tried, 'operation' | 'variant'>,
+): CallbackReport {
   const { label, target, method, event, repairs, unsubscribeStatus } = definition;
   const expressions = [...expressionsOf(target ?? []), ...expressionsOf(event)];
   return {
@@ -207,18 +227,33 @@ function reportCallback(definition: CallbackDefinition, tried: Tried): CallbackR
     })),
     repairs,
     unsubscribeStatus,
-    inactive: neverRegistered(definition, tried),
+    inactive: neverRegistered(definition, holder),
   };
 }
 
 function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
   const { operationId, method, path, security, scope, role } = operation;
   if (role.kind !== 'unsubscribe') return [];
-  const { id, status } = role;
-  const takes = id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
+  const takes = takenFrom(role);
   const undeclared = undeclaredErrors(operation);
   const words = securityWords(security);
-  return [{ operationId, method, path, security: words, scope, takes, status, undeclared }];
+  return [
+    {
+      operationId,
+      method,
+      path,
+      security: words,
+      scope,
+      takes,
+      status: role.answer.status,
+      undeclared,
+    },
+  ];
+}
+
+/** Where an unsubscribe operation takes the subscriber id. */
+export function takenFrom({ id }: Unsubscribe): string {
+  return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
 function undeclaredErrors({ role, body, security, errors }: Operation): number[] {
@@ -260,23 +295,30 @@ function placed(pointer: string, file: string): Pick<WarningReport, 'file' | 'po
   };
 }
 
-/** What the response to the example request violates, apart from what was reported at load. */
+/** What the responses to the example requests violate, apart from what was reported at load. */
 function reportAnswers(
   { warnings }: Contract,
   file: string,
-  tried: readonly Tried[],
+  answers: readonly SampledAnswer[],
 ): WarningReport[] {
   const known = warnings.filter(({ message }) => message === unfilled);
-  return tried.flatMap(({ operation, variant, sample }) => {
-    const faults = answerFaults(operation, variant, { sample, work: contractWork() });
-    const { method, path } = operation;
-    return faults
+  const said = new Set<string>();
+  return answers.flatMap((answer) => {
+    const { method, path } = answer.operation;
+    return answerFaults(answer, contractWork())
       .filter(({ field }) => !known.some(({ pointer }) => pointer.endsWith(field)))
-      .map(({ place, field, message }) => ({
-        ...placed(place, file),
-        kind: 'warning' as const,
-        message: `the response of ${method} ${path} does not match the schema: ${field} ${message}`,
-      }));
+      .flatMap(({ place, field, message }) => {
+        const fault = `the schema: ${field} ${message}`;
+        if (said.has(`${method} ${path} ${fault}`)) return [];
+        said.add(`${method} ${path} ${fault}`);
+        return [
+          {
+            ...placed(place, file),
+            kind: 'warning' as const,
+            message: `the response of ${method} ${path}${answer.to} does not match ${fault}`,
+          },
+        ];
+      });
   });
 }
 

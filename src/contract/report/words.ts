@@ -5,28 +5,38 @@ import type { Alternative, CallbackDefinition, Scheme } from '../model/contract.
 import type { Expression } from '../expression/expression.ts';
 import type { Part, Template } from '../expression/template.ts';
 
+/** A text, with the names from the document apart, so that a page can set them in code. */
+export type Words = readonly (string | { name: string })[];
+
+export function printWords(words: Words): string {
+  return words.map((part) => (typeof part === 'string' ? part : part.name)).join('');
+}
+
 /** `the request body at /callbackUrl`, `query parameter event`. */
 export function sourceWords(expression: Expression): string {
+  return printWords(sourceParts(expression));
+}
+
+export function sourceParts(expression: Expression): Words {
   switch (expression.kind) {
     case 'url':
-      return 'the URL of the request';
+      return ['the URL of the request'];
     case 'method':
-      return 'the method of the callback';
+      return ['the method of the callback'];
     case 'statusCode':
-      return 'the response status';
+      return ['the response status'];
     case 'body': {
       const body = expression.from === 'request' ? 'the request body' : 'the response';
-      return expression.pointer.length === 0
-        ? body
-        : `${body} at ${printPointer(expression.pointer)}`;
+      if (expression.pointer.length === 0) return [body];
+      return [`${body} at `, { name: printPointer(expression.pointer) }];
     }
     case 'path':
-      if (expression.name === 'eventType') return 'the name of the event';
-      return `${ofAnswer(expression.from)}path parameter ${expression.name}`;
+      if (expression.name === 'eventType') return ['the name of the event'];
+      return [`${ofAnswer(expression.from)}path parameter `, { name: expression.name }];
     case 'query':
-      return `${ofAnswer(expression.from)}query parameter ${expression.name}`;
+      return [`${ofAnswer(expression.from)}query parameter `, { name: expression.name }];
     case 'header':
-      return `${ofAnswer(expression.from)}header ${expression.name}`;
+      return [`${ofAnswer(expression.from)}header `, { name: expression.name }];
   }
 }
 
@@ -49,11 +59,13 @@ function partWords(part: Part, index: number): string {
   return index === 0 && part.expression.kind !== 'url' ? `the URL in ${words}` : words;
 }
 
-/** `onData`, `every event`, `the event in query parameter event`. */
+/** `onData`, `every event`, `every event whose name starts with order.`, `the event in query parameter event`. */
 export function eventWords(event: Template): string {
   const [first] = event;
   if (event.length === 1 && first?.kind === 'text') {
-    return first.text === '*' ? 'every event' : first.text;
+    if (first.text === '*') return 'every event';
+    const prefix = first.text.endsWith('.*') ? first.text.slice(0, -1) : undefined;
+    return prefix === undefined ? first.text : `every event whose name starts with ${prefix}`;
   }
   const parts = event.map((part) =>
     part.kind === 'text' ? `"${part.text}"` : sourceWords(part.expression),
@@ -63,12 +75,24 @@ export function eventWords(event: Template): string {
 
 /** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */
 export function securityWords(security: readonly Alternative[]): string {
-  if (security.length === 0) return 'no key';
-  if (security.every(isShut))
-    return 'cannot be called: none of its security alternatives is supported';
+  return printWords(securityParts(security));
+}
+
+export function securityParts(security: readonly Alternative[]): Words {
+  if (security.length === 0) return ['no key'];
+  if (isShutDown(security)) {
+    return ['cannot be called: none of its security alternatives is supported'];
+  }
   const open = security.filter((one) => !isShut(one));
-  const words = open.map(({ schemes }) => schemes.map(schemeWords).join(' and ') || 'no key');
-  return [...new Set(words)].join(', or ');
+  const alternatives = open.map(({ schemes }) =>
+    schemes.length === 0 ? ['no key'] : joinWords(schemes.map(schemeParts), ' and '),
+  );
+  const different = new Map(alternatives.map((words) => [printWords(words), words]));
+  return joinWords([...different.values()], ', or ');
+}
+
+export function joinWords(list: readonly Words[], separator: string): Words {
+  return list.flatMap((words, index) => (index === 0 ? words : [separator, ...words]));
 }
 
 /** Whether the operation can never be called. */
@@ -86,18 +110,18 @@ const credentialNames: Readonly<Record<Scheme['credential'], string>> = {
   session: 'a console session',
 };
 
-function schemeWords({ credential, carrier }: Scheme): string {
+export function schemeParts({ credential, carrier }: Scheme): Words {
   const what = credentialNames[credential];
   switch (carrier.in) {
     case 'header':
     case 'query':
     case 'cookie':
-      return `${what} in ${carrier.in} ${carrier.name}`;
+      return [`${what} in ${carrier.in} `, { name: carrier.name }];
     case 'bearer':
-      return `${what} as bearer token`;
+      return [`${what} as bearer token`];
     case 'basic':
-      return `${what} as password of basic authentication`;
+      return [`${what} as password of basic authentication`];
     case 'nowhere':
-      return `${what} that cannot be sent`;
+      return [`${what} that cannot be sent`];
   }
 }

@@ -8,6 +8,7 @@ const url = 'https://x.example/v1/hooks';
 
 const plain: AnswerShape = {
   status: 201,
+  mediaType: 'application/json',
   echoes: [],
   writeOnly: undefined,
   choices: [{ omits: [], fills: [] }],
@@ -33,7 +34,12 @@ function compose(shape: Partial<AnswerShape>, body?: unknown, path: object = {})
 
 describe('composeAnswer', () => {
   it('contains the id, and the secret if the response declares a property for it', () => {
-    assert.deepEqual(compose({}), { status: 201, headers: {}, body: { subscriberId: 'sub_1' } });
+    assert.deepEqual(compose({}), {
+      status: 201,
+      headers: {},
+      mediaType: 'application/json',
+      body: { subscriberId: 'sub_1' },
+    });
     assert.deepEqual(compose({ secretPointer: ['secret'] }).body, {
       subscriberId: 'sub_1',
       secret: 'whsec_1',

@@ -1,8 +1,9 @@
-// Composes the response to a subscribe request from its shape. It is composed before the targets
-// are evaluated, since expressions may read it. Pointers create objects only, never lists or
+// Composes the response to a subscribe or an unsubscribe request from its shape. That of a subscribe
+// request is composed before the targets are evaluated, since expressions may read it. Pointers create objects only, never lists or
 // prototypes.
 import { withoutPrefix, writeId } from '../../core/base/id.ts';
-import { valueAt } from '../../core/base/pointer.ts';
+import { pointerTokens, valueAt } from '../../core/base/pointer.ts';
+import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { isObject, type JsonObject } from '../document/document.ts';
 import type { Message } from '../expression/evaluate.ts';
@@ -16,6 +17,7 @@ export interface Answer {
   headers: Readonly<Record<string, string>>;
   /** JSON; undefined if the status allows no body. */
   body: JsonObject | undefined;
+  mediaType: string;
 }
 
 interface Composing {
@@ -39,10 +41,15 @@ export function composeAnswer(shape: AnswerShape, composing: Composing): Answer 
     return value === undefined ? [] : [[name, value] as const];
   });
   const headers = { ...Object.fromEntries(echoed), ...(location !== undefined && { location }) };
-  if (shape.status === 204 || shape.status === 205) {
-    return { status: shape.status, headers, body: undefined };
-  }
-  return { status: shape.status, headers, body: bestBody(shape, { ...composing, id }) };
+  const { status, mediaType } = shape;
+  const hasBody = status !== 204 && status !== 205;
+  const body = hasBody ? bestBody(shape, { ...composing, id }) : undefined;
+  return { status, headers, body, mediaType };
+}
+
+/** Of a request that makes no subscription: without the id and what belongs to it. */
+export function withoutId(shape: AnswerShape): AnswerShape {
+  return { ...shape, idPointers: [], secretPointer: undefined, location: undefined };
 }
 
 /**
@@ -58,20 +65,34 @@ function bestBody(shape: AnswerShape, composing: Composing): JsonObject {
     pointerLists.map((pointers) => () => fillBody(shape, { ...composing, choice, pointers })),
   );
   let best = bodies[0]?.() ?? {};
-  if (schema === undefined || bodies.length <= 1) return best;
-  let fewest = Infinity;
+  if (schema === undefined) return best;
+  let fewest: readonly Fault[] | undefined;
   const work = { left: bounds.requestStepsMax };
   try {
     for (const make of bodies) {
       const body = make();
-      const faults = schema.check(body, work).length;
-      if (faults < fewest) [best, fewest] = [body, faults];
-      if (faults === 0) break;
+      const faults = schema.check(body, work);
+      if (fewest === undefined || faults.length < fewest.length) [best, fewest] = [body, faults];
+      if (faults.length === 0) return body;
     }
+    const less = withoutMisfits(best, shape, fewest ?? []);
+    if (schema.check(less, work).length < (fewest?.length ?? 0)) return less;
   } catch (error) {
     if (!(error instanceof OutOfWork)) throw error;
   }
   return best;
+}
+
+/** The request may have a field of the same name and another type. */
+function withoutMisfits(
+  body: JsonObject,
+  { echoes, idPointers }: AnswerShape,
+  faults: readonly Fault[],
+): JsonObject {
+  const kept = new Set(idPointers.map(([name]) => name));
+  const names = faults.map(({ field }) => pointerTokens(field)?.[0] ?? '');
+  const wrong = new Set(names.filter((name) => echoes.includes(name) && !kept.has(name)));
+  return Object.fromEntries(Object.entries(body).filter(([name]) => !wrong.has(name)));
 }
 
 interface FillingBody extends Composing {

@@ -5,7 +5,7 @@ import { limits } from '../../core/limits/limits.ts';
 import { bounds } from '../document/bounds.ts';
 import { compileContract } from '../compile/compile.ts';
 import { loadContract } from '../compile/load.ts';
-import { makeOrder, orderSchemas } from '../../../bench/parts/order.ts';
+import { makeOrder, orderSchemas } from '../../../bench/parts/sample-order.ts';
 import { readRequest } from './request.ts';
 import { definitionsOf, matchingCallbacks, checkPayload } from './payload.ts';
 

@@ -1,6 +1,6 @@
 // Reads a request against an operation: parameters first, then the variant, then the body. That
 // order gives the most helpful message. Never throws, whatever the request contains.
-import { guess } from '../../core/errors/nearest.ts';
+import { guess } from '../../core/errors/did-you-mean.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { redact } from '../../core/secrets/redact.ts';
 import { bounds } from '../document/bounds.ts';

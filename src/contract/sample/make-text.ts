@@ -1,5 +1,5 @@
-// Makes texts and numbers for a schema: texts by format, by pattern or plain, numbers within the bounds. Candidates are
-// checked against the rules first, which counts as work.
+// Makes texts for a schema: by format, by pattern or plain. Candidates are checked against the rules first, which counts
+// as work, and are made only when they are asked for.
 import { remembered } from '../../core/base/lazy.ts';
 import { bounds } from '../document/bounds.ts';
 import { Exhausted, makeMeter, pay, runMetered, type Work } from '../schema/meter.ts';
@@ -15,46 +15,96 @@ export interface TextRules {
   name: string;
 }
 
+/** The best first. `length` is an estimate until the last one was asked for. */
+export type Options<T> = Pick<readonly T[], 'length' | 'at'>;
+
 export interface Texts {
-  /** Texts to try, the best first. Each `variant` (0, 1, 2, …) returns different ones. */
-  textsFor: (rules: TextRules, variant: number) => string[];
+  /** Each `variant` (0, 1, 2, …) has different texts. */
+  textsFor: (rules: TextRules, variant: number) => Options<string>;
   matches: (pattern: string, text: string) => boolean;
 }
 
 export function makeTexts(work: Work): Texts {
   const patternFor = remembered((pattern) => readPattern(pattern, work));
+  const known = new Map<string, Options<string>>();
   const textsFor: Texts['textsFor'] = (rules, variant) => {
+    const key = JSON.stringify([rules, variant]);
+    const options = known.get(key) ?? lazyOptions(fitting(rules, variant));
+    known.set(key, options);
+    return options;
+  };
+  return { textsFor, matches: (pattern, text) => patternFor(pattern).test(text) };
+
+  function* fitting(rules: TextRules, variant: number): Generator<string> {
     const { minLength, maxLength } = rules;
     const patterns = rules.patterns.map(patternFor);
-    const hint = rules.formats.length + patterns.length === 0 ? hintFor(rules.name) : undefined;
-    const named = [...rules.formats, hint ?? ''].flatMap(
-      (format) => formats.get(format)?.(variant) ?? [],
-    );
-    const starts = patterns.map((pattern) => pattern.write({ variant, more: 0 }));
-    const drafts = [
-      ...named.flatMap((text) => [text, lengthened(text, minLength)]),
-      plain(rules, variant),
-      ...patterns.flatMap((pattern) => byPattern(pattern, minLength, variant)),
-      ...(starts.length === 0 ? [] : combined(starts, named, minLength)),
-      ...[1, 2, 3].map((more) => plain(rules, variant + more)),
-    ];
-    const texts = new Set<string>();
-    for (const text of new Set(drafts)) {
+    for (const text of draftsFor(rules, patterns, variant)) {
       pay(work, text.length + bounds.sampleStepsEach);
       const length = Array.from(text).length;
       if (length < minLength || length > maxLength) continue;
-      if (patterns.every(({ test }) => test(text))) texts.add(text);
-      if (texts.size === bounds.sampleOptionsMax) break;
+      if (patterns.every(({ test }) => test(text))) yield text;
     }
-    return [...texts];
+  }
+}
+
+function lazyOptions(texts: Generator<string>): Options<string> {
+  const found = new Set<string>();
+  let isDone = false;
+  return {
+    get length() {
+      return isDone ? found.size : bounds.sampleOptionsMax;
+    },
+    at(index) {
+      while (!isDone && found.size <= index) {
+        const next = texts.next();
+        if (next.done !== true) found.add(next.value);
+        isDone = next.done === true || found.size === bounds.sampleOptionsMax;
+      }
+      return [...found].at(Math.min(index, found.size - 1));
+    },
   };
-  return { textsFor, matches: (pattern, text) => patternFor(pattern).test(text) };
+}
+
+function* draftsFor(
+  rules: TextRules,
+  patterns: readonly Pattern[],
+  variant: number,
+): Generator<string> {
+  const { formats, minLength, name } = rules;
+  const isFree = formats.length + patterns.length === 0;
+  const writers = (isFree ? [hintIn(name)] : formats).flatMap(templatesFor);
+  const starts = patterns.map((pattern) => pattern.write({ variant, more: 0 }));
+  for (const one of writers) {
+    const text = one(variant);
+    yield text;
+    yield* [lengthened(text, minLength), text.toUpperCase()];
+    for (const start of starts) {
+      const length = start.length;
+      yield* [start + text.slice(length), text.slice(0, -length) + start, start + text];
+      yield text.replace(/@?[^@]*$/u, start);
+    }
+  }
+  yield plain(rules, variant);
+  for (const pattern of patterns) yield* writings(pattern, minLength, variant);
+  // Several patterns that each ask for a part, or for a kind of character.
+  const [first = '', ...others] = starts;
+  yield lengthened(starts.join(''), minLength);
+  yield lengthened(first, minLength - 1) + others.join('');
+  for (const text of ['Example-1', 'Example1!', 'a1', '']) yield lengthened(text, minLength);
+  for (let more = 1; more < bounds.sampleOptionsMax; more += 1) {
+    yield* [...writers.map((one) => one(variant + more)), plain(rules, variant + more)];
+  }
+}
+
+function hintIn(name: string): string {
+  if (/(?:ur[il]|sink)$/iu.test(name)) return 'uri';
+  return /e-?mail$/iu.test(name) ? 'email' : '';
 }
 
 interface Pattern {
   test: (text: string) => boolean;
-  /** Writes a text that probably matches. `more`: how many characters above the minimum. */
-  write: (writing: { variant: number; more: number }) => string;
+  /** Writes a text that probably matches, and takes from the pen what it used. */
+  write: (pen: Pen) => string;
 }
 
 /** A pattern that is refused matches nothing; a text that takes too long to check does not match. */
@@ -63,25 +113,25 @@ function readPattern(pattern: string, work: Work): Pattern {
   const reading = readRegex(pattern);
   if (reading.kind === 'refused') return { test: () => false, write: () => '' };
   const { regex, node, isUnicode } = reading;
-  const meter = makeMeter();
-  const stepsMax = bounds.checkStepsMax;
+  const metered = { work, stepsMax: bounds.checkStepsMax };
   const charsOf = remembered((source) => charsFor(source, isUnicode ? 'u' : '', work));
+  const meter = makeMeter();
   return {
     test(text) {
       try {
-        return runMetered(meter, { work, stepsMax }, () => regex.test(text, meter));
+        return runMetered(meter, metered, () => regex.test(text, meter));
       } catch (error) {
         if (error instanceof Exhausted) return false;
         throw error;
       }
     },
-    write: (writing) => write(node, { ...writing, charsOf, work }),
+    write: (pen) => write(node, pen, charsOf),
   };
 }
 
 /** Characters in the order of preference: letters and digits first. */
 const alphabet = Array.from(
-  'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890-_./:@+ !"#$%&\'()*,;<=>?[\\]^`{|}~é中\t\n',
+  'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ1234567890-_./:@+ !"#$%&\'()*,;<=>?[\\]^`{|}~é中\t\n😀',
 );
 const codesMax = 0x3000;
 
@@ -97,43 +147,38 @@ function charsFor(source: string, flags: string, work: Work): readonly string[] 
 }
 
 interface Pen {
+  /** Which of the possible texts: counts like an odometer, whose first place changes fastest. */
   variant: number;
+  /** How many characters above the minimum. */
   more: number;
-  charsOf: (source: string) => readonly string[];
-  work: Work;
 }
 
-function write(node: Node, pen: Pen): string {
-  pay(pen.work, 10);
+function write(node: Node, pen: Pen, charsOf: (source: string) => readonly string[]): string {
   switch (node.kind) {
     case 'one':
-      return pick(pen.charsOf(node.source), pen) ?? '';
+      return pick(charsOf(node.source), pen) ?? '';
     case 'assert':
       return '';
     case 'all':
-      return node.parts.map((part) => write(part, pen)).join('');
+      return node.parts.map((part) => write(part, pen, charsOf)).join('');
     case 'any': {
       const chosen = pick(node.parts, pen);
-      return chosen === undefined ? '' : write(chosen, pen);
+      return chosen === undefined ? '' : write(chosen, pen, charsOf);
     }
-    case 'repeat':
-      return repeat(node, pen);
+    case 'repeat': {
+      let text = '';
+      for (let count = 0; count < node.max && text.length <= bounds.sampleCharsMax; count += 1) {
+        if (count >= node.min && pen.more <= 0) break;
+        const added = write(node.part, pen, charsOf);
+        if (added === '') break; // Repeating an empty text adds nothing.
+        if (count >= node.min) pen.more -= Array.from(added).length;
+        text += added;
+      }
+      return text;
+    }
   }
 }
 
-function repeat({ part, min, max }: Extract<Node, { kind: 'repeat' }>, pen: Pen): string {
-  let text = '';
-  for (let count = 0; count < max && text.length <= bounds.sampleCharsMax; count += 1) {
-    if (count >= min && pen.more <= 0) break;
-    const added = write(part, pen);
-    if (added === '') break; // Repeating an empty text adds nothing.
-    if (count >= min) pen.more -= Math.max(1, Array.from(added).length);
-    text += added;
-  }
-  return text;
-}
-
-/** Variants count like an odometer: the first place changes fastest. */
 function pick<T>(options: readonly T[], pen: Pen): T | undefined {
   const chosen = options[pen.variant % options.length];
   pen.variant = Math.floor(pen.variant / options.length);
@@ -141,79 +186,18 @@ function pick<T>(options: readonly T[], pen: Pen): T | undefined {
 }
 
 /** Texts written by this pattern; they may match the other patterns as well. */
-function byPattern(pattern: Pattern, minLength: number, variant: number): string[] {
-  const shortest = Array.from(pattern.write({ variant, more: 0 })).length;
-  const lack = Math.min(Math.max(0, minLength - shortest), bounds.sampleCharsMax);
-  const longer = [lack, lack + 1, lack + 2, 6, 12].map((more) => pattern.write({ variant, more }));
-  const other = pattern.write({ variant: variant + 1, more: lack });
-  return [...longer, other].flatMap((text) => [
-    text,
-    lengthened(text, minLength),
-    lengthened(text, minLength, '1'),
-  ]);
+function* writings(pattern: Pattern, minLength: number, first: number): Generator<string> {
+  for (let variant = first; variant < first + 2 * bounds.sampleOptionsMax; variant += 1) {
+    const pen = { variant, more: 0 };
+    const shortest = Array.from(pattern.write(pen)).length;
+    // What is left of the variant shows that there are no more texts of this length.
+    const lack = Math.max(0, minLength - shortest) + Math.sign(pen.variant);
+    for (const more of [lack, lack + 1, lack + 2, 6, 12]) {
+      const text = pattern.write({ variant, more: Math.min(more, bounds.sampleCharsMax) });
+      yield* [text, lengthened(text, minLength), lengthened(text, minLength, '1')];
+    }
+  }
 }
-
-/** Texts for several patterns, for a pattern beside a format, and for a pattern that asks for kinds of characters. */
-function combined(
-  starts: readonly string[],
-  named: readonly string[],
-  minLength: number,
-): string[] {
-  return [
-    ...named.flatMap((text) => [
-      text.toUpperCase(),
-      ...starts.map((one) => one + text.slice(one.length)),
-    ]),
-    lengthened(starts.join(''), minLength),
-    `${lengthened(starts[0] ?? '', minLength - 1)}${starts.slice(1).join('')}`,
-    lengthened('Example-1', minLength),
-  ];
-}
-
-function hintFor(name: string): string | undefined {
-  if (/(?:ur[il]|sink)$/iu.test(name)) return 'uri';
-  return /e-?mail$/iu.test(name) ? 'email' : undefined;
-}
-
-const url = (variant: number): string => `https://example.com/callback${variant || ''}`;
-const email = (variant: number): string[] => [
-  `user${variant || ''}@example.com`,
-  `u${variant || ''}@a.example`,
-];
-const host = (variant: number): string => `${variant === 0 ? 'www' : `host${variant}`}.example.com`;
-const ipv4 = (variant: number): string => `192.0.2.${(variant % 254) + 1}`;
-const instant = (seconds: number): string =>
-  new Date(Date.UTC(2030, 0, 31, 12) + seconds * 1_000).toISOString().replace('.000', '');
-
-/** Host names are those that RFC 2606 reserves for examples. */
-const formats: ReadonlyMap<string, (variant: number) => string | string[]> = new Map(
-  Object.entries({
-    uri: url,
-    url,
-    'uri-reference': url,
-    iri: url,
-    'iri-reference': url,
-    'uri-template': (variant: number) => `https://example.com/${variant}/{id}`,
-    email,
-    'idn-email': email,
-    hostname: host,
-    'idn-hostname': host,
-    ipv4,
-    ip: ipv4,
-    ipv6: (variant: number) => `2001:db8::${(variant + 1).toString(16)}`,
-    uuid: (variant: number) => `3fa85f64-5717-4562-b3fc-${(0x2c963f66afa6 + variant).toString(16)}`,
-    'date-time': instant,
-    'iso-date-time': instant,
-    date: (variant: number) => instant(variant * 86_400).slice(0, 10),
-    time: (variant: number) => instant(variant).slice(11),
-    'iso-time': (variant: number) => instant(variant).slice(11),
-    duration: (variant: number) => `P${variant + 1}D`,
-    byte: (variant: number) => Buffer.from(`sample${variant || ''}`).toString('base64'),
-    'json-pointer': (variant: number) => `/${variant}`,
-    'relative-json-pointer': (variant: number) => String(variant),
-    regex: (variant: number) => `^a{${variant}}$`,
-  }),
-);
 
 /** Letters at the end keep a URL, a host name or an e-mail address valid. */
 function lengthened(text: string, minLength: number, char = 'a'): string {
@@ -228,60 +212,37 @@ function plain({ minLength, maxLength }: TextRules, variant: number): string {
   return `${'string'.repeat(length).slice(0, length - end.length)}${end}`;
 }
 
-export interface NumberRules {
-  isInteger: boolean;
-  minimum: number;
-  maximum: number;
-  exclusiveMinimum: number;
-  exclusiveMaximum: number;
-  factors: readonly number[];
+function templatesFor(format: string): readonly Template[] {
+  const plainer = format.replace(/^i(?:dn|so)-/u, '');
+  return templates.get(/^(?:url|iri|[iu]ri-reference)$/u.test(plainer) ? 'uri' : plainer) ?? [];
 }
 
-/** Numbers to try, the best first. Each `variant` (0, 1, 2, …) returns different ones. */
-export function numbersFor(rules: NumberRules, variant: number): number[] {
-  const { isInteger, factors } = rules;
-  const least = Math.max(rules.minimum, rules.exclusiveMinimum);
-  const most = Math.min(rules.maximum, rules.exclusiveMaximum);
-  const steps = [...new Set([...factors, ...(isInteger ? [1] : [])])];
-  if (steps.length > 1) steps.push(steps.reduce(commonMultiple));
-  const between = [
-    (Number.isFinite(least) ? least : most - 1) + variant,
-    least + (most - least) / (variant + 2),
-    most,
-    variant + 1.5,
-  ];
-  const tries = steps.flatMap((step) => multiples(step, { least, most, variant }));
-  const found = [variant + 1, ...tries, ...between].filter(
-    (number) =>
-      Number.isFinite(number) &&
-      number >= rules.minimum &&
-      number <= rules.maximum &&
-      number > rules.exclusiveMinimum &&
-      number < rules.exclusiveMaximum &&
-      (!isInteger || Number.isInteger(number)) &&
-      factors.every((factor) => Number.isInteger(number / factor)),
-  );
-  return [...new Set(found)].slice(0, bounds.sampleOptionsMax);
-}
+type Template = (variant: number) => string;
 
-/** From the minimum upwards, or, if there is none, from the maximum downwards. */
-function multiples(
-  step: number,
-  { least, most, variant }: { least: number; most: number; variant: number },
-): number[] {
-  const isBelow = least === -Infinity && most < 1;
-  const first = isBelow ? Math.floor(most / step) : Math.ceil(Math.max(least, -1e15) / step);
-  const start = least < 1 && most >= step && !isBelow ? Math.max(first, 1) : first;
-  return Array.from(
-    { length: bounds.sampleOptionsMax },
-    (_none, index) => (start + (index + variant) * (isBelow ? -1 : 1)) * step,
-  );
-}
+const numbered: Template = (variant) => (variant === 0 ? '' : String(variant));
+const instant: Template = (seconds) =>
+  new Date(Date.UTC(2030, 0, 31, 12) + seconds * 1_000).toISOString();
+const short: Template = (seconds) => instant(seconds).replace('.000', '');
+const local: Template = (seconds) => short(seconds).replace('Z', '+00:00');
 
-/** The least common multiple if both are integers, otherwise their product. */
-function commonMultiple(a: number, b: number): number {
-  if (!Number.isInteger(a) || !Number.isInteger(b)) return a * b;
-  let [x, y] = [a, b];
-  while (y !== 0) [x, y] = [y, x % y];
-  return (a / x) * b;
-}
+/** By format, the usual one first. Host names are those that RFC 2606 reserves for examples. */
+const templates: ReadonlyMap<string, readonly Template[]> = new Map(
+  Object.entries({
+    uri: [(n) => `https://example.com/callback${numbered(n)}`],
+    'uri-template': [(n) => `https://example.com/${n}/{id}`],
+    email: [(n) => `user${numbered(n)}@example.com`, (n) => `u${numbered(n)}@a.example`],
+    hostname: [(n) => `www${numbered(n)}.example.com`, (n) => `a${numbered(n)}.io`],
+    ipv4: [(n) => `192.0.2.${(n % 254) + 1}`, (n) => `10.0.0.${(n % 254) + 1}`],
+    ipv6: [(n) => `2001:db8::${(n + 1).toString(16)}`, (n) => `2001:db8:0:0:0:0:0:${n % 10_000}`],
+    uuid: [(n) => `3fa85f64-5717-4562-b3fc-${(0x2c963f66afa6 + n).toString(16)}`],
+    'date-time': [short, instant, local],
+    date: [(n) => instant(n * 86_400).slice(0, 10)],
+    time: [short, instant, local].map((one) => (n: number) => one(n).slice(11)),
+    duration: [(n) => `P${n + 1}D`, (n) => `PT${n + 1}H`],
+    byte: [(n) => Buffer.from(`sample${numbered(n)}`).toString('base64')],
+    'json-pointer': [(n) => `/${n}`],
+    'json-pointer-uri-fragment': [(n) => `#/${n}`],
+    'relative-json-pointer': [String],
+    regex: [(n) => `^a{${n}}$`],
+  } satisfies Record<string, Template[]>),
+);

@@ -5,19 +5,15 @@ import { printPointer } from '../../core/base/pointer.ts';
 import { bounds } from '../document/bounds.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { examplesIn } from '../schema/examples.ts';
-import { pay } from '../schema/meter.ts';
 import { typeOf } from '../schema/explain.ts';
-import { numbersFor } from './make-text.ts';
+import { pay } from '../schema/meter.ts';
+import { numbersFor } from './make-number.ts';
 import {
-  decide,
+  choose,
   isRecursive,
-  least,
   listOf,
   membersBelow,
-  most,
-  numbers,
   partsOf,
-  texts,
   valuesOf,
   type Making,
   type Parts,
@@ -33,19 +29,27 @@ export function makeValue(schemas: readonly unknown[], spot: Spot, making: Makin
   const parts = partsOf(schemas, spot, making);
   if (parts.isImpossible) return undefined;
   const types = typesOf(parts.schemas);
-  const deps: Deps = { parts, spot, making };
-  const { given, isComplete } = givenValues(deps, types);
-  const count = given.length + (isComplete ? 0 : 1);
-  const chosen = decide(making, { pointer: spot.pointer, about: 'value' }, count);
-  const index = spot.variant === 0 ? chosen : (chosen + spot.variant) % Math.max(1, count);
-  if (index < given.length) return given[index];
-  // A response shows that a text may be missing: the cursor of a last page, a time that has not come.
-  const isText = types.join() === 'string,null' && texts(parts.schemas, 'format').length === 0;
-  if (isText && making.shows === 'response') return null;
-  const options = types.length > 0 ? types : guessTypes(parts.schemas, spot);
-  const type = options[decide(making, { pointer: spot.pointer, about: 'type' }, options.length)];
-  const inside = { ...spot, trail: [...spot.trail, ...parts.names], mark: undefined };
-  return makeOf(type ?? 'null', { ...deps, spot: inside });
+  const make = (): unknown => {
+    // A response shows that a text may be missing: the cursor of a last page, a time that has not come.
+    const isText = types.join() === 'string,null' && valuesOf(parts.schemas, 'format').length === 0;
+    if (isText && making.shows === 'response') return null;
+    const trail = [...spot.trail, ...parts.names];
+    const deps = { parts, spot: { ...spot, trail, mark: undefined }, making };
+    const options = types.length > 0 ? types : guessTypes(parts.schemas, spot);
+    const maker =
+      makers[choose(making, { pointer: spot.pointer, about: 'type' }, options) ?? 'null'];
+    return maker === undefined ? null : maker(deps);
+  };
+  const ways = [...givenWays(types, { parts, spot, making }), make];
+  const isComplete = ['enum', 'const'].some((key) => valuesOf(parts.schemas, key).length > 0);
+  const open = isComplete ? ways.slice(0, -1) : ways;
+  return choose(making, { pointer: spot.pointer, about: 'value' }, turned(open, spot.variant))?.();
+}
+
+function turned<T>(list: readonly T[], by: number): readonly T[] {
+  if (by === 0 || list.length < 2) return list;
+  const first = by % list.length;
+  return [...list.slice(first), ...list.slice(0, first)];
 }
 
 /** What the function for one type needs. */
@@ -55,72 +59,55 @@ interface Deps {
   making: Making;
 }
 
-function makeOf(type: string, deps: Deps): unknown {
-  switch (type) {
-    case 'object':
-      return makeObject(deps);
-    case 'array':
-      return makeArray(deps);
-    case 'string':
-      return makeText(deps);
-    case 'integer':
-    case 'number':
-      return makeNumber(deps, type);
-    case 'boolean':
-      return deps.spot.variant % 2 === 0;
-    default:
-      return null;
-  }
-}
+const makers: Readonly<Record<string, (deps: Deps) => unknown>> = {
+  object: makeObject,
+  array: makeArray,
+  string: makeText,
+  integer: (deps) => makeNumber(deps, [1]),
+  number: (deps) => makeNumber(deps, []),
+  boolean: ({ spot }) => spot.variant % 2 === 0,
+};
 
-/** Values that the document offers. Complete: no others are allowed. */
-function givenValues(
-  { parts: { schemas }, spot, making }: Deps,
+/** Values that the document offers, and that its enums allow. */
+function givenWays(
   types: readonly string[],
-): { given: unknown[]; isComplete: boolean } {
+  { parts: { schemas }, spot, making }: Deps,
+): (() => unknown)[] {
   const enums = schemas.flatMap((schema) => [
     ...valuesOf([schema], 'enum').filter(isList),
     ...(Object.hasOwn(schema, 'const') ? [[schema['const']]] : []),
   ]);
+  pay(making.work, enums.reduce((sum, values) => sum + values.length, 0) * 10);
+  const allowed = enums.map((values) => new Set(values.map((one) => JSON.stringify(one))));
   const offered = [
     ...[spot.mark].filter((value) => value !== undefined),
     ...schemas.flatMap(examplesIn),
     ...valuesOf(schemas, 'default'),
     ...(enums[0] ?? []),
   ];
-  const given = new Map<string, unknown>();
+  const given = new Map<string, () => unknown>();
   for (const value of offered) {
     pay(making.work, bounds.sampleStepsEach);
-    if (types.length > 0 && meet(typeOf(value), types, value).length === 0) continue;
+    const isOfType = (type: string): boolean =>
+      type === typeOf(value) || (type === 'integer' && Number.isInteger(value));
+    if (types.length > 0 && !types.some(isOfType)) continue;
     const text = JSON.stringify(value);
-    pay(making.work, text.length + enums.reduce((sum, one) => sum + one.length, 0) * 10);
-    const isAllowed = enums.every((values) =>
-      values.some((one) => one === value || (isNested(value) && JSON.stringify(one) === text)),
-    );
-    if (isAllowed) given.set(text, value);
+    pay(making.work, text.length);
+    if (allowed.every((texts) => texts.has(text))) given.set(text, () => value);
     // Items that must differ may need more.
     if (given.size >= bounds.sampleOptionsMax + spot.variant) break;
   }
-  return { given: [...given.values()], isComplete: enums.length > 0 };
-}
-
-function isNested(value: unknown): boolean {
-  return typeof value === 'object' && value !== null;
+  return [...given.values()];
 }
 
 /** The types that all schemas allow, null last. Empty: no schema declares a type. */
 function typesOf(schemas: readonly JsonObject[]): string[] {
-  const [first = [], ...others] = valuesOf(schemas, 'type').map((one) => [one].flat().map(String));
-  const common = others.reduce((left, types) => left.flatMap((type) => meet(type, types)), first);
-  return common.toSorted((a, b) => Number(a === 'null') - Number(b === 'null'));
-}
-
-/** The common types of `type` and `types`. The type of a given `value` is `number`, even if it is an integer. */
-function meet(type: string, types: readonly string[], value?: unknown): string[] {
-  if (types.includes(type)) return [type];
-  const isWhole = value === undefined || Number.isInteger(value);
-  if (type === 'number' && types.includes('integer') && isWhole) return ['integer'];
-  return type === 'integer' && types.includes('number') ? [type] : [];
+  const lists = valuesOf(schemas, 'type').map((one) => [one].flat().map(String));
+  const allow = (type: string): boolean =>
+    lists.every((list) => list.includes(type) || (type === 'integer' && list.includes('number')));
+  const common = [...new Set(lists.flat())].filter(allow);
+  const types = common.filter((type) => type !== 'integer' || !common.includes('number'));
+  return types.toSorted((a, b) => Number(a === 'null') - Number(b === 'null'));
 }
 
 const keywordsOf: readonly (readonly [string, RegExp])[] = [
@@ -138,44 +125,54 @@ function guessTypes(schemas: readonly JsonObject[], { depth }: Spot): string[] {
   return [...new Set([first, 'string', 'object', 'number', 'boolean', 'array', 'null'])];
 }
 
-function makeText({ parts: { schemas }, spot, making }: Deps): unknown {
-  const options = making.texts.textsFor(
-    {
-      formats: texts(schemas, 'format'),
-      patterns: texts(schemas, 'pattern'),
-      minLength: least(schemas, 'minLength'),
-      maxLength: most(schemas, 'maxLength'),
-      name: spot.name,
-    },
-    spot.variant,
-  );
-  return options[decide(making, { pointer: spot.pointer, about: 'text' }, options.length)];
+/** The strictest value of a lower or an upper limit. */
+function lower(schemas: readonly JsonObject[], keyword: string, otherwise = 0): number {
+  return Math.max(otherwise, ...valuesOf(schemas, keyword).map(Number));
 }
 
-function makeNumber({ parts: { schemas }, spot, making }: Deps, type: string): unknown {
-  const options = numbersFor(
-    {
-      isInteger: type === 'integer' || texts(schemas, 'format').some((it) => /^u?int/u.test(it)),
-      minimum: Math.max(-Infinity, ...numbers(schemas, 'minimum')),
-      maximum: most(schemas, 'maximum'),
-      exclusiveMinimum: Math.max(-Infinity, ...numbers(schemas, 'exclusiveMinimum')),
-      exclusiveMaximum: most(schemas, 'exclusiveMaximum'),
-      factors: numbers(schemas, 'multipleOf'),
-    },
-    spot.variant,
+function upper(schemas: readonly JsonObject[], keyword: string): number {
+  return Math.min(Infinity, ...valuesOf(schemas, keyword).map(Number));
+}
+
+function makeText({ parts: { schemas }, spot, making }: Deps): unknown {
+  const rules = {
+    formats: valuesOf(schemas, 'format').map(String),
+    patterns: valuesOf(schemas, 'pattern').map(String),
+    minLength: lower(schemas, 'minLength'),
+    maxLength: upper(schemas, 'maxLength'),
+    name: spot.name,
+  };
+  const options = making.texts.textsFor(rules, spot.variant);
+  return choose(making, { pointer: spot.pointer, about: 'text' }, options);
+}
+
+function makeNumber({ parts: { schemas }, spot, making }: Deps, whole: readonly number[]): unknown {
+  const isInteger = valuesOf(schemas, 'format').some((it) => /^u?int/u.test(String(it)));
+  const rules = {
+    minimum: lower(schemas, 'minimum', -Infinity),
+    maximum: upper(schemas, 'maximum'),
+    exclusiveMinimum: lower(schemas, 'exclusiveMinimum', -Infinity),
+    exclusiveMaximum: upper(schemas, 'exclusiveMaximum'),
+    factors: [...(isInteger ? [1] : whole), ...valuesOf(schemas, 'multipleOf').map(Number)],
+  };
+  pay(making.work, bounds.sampleStepsEach);
+  return choose(
+    making,
+    { pointer: spot.pointer, about: 'number' },
+    numbersFor(rules, spot.variant),
   );
-  return options[decide(making, { pointer: spot.pointer, about: 'number' }, options.length)];
 }
 
 function makeArray(deps: Deps): unknown {
   const { parts, spot, making } = deps;
   const { schemas } = parts;
   const contained = valuesOf(schemas, 'contains');
-  const containedCount = contained.length > 0 ? Math.max(1, least(schemas, 'minContains')) : 0;
+  const containedCount = contained.length > 0 ? lower(schemas, 'minContains', 1) : 0;
   const count = countItems(deps, containedCount);
   const mustDiffer = valuesOf(schemas, 'uniqueItems').includes(true);
   const made = new Map<unknown, unknown>();
-  for (let tried = 0; made.size < count && tried < 2 * count + moreTries; tried += 1) {
+  const rounds = 2 * count + moreTries;
+  for (let tried = 0; made.size < count && tried < 2 * rounds; tried += 1) {
     const index = made.size;
     const there: Spot = {
       ...spot,
@@ -183,9 +180,14 @@ function makeArray(deps: Deps): unknown {
       // The items of `urls` get the hint `url`.
       name: spot.name.replace(/s$/u, ''),
       depth: spot.depth + 1,
-      variant: mustDiffer ? spot.variant + tried : spot.variant,
+      variant: mustDiffer ? spot.variant + (tried % rounds) : variantOf(index, spot),
+      isOdometer: spot.isOdometer || tried >= rounds,
     };
-    const all = schemas.flatMap((schema) => itemSchemas(schema, index));
+    // `items` applies to the items that `prefixItems` in the same schema does not cover.
+    const all = schemas.flatMap((schema) => {
+      const prefix = listOf(schema, 'prefixItems');
+      return index < prefix.length ? [prefix[index]] : valuesOf([schema], 'items');
+    });
     const value = makeValue([...all, ...(index < containedCount ? contained : [])], there, making);
     if (value === undefined) break;
     made.set(mustDiffer ? JSON.stringify(value) : index, value);
@@ -193,26 +195,24 @@ function makeArray(deps: Deps): unknown {
   return [...made.values()];
 }
 
+function variantOf(index: number, { isOdometer, variant }: Spot): number {
+  return isOdometer ? variant >> index : variant;
+}
+
+/** How many names or items may be tried without success. */
+const moreTries = 16;
+
 /** One item shows more than none, but a cyclic list, or a long example, must end. */
 function countItems({ parts: { schemas }, spot, making }: Deps, containedCount: number): number {
-  const fewest = Math.max(least(schemas, 'minItems'), containedCount);
-  const largest = Math.min(most(schemas, 'maxItems'), bounds.sampleValuesAllMax);
+  const fewest = Math.max(lower(schemas, 'minItems'), containedCount);
+  const largest = Math.min(upper(schemas, 'maxItems'), bounds.sampleValuesAllMax);
   const isCircle = valuesOf(schemas, 'items').some((one) => isRecursive(one, spot, making));
   const prefixes = schemas.map((schema) => listOf(schema, 'prefixItems').length);
-  const isNone = isCircle || making.values > bounds.sampleValuesMax;
-  const usual = isNone ? 0 : Math.max(1, ...prefixes);
+  const usual = isCircle || making.values > bounds.sampleValuesMax ? 0 : Math.max(1, ...prefixes);
   const options = [usual, fewest, fewest + 1].map((one) =>
     Math.min(Math.max(one, fewest), largest),
   );
-  const unique = [...new Set(options)];
-  return unique[decide(making, { pointer: spot.pointer, about: 'items' }, unique.length)] ?? 0;
-}
-
-/** `items` applies to the items that `prefixItems` in the same schema does not cover. */
-function itemSchemas(schema: JsonObject, index: number): unknown[] {
-  const prefix = listOf(schema, 'prefixItems');
-  if (index < prefix.length) return [prefix[index]];
-  return valuesOf([schema], 'items');
+  return choose(making, { pointer: spot.pointer, about: 'items' }, [...new Set(options)]) ?? 0;
 }
 
 /** Required properties first, then as many optional ones as keep the example readable. */
@@ -222,115 +222,82 @@ function makeObject(deps: Deps): unknown {
   const members = new Map<string, unknown>();
   const add = (name: string): void => {
     if (members.has(name)) return;
-    const value = makeMember(name, deps);
+    const variant = variantOf(members.size, spot);
+    const pointer = spot.pointer + printPointer([name]);
+    const there = { ...spot, pointer, name, variant, depth: spot.depth + 1 };
+    const mark = parts.marks.get(name);
+    const value = makeValue(schemasFor(name, deps), { ...there, mark }, making);
     if (value === undefined) return;
     members.set(name, value);
     for (const map of valuesOf(schemas, 'dependentRequired').filter(isObject)) {
       for (const other of listOf(map, name)) add(String(other));
     }
   };
-  const declared = new Set(valuesOf(schemas, 'properties').filter(isObject).flatMap(Object.keys));
-  const wanted = membersBelow(making, spot).filter((name) => declared.has(name));
+  const declared = [
+    ...new Set(valuesOf(schemas, 'properties').flatMap((map) => Object.keys(map ?? {}))),
+  ];
   const needed = schemas.flatMap((schema) => listOf(schema, 'required')).map(String);
+  const wanted = membersBelow(making, spot).filter((name) => declared.includes(name));
   for (const name of [...needed, ...wanted]) add(name);
-  const largest = most(schemas, 'maxProperties');
-  const optional = making.isBrief && needed.length > 0 ? readOnlyIn(deps, declared) : declared;
-  for (const name of optional) {
-    if (!members.has(name) && members.size < largest && isShown(name, deps)) add(name);
+  const largest = upper(schemas, 'maxProperties');
+  for (const name of declared) {
+    if (members.has(name) || members.size >= largest) continue;
+    if (isShown(name, needed.length > 0, deps)) add(name);
   }
-  const fewest = Math.min(leastMembers(members.size, deps), bounds.sampleValuesAllMax);
+  const fewest = leastMembers(members.size, deps);
   for (let tried = 0; members.size < fewest && tried < fewest + moreTries; tried += 1) {
-    const name = nameOf(tried, [...declared], deps);
-    if (name !== undefined && !schemas.some((one) => forbids(one, name, making))) add(name);
+    const name = nameOf(tried, declared, deps);
+    if (name !== undefined) add(name);
   }
   return Object.fromEntries(members);
 }
 
-/** A response has these as well, although `required` of a schema leaves them out: see bundle.ts. */
-function readOnlyIn({ parts, making }: Deps, names: ReadonlySet<string>): string[] {
-  if (making.shows === 'request') return [];
-  return [...names].filter((name) => isMarked('readOnly', schemasFor(name, parts.schemas, making)));
-}
-
-function isMarked(mark: string, schemas: readonly unknown[]): boolean {
-  return schemas.some((schema) => isObject(schema) && own(schema, mark) === true);
-}
-
-/** Optional properties are shown down to this depth; there are fewer of them in a brief example. */
-function isShallow({ spot, making }: Deps): boolean {
-  return spot.depth < (making.isBrief ? 6 : 3);
-}
-
-/** How many names or items may be tried without success. */
-const moreTries = 16;
-
-function makeMember(name: string, { parts, spot, making }: Deps): unknown {
-  const there: Spot = {
-    ...spot,
-    pointer: spot.pointer + printPointer([name]),
-    name,
-    depth: spot.depth + 1,
-    mark: parts.marks.get(name),
-  };
-  return makeValue(schemasFor(name, parts.schemas, making), there, making);
-}
-
-/** Whether an optional property is part of the example. */
-function isShown(name: string, deps: Deps): boolean {
-  const { spot, making } = deps;
-  const { schemas } = deps.parts;
-  const inner = schemasFor(name, schemas, making);
-  const hidden = making.shows === 'response' ? 'writeOnly' : 'readOnly';
-  if (isMarked(hidden, inner)) return false;
-  if (schemas.some((schema) => forbids(schema, name, making))) return false;
-  const isUsual =
-    isShallow(deps) &&
-    making.values < bounds.sampleValuesMax &&
-    !inner.some((schema) => isRecursive(schema, spot, making));
-  const pointer = spot.pointer + printPointer([name]);
-  return (decide(making, { pointer, about: 'in' }, 2) === 0) === isUsual;
-}
-
-/** The schemas of all parts that apply to a property of this name. */
-function schemasFor(name: string, schemas: readonly JsonObject[], making: Making): unknown[] {
-  return schemas.flatMap((schema) => {
-    const declared = declaredFor(schema, name, making);
+/** The schemas of all parts that apply to a property of this name: `false` where one of them forbids it. */
+function schemasFor(name: string, { parts, making: { texts, work } }: Deps): unknown[] {
+  return parts.schemas.flatMap((schema) => {
+    pay(work, bounds.sampleStepsEach);
+    const patterns = Object.entries(own(schema, 'patternProperties') ?? {});
+    const declared = [
+      ...valuesOf(valuesOf([schema], 'properties'), name),
+      ...patterns.flatMap(([pattern, inner]) => (texts.matches(pattern, name) ? [inner] : [])),
+    ];
     return declared.length > 0 ? declared : valuesOf([schema], 'additionalProperties');
   });
 }
 
-function declaredFor(
-  schema: JsonObject,
-  name: string,
-  { texts: { matches }, work }: Making,
-): unknown[] {
-  pay(work, bounds.sampleStepsEach);
-  const properties = own(schema, 'properties');
-  const byName = isObject(properties) ? valuesOf([properties], name) : [];
-  const byPattern = Object.entries(own(schema, 'patternProperties') ?? {})
-    .filter(([pattern]) => matches(pattern, name))
-    .map(([, inner]): unknown => inner);
-  return [...byName, ...byPattern];
+/** Whether an optional property is part of the example. `isMore`: there are required ones, too. */
+function isShown(name: string, isMore: boolean, deps: Deps): boolean {
+  const { spot, making } = deps;
+  const inner = schemasFor(name, deps);
+  const hidden = making.shows === 'response' ? 'writeOnly' : 'readOnly';
+  if (inner.includes(false) || valuesOf(inner, hidden).includes(true)) return false;
+  // `required` never names these, although responses have them: see bundle.ts.
+  const isReadOnly = making.shows === 'response' && valuesOf(inner, 'readOnly').includes(true);
+  if (making.isBrief && isMore && !isReadOnly) return false;
+  const isUsual = making.values < bounds.sampleValuesMax && isShallow(inner, deps);
+  const pointer = spot.pointer + printPointer([name]);
+  return choose(making, { pointer, about: 'in' }, [isUsual, !isUsual]) ?? false;
 }
 
-function forbids(schema: JsonObject, name: string, making: Making): boolean {
-  const isClosed = own(schema, 'additionalProperties') === false;
-  return isClosed && declaredFor(schema, name, making).length === 0;
+/** Optional properties are shown down to this depth; there are fewer of them in a brief example. */
+function isShallow(inner: readonly unknown[], { spot, making }: Deps): boolean {
+  if (spot.depth >= (making.isBrief ? 6 : 3)) return false;
+  return !inner.some((schema) => isRecursive(schema, spot, making));
 }
 
 /** The required number of members, and at least one for a map, to show what it contains. */
 function leastMembers(size: number, deps: Deps): number {
-  const { spot, making } = deps;
   const { schemas } = deps.parts;
-  const fewest = least(schemas, 'minProperties');
+  const fewest = Math.min(lower(schemas, 'minProperties'), bounds.sampleValuesAllMax);
   const maps = ['additionalProperties', 'patternProperties']
     .flatMap((key) => valuesOf(schemas, key))
     .filter((map) => isObject(map) && Object.keys(map).length > 0);
   const isMap = maps.length > 0 && valuesOf(schemas, 'properties').length === 0;
-  if (!isMap || size > 0 || most(schemas, 'maxProperties') === 0) return fewest;
-  const isUsual = isShallow(deps) && !maps.some((map) => isRecursive(map, spot, making));
-  const isChosen = (decide(making, { pointer: spot.pointer, about: 'more' }, 2) === 0) === isUsual;
-  return Math.max(fewest, isChosen ? 1 : 0);
+  if (!isMap || size > 0 || upper(schemas, 'maxProperties') === 0) return fewest;
+  const usual = isShallow(maps, deps) ? 1 : 0;
+  const more =
+    choose(deps.making, { pointer: deps.spot.pointer, about: 'more' }, [usual, 1 - usual]) ?? 0;
+  return Math.max(fewest, more);
 }
 
 /** A name for a further required member: by `propertyNames`, declared, by a pattern, or made up. */

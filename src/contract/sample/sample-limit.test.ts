@@ -4,7 +4,9 @@ import { bounds } from '../document/bounds.ts';
 import { compileContract } from '../compile/compile.ts';
 import type { Contract } from '../model/contract.ts';
 import { at, openSource } from '../document/ref-node.ts';
-import { makeReport } from '../report/report.ts';
+import { makeReport, reportEvents } from '../report/report.ts';
+import { definitionsOf } from '../request/payload.ts';
+import { sampleRequest } from './sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from './sample.ts';
 import { makeValidator } from '../schema/schema.ts';
 import type { Validator } from '../schema/schema.ts';
@@ -143,5 +145,53 @@ describe('makeReport: the work limit', () => {
       events.map(({ payload }) => payload.kind),
       ['none', 'sample'],
     );
+  });
+});
+
+describe('makeReport: many callbacks', () => {
+  it('finds an example for each of 3,000 within the work limit of one contract', () => {
+    // A tenth of them may use a tenth of the work.
+    const count = 300;
+    const bodyOf = (schema: Schema): Schema => ({
+      required: true,
+      content: { 'application/json': { schema } },
+    });
+    const payload = (index: number): Schema => ({
+      type: 'object',
+      required: ['id', 'kind'],
+      properties: {
+        id: { type: 'string', format: 'uuid' },
+        kind: { type: 'string' },
+        [`items${index}`]: { type: 'array', items: { $ref: '#/Item' } },
+        at: { type: 'string', format: 'date-time' },
+      },
+    });
+    const url = { type: 'string', format: 'uri' };
+    const body = bodyOf({ type: 'object', required: ['url'], properties: { url } });
+    const paths = Array.from({ length: count }, (_none, index) => {
+      const callback = {
+        '{$request.body#/url}': { post: { requestBody: bodyOf(payload(index)) } },
+      };
+      return [
+        `/h${index}`,
+        { post: { requestBody: body, callbacks: { [`e${index}`]: callback } } },
+      ];
+    });
+    const properties = { a: { type: 'string' }, b: { type: 'integer', minimum: 3 } };
+    const root = {
+      openapi: '3.1.0',
+      info: { title: 'T' },
+      paths: Object.fromEntries(paths),
+      Item: { type: 'object', properties },
+    };
+    const contract = compileContract({ path: 'api.yaml', root });
+    const work = { left: bounds.contractSampleStepsMax / 10 };
+    for (const operation of contract.operations) {
+      const made = sampleRequest(operation, { callbackUrl: 'https://example.com/' }, work);
+      assert.equal(made.kind, 'sample');
+    }
+    const events = reportEvents(contract, new Set(definitionsOf(contract)), work);
+    assert.equal(events.filter(({ payload: { kind } }) => kind === 'sample').length, count);
+    assert(work.left >= 0);
   });
 });

@@ -129,13 +129,102 @@ requestBody:
     assert.deepEqual(urls(made), [callbackUrl]);
   });
 
+  const fields =
+    '{ type: object, required: [n, l, o, files, empty, objects, only, file], properties: { n: { type: integer }, ' +
+    'url: { type: string }, l: { type: array, minItems: 2, items: { type: string } }, ' +
+    'o: { type: object, required: [a], properties: { a: { type: boolean } } }, ' +
+    'empty: { type: array, maxItems: 0, items: { type: string } }, ' +
+    'objects: { type: array, minItems: 2, items: { type: object, required: [k], properties: { k: { type: string } } } }, ' +
+    'only: { type: array, maxItems: 1, items: { type: object, required: [k], properties: { k: { type: string } } } }, ' +
+    'files: { type: array, minItems: 2, items: { type: string, format: binary } }, ' +
+    'file: { type: string, minLength: 30, example: "a \\"file\\", with a name of many characters" } } }';
+  const encoding = '{ file: { contentType: image/png } }';
+
+  it('sends multipart/form-data, with files and JSON parts', async () => {
+    const media = `{ schema: ${fields}, encoding: ${encoding} }`;
+    const body = `requestBody: { required: true, content: { multipart/form-data: ${media} } }`;
+    const made = sampled(subscribe(body, ['{$request.body#/url}']));
+    assert.deepEqual(urls(made), [callbackUrl]);
+    const { headers } = made;
+    const form = await new Response(made.body ?? '', { headers }).formData();
+    assert.deepEqual(form.getAll('l'), ['string', 'string']);
+    assert.deepEqual([form.get('n'), form.get('url'), form.get('empty')], ['1', callbackUrl, '']);
+    const objects = form.getAll('objects').map((one) => JSON.parse(String(one)));
+    assert.deepEqual(objects, [{ k: 'string' }, { k: 'string' }]);
+    assert.deepEqual(JSON.parse(String(form.get('o'))), { a: true });
+    assert.deepEqual(JSON.parse(String(form.get('only'))), [{ k: 'string' }]);
+    assert.equal(form.getAll('files').filter((one) => one instanceof File).length, 2);
+    const file = form.get('file');
+    assert(file instanceof File);
+    assert.equal(file.name, 'a "file", with a name of many characters');
+  });
+
+  it('sends the same fields as a form', () => {
+    const media = `{ schema: ${fields} }`;
+    const type = 'application/x-www-form-urlencoded';
+    const body = `requestBody: { required: true, content: { ${type}: ${media} } }`;
+    const made = sampled(subscribe(body, ['{$request.body#/url}']));
+    const form = new URLSearchParams(made.body);
+    assert.deepEqual(form.getAll('l'), ['string', 'string']);
+    assert.deepEqual(JSON.parse(form.get('o') ?? ''), { a: true });
+    assert.deepEqual(urls(made), [callbackUrl]);
+  });
+
+  it('writes fields in the style that the document declares', () => {
+    const lists = '{ type: array, minItems: 2, items: { type: integer } }';
+    const properties = `{ a: ${lists}, b: ${lists}, o: { type: object, required: [x], properties: { x: { type: integer } } }, j: ${lists} }`;
+    const schema = `{ type: object, required: [a, b, o, j], properties: ${properties} }`;
+    const styles =
+      '{ a: { style: pipeDelimited, explode: false }, b: { style: form, explode: false }, ' +
+      'o: { style: deepObject }, j: { contentType: application/json } }';
+    const media = `{ schema: ${schema}, encoding: ${styles} }`;
+    const body = `requestBody: { required: true, content: { application/x-www-form-urlencoded: ${media} } }`;
+    const made = sampled(subscribe(body, ['http://x/']));
+    assert.deepEqual(
+      [...new URLSearchParams(made.body)],
+      [
+        ['a', '1|1'],
+        ['b', '1,1'],
+        ['o[x]', '1'],
+        ['j', '[1,1]'],
+      ],
+    );
+  });
+
+  it('sends the JSON part of multipart/related', () => {
+    const root =
+      '{ type: object, required: [url], properties: { url: { type: string, format: uri } } }';
+    const schema = `{ type: object, properties: { meta: ${root}, file: { type: string, format: binary } } }`;
+    const body = `requestBody: { required: true, content: { multipart/related: { schema: ${schema} } } }`;
+    const made = sampled(subscribe(body, ['{$request.body#/url}']));
+    assert.deepEqual(urls(made), [callbackUrl]);
+    const json = JSON.stringify({ url: callbackUrl });
+    assert.equal(
+      made.body,
+      `--example\r\nContent-Type: application/json\r\n\r\n${json}\r\n--example--\r\n`,
+    );
+    assert.match(
+      made.headers['content-type'] ?? '',
+      /^multipart\/related; type="application\/json"/,
+    );
+  });
+
+  it('takes a boundary that no part contains', async () => {
+    const schema =
+      '{ type: object, required: [a], properties: { a: { type: string, example: "--example--" } } }';
+    const body = `requestBody: { required: true, content: { multipart/*: { schema: ${schema} } } }`;
+    const made = sampled(subscribe(body, ['http://x/']));
+    const form = await new Response(made.body ?? '', { headers: made.headers }).formData();
+    assert.equal(form.get('a'), '--example--');
+  });
+
   it('fills values that the answer echoes, and event names of callbacks', () => {
     const made = sampled(
       operation(`
 paths:
   /s:
     post:
-      parameters: [{ name: kind, in: query, schema: { type: string, example: 'no name!' } }]
+      parameters: [{ name: kind, in: query, schema: { type: string, example: '' } }]
       requestBody: { content: { application/json: { schema: { type: object, properties: { url: {} } } } } }
       responses: { 201: { content: { application/json: { schema: { properties: { url: {}, id: {} } } } } } }
       callbacks:

@@ -1,7 +1,7 @@
 // A valid request for an operation, made so that as many of its callbacks as possible resolve: the places that callback
 // keys read hold the given URL. It carries no credentials; the caller has them.
 import { isEventName } from '../../core/domain/pattern.ts';
-import { isList, isObject } from '../document/document.ts';
+import { isList } from '../document/document.ts';
 import { type ExpressionInput, type Message, evaluate } from '../expression/evaluate.ts';
 import type { Expression } from '../expression/expression.ts';
 import { buildTargets } from '../expression/target.ts';
@@ -15,7 +15,6 @@ import type {
 } from '../model/contract.ts';
 import { isJson } from '../model/media.ts';
 import { composeAnswer, messageOf } from '../request/answer.ts';
-import { kindOf } from '../request/read-text.ts';
 import { type RawRequest, readRequest } from '../request/request.ts';
 import type { Work } from '../schema/meter.ts';
 import type { Validator } from '../schema/schema.ts';
@@ -27,6 +26,7 @@ import {
   exampleOf,
   sampleOf,
 } from './sample.ts';
+import { writeBody, writeTexts, type WrittenBody } from './write-request.ts';
 
 export interface SampleOptions {
   /** Where callbacks should go. */
@@ -90,12 +90,14 @@ export function sampleRequest(
     };
   }
   const wire = writeWire(operation, drawn.raw);
+  const body = drawn.text;
   const url = `http://localhost${wire.target}`;
   const seen = reading.variant && answered(reading.variant, { url, request: reading.message });
   return {
     kind: 'sample',
     variant: reading.variant?.name ?? '',
     ...wire,
+    body,
     raw: drawn.raw,
     callbacks: (reading.variant?.callbacks ?? []).map((definition) =>
       outcomeOf(definition, { ...seen, url, request: reading.message, method: definition.method }),
@@ -106,8 +108,8 @@ export function sampleRequest(
 export interface RequestDraft {
   /** The required parameters, and those that the variant reads. Without a text, none is known. */
   parameters: readonly { parameter: Parameter; texts: readonly [string, string][] }[];
-  /** Without a value, the body is neither JSON nor a form. */
-  body: { mediaType: string; value?: unknown } | undefined;
+  /** Without a text, the body is neither JSON nor a form. */
+  body: Pick<WrittenBody, 'mediaType'> | WrittenBody | undefined;
 }
 
 /** For a page that shows every operation of a document: a request that is not validated. */
@@ -212,7 +214,9 @@ function drawParameters(
   });
 }
 
-type Drawn = { kind: 'drawn'; raw: RawRequest } | { kind: 'none'; why: string };
+type Drawn =
+  | { kind: 'drawn'; raw: RawRequest; text: string | undefined }
+  | { kind: 'none'; why: string };
 
 function drawRaw(
   operation: Operation,
@@ -237,15 +241,16 @@ function drawRaw(
   });
   if (drawn.kind === 'none') return drawn;
   const lower = texts.header.map(([name, text]): [string, string] => [name.toLowerCase(), text]);
-  const type = drawn.body === undefined ? [] : [['content-type', drawn.body.mediaType] as const];
+  const { body } = drawn;
+  const type = body === undefined ? [] : [['content-type', body.contentType] as const];
   const raw = {
     path: new Map(texts.path),
     query: texts.query,
     header: new Map([...lower, ...type]),
     cookie: new Map(texts.cookie),
-    body: drawn.body,
+    body: body && { mediaType: body.mediaType, value: body.value },
   };
-  return { kind: 'drawn', raw };
+  return { kind: 'drawn', raw, text: body?.text };
 }
 
 function bodyWants(needs: readonly Need[]): WantedValue[] {
@@ -259,12 +264,10 @@ function reads(expression: Need['expression'], { in: kind, name }: Parameter): b
   return expression.name === (kind === 'header' ? name.toLowerCase() : name);
 }
 
-type Wire = Pick<
-  Extract<RequestSample, { kind: 'sample' }>,
-  'method' | 'target' | 'headers' | 'body'
->;
-
-function writeWire({ method, path }: Operation, raw: RawRequest): Wire {
+function writeWire(
+  { method, path }: Operation,
+  raw: RawRequest,
+): Pick<Extract<RequestSample, { kind: 'sample' }>, 'method' | 'target' | 'headers'> {
   const filled = path.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) =>
     encodeURIComponent(raw.path.get(name) ?? ''),
   );
@@ -275,7 +278,6 @@ function writeWire({ method, path }: Operation, raw: RawRequest): Wire {
     method,
     target: query === '' ? filled : `${filled}?${query}`,
     headers: cookie === '' ? headers : { ...headers, cookie },
-    body: raw.body && writeBody(raw.body),
   };
 }
 
@@ -314,7 +316,7 @@ function textOf(template: Template, exchange: ExpressionInput): string | undefin
   return text;
 }
 
-type DrawnBody = { kind: 'drawn'; body: RawRequest['body'] } | { kind: 'none'; why: string };
+type DrawnBody = { kind: 'drawn'; body: WrittenBody | undefined } | { kind: 'none'; why: string };
 
 function drawBody(
   body: RequestBody | undefined,
@@ -322,63 +324,39 @@ function drawBody(
   { isShown, draw }: { isShown: boolean; draw: Draw },
 ): DrawnBody {
   if (body === undefined || !isShown) return { kind: 'drawn', body: undefined };
-  const chosen = chooseMedia(body.content);
+  const types = [...body.content.keys()];
+  const chosen = chooseMedia(types);
   if (chosen === undefined) {
-    const types = [...body.content.keys()].join(', ');
-    return { kind: 'none', why: `the body is ${types}, expected JSON or a form` };
+    return { kind: 'none', why: `the body is ${types.join(', ')}, expected JSON or a form` };
   }
-  const sample = draw(chosen.schema, wanted);
+  const schema = body.content.get(chosen.declared);
+  const sample = draw(schema, wanted);
   if (sample.kind === 'none') return { kind: 'none', why: `body: ${sample.why}` };
-  const value = isForm(chosen.mediaType) ? formOf(sample.value) : sample.value;
-  return { kind: 'drawn', body: { mediaType: chosen.mediaType, value } };
+  const encodings = body.encodings.get(chosen.declared);
+  const written = writeBody(chosen.mediaType, sample.value, { schema, encodings });
+  return { kind: 'drawn', body: written };
 }
 
-/** JSON if the operation accepts it, otherwise a form. */
+/** JSON if the operation accepts it, otherwise fields or parts. `declared`: the type as the document has it. */
 function chooseMedia(
-  content: RequestBody['content'],
-): { mediaType: string; schema: Validator | undefined } | undefined {
-  if (content.size === 0) return { mediaType: 'application/json', schema: undefined };
-  for (const [type, schema] of content) if (isJson(type)) return { mediaType: type, schema };
-  for (const [type, schema] of content) {
-    if (/^(?:application|\*)\/\*$/u.test(type)) return { mediaType: 'application/json', schema };
-    if (isForm(type)) return { mediaType: type, schema };
-  }
-  return undefined;
+  types: readonly string[],
+): { mediaType: string; declared: string } | undefined {
+  if (types.length === 0) return { mediaType: 'application/json', declared: '' };
+  const readable = types.find(isJson) ?? types.find(isRead);
+  if (readable === undefined) return undefined;
+  const isOpen = /^(?:application|\*)\/\*$/u.test(readable);
+  const mediaType = isOpen ? 'application/json' : readable.replace('/*', '/form-data');
+  return { mediaType, declared: readable };
 }
 
 /** Whether expressions can read a body of this type. */
 export function isRead(mediaType: string): boolean {
   return (
     isJson(mediaType) ||
-    isForm(mediaType) ||
-    /^(?:application\/\*|multipart\/(?:form-data|related|\*)|\*\/\*)$/u.test(mediaType)
+    /^(?:application\/(?:\*|x-www-form-urlencoded)|multipart\/(?:form-data|related|\*)|\*\/\*)$/u.test(
+      mediaType,
+    )
   );
-}
-
-function isForm(mediaType: string): boolean {
-  return mediaType === 'application/x-www-form-urlencoded';
-}
-
-function formOf(value: unknown): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(isObject(value) ? value : {}).map(([name, field]) => [
-      name,
-      isList(field) ? field.map(fieldText) : fieldText(field),
-    ]),
-  );
-}
-
-function fieldText(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-/** The body as it is sent. */
-export function writeBody({ mediaType, value }: NonNullable<RawRequest['body']>): string {
-  if (!isForm(mediaType)) return JSON.stringify(value);
-  const pairs = Object.entries(isObject(value) ? value : {}).flatMap(([name, field]) =>
-    [field].flat().map((text): [string, string] => [name, String(text)]),
-  );
-  return new URLSearchParams(pairs).toString();
 }
 
 /** With all wanted values if the schema allows them, otherwise with each that it allows, added one by one. */
@@ -403,64 +381,4 @@ function fulfil(schema: Validator | undefined, wanted: readonly WantedValue[], w
 
 function isUrl(value: unknown): boolean {
   return typeof value === 'string' && /^https?:\/\/[^/]/iu.test(value);
-}
-
-// Prints the text of a parameter, in any OpenAPI style: the inverse of read-text.ts.
-
-/** Query parameters as pairs; elsewhere one pair, whose text is the whole result. */
-export function writeTexts(parameter: Parameter, value: unknown): [string, string][] {
-  const { name, style, explode } = parameter;
-  const one = (text: string): [string, string][] => [[name, text]];
-  if (style === 'json') return one(JSON.stringify(value));
-  const kind = kindOf(parameter.schema?.shape());
-  if (kind === 'list' && isList(value)) {
-    const texts = value.map(scalar);
-    return parameter.in === 'query' && explode
-      ? texts.map((text) => [name, text])
-      : one(writeList(parameter, texts));
-  }
-  if (kind === 'object' && isObject(value)) {
-    if (style === 'deepObject') return leaves(value, name);
-    const pairs = Object.entries(value).map(([key, it]): [string, string] => [key, scalar(it)]);
-    return parameter.in === 'query' && explode ? pairs : one(writePairs(parameter, pairs));
-  }
-  return one(prefix(parameter) + scalar(value));
-}
-
-const separators: Readonly<Partial<Record<Parameter['style'], string>>> = {
-  spaceDelimited: ' ',
-  pipeDelimited: '|',
-};
-
-/** The prefix of the path styles. */
-function prefix({ style, name }: Parameter): string {
-  if (style === 'label') return '.';
-  return style === 'matrix' ? `;${name}=` : '';
-}
-
-function writeList(parameter: Parameter, texts: readonly string[]): string {
-  const { style, explode, name } = parameter;
-  if (style === 'matrix' && explode) return texts.map((text) => `;${name}=${text}`).join('');
-  const separator = style === 'label' && explode ? '.' : (separators[style] ?? ',');
-  return prefix(parameter) + texts.join(separator);
-}
-
-function writePairs(parameter: Parameter, pairs: readonly (readonly [string, string])[]): string {
-  const { style, explode } = parameter;
-  if (!explode) return writeList(parameter, pairs.flat());
-  const texts = pairs.map(([key, text]) => `${key}=${text}`);
-  if (style === 'matrix') return texts.map((text) => `;${text}`).join('');
-  return style === 'label' ? `.${texts.join('.')}` : texts.join(',');
-}
-
-/** `filter[a][b]=x`, to any depth. */
-function leaves(value: unknown, name: string): [string, string][] {
-  if (isList(value)) return value.map((item) => [name, scalar(item)]);
-  if (!isObject(value)) return [[name, scalar(value)]];
-  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, `${name}[${key}]`));
-}
-
-function scalar(value: unknown): string {
-  if (typeof value === 'string') return value;
-  return value === null || value === undefined ? '' : JSON.stringify(value);
 }

@@ -3,6 +3,8 @@ import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
+import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { load } from 'js-yaml';
 import type { Contract } from '../model/contract.ts';
 import { ContractError } from '../document/document.ts';
@@ -31,6 +33,13 @@ function valueOf(yaml: string, openapi?: string, wanted?: readonly WantedValue[]
   assert.ok(made.kind === 'sample', JSON.stringify(made));
   assert.deepEqual(validator(load(yaml), openapi).check(made.value), []);
   return made.value;
+}
+
+/** What another implementation of JSON Schema finds wrong. */
+function judge(schema: object, value: unknown): { errors: unknown[] } {
+  const ajv = addFormats.default(new Ajv2020({ strict: false, multipleOfPrecision: 9 }));
+  const validate = ajv.compile(schema);
+  return { errors: validate(value) ? [] : (validate.errors ?? []) };
 }
 
 describe('sampleOf: what the document offers', () => {
@@ -97,7 +106,7 @@ describe('sampleOf: texts and numbers', () => {
 
   const formats =
     'uri url uri-reference uri-template email hostname ipv4 ipv6 uuid date-time date time duration byte ' +
-    'json-pointer relative-json-pointer regex int32 int64 float double password binary made-up';
+    'json-pointer json-pointer-uri-fragment relative-json-pointer regex int32 int64 float double password binary made-up';
   for (const format of formats.split(' ')) {
     it(`knows ${format}, also where the values must differ`, () => {
       const type = /^(?:int|float|double)/.test(format) ? 'number' : 'string';
@@ -200,13 +209,33 @@ Cat: { allOf: [{ $ref: '#/Pet' }, { properties: { lives: { type: integer } } }] 
       '{ type: string, format: uuid, pattern: "^[0-9A-F-]{36}$" }',
       '{ type: string, format: date, pattern: "^2024" }',
       '{ type: string, format: email, maxLength: 12 }',
+      '{ type: string, format: email, pattern: "@acme\\\\.com$" }',
+      '{ type: string, format: ipv4, pattern: "^10\\\\." }',
+      '{ type: string, format: duration, pattern: "H$" }',
+      '{ type: string, format: date-time, minLength: 24 }',
+      '{ type: string, format: ipv6, minLength: 20 }',
+      '{ type: string, format: uuid, not: { const: 3fa85f64-5717-4562-b3fc-2c963f66afa6 } }',
+      '{ type: string, pattern: "^(a|bb|ccc)$", minLength: 3 }',
+      '{ type: string, pattern: "^(ab|cde)+$", minLength: 7, maxLength: 7 }',
+      '{ type: string, pattern: "^(?=.*[0-9])(?=.*[!@#]).{6,10}$" }',
+      '{ type: string, not: { minLength: 3 } }',
+      '{ type: string, not: { pattern: "^s" } }',
+      '{ type: array, minItems: 50, uniqueItems: true, items: { type: string, pattern: "^[a-z]{1,2}$" } }',
+      '{ type: integer, not: { minimum: 0 } }',
+      '{ type: number, multipleOf: 0.01, minimum: 1.145, maximum: 1.155 }',
+      '{ type: array, minItems: 5, uniqueItems: true, items: { multipleOf: 0.1, minimum: 0, maximum: 0.4 } }',
+      '{ type: array, minItems: 100, uniqueItems: true, items: { type: integer, minimum: 0, maximum: 99 } }',
+      '{ type: array, minItems: 4, uniqueItems: true, items: { required: [a, b], properties: { a: { type: boolean }, b: { type: boolean } } } }',
+      '{ type: array, minItems: 4, uniqueItems: true, items: { type: array, minItems: 2, maxItems: 2, items: { type: boolean } } }',
       '{ type: string, pattern: "^.{3}$", not: { pattern: "^a" } }',
       '{ type: string, not: { enum: [string, string1, string2] } }',
       '{ not: { anyOf: [{ type: object }, { type: string }, { type: integer }] } }',
       '{ type: array, minItems: 12, uniqueItems: true, items: { enum: [a, b, c, d, e, f, g, h, i, j, k, l] } }',
       '{ type: object, patternProperties: { "^S_": { type: string }, "^I_": { type: integer } }, additionalProperties: false, minProperties: 3 }',
     ]) {
-      valueOf(`S: ${schema}`, '3.1.0');
+      const value = valueOf(`S: ${schema}`, '3.1.0');
+      const { errors } = judge(load(schema) as object, value);
+      assert.deepEqual(errors, [], `${schema}: ${JSON.stringify(value)}`);
     }
   });
 

@@ -65,40 +65,39 @@ function search(validator: Validator, work: Work, wanted: readonly WantedValue[]
     const value = withWanted(example, wanted, work);
     if (value !== undefined && validator.check(value, work).length === 0) return found(value, work);
   }
-  const drawing = drawingOf(described, { wanted, shows: 'request', isBrief: false, work });
-  const trials: Search = { waiting: new Map(), seen: new Set(), work };
-  let next: Trial | undefined = { choices: new Map(), faults: [] };
-  let best = faultsOfNothing;
-  for (let tries = 0; next !== undefined && tries < bounds.sampleTriesMax; tries += 1) {
-    const making: Making = { ...drawing, choices: next.choices, decisions: new Map(), values: 0 };
-    const made = makeFirst(making);
-    const value = withWanted(made, wanted, work);
-    const faults = value === undefined ? faultsOfNothing : validator.check(value, work);
+  const make = maker(described, { wanted, shows: 'request', isBrief: false, work });
+  const trials: Trial[] = [{ choices: new Map(), rank: 0 }];
+  const seen = new Set<string>();
+  let best: readonly Fault[] | undefined;
+  for (let tries = 0; tries < bounds.sampleTriesMax; tries += 1) {
+    const next = takeBest(trials);
+    if (next === undefined) break;
+    const { value, decisions } = make(next.choices);
+    const isMade = value !== undefined;
+    const faults = isMade ? validator.check(value, work) : [{ field: '', message: nothingMade }];
     if (faults.length === 0) return found(value, work);
-    if (best === faultsOfNothing || faults.length < best.length) best = faults;
-    branchOut(trials, { choices: next.choices, faults }, making.decisions);
-    next = takeBest(trials);
+    if (isMade && faults.length < (best?.length ?? Infinity)) best = faults;
+    pay(work, (decisions.size * faults.length + changesMax) * bounds.sampleStepsEach);
+    trials.push(...changed(next.choices, { decisions, faults, seen }));
   }
-  const [first] = best;
-  const place = first === undefined || first.field === '' ? 'the value' : first.field;
-  return { kind: 'none', why: `no example could be generated: ${place} ${first?.message}` };
+  const [{ field, message }] = [...(best ?? []), { field: '', message: nothingMade }];
+  const why = `no example could be generated: ${field === '' ? 'the value' : field} ${message}`;
+  return { kind: 'none', why };
 }
 
 /** The first example of the document, or the first value that is made. Nothing is compiled or validated. */
 export function exampleOf(
   describe: Validator['described'],
-  { wanted, work, ...options }: ExampleOptions,
+  { work, ...options }: ExampleOptions,
 ): Sample {
   return withinShare(work, (share) => {
     const described = describe();
     pay(share, Math.ceil(described.weight) * bounds.readStepsEach);
-    const hasAll = (value: unknown): boolean =>
-      wanted.every(({ pointer, accepts }) => accepts(valueAt(value, pointer)));
-    const given = described.examples.find(hasAll);
-    if (given !== undefined) return found(given, share);
-    const drawing = drawingOf(described, { ...options, wanted, work: share });
-    const made = makeFirst({ ...drawing, choices: new Map(), decisions: new Map(), values: 0 });
-    const value = withWanted(made, wanted, share);
+    const given = described.examples.find((value) =>
+      options.wanted.every(({ pointer, accepts }) => accepts(valueAt(value, pointer))),
+    );
+    const make = maker(described, { ...options, work: share });
+    const value = given ?? make(new Map()).value;
     return value === undefined ? { kind: 'none', why: nothingMade } : found(value, share);
   });
 }
@@ -130,17 +129,23 @@ export interface ExampleOptions {
   work: Work;
 }
 
-function drawingOf(
+const nothingMade = 'no matching value was found';
+
+/** Makes a value for each set of choices. */
+function maker(
   described: DescribedSchema,
   { wanted, ...options }: ExampleOptions,
-): Omit<Making, 'choices' | 'decisions' | 'values'> {
+): (choices: Making['choices']) => { value: unknown; decisions: Making['decisions'] } {
   const pointers = wanted.map(({ pointer }) => printPointer(pointer));
-  return { described, ...options, wanted: pointers, texts: makeTexts(options.work) };
-}
-
-function makeFirst(making: Making): unknown {
+  const all = { described, ...options, wanted: pointers, texts: makeTexts(options.work) };
   const start = { pointer: '', name: '', depth: 0, trail: [], variant: 0, mark: undefined };
-  return makeValue([{ $ref: making.described.bundle.$ref }], start, making);
+  return (choices) => {
+    const decisions: Making['decisions'] = new Map();
+    const making = { ...all, choices, decisions, values: 0 };
+    const there = { ...start, isOdometer: false };
+    const made = makeValue([{ $ref: described.bundle.$ref }], there, making);
+    return { value: withWanted(made, wanted, options.work), decisions };
+  };
 }
 
 /** Examples are printed, so the size of a large example of the document counts as work, too. */
@@ -149,50 +154,40 @@ function found(value: unknown, work: Work): Sample {
   return { kind: 'sample', value };
 }
 
-const nothingMade = 'no matching value was found';
-const faultsOfNothing: readonly Fault[] = [{ field: '', message: nothingMade }];
-
-/** Choices for making the value, and the faults of the value that they were derived from. */
 interface Trial {
-  choices: ReadonlyMap<string, number>;
+  choices: Making['choices'];
+  /** Few faults in the value that it was derived from come first, then few choices. */
+  rank: number;
+}
+
+interface Outcome {
+  decisions: Making['decisions'];
   faults: readonly Fault[];
-}
-
-interface Search {
-  /** By weight: trials with few faults first, then those with few choices. */
-  waiting: Map<number, Trial[]>;
+  /** All sets of choices so far. */
   seen: Set<string>;
-  work: Work;
-}
-
-/** Adds trials that change one choice each, the choices nearest to a fault first. */
-function branchOut(
-  { waiting, seen, work }: Search,
-  { choices, faults }: Trial,
-  decisions: ReadonlyMap<string, Decision>,
-): void {
-  pay(work, (decisions.size * faults.length + decisionsMax) * bounds.sampleStepsEach);
-  const near = [...decisions]
-    .map(([key, decision]) => ({ key, ...decision, distance: distance(decision, faults) }))
-    .toSorted((a, b) => a.distance - b.distance)
-    .slice(0, decisionsMax);
-  const weight = faults.length * bounds.sampleTriesMax + choices.size + 1;
-  const trials = waiting.get(weight) ?? [];
-  waiting.set(weight, trials);
-  for (const { key, chosen, count } of near) {
-    for (let option = 0; option < Math.min(count, bounds.sampleOptionsMax); option += 1) {
-      if (option === chosen) continue;
-      const others = new Map([...choices, [key, option]]);
-      const name = [...others].map(String).toSorted().join('\n');
-      if (seen.has(name)) continue;
-      seen.add(name);
-      trials.push({ choices: others, faults });
-    }
-  }
 }
 
 /** How many choices of one trial are changed in further trials. */
-const decisionsMax = 40;
+const changesMax = 40;
+
+/** Trials that change one choice each, the choices nearest to a fault first. */
+function changed(choices: Making['choices'], { decisions, faults, seen }: Outcome): Trial[] {
+  const near = [...decisions]
+    .map(([key, decision]) => ({ key, ...decision, distance: distance(decision, faults) }))
+    .toSorted((a, b) => a.distance - b.distance)
+    .slice(0, changesMax);
+  const rank = faults.length * bounds.sampleTriesMax + choices.size;
+  return near.flatMap(({ key, chosen, count }) => {
+    const options = Array.from({ length: Math.min(count, bounds.sampleOptionsMax) }, (_, at) => at);
+    return options.flatMap((option) => {
+      const others = new Map([...choices, [key, option]]);
+      const name = [...others].map(String).toSorted().join('\n');
+      if (option === chosen || seen.has(name)) return [];
+      seen.add(name);
+      return [{ choices: others, rank }];
+    });
+  });
+}
 
 /** The distance to the nearest fault: 0 at its pointer, more the further above or below it. */
 function distance({ pointer }: Decision, faults: readonly Fault[]): number {
@@ -204,13 +199,11 @@ function distance({ pointer }: Decision, faults: readonly Fault[]): number {
   return Math.min(...steps, Number.MAX_SAFE_INTEGER);
 }
 
-function takeBest({ waiting }: Search): Trial | undefined {
-  for (const weight of [...waiting.keys()].toSorted((a, b) => a - b)) {
-    const trial = waiting.get(weight)?.shift();
-    if (trial !== undefined) return trial;
-    waiting.delete(weight);
-  }
-  return undefined;
+/** Of those with the lowest rank the first. */
+function takeBest(trials: Trial[]): Trial | undefined {
+  const lowest = trials.reduce((rank, trial) => Math.min(rank, trial.rank), Infinity);
+  const at = trials.findIndex(({ rank }) => rank === lowest);
+  return at < 0 ? undefined : trials.splice(at, 1)[0];
 }
 
 /** The value, with each wanted value put in unless an acceptable one is there. */
@@ -231,11 +224,10 @@ function withWanted(made: unknown, wanted: readonly WantedValue[], work: Work): 
 function withMember(before: unknown, token: string, make: (inner: unknown) => unknown): unknown {
   if (isList(before) && /^\d$/u.test(token)) {
     const at = Number(token);
-    const grown = [
-      ...before,
-      ...Array.from({ length: Math.max(0, at + 1 - before.length) }, () => before[0]),
-    ];
-    return grown.with(at, make(before[at]));
+    const length = Math.max(before.length, at + 1);
+    return Array.from({ length }, (_none, index) =>
+      index === at ? make(before[at]) : before[index < before.length ? index : 0],
+    );
   }
   const members = new Map(Object.entries(isObject(before) ? before : {}));
   return Object.fromEntries(members.set(token, make(members.get(token))));

@@ -6,7 +6,7 @@ import type { DescribedSchema } from '../schema/bundle.ts';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
 import { pay, type Work } from '../schema/meter.ts';
 import { shapeOf } from '../schema/shape.ts';
-import type { Texts } from './make-text.ts';
+import type { Options, Texts } from './make-text.ts';
 
 /** One trial to make an example: the choices given to it, and the decisions that it met. */
 export interface Making {
@@ -41,20 +41,24 @@ export interface Spot {
   trail: readonly string[];
   /** 1, 2, … for values that must differ from their neighbours. */
   variant: number;
+  /** Members of such a value differ one by one, like the places of a number, and not all at once. */
+  isOdometer: boolean;
   /** The value that a discriminator prescribes here. */
   mark: unknown;
 }
 
-/** The index of the option to take: the first one, unless this trial has another choice. */
-export function decide(
+/** The option to take: the first one, unless this trial has another choice. */
+export function choose<T>(
   { choices, decisions }: Making,
   { pointer, about }: { pointer: string; about: string },
-  count: number,
-): number {
+  options: Options<T>,
+): T | undefined {
+  if (options.length <= 1) return options.at(0);
   const key = `${pointer} ${about}`;
-  const chosen = Math.min(choices.get(key) ?? 0, Math.max(0, count - 1));
-  if (count > 1) decisions.set(key, { pointer, chosen, count });
-  return chosen;
+  const chosen = Math.min(choices.get(key) ?? 0, options.length - 1);
+  const option = options.at(chosen);
+  decisions.set(key, { pointer, chosen, count: options.length });
+  return option;
 }
 
 export interface Parts {
@@ -67,13 +71,50 @@ export interface Parts {
   marks: ReadonlyMap<string, unknown>;
 }
 
-export function partsOf(schemas: readonly unknown[], spot: Spot, making: Making): Parts {
-  const found: Found = { schemas: new Set(), names: [], marked: [], isImpossible: false };
-  for (const [index, schema] of schemas.entries()) {
-    gather(schema, String(index), { found, spot, making });
+export function partsOf(all: readonly unknown[], spot: Spot, making: Making): Parts {
+  const { $defs } = making.described.bundle;
+  const schemas = new Set<JsonObject>();
+  const names: string[] = [];
+  const marks = new Map<string, unknown>();
+  let isImpossible = false;
+  for (const [index, schema] of all.entries()) visit(schema, String(index));
+  return { schemas: [...schemas], isImpossible, names, marks };
+
+  function visit(schema: unknown, about: string): void {
+    pay(making.work, bounds.sampleStepsEach);
+    if (schema === false) isImpossible = true;
+    if (!isObject(schema) || schemas.has(schema)) return;
+    schemas.add(schema);
+    const name = nameIn(schema);
+    if (name !== undefined) {
+      names.push(name);
+      visit($defs[name], name);
+    }
+    for (const [index, part] of listOf(schema, 'allOf').entries()) {
+      visit(part, `${about} allOf ${index}`);
+    }
+    let taken: unknown;
+    for (const keyword of ['oneOf', 'anyOf']) {
+      const at = { pointer: spot.pointer, about: `${about} ${keyword}` };
+      const branches = listOf(schema, keyword);
+      if (branches.length === 0) continue;
+      taken = choose(making, at, inOrder(branches, spot, making));
+      visit(taken, at.about);
+    }
+    if (own(schema, 'if') !== undefined) {
+      const ways = [['if', 'then'], ['else']];
+      const way = choose(making, { pointer: spot.pointer, about: `${about} if` }, ways) ?? [];
+      for (const key of way) visit(own(schema, key), `${about} ${key}`);
+    }
+    const dependent = own(schema, 'dependentSchemas');
+    for (const key of isObject(dependent) ? listOf(schema, 'required').map(String) : []) {
+      visit(valuesOf([dependent], key)[0], `${about} ${key}`);
+    }
+    const discriminator = own(schema, 'discriminator');
+    if (!isObject(discriminator)) return;
+    const mark = markOf(discriminator, [nameIn(taken), ...names], making);
+    if (mark !== undefined) marks.set(String(own(discriminator, 'propertyName')), mark);
   }
-  const { names, isImpossible } = found;
-  return { schemas: [...found.schemas], isImpossible, names, marks: marksOf(found, making) };
 }
 
 /** The next member names on the paths from here to wanted values. */
@@ -89,16 +130,17 @@ export function isRecursive(schema: unknown, { trail }: Spot, { work }: Making):
   for (const one of waiting) {
     pay(work, bounds.sampleStepsEach);
     if (!isObject(one)) continue;
-    const name = nameIn(one);
-    if (name !== undefined && trail.includes(name)) return true;
+    if (trail.includes(nameIn(one) ?? '')) return true;
     waiting.push(own(one, 'items'), own(one, 'additionalProperties'), ...listOf(one, 'allOf'));
   }
   return false;
 }
 
 /** All values of a keyword. */
-export function valuesOf(schemas: readonly JsonObject[], keyword: string): unknown[] {
-  return schemas.map((schema) => own(schema, keyword)).filter((value) => value !== undefined);
+export function valuesOf(schemas: readonly unknown[], keyword: string): unknown[] {
+  return schemas
+    .map((schema) => (isObject(schema) ? own(schema, keyword) : undefined))
+    .filter((value) => value !== undefined);
 }
 
 export function listOf(schema: JsonObject, keyword: string): readonly unknown[] {
@@ -106,91 +148,19 @@ export function listOf(schema: JsonObject, keyword: string): readonly unknown[] 
   return isList(list) ? list : [];
 }
 
-export function numbers(schemas: readonly JsonObject[], keyword: string): number[] {
-  return valuesOf(schemas, keyword).filter((value) => typeof value === 'number');
-}
-
-export function texts(schemas: readonly JsonObject[], keyword: string): string[] {
-  return valuesOf(schemas, keyword).filter((value) => typeof value === 'string');
-}
-
-export function least(schemas: readonly JsonObject[], keyword: string): number {
-  return Math.max(0, ...numbers(schemas, keyword));
-}
-
-export function most(schemas: readonly JsonObject[], keyword: string): number {
-  return Math.min(Infinity, ...numbers(schemas, keyword));
-}
-
-interface Found {
-  schemas: Set<JsonObject>;
-  names: string[];
-  /** Schemas with a discriminator, and the branch that was taken. */
-  marked: { schema: JsonObject; branch: string | undefined }[];
-  isImpossible: boolean;
-}
-
-interface Gathering {
-  found: Found;
-  spot: Spot;
-  making: Making;
-}
-
-function gather(schema: unknown, at: string, gathering: Gathering): void {
-  const { found, spot, making } = gathering;
-  pay(making.work, bounds.sampleStepsEach);
-  if (schema === false) found.isImpossible = true;
-  if (!isObject(schema) || found.schemas.has(schema)) return;
-  found.schemas.add(schema);
-  const name = nameIn(schema);
-  if (name !== undefined) {
-    found.names.push(name);
-    gather(making.described.bundle.$defs[name], name, gathering);
-  }
-  for (const [index, part] of listOf(schema, 'allOf').entries()) {
-    gather(part, `${at} allOf ${index}`, gathering);
-  }
-  let branch: string | undefined;
-  for (const keyword of ['oneOf', 'anyOf']) {
-    const branches = listOf(schema, keyword);
-    if (branches.length === 0) continue;
-    const taken = takeBranch(branches, `${at} ${keyword}`, gathering);
-    branch = nameIn(taken) ?? branch;
-    gather(taken, `${at} ${keyword}`, gathering);
-  }
-  if (own(schema, 'if') !== undefined) {
-    const isElse = decide(making, { pointer: spot.pointer, about: `${at} if` }, 2) === 1;
-    for (const key of isElse ? ['else'] : ['if', 'then']) {
-      gather(own(schema, key), `${at} ${key}`, gathering);
-    }
-  }
-  const dependent = own(schema, 'dependentSchemas');
-  for (const one of listOf(schema, 'required')) {
-    if (isObject(dependent)) gather(own(dependent, String(one)), `${at} ${String(one)}`, gathering);
-  }
-  if (isObject(own(schema, 'discriminator'))) found.marked.push({ schema, branch });
-}
-
 /** Branches that declare wanted members come first; null and cycles last. */
-function takeBranch(
-  branches: readonly unknown[],
-  about: string,
-  { spot, making }: Gathering,
-): unknown {
+function inOrder(branches: readonly unknown[], spot: Spot, making: Making): unknown[] {
   const { work, described } = making;
   const tokens = membersBelow(making, spot);
   pay(work, branches.length * bounds.sampleStepsEach);
-  const ordered = branches
-    .map((branch) => ({ branch, rank: rankOf(branch) }))
-    .toSorted((a, b) => a.rank - b.rank);
-  return ordered[decide(making, { pointer: spot.pointer, about }, ordered.length)]?.branch;
+  const ranks = new Map(branches.map((branch) => [branch, rankOf(branch)]));
+  return branches.toSorted((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
 
   function rankOf(branch: unknown): number {
     const name = nameIn(branch);
     const schema = name === undefined ? branch : described.bundle.$defs[name];
     if (name !== undefined && spot.trail.includes(name)) return 3;
-    if (isObject(schema) && own(schema, 'type') === 'null') return 2;
-    if (isRecursive(schema, spot, making)) return 2;
+    if (valuesOf([schema], 'type')[0] === 'null' || isRecursive(schema, spot, making)) return 2;
     if (tokens.length === 0 || name === undefined) return 1;
     pay(work, described.weight * bounds.sampleStepsEach);
     const { properties } = shapeOf({ ...described.bundle, $ref: `#/$defs/${name}` });
@@ -200,32 +170,25 @@ function takeBranch(
 
 /** bundle.ts writes every reference as `#/$defs/<name>`. */
 function nameIn(schema: unknown): string | undefined {
-  const ref = isObject(schema) ? own(schema, '$ref') : undefined;
+  const [ref] = valuesOf([schema], '$ref');
   return typeof ref === 'string' ? lastToken(ref) : undefined;
 }
 
-/** The values of discriminators: the mapped name of the branch, or the name of the schema that extends the base. */
-function marksOf({ marked, names }: Found, { described, work }: Making): Parts['marks'] {
-  const { places, bundle } = described;
-  const marks = new Map<string, unknown>();
-  for (const { schema, branch } of marked) {
-    const discriminator = own(schema, 'discriminator');
-    if (!isObject(discriminator)) continue;
-    const mapping = Object.entries(own(discriminator, 'mapping') ?? {});
-    pay(work, (mapping.length + names.length) * bounds.sampleStepsEach);
-    const candidates = [branch, ...names]
-      .filter((name) => name !== undefined && !isAlias(bundle.$defs[name]))
-      .map((name) => lastToken(places.get(name ?? '') ?? ''));
-    const mapped = mapping.find(([, ref]) => candidates.includes(lastToken(String(ref))));
-    const mark = mapped?.[0] ?? candidates.find((token) => !/^\d*$|^schema$/u.test(token));
-    if (mark !== undefined) marks.set(String(own(discriminator, 'propertyName')), mark);
-  }
-  return marks;
-}
-
-/** A schema that consists of a reference only. */
-function isAlias(schema: unknown): boolean {
-  return isObject(schema) && Object.keys(schema).join('') === '$ref';
+/** The mapped name of the branch that was taken, or the name of the schema that extends the base. */
+function markOf(
+  discriminator: JsonObject,
+  names: readonly (string | undefined)[],
+  { described: { places, bundle }, work }: Making,
+): string | undefined {
+  const mapping = Object.entries(own(discriminator, 'mapping') ?? {});
+  pay(work, (mapping.length + names.length) * bounds.sampleStepsEach);
+  const tokens = names.flatMap((name) => {
+    // A schema that is only a reference names nothing.
+    const isAlias = Object.keys(bundle.$defs[name ?? ''] ?? {}).join('') === '$ref';
+    return name === undefined || isAlias ? [] : [lastToken(places.get(name) ?? '')];
+  });
+  const mapped = mapping.find(([, ref]) => tokens.includes(lastToken(String(ref))));
+  return mapped?.[0] ?? tokens.find((token) => !/^\d*$|^schema$/u.test(token));
 }
 
 function lastToken(place: string): string {

@@ -2,6 +2,7 @@
 // length of a text, the number of names and items.
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import { isList, isObject, own, type JsonObject } from '../document/document.ts';
+import { isMultiple } from './decimal.ts';
 import { costOf, memberOf, nameFor, namesOf, report } from './evaluation.ts';
 import type { At, Name, Rule } from './evaluation.ts';
 import { charactersOf, countedMax, sentence, show, typeOf } from './explain.ts';
@@ -43,7 +44,7 @@ const tests: ReadonlyMap<string, (limit: unknown) => Test> = new Map(
     maximum: numberTest((value, limit) => value <= limit),
     exclusiveMinimum: numberTest((value, limit) => value > limit),
     exclusiveMaximum: numberTest((value, limit) => value < limit),
-    multipleOf: numberTest((value, limit) => Number.isInteger(value / limit)),
+    multipleOf: multipleTest,
     // A schema counts characters, and `length` counts each once or twice.
     minLength: textTest(
       (text, limit, meter) =>
@@ -80,6 +81,14 @@ export function typeTest(limit: unknown): (value: unknown) => boolean {
 
 function numberTest(fits: (value: number, limit: number) => boolean): (limit: unknown) => Test {
   return (limit) => (value) => typeof value !== 'number' || fits(value, Number(limit));
+}
+
+function multipleTest(limit: unknown): Test {
+  return (value, meter) => {
+    if (typeof value !== 'number') return true;
+    if (!Number.isSafeInteger(value)) meter.spend(Math.abs(value) < 1e15 ? 60 : 200);
+    return isMultiple(value, Number(limit));
+  };
 }
 
 function textTest(

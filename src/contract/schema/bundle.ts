@@ -7,7 +7,7 @@ import { isList, isObject, own } from '../document/document.ts';
 import type { JsonObject } from '../document/document.ts';
 import { prepareEnum } from './assertions.ts';
 import { keywords } from './keywords.ts';
-import { cutLoops, TooManyHops } from './loops.ts';
+import { cutLoops, TooManyHops } from './cut-self-references.ts';
 import {
   child,
   describe,
@@ -150,21 +150,26 @@ function convertOwn(place: RefNode, position: Position): Record<string, unknown>
   return Object.fromEntries(converted);
 }
 
-/** Code for many members or branches is nested, and takes quadratic time to compile. */
+/** One point for the schema, and one for each of its keywords. */
 function addWeight(place: RefNode, shelf: Shelf): void {
-  const members = Object.entries(isObject(place.value) ? place.value : {});
-  const weight = members.reduce((sum, [key, value]) => {
-    const kind = keywords.get(key)?.kind ?? 'value';
-    const isMany = kind !== 'value' && kind !== 'schema' && typeof value === 'object';
-    return sum + 1 + (isMany ? Object.keys(value ?? {}).length ** 2 / 50 : 0);
-  }, 1);
+  const { value } = place;
+  const entries = Object.entries(isObject(value) ? value : {});
+  for (const [key, limit] of entries) {
+    const count = hasSchemas.has(keywords.get(key)?.kind) ? Object.keys(Object(limit)).length : 0;
+    if (count <= bounds.schemaMembersMax) continue;
+    const reason = `its ${key} has ${count} members, expected at most ${bounds.schemaMembersMax}`;
+    throw errorAt(place, 'use the schema', reason);
+  }
+  const weight = 1 + entries.length;
   shelf.weight += weight;
   if (shelf.weight > bounds.schemaWeightMax) {
     const reason = 'together with everything it refers to, it is too large to validate';
     throw errorAt(place, 'use the schema', reason);
   }
-  spend(place, Math.ceil(weight));
+  spend(place, weight);
 }
+
+const hasSchemas: ReadonlySet<string | undefined> = new Set(['schemas', 'branches', 'schema map']);
 
 /** A dropped regular expression may have allowed members that nothing else allows. */
 function openEnded(place: RefNode): boolean {

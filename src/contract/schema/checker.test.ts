@@ -6,7 +6,7 @@ import addFormats from 'ajv-formats';
 import { fc } from '../../../test/fast-check.ts';
 import type { Bundle, Schema } from './bundle.ts';
 import { makeCheck } from './checker.ts';
-import { cutLoops } from './loops.ts';
+import { cutLoops } from './cut-self-references.ts';
 
 const names = ['a', 'b', 'ab'];
 const formats = ['date', 'time', 'date-time', 'duration', 'email', 'hostname', 'ipv4', 'ipv6'];

@@ -279,10 +279,19 @@ Id: { type: string, readOnly: true }`;
       name: 'ContractError',
       message: /it is nested deeper than 128/,
     });
-    const many = { anyOf: Array.from({ length: 1_000 }, () => ({ type: 'string' })) };
-    const wide = at(openSource({ path: 'api.yaml', root: { S: many } }), 'S');
+    const types = (count: number): unknown[] =>
+      Array.from({ length: count }, () => ({ type: 'string' }));
+    const wide = at(openSource({ path: 'api.yaml', root: { S: { anyOf: types(1_001) } } }), 'S');
     assert.ok(wide);
-    assert.throws(() => makeValidator(wide).schema(), /it is too large to validate/);
+    assert.throws(
+      () => makeValidator(wide).schema(),
+      /its anyOf has 1001 members, expected at most 1000/,
+    );
+    const branch = { allOf: types(1_000) };
+    const large = { anyOf: Array.from({ length: 10 }, () => branch) };
+    const many = at(openSource({ path: 'api.yaml', root: { S: large } }), 'S');
+    assert.ok(many);
+    assert.throws(() => makeValidator(many).schema(), /it is too large to validate/);
   });
 
   it('never throws, whatever the value', () => {

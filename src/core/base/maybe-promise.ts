@@ -5,18 +5,18 @@
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Applies `use` at once to an available value; an exception of `use` is then thrown here. */
-export function followed<T, U>(
-  soon: MaybePromise<T>,
-  use: (value: T) => MaybePromise<U>,
+export function whenReady<T, U>(
+  value: MaybePromise<T>,
+  use: (ready: T) => MaybePromise<U>,
 ): MaybePromise<U> {
-  return soon instanceof Promise ? soon.then(use) : use(soon);
+  return value instanceof Promise ? value.then(use) : use(value);
 }
 
 /** Returns at once if all values are available. */
-export function together<T>(all: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
+export function allReady<T>(all: readonly MaybePromise<T>[]): MaybePromise<readonly T[]> {
   return all.every(isThere) ? all : Promise.all(all);
 }
 
-function isThere<T>(soon: MaybePromise<T>): soon is T {
-  return !(soon instanceof Promise);
+function isThere<T>(value: MaybePromise<T>): value is T {
+  return !(value instanceof Promise);
 }

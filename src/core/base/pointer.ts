@@ -35,6 +35,15 @@ export function valueAt(root: unknown, tokens: readonly string[]): unknown {
   return value;
 }
 
+/** A copy of the value without what the pointer leads to, through objects only. */
+export function withoutAt(value: unknown, [token, ...rest]: readonly string[]): unknown {
+  if (token === undefined) return undefined;
+  if (!isContainer(value) || Array.isArray(value) || !Object.hasOwn(value, token)) return value;
+  const others = Object.entries(value).filter(([name]) => name !== token);
+  const inside = rest.length === 0 ? [] : [[token, withoutAt(value[token], rest)] as const];
+  return Object.fromEntries([...others, ...inside]);
+}
+
 function isContainer(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }

@@ -3,9 +3,9 @@ import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import type { Lane } from './lane.ts';
 import { brokenAfter } from './circuit-breaker.ts';
-import { look, never, room } from './lane.ts';
+import { laneAfterClaim, never, claimRoom } from './lane.ts';
 import type { LaneControls, LaneChoice } from './lane-plan.ts';
-import { enterAnew, intervalOf, planLanes, relimit } from './lane-plan.ts';
+import { laneAfterMoveIn, intervalOf, planLanes, laneAfterRateChange } from './lane-plan.ts';
 import { lane } from '../../../test/lane.ts';
 
 const nowMs = 1_700_000_000_000;
@@ -103,7 +103,7 @@ describe('intervalOf', () => {
   });
 });
 
-describe('relimit', () => {
+describe('laneAfterRateChange', () => {
   /** A slow lane that has used up its allowance. */
   const slow = lane({
     intervalMs: 10_000,
@@ -113,43 +113,43 @@ describe('relimit', () => {
   });
 
   it('becomes ready sooner when the new limit allows more', () => {
-    const faster = relimit(slow, nowMs + 1, 100);
+    const faster = laneAfterRateChange(slow, nowMs + 1, 100);
     assert.deepEqual([faster.gateMs, faster.readyMs], [nowMs + 100, nowMs + 100]);
-    const free = relimit(slow, nowMs + 1, undefined);
+    const free = laneAfterRateChange(slow, nowMs + 1, undefined);
     assert.deepEqual([free.gateMs, free.readyMs], [0, nowMs + 1]);
   });
 
   it('waits longer when it allows less, and grants nothing twice', () => {
-    const slower = { ...slow, ...relimit(slow, nowMs + 1, 60_000), intervalMs: 60_000 };
+    const slower = { ...slow, ...laneAfterRateChange(slow, nowMs + 1, 60_000), intervalMs: 60_000 };
     assert.deepEqual([slower.gateMs, slower.readyMs], [nowMs + 60_000, nowMs + 60_000]);
     const plenty = { free: 9, quantum: 9 };
-    assert.equal(room(slower, nowMs + 59_999, plenty), 0);
-    assert.equal(room(slower, nowMs + 60_000, plenty), 1);
+    assert.equal(claimRoom(slower, nowMs + 59_999, plenty), 0);
+    assert.equal(claimRoom(slower, nowMs + 60_000, plenty), 1);
   });
 
   it('leaves an idle lane idle', () => {
     const quiet = lane({ intervalMs: 10_000, tatMs: nowMs, gateMs: nowMs + 10_000 });
-    assert.equal(relimit(quiet, nowMs, 5).readyMs, never);
+    assert.equal(laneAfterRateChange(quiet, nowMs, 5).readyMs, never);
   });
 
   it('keeps an ordered lane closed while its head is in flight, and keeps the time of a breaker', () => {
     const running = lane({ ordered: true, gateMs: never, intervalMs: 10_000, tatMs: nowMs });
-    assert.equal(relimit(running, nowMs, undefined).gateMs, never);
+    assert.equal(laneAfterRateChange(running, nowMs, undefined).gateMs, never);
     const brokenMs = nowMs + 30_000;
     const broken = { ...slow, failures: brokenAfter, gateMs: brokenMs, readyMs: brokenMs };
-    const free = relimit(broken, nowMs, undefined);
+    const free = laneAfterRateChange(broken, nowMs, undefined);
     assert.deepEqual([free.gateMs, free.readyMs], [brokenMs, brokenMs]);
   });
 
   it('keeps the retry wait of an ordered head', () => {
     const waits = lane({ ...slow, ordered: true, gateMs: nowMs + 60_000, readyMs: nowMs + 60_000 });
-    assert.equal(relimit(waits, nowMs, undefined).gateMs, nowMs + 60_000);
+    assert.equal(laneAfterRateChange(waits, nowMs, undefined).gateMs, nowMs + 60_000);
   });
 
   it('changes nothing when the limit stays the same', () => {
     const { gateMs, readyMs, tatMs, failures, failingMs } = slow;
     const same = { gateMs, readyMs, tatMs, failures, failingMs };
-    assert.deepEqual(relimit(slow, nowMs, slow.intervalMs), same);
+    assert.deepEqual(laneAfterRateChange(slow, nowMs, slow.intervalMs), same);
   });
 
   it('never exceeds the rate, over any changes of it', () => {
@@ -161,14 +161,14 @@ describe('relimit', () => {
         let savedMs = Infinity;
         for (const { waitMs, rate } of steps) {
           const intervalMs = 1_000 / rate;
-          limited = { ...limited, ...relimit(limited, atMs, intervalMs), intervalMs };
+          limited = { ...limited, ...laneAfterRateChange(limited, atMs, intervalMs), intervalMs };
           atMs += waitMs;
           savedMs += waitMs;
           if (limited.readyMs > atMs) continue;
-          const took = room(limited, atMs, { free: 99, quantum: 99 });
+          const took = claimRoom(limited, atMs, { free: 99, quantum: 99 });
           savedMs = Math.min(savedMs, Math.max(1_000, intervalMs + 1)) - took * intervalMs;
           assert(savedMs > -0.1, `${savedMs} ms too soon`);
-          limited = { ...limited, ...look(limited, atMs, { took, nextMs: atMs }) };
+          limited = { ...limited, ...laneAfterClaim(limited, atMs, { took, nextMs: atMs }) };
           assert(limited.readyMs >= limited.gateMs && limited.readyMs < never);
         }
       }),
@@ -176,7 +176,7 @@ describe('relimit', () => {
   });
 });
 
-describe('enterAnew', () => {
+describe('laneAfterMoveIn', () => {
   it('resets the failures of earlier callbacks', () => {
     const failed = lane({
       failures: brokenAfter + 3,
@@ -184,18 +184,18 @@ describe('enterAnew', () => {
       gateMs: nowMs + 60_000,
       readyMs: nowMs + 60_000,
     });
-    const { failures, failingMs, gateMs, readyMs } = enterAnew(failed, nowMs, 0);
+    const { failures, failingMs, gateMs, readyMs } = laneAfterMoveIn(failed, nowMs, 0);
     assert.deepEqual([failures, failingMs, gateMs, readyMs], [0, undefined, 0, nowMs]);
   });
 
   it('counts the part of the rate that was used in other lanes', () => {
     const limited = lane({ intervalMs: 1_000, tatMs: nowMs - 9_000 });
-    const { tatMs, gateMs } = enterAnew(limited, nowMs, nowMs - 100);
+    const { tatMs, gateMs } = laneAfterMoveIn(limited, nowMs, nowMs - 100);
     assert.deepEqual([tatMs, gateMs], [nowMs - 100, nowMs + 900]);
   });
 
   it('keeps an ordered lane closed while its head is in flight', () => {
     const running = lane({ ordered: true, gateMs: never, failures: brokenAfter });
-    assert.equal(enterAnew(running, nowMs, 0).gateMs, never);
+    assert.equal(laneAfterMoveIn(running, nowMs, 0).gateMs, never);
   });
 });

@@ -52,38 +52,45 @@ export function planLanes(
  * A breaker keeps its time. So does the retry that the head of an ordered lane waits for, unless
  * the old limit would have delayed it beyond that: then it may come sooner.
  */
-export function relimit(lane: Lane, nowMs: number, intervalMs: number | undefined): LaneTimes {
+export function laneAfterRateChange(
+  lane: Lane,
+  nowMs: number,
+  intervalMs: number | undefined,
+): LaneTimes {
   const { tatMs, failures, failingMs, readyMs } = lane;
   const same = { tatMs, failures, failingMs, gateMs: lane.gateMs, readyMs };
   const isRunning = lane.gateMs === never;
   if (isRunning || intervalMs === lane.intervalMs) return same;
   const limitedMs = limitedUntilMs({ intervalMs, tatMs });
   const isForLimit = failures < brokenAfter && lane.gateMs <= limitedUntilMs(lane);
-  return openAt(lane, nowMs, { ...same, gateMs: isForLimit ? limitedMs : later(lane, limitedMs) });
+  return withReadyMs(lane, nowMs, {
+    ...same,
+    gateMs: isForLimit ? limitedMs : laterGateMs(lane, limitedMs),
+  });
 }
 
 /**
  * The times of a lane that callbacks from other lanes move to. Earlier failures say nothing about
  * them, so the breaker is reset. `tatMs`: the part of the rate that was used in the other lanes.
  */
-export function enterAnew(lane: Lane, nowMs: number, tatMs: number): LaneTimes {
+export function laneAfterMoveIn(lane: Lane, nowMs: number, tatMs: number): LaneTimes {
   const isBroken = lane.failures >= brokenAfter;
   const limited = { intervalMs: lane.intervalMs, tatMs: Math.max(lane.tatMs, tatMs) };
   const limitedMs = limitedUntilMs(limited);
   const isRunning = lane.gateMs === never;
-  const gateMs = isBroken && !isRunning ? limitedMs : later(lane, limitedMs);
+  const gateMs = isBroken && !isRunning ? limitedMs : laterGateMs(lane, limitedMs);
   const fresh = { failures: 0, failingMs: undefined, tatMs: limited.tatMs };
-  return openAt(lane, nowMs, { ...fresh, gateMs, readyMs: lane.readyMs });
+  return withReadyMs(lane, nowMs, { ...fresh, gateMs, readyMs: lane.readyMs });
 }
 
-function later({ gateMs }: Lane, limitedMs: number): number {
+function laterGateMs({ gateMs }: Lane, limitedMs: number): number {
   return Math.max(gateMs, limitedMs);
 }
 
 /** A lane that is never ready has nothing pending, or is held and will be woken when it opens. */
-function openAt(lane: Lane, nowMs: number, times: LaneTimes): LaneTimes {
+function withReadyMs(lane: Lane, nowMs: number, times: LaneTimes): LaneTimes {
   const { readyMs, gateMs } = times;
   if (readyMs === never) return times;
-  const soonMs = gateMs < lane.gateMs ? nowMs : readyMs;
-  return { ...times, readyMs: Math.max(gateMs, Math.min(readyMs, soonMs)) };
+  const readyNowMs = gateMs < lane.gateMs ? nowMs : readyMs;
+  return { ...times, readyMs: Math.max(gateMs, Math.min(readyMs, readyNowMs)) };
 }

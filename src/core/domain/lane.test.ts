@@ -3,7 +3,16 @@ import { describe, it } from 'node:test';
 import { limits } from '../limits/limits.ts';
 import type { Lane, LaneOutcome } from './lane.ts';
 import { brokenAfter, isOverdue } from './circuit-breaker.ts';
-import { headExpired, linger, look, never, room, settled, takesFresh, wake } from './lane.ts';
+import {
+  laneAfterHeadExpired,
+  postponeIdle,
+  laneAfterClaim,
+  never,
+  claimRoom,
+  laneAfterSettlement,
+  acceptsFresh,
+  wokenReadyMs,
+} from './lane.ts';
 import { lane } from '../../../test/lane.ts';
 
 const nowMs = 1_700_000_000_000;
@@ -14,11 +23,11 @@ const failed = (dueMs?: number, startedMs = nowMs): LaneOutcome => ({
   startedMs,
 });
 
-describe('takesFresh', () => {
+describe('acceptsFresh', () => {
   it('is true for an open lane with nothing pending', () => {
-    assert(takesFresh(lane(), nowMs));
-    assert(takesFresh(lane({ failures: brokenAfter - 1 }), nowMs));
-    assert(takesFresh(lane({ readyMs: nowMs + 1 }), nowMs), 'a retry that is not due yet');
+    assert(acceptsFresh(lane(), nowMs));
+    assert(acceptsFresh(lane({ failures: brokenAfter - 1 }), nowMs));
+    assert(acceptsFresh(lane({ readyMs: nowMs + 1 }), nowMs), 'a retry that is not due yet');
     const others: Partial<Lane>[] = [
       { state: 'held' },
       { state: 'ended' },
@@ -30,63 +39,75 @@ describe('takesFresh', () => {
       { gateMs: nowMs + 1 },
     ];
     for (const changes of others) {
-      assert(!takesFresh(lane(changes), nowMs), JSON.stringify(changes));
+      assert(!acceptsFresh(lane(changes), nowMs), JSON.stringify(changes));
     }
   });
 });
 
-describe('room', () => {
+describe('claimRoom', () => {
   it('is the number of free slots, up to the quantum', () => {
-    assert.equal(room(lane(), nowMs, plenty), 50);
-    assert.equal(room(lane(), nowMs, { free: 3, quantum: 50 }), 3);
-    assert.equal(room(lane(), nowMs, { free: -1, quantum: 50 }), 0);
+    assert.equal(claimRoom(lane(), nowMs, plenty), 50);
+    assert.equal(claimRoom(lane(), nowMs, { free: 3, quantum: 50 }), 3);
+    assert.equal(claimRoom(lane(), nowMs, { free: -1, quantum: 50 }), 0);
   });
 
   it('is one in an ordered lane and in a broken one', () => {
-    assert.equal(room(lane({ ordered: true }), nowMs, plenty), 1);
-    assert.equal(room(lane({ failures: brokenAfter }), nowMs, plenty), 1);
+    assert.equal(claimRoom(lane({ ordered: true }), nowMs, plenty), 1);
+    assert.equal(claimRoom(lane({ failures: brokenAfter }), nowMs, plenty), 1);
   });
 
   it('is the unused allowance of the last second in a rate-limited lane', () => {
     const limited = lane({ intervalMs: 100 });
-    assert.equal(room(limited, nowMs, plenty), 10);
-    assert.equal(room({ ...limited, tatMs: nowMs - 350 }, nowMs, plenty), 3);
-    assert.equal(room({ ...limited, tatMs: nowMs + 50 }, nowMs, plenty), 0);
+    assert.equal(claimRoom(limited, nowMs, plenty), 10);
+    assert.equal(claimRoom({ ...limited, tatMs: nowMs - 350 }, nowMs, plenty), 3);
+    assert.equal(claimRoom({ ...limited, tatMs: nowMs + 50 }, nowMs, plenty), 0);
   });
 
   it('is one in a lane slower than one per second', () => {
-    assert.equal(room(lane({ intervalMs: 60_000 }), nowMs, plenty), 1);
+    assert.equal(claimRoom(lane({ intervalMs: 60_000 }), nowMs, plenty), 1);
   });
 });
 
-describe('look', () => {
+describe('laneAfterClaim', () => {
   it('makes a lane without pending deliveries never ready', () => {
-    assert.equal(look(lane({ readyMs: 1 }), nowMs, { took: 3, nextMs: undefined }).readyMs, never);
+    assert.equal(
+      laneAfterClaim(lane({ readyMs: 1 }), nowMs, { took: 3, nextMs: undefined }).readyMs,
+      never,
+    );
   });
 
   it('makes the lane ready now for due deliveries, and later for later ones', () => {
-    assert.equal(look(lane(), nowMs, { took: 3, nextMs: nowMs - 10 }).readyMs, nowMs);
-    assert.equal(look(lane(), nowMs, { took: 3, nextMs: nowMs + 10 }).readyMs, nowMs + 10);
+    assert.equal(laneAfterClaim(lane(), nowMs, { took: 3, nextMs: nowMs - 10 }).readyMs, nowMs);
+    assert.equal(
+      laneAfterClaim(lane(), nowMs, { took: 3, nextMs: nowMs + 10 }).readyMs,
+      nowMs + 10,
+    );
   });
 
   it('closes an ordered lane until its first delivery is settled', () => {
-    const taken = look(lane({ ordered: true }), nowMs, { took: 1, nextMs: nowMs });
+    const taken = laneAfterClaim(lane({ ordered: true }), nowMs, { took: 1, nextMs: nowMs });
     assert.deepEqual([taken.gateMs, taken.readyMs], [never, never]);
   });
 
   it('makes an ordered lane ready whatever the number of its next delivery', () => {
-    const after = look(lane({ ordered: true }), nowMs, { took: 0, nextMs: nowMs + 9_999 });
+    const after = laneAfterClaim(lane({ ordered: true }), nowMs, {
+      took: 0,
+      nextMs: nowMs + 9_999,
+    });
     assert.equal(after.readyMs, nowMs);
   });
 
   it('counts the deliveries taken against the rate limit', () => {
     const limited = lane({ intervalMs: 100, tatMs: nowMs - 350 });
-    const after = look(limited, nowMs, { took: 3, nextMs: nowMs });
+    const after = laneAfterClaim(limited, nowMs, { took: 3, nextMs: nowMs });
     assert.deepEqual(
       [after.tatMs, after.gateMs, after.readyMs],
       [nowMs - 50, nowMs + 50, nowMs + 50],
     );
-    const ordered = look({ ...limited, ordered: true }, nowMs, { took: 1, nextMs: nowMs });
+    const ordered = laneAfterClaim({ ...limited, ordered: true }, nowMs, {
+      took: 1,
+      nextMs: nowMs,
+    });
     assert.deepEqual([ordered.tatMs, ordered.gateMs], [nowMs - 250, never]);
   });
 
@@ -95,34 +116,37 @@ describe('look', () => {
     let taken = 0;
     for (let at = nowMs; at <= nowMs + 600_000; at += 1_000) {
       if (at < slow.readyMs && slow.readyMs !== never) continue;
-      const took = room(slow, at, plenty);
+      const took = claimRoom(slow, at, plenty);
       taken += took;
-      slow = { ...slow, ...look(slow, at, { took, nextMs: at }) };
+      slow = { ...slow, ...laneAfterClaim(slow, at, { took, nextMs: at }) };
     }
     assert.equal(taken, 11);
   });
 
   it('delays the next probe of a broken lane', () => {
     const broken = lane({ failures: brokenAfter });
-    assert.equal(look(broken, nowMs, { took: 1, nextMs: nowMs }).readyMs, nowMs + 20_000);
-    assert.equal(look(broken, nowMs, { took: 0, nextMs: nowMs }).readyMs, nowMs);
+    assert.equal(laneAfterClaim(broken, nowMs, { took: 1, nextMs: nowMs }).readyMs, nowMs + 20_000);
+    assert.equal(laneAfterClaim(broken, nowMs, { took: 0, nextMs: nowMs }).readyMs, nowMs);
   });
 });
 
-describe('settled', () => {
+describe('laneAfterSettlement', () => {
   it('changes nothing for a success in a healthy lane', () => {
-    assert.equal(settled(lane(), nowMs, { kind: 'delivered' }), undefined);
-    assert.equal(settled(lane({ readyMs: nowMs - 5 }), nowMs, { kind: 'delivered' }), undefined);
-    assert.equal(settled(lane(), nowMs, { kind: 'cancelled' }), undefined);
+    assert.equal(laneAfterSettlement(lane(), nowMs, { kind: 'delivered' }), undefined);
+    assert.equal(
+      laneAfterSettlement(lane({ readyMs: nowMs - 5 }), nowMs, { kind: 'delivered' }),
+      undefined,
+    );
+    assert.equal(laneAfterSettlement(lane(), nowMs, { kind: 'cancelled' }), undefined);
   });
 
   it('changes nothing in a lane that has ended', () => {
     const ended = lane({ state: 'ended', failures: 3 });
-    assert.equal(settled(ended, nowMs, failed(nowMs)), undefined);
+    assert.equal(laneAfterSettlement(ended, nowMs, failed(nowMs)), undefined);
   });
 
   it('makes the lane ready when the retry is due', () => {
-    const after = settled(lane(), nowMs, failed(nowMs + 5_000));
+    const after = laneAfterSettlement(lane(), nowMs, failed(nowMs + 5_000));
     assert.deepEqual(after, {
       failures: 1,
       failingMs: nowMs,
@@ -131,29 +155,29 @@ describe('settled', () => {
       readyMs: nowMs + 5_000,
     });
     const sooner = lane({ readyMs: nowMs + 10 });
-    assert.equal(settled(sooner, nowMs, failed(nowMs + 5_000))?.readyMs, nowMs + 10);
+    assert.equal(laneAfterSettlement(sooner, nowMs, failed(nowMs + 5_000))?.readyMs, nowMs + 10);
   });
 
   it('makes the lane ready when a released delivery is due, and counts no failure', () => {
-    const after = settled(lane(), nowMs, { kind: 'released', dueMs: nowMs + 7 });
+    const after = laneAfterSettlement(lane(), nowMs, { kind: 'released', dueMs: nowMs + 7 });
     assert.deepEqual([after?.readyMs, after?.failures], [nowMs + 7, 0]);
   });
 
   it('does not make the lane ready for a dead delivery', () => {
-    assert.equal(settled(lane(), nowMs, failed())?.readyMs, never);
+    assert.equal(laneAfterSettlement(lane(), nowMs, failed())?.readyMs, never);
   });
 
   it('remembers the time of the first failure until a success', () => {
     const failing = lane({ failures: 3, failingMs: 5 });
-    assert.equal(settled(failing, nowMs, failed())?.failingMs, 5);
-    const after = settled(failing, nowMs, { kind: 'delivered' });
+    assert.equal(laneAfterSettlement(failing, nowMs, failed())?.failingMs, 5);
+    const after = laneAfterSettlement(failing, nowMs, { kind: 'delivered' });
     assert.deepEqual([after?.failures, after?.failingMs], [0, undefined]);
   });
 
   it('is never ready while it is held', () => {
     const held = lane({ state: 'held' });
-    assert.equal(settled(held, nowMs, failed(nowMs + 5))?.readyMs, never);
-    assert.equal(settled(held, nowMs, { kind: 'released', dueMs: nowMs }), undefined);
+    assert.equal(laneAfterSettlement(held, nowMs, failed(nowMs + 5))?.readyMs, never);
+    assert.equal(laneAfterSettlement(held, nowMs, { kind: 'released', dueMs: nowMs }), undefined);
   });
 
   describe('in a lane that breaks', () => {
@@ -162,11 +186,11 @@ describe('settled', () => {
       const waits: number[] = [];
       let at = nowMs;
       for (let i = 0; i < 8; i += 1) {
-        broken = { ...broken, ...settled(broken, at, failed(at + 1, at)) };
+        broken = { ...broken, ...laneAfterSettlement(broken, at, failed(at + 1, at)) };
         waits.push((broken.gateMs - at) / 1_000);
         assert.equal(broken.readyMs, broken.gateMs);
         at = broken.gateMs;
-        broken = { ...broken, ...look(broken, at, { took: 1, nextMs: at }) };
+        broken = { ...broken, ...laneAfterClaim(broken, at, { took: 1, nextMs: at }) };
       }
       assert.deepEqual(waits, [30, 60, 120, 240, 480, 900, 900, 900]);
     });
@@ -179,22 +203,22 @@ describe('settled', () => {
         readyMs: nowMs + 30_000,
       });
       for (const atMs of [nowMs, nowMs + 15_000]) {
-        const after = settled(justBroken, atMs, failed(atMs + 5_000, nowMs - 100));
+        const after = laneAfterSettlement(justBroken, atMs, failed(atMs + 5_000, nowMs - 100));
         assert.equal(after, undefined, 'a hundred of them would close it for 15 minutes');
       }
     });
 
     it('opens it at once after a success, for everything pending', () => {
       const broken = lane({ failures: 12, gateMs: nowMs + 9_000, readyMs: nowMs + 9_000 });
-      const after = settled(broken, nowMs, { kind: 'delivered' });
+      const after = laneAfterSettlement(broken, nowMs, { kind: 'delivered' });
       assert.deepEqual([after?.failures, after?.gateMs, after?.readyMs], [0, 0, nowMs]);
       const empty = { ...broken, readyMs: never };
-      assert.equal(settled(empty, nowMs, { kind: 'delivered' })?.readyMs, never);
+      assert.equal(laneAfterSettlement(empty, nowMs, { kind: 'delivered' })?.readyMs, never);
     });
 
     it('keeps it closed when its probe is released', () => {
       const broken = lane({ failures: 12, gateMs: nowMs + 9_000 });
-      const after = settled(broken, nowMs, { kind: 'released', dueMs: nowMs });
+      const after = laneAfterSettlement(broken, nowMs, { kind: 'released', dueMs: nowMs });
       assert.deepEqual([after?.gateMs, after?.readyMs], [nowMs + 9_000, nowMs + 9_000]);
     });
   });
@@ -204,7 +228,7 @@ describe('settled', () => {
 
     it('opens it for the next delivery when the head has ended', () => {
       for (const outcome of [{ kind: 'delivered' }, { kind: 'cancelled' }, failed()] as const) {
-        const after = settled(running, nowMs, outcome);
+        const after = laneAfterSettlement(running, nowMs, outcome);
         assert.deepEqual([after?.gateMs, after?.readyMs], [0, nowMs], outcome.kind);
       }
     });
@@ -212,47 +236,51 @@ describe('settled', () => {
     it('closes it until the retry of the head', () => {
       const dueMs = nowMs + 5_000;
       for (const outcome of [{ kind: 'released', dueMs }, failed(dueMs)] as const) {
-        const after = settled(running, nowMs, outcome);
+        const after = laneAfterSettlement(running, nowMs, outcome);
         assert.deepEqual([after?.gateMs, after?.readyMs], [dueMs, dueMs], outcome.kind);
       }
     });
 
     it('opens its gate even while it is held, so that a resume finds it open', () => {
       const held = lane({ ordered: true, gateMs: never, state: 'held' });
-      const after = settled(held, nowMs, { kind: 'delivered' });
+      const after = laneAfterSettlement(held, nowMs, { kind: 'delivered' });
       assert.deepEqual([after?.gateMs, after?.readyMs], [0, never]);
     });
 
     it('breaks like any other lane', () => {
       const failing = { ...running, failures: brokenAfter - 1 };
-      assert.equal(settled(failing, nowMs, failed(nowMs + 5_000))?.readyMs, nowMs + 30_000);
+      assert.equal(
+        laneAfterSettlement(failing, nowMs, failed(nowMs + 5_000))?.readyMs,
+        nowMs + 30_000,
+      );
     });
   });
 
   it('obeys the rate limit', () => {
     const limited = lane({ intervalMs: 100, tatMs: nowMs, gateMs: nowMs + 100 });
-    assert.equal(settled(limited, nowMs, { kind: 'delivered' }), undefined);
-    assert.equal(settled(limited, nowMs, failed(nowMs + 5))?.readyMs, nowMs + 100);
+    assert.equal(laneAfterSettlement(limited, nowMs, { kind: 'delivered' }), undefined);
+    assert.equal(laneAfterSettlement(limited, nowMs, failed(nowMs + 5))?.readyMs, nowMs + 100);
   });
 });
 
-describe('wake', () => {
+describe('wokenReadyMs', () => {
   it('is when the delivery is due, unless the lane is ready earlier', () => {
-    assert.equal(wake(lane(), nowMs), nowMs);
-    assert.equal(wake(lane({ readyMs: 5 }), nowMs), 5);
+    assert.equal(wokenReadyMs(lane(), nowMs), nowMs);
+    assert.equal(wokenReadyMs(lane({ readyMs: 5 }), nowMs), 5);
   });
 
   it('is not before the gate opens', () => {
-    assert.equal(wake(lane({ gateMs: nowMs + 5 }), nowMs), nowMs + 5);
-    assert.equal(wake(lane({ gateMs: never }), nowMs), never);
+    assert.equal(wokenReadyMs(lane({ gateMs: nowMs + 5 }), nowMs), nowMs + 5);
+    assert.equal(wokenReadyMs(lane({ gateMs: never }), nowMs), never);
   });
 
   it('is never for a lane that is held or has ended', () => {
-    for (const state of ['held', 'ended'] as const) assert.equal(wake(lane({ state }), 1), never);
+    for (const state of ['held', 'ended'] as const)
+      assert.equal(wokenReadyMs(lane({ state }), 1), never);
   });
 });
 
-describe('linger', () => {
+describe('postponeIdle', () => {
   const lingerMs = { least: 50, most: 10_000 };
   const loud = { sinceMs: undefined, isMarked: false, isSure: false, isOlder: true };
   const times = (changes: Partial<Lane> = {}) => {
@@ -263,34 +291,34 @@ describe('linger', () => {
 
   it('changes nothing in a lane with a due delivery', () => {
     const due = { ...nothing, nextMs: nowMs, quiet: { ...loud, isSure: true } };
-    const after = linger(times({ readyMs: nowMs }), nowMs, due);
+    const after = postponeIdle(times({ readyMs: nowMs }), nowMs, due);
     assert.deepEqual(after, { readyMs: nowMs, quiet: 'none' });
   });
 
   it('changes nothing in a lane that waits for its head to be settled', () => {
     const closed = times({ gateMs: never, readyMs: never });
-    const after = linger(closed, nowMs, { ...nothing, took: 1, quiet: loud });
+    const after = postponeIdle(closed, nowMs, { ...nothing, took: 1, quiet: loud });
     assert.deepEqual(after, { readyMs: never, quiet: 'none' });
   });
 
   it('makes two marks before it makes a lane idle', () => {
-    const first = linger(times(), nowMs, { ...nothing, quiet: loud });
+    const first = postponeIdle(times(), nowMs, { ...nothing, quiet: loud });
     assert.deepEqual(first, { readyMs: nowMs + 50, quiet: 'start' });
     const quiet = { sinceMs: nowMs - 50, isMarked: false, isSure: false, isOlder: true };
-    const second = linger(times(), nowMs, { ...nothing, quiet });
+    const second = postponeIdle(times(), nowMs, { ...nothing, quiet });
     assert.deepEqual(second, { readyMs: nowMs + 50, quiet: 'mark' });
-    const young = linger(times(), nowMs, { ...nothing, quiet: { ...quiet, isOlder: false } });
+    const young = postponeIdle(times(), nowMs, { ...nothing, quiet: { ...quiet, isOlder: false } });
     assert.equal(young.quiet, 'keep', 'a look that began before the first one ended');
-    const third = linger(times(), nowMs, { ...nothing, quiet: { ...quiet, isMarked: true } });
+    const third = postponeIdle(times(), nowMs, { ...nothing, quiet: { ...quiet, isMarked: true } });
     assert.deepEqual(third, { readyMs: nowMs + 50, quiet: 'keep' });
     const sure = { ...quiet, isMarked: true, isSure: true, isOlder: true };
-    const last = linger(times(), nowMs, { ...nothing, quiet: sure });
+    const last = postponeIdle(times(), nowMs, { ...nothing, quiet: sure });
     assert.deepEqual(last, { readyMs: never, quiet: 'none' });
   });
 
   it('does not make a lane idle after a look that took something', () => {
     const sure = { sinceMs: nowMs, isMarked: true, isSure: true, isOlder: true };
-    const after = linger(times(), nowMs, { ...nothing, took: 1, quiet: sure });
+    const after = postponeIdle(times(), nowMs, { ...nothing, took: 1, quiet: sure });
     assert.deepEqual(after, { readyMs: nowMs + 50, quiet: 'keep' });
   });
 
@@ -302,7 +330,7 @@ describe('linger', () => {
       isOlder: true,
     });
     const again = (ms: number, changes: Partial<Lane>, nextMs: number | undefined) =>
-      linger(times(changes), nowMs, { ...nothing, nextMs, quiet: since(ms) }).readyMs - nowMs;
+      postponeIdle(times(changes), nowMs, { ...nothing, nextMs, quiet: since(ms) }).readyMs - nowMs;
     assert.equal(again(400, {}, undefined), 400);
     assert.equal(again(60_000, {}, undefined), 10_000);
     assert.equal(again(60_000, { readyMs: nowMs + 70 }, nowMs + 70), 70);
@@ -310,7 +338,7 @@ describe('linger', () => {
   });
 });
 
-describe('headExpired', () => {
+describe('laneAfterHeadExpired', () => {
   const hour = 3_600_000;
 
   it('lets an ordered lane continue at once', () => {
@@ -320,7 +348,7 @@ describe('headExpired', () => {
       readyMs: nowMs + hour,
       failures: 3,
     });
-    const after = headExpired(waiting, nowMs);
+    const after = laneAfterHeadExpired(waiting, nowMs);
     assert.deepEqual([after?.gateMs, after?.readyMs, after?.failures], [0, nowMs, 3]);
   });
 
@@ -330,22 +358,23 @@ describe('headExpired', () => {
       { ordered: true, gateMs: never },
       { ordered: true, state: 'ended' },
     ];
-    for (const changes of others) assert.equal(headExpired(lane(changes), nowMs), undefined);
+    for (const changes of others)
+      assert.equal(laneAfterHeadExpired(lane(changes), nowMs), undefined);
   });
 
   it('keeps the wait of a breaker, but no longer one', () => {
     const broken = { ordered: true, failures: brokenAfter };
-    const soon = headExpired(lane({ ...broken, gateMs: nowMs + 7 }), nowMs);
-    assert.deepEqual([soon?.gateMs, soon?.readyMs], [nowMs + 7, nowMs + 7]);
-    const late = headExpired(lane({ ...broken, gateMs: nowMs + hour }), nowMs);
+    const expired = laneAfterHeadExpired(lane({ ...broken, gateMs: nowMs + 7 }), nowMs);
+    assert.deepEqual([expired?.gateMs, expired?.readyMs], [nowMs + 7, nowMs + 7]);
+    const late = laneAfterHeadExpired(lane({ ...broken, gateMs: nowMs + hour }), nowMs);
     assert.deepEqual([late?.gateMs, late?.readyMs], [nowMs + 30_000, nowMs + 30_000]);
   });
 
   it('obeys a rate limit, and does not open a held lane', () => {
     const limited = lane({ ordered: true, intervalMs: 50, tatMs: nowMs, gateMs: nowMs + hour });
-    assert.equal(headExpired(limited, nowMs)?.gateMs, nowMs + 50);
+    assert.equal(laneAfterHeadExpired(limited, nowMs)?.gateMs, nowMs + 50);
     const held = lane({ ordered: true, state: 'held', gateMs: nowMs + hour });
-    const after = headExpired(held, nowMs);
+    const after = laneAfterHeadExpired(held, nowMs);
     assert.deepEqual([after?.gateMs, after?.readyMs], [0, never]);
   });
 });
@@ -360,12 +389,12 @@ function failFor10Days(changes: Partial<Lane>): { attempts: number; days: number
   let at = nowMs;
   for (let attempts = 1; at < nowMs + 10 * dayMs; attempts += 1) {
     at = Math.max(at, one.gateMs);
-    if (room(one, at, plenty) === 0) at += 1;
-    one = { ...one, ...look(one, at, { took: 1, nextMs: at }) };
+    if (claimRoom(one, at, plenty) === 0) at += 1;
+    one = { ...one, ...laneAfterClaim(one, at, { took: 1, nextMs: at }) };
     const startedMs = at + 5;
     at += 50;
     const { failures } = one;
-    one = { ...one, ...settled(one, at, failed(at + 1, startedMs)) };
+    one = { ...one, ...laneAfterSettlement(one, at, failed(at + 1, startedMs)) };
     // The stores check only after a failure that counts.
     if (one.failures > failures && isOverdue(one, at))
       return { attempts, days: (at - nowMs) / dayMs };
@@ -398,13 +427,13 @@ describe('a receiver that always fails', () => {
         at = Math.max(at, Math.min(one.readyMs, startedMs + timeoutMs));
         if (startedMs + timeoutMs <= at) {
           inFlight.shift();
-          one = { ...one, ...settled(one, at, failed(at + 1, startedMs)) };
+          one = { ...one, ...laneAfterSettlement(one, at, failed(at + 1, startedMs)) };
           continue;
         }
-        const took = room(one, at, { free: 10 - inFlight.length, quantum: 8 });
+        const took = claimRoom(one, at, { free: 10 - inFlight.length, quantum: 8 });
         attempts += took;
         inFlight.push(...Array.from({ length: took }, () => at));
-        one = { ...one, ...look(one, at, { took, nextMs: at + 1_000 }) };
+        one = { ...one, ...laneAfterClaim(one, at, { took, nextMs: at + 1_000 }) };
       }
       assert(one.failures > 90, `${one.failures} failures`);
       assert(attempts < 400, `${attempts} attempts in a day`);
@@ -414,10 +443,19 @@ describe('a receiver that always fails', () => {
   it('ignores, at a slow rate, attempts that were in flight when it broke', () => {
     const intervalMs = 25_000;
     const broken = lane({ failures: brokenAfter - 1, failingMs: nowMs, intervalMs, tatMs: nowMs });
-    const second = { ...broken, ...look(broken, nowMs + 25_000, { took: 1, nextMs: nowMs }) };
-    const first = { ...second, ...settled(second, nowMs + 30_000, failed(undefined, nowMs)) };
+    const second = {
+      ...broken,
+      ...laneAfterClaim(broken, nowMs + 25_000, { took: 1, nextMs: nowMs }),
+    };
+    const first = {
+      ...second,
+      ...laneAfterSettlement(second, nowMs + 30_000, failed(undefined, nowMs)),
+    };
     assert.equal(first.failures, brokenAfter);
-    assert.equal(settled(first, nowMs + 40_000, failed(undefined, nowMs + 25_000)), undefined);
+    assert.equal(
+      laneAfterSettlement(first, nowMs + 40_000, failed(undefined, nowMs + 25_000)),
+      undefined,
+    );
   });
 });
 

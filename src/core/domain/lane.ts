@@ -48,7 +48,7 @@ export type LaneOutcome =
  * has nothing due, so the fresh one overtakes no other. Without this check, fresh events would
  * starve the lane's own backlog.
  */
-export function takesFresh(lane: Lane, nowMs: number): boolean {
+export function acceptsFresh(lane: Lane, nowMs: number): boolean {
   if (lane.state !== 'open' || lane.ordered || lane.intervalMs !== undefined) return false;
   return lane.failures < brokenAfter && lane.gateMs <= nowMs && lane.readyMs > nowMs;
 }
@@ -57,7 +57,7 @@ export function takesFresh(lane: Lane, nowMs: number): boolean {
  * How many deliveries a claim may take when it looks at the lane. `free`: slots that the node has
  * left for it.
  */
-export function room(
+export function claimRoom(
   lane: Lane,
   nowMs: number,
   { free, quantum }: { free: number; quantum: number },
@@ -65,8 +65,8 @@ export function room(
   let most = Math.min(free, quantum);
   if (lane.ordered || lane.failures >= brokenAfter) most = Math.min(most, 1);
   if (lane.intervalMs !== undefined) {
-    const savedMs = nowMs - savedFromMs(lane, nowMs);
-    most = Math.min(most, Math.floor((savedMs + slackMs) / lane.intervalMs));
+    const unusedMs = nowMs - unusedFromMs(lane, nowMs);
+    most = Math.min(most, Math.floor((unusedMs + slackMs) / lane.intervalMs));
   }
   return Math.max(most, 0);
 }
@@ -75,7 +75,7 @@ export function room(
  * The lane after a look that took `took` deliveries. `nextMs` is when the first remaining one is
  * due. In an ordered lane any value will do: the first remaining one is next, whatever its number.
  */
-export function look(
+export function laneAfterClaim(
   lane: Lane,
   nowMs: number,
   { took, nextMs }: { took: number; nextMs: number | undefined },
@@ -83,7 +83,7 @@ export function look(
   const { failures, failingMs, intervalMs } = lane;
   const after = { failures, failingMs, tatMs: lane.tatMs, gateMs: lane.gateMs };
   if (intervalMs !== undefined) {
-    after.tatMs = savedFromMs(lane, nowMs) + took * intervalMs;
+    after.tatMs = unusedFromMs(lane, nowMs) + took * intervalMs;
     after.gateMs = limitedUntilMs({ intervalMs, tatMs: after.tatMs });
   }
   if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };
@@ -118,10 +118,10 @@ export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
  * committed. Idling lanes after the first empty look strands deliveries: docs/performance.md
  * has the experiment.
  */
-export function linger(
+export function postponeIdle(
   times: LaneTimes,
   nowMs: number,
-  { took, nextMs, quiet, lingerMs }: Lingering,
+  { took, nextMs, quiet, lingerMs }: PostponeIdle,
 ): { readyMs: number; quiet: QuietStep } {
   const { readyMs, gateMs } = times;
   const isDue = nextMs !== undefined && nextMs <= nowMs;
@@ -135,7 +135,7 @@ export function linger(
   return { readyMs: Math.min(readyMs, againMs), quiet: step };
 }
 
-export interface Lingering {
+export interface PostponeIdle {
   took: number;
   nextMs: number | undefined;
   quiet: Quiet;
@@ -143,11 +143,18 @@ export interface Lingering {
 }
 
 /** The lane after one of its deliveries ended or was released; undefined when nothing changes. */
-export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTimes | undefined {
+export function laneAfterSettlement(
+  lane: Lane,
+  nowMs: number,
+  outcome: LaneOutcome,
+): LaneTimes | undefined {
   if (lane.state === 'ended') return undefined;
   const { failures, failingMs } = failuresAfter(lane, nowMs, outcome);
   const gateMs = gateAfter(lane, { nowMs, outcome, failures });
-  const readyMs = wake({ ...lane, gateMs }, wishAfter(lane, { nowMs, outcome, gateMs }));
+  const readyMs = wokenReadyMs(
+    { ...lane, gateMs },
+    desiredReadyMs(lane, { nowMs, outcome, gateMs }),
+  );
   const isSame =
     failures === lane.failures &&
     failingMs === lane.failingMs &&
@@ -160,18 +167,21 @@ export function settled(lane: Lane, nowMs: number, outcome: LaneOutcome): LaneTi
  * The lane after its first pending delivery expired; undefined when nothing changes. An ordered
  * lane may be waiting hours for that delivery and must stop. A breaker keeps its time.
  */
-export function headExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
+export function laneAfterHeadExpired(lane: Lane, nowMs: number): LaneTimes | undefined {
   const isRunning = lane.gateMs === never;
   if (!lane.ordered || isRunning || lane.state === 'ended') return undefined;
   const { failures, failingMs, tatMs } = lane;
   const isBroken = failures >= brokenAfter;
   const brokenMs = isBroken ? Math.min(lane.gateMs, nowMs + breakMs(failures)) : 0;
   const gateMs = Math.max(limitedUntilMs(lane), brokenMs);
-  return { failures, failingMs, tatMs, gateMs, readyMs: wake({ ...lane, gateMs }, nowMs) };
+  return { failures, failingMs, tatMs, gateMs, readyMs: wokenReadyMs({ ...lane, gateMs }, nowMs) };
 }
 
 /** When a claim must look at the lane, given a delivery that is due at `dueMs`. */
-export function wake(lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>, dueMs: number): number {
+export function wokenReadyMs(
+  lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>,
+  dueMs: number,
+): number {
   if (lane.state !== 'open') return never;
   return Math.max(lane.gateMs, Math.min(lane.readyMs, dueMs));
 }
@@ -181,18 +191,21 @@ export function wake(lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>, dueMs: nu
  * look comes up to a millisecond after the next delivery was allowed. That delay must not count as
  * unused time, or it would accumulate: at 0.7 a second to a full second within an hour.
  */
-function savedFromMs({ tatMs, intervalMs = 0 }: Lane, nowMs: number): number {
+function unusedFromMs({ tatMs, intervalMs = 0 }: Lane, nowMs: number): number {
   const fromMs = nowMs - Math.max(burstMs, intervalMs);
   const isInTime = intervalMs >= burstMs && fromMs - tatMs < 1;
   return isInTime ? tatMs : Math.max(tatMs, fromMs);
 }
 
-interface After {
+interface SettledLane {
   nowMs: number;
   outcome: LaneOutcome;
 }
 
-function gateAfter(lane: Lane, { nowMs, outcome, failures }: After & { failures: number }): number {
+function gateAfter(
+  lane: Lane,
+  { nowMs, outcome, failures }: SettledLane & { failures: number },
+): number {
   const limitedMs = limitedUntilMs(lane);
   const hasFailed = failures > lane.failures;
   const isBroken = failures >= brokenAfter;
@@ -211,7 +224,10 @@ export function limitedUntilMs({ intervalMs, tatMs }: Pick<Lane, 'intervalMs' | 
 }
 
 /** When the lane should be looked at; its gate may delay that. */
-function wishAfter(lane: Lane, { nowMs, outcome, gateMs }: After & { gateMs: number }): number {
+function desiredReadyMs(
+  lane: Lane,
+  { nowMs, outcome, gateMs }: SettledLane & { gateMs: number },
+): number {
   if (lane.ordered) return nowMs;
   if ('dueMs' in outcome && outcome.dueMs !== undefined) return outcome.dueMs;
   // Nothing was added. Pending deliveries may be sent sooner if the gate moved.

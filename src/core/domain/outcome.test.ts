@@ -9,7 +9,7 @@ const circumstances = {
   waitsMs: [5_000],
   unsubscribeStatus: 410,
   nowMs,
-  chance: () => 0.5,
+  randomFraction: () => 0.5,
 };
 
 const answered = (status: number, retryAfter?: string): SendResult => ({

@@ -26,7 +26,7 @@ export interface Circumstances {
   unsubscribeStatus: number;
   nowMs: number;
   /** Random number from 0 up to 1: the jitter of the next attempt. Drawn only after a failure. */
-  chance: () => number;
+  randomFraction: () => number;
 }
 
 export function classify(result: SendResult, circumstances: Circumstances): Outcome {
@@ -36,7 +36,11 @@ export function classify(result: SendResult, circumstances: Circumstances): Outc
   if (status === unsubscribeStatus) return { kind: 'gone' };
   if (status !== undefined && status >= 200 && status <= 299) return { kind: 'delivered' };
   const asked = result.kind === 'answered' ? readRetryAfter(result.headers, nowMs) : undefined;
-  const dueMs = nextDueMs({ ...circumstances, askedMs: asked, chance: circumstances.chance() });
+  const dueMs = nextDueMs({
+    ...circumstances,
+    askedMs: asked,
+    randomFraction: circumstances.randomFraction(),
+  });
   return dueMs === undefined ? { kind: 'dead', reason: 'exhausted' } : { kind: 'retry', dueMs };
 }
 

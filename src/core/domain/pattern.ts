@@ -2,24 +2,48 @@
 // so an ordinary index on equality finds the subscribers: no trie, no scan.
 import { limits } from '../limits/limits.ts';
 
-const name = /^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*$/;
-
+/** Any text, except what PostgreSQL cannot store: U+0000 and unpaired surrogates. */
 export function isEventName(text: string): boolean {
-  return text.length <= limits.eventNameCharsMax && name.test(text);
+  // Counted in code points, as `maxLength` of a schema does. The first comparison bounds the work.
+  const most = limits.eventNameCharsMax;
+  if (text === '' || text.length > 2 * most || text.includes('\0')) return false;
+  return text.isWellFormed() && (text.length <= most || Array.from(text).length <= most);
 }
 
-/** A name, `*`, or a prefix ending in `.*` that matches one or more further segments. */
-export function isEventPattern(text: string): boolean {
-  if (text === '*') return true;
-  return isEventName(text.endsWith('.*') ? text.slice(0, -2) : text);
+export const nameFault = `is not an event name, expected 1 to ${limits.eventNameCharsMax} characters without U+0000`;
+
+/** `*`, or a prefix ending in `.*` that matches all names that continue after it. */
+export function isWildcard(pattern: string): boolean {
+  return pattern === '*' || pattern.endsWith('.*');
 }
+
+/** The pattern that matches only this name: a backslash makes a final `*` literal. */
+export function literalPattern(name: string): string {
+  return name.replace(starAtEnd, String.raw`$1$2\*`);
+}
+
+/** The reverse of literalPattern(), for a pattern that is not a wildcard. */
+export function nameOfLiteral(pattern: string): string {
+  return pattern.replace(starAtEnd, (_, start: string, slashes: string) => {
+    return `${start}${slashes.slice(1)}*`;
+  });
+}
+
+const starAtEnd = /(^|\.)(\\*)\*$/u;
 
 /** The patterns that match an event: for `a.b.c` these are `a.b.c`, `a.b.*`, `a.*` and `*`. */
 export function patternsFor(event: string): string[] {
-  const patterns = [event];
-  for (let dot = event.lastIndexOf('.'); dot > 0; dot = event.lastIndexOf('.', dot - 1)) {
-    patterns.push(`${event.slice(0, dot)}.*`);
+  const patterns = [literalPattern(event)];
+  for (let end = event.length; end > 0;) {
+    const dot = event.lastIndexOf('.', end - 1);
+    if (dot >= 0) patterns.push(`${event.slice(0, dot)}.*`);
+    end = dot;
   }
   patterns.push('*');
   return patterns;
+}
+
+/** As the header of a callback carries it: most names look the same, others are percent-encoded. */
+export function nameInHeader(name: string): string {
+  return encodeURIComponent(name);
 }

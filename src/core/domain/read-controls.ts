@@ -4,10 +4,10 @@
 import type { Header } from './attempt.ts';
 import { readCallbackHeaders } from './callback-headers.ts';
 import type { Controls } from './controls.ts';
-import { durationMs, instantMs } from '../base/written-time.ts';
+import { durationMs, instantMs } from '../base/parse-time.ts';
 import { readFilter } from './filter.ts';
 import { limits } from '../limits/limits.ts';
-import { isEventPattern } from './pattern.ts';
+import { isEventName } from './pattern.ts';
 import { fieldIn, type Fault } from '../errors/problem.ts';
 import { signings } from '../secrets/signing-secret.ts';
 
@@ -63,12 +63,12 @@ export function readPatterns(
     return { kind: 'faulty', faults: [{ field, message }] };
   }
   const items: readonly unknown[] = value;
-  const patterns = items.filter((one) => typeof one === 'string').filter(isEventPattern);
+  const patterns = items.filter((one) => typeof one === 'string').filter(isEventName);
   if (patterns.length === items.length)
     return { kind: 'patterns', patterns: [...new Set(patterns)] };
   const faults = items.flatMap((one, index): Fault[] => {
-    if (typeof one === 'string' && isEventPattern(one)) return [];
-    const message = `is ${show(one)}, expected an event name, a prefix ending in .* or *`;
+    if (typeof one === 'string' && isEventName(one)) return [];
+    const message = `is ${show(one)}, expected an event name, a prefix ending in .* or *, at most ${limits.eventNameCharsMax} characters`;
     return [{ field: fieldIn(field, index), message }];
   });
   return { kind: 'faulty', faults };

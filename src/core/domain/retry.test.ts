@@ -5,7 +5,7 @@ import { nextDueMs, readRetryAfter } from './retry.ts';
 const nowMs = Date.UTC(2026, 10, 15, 12, 0, 0);
 const hourMs = 3_600_000;
 const waitsMs = [5_000, 300_000];
-const usual = { tries: 0, waitsMs, nowMs, askedMs: undefined, chance: 0.5 };
+const usual = { tries: 0, waitsMs, nowMs, askedMs: undefined, randomFraction: 0.5 };
 
 describe('nextDueMs', () => {
   it('follows the schedule', () => {
@@ -19,9 +19,9 @@ describe('nextDueMs', () => {
   });
 
   it('applies a jitter of a fifth to both sides, in whole milliseconds', () => {
-    assert.equal(nextDueMs({ ...usual, chance: 0 }), nowMs + 4_000);
-    assert.equal(nextDueMs({ ...usual, chance: 0.999_999 }), nowMs + 6_000);
-    assert(Number.isInteger(nextDueMs({ ...usual, waitsMs: [3], chance: 0.3 })));
+    assert.equal(nextDueMs({ ...usual, randomFraction: 0 }), nowMs + 4_000);
+    assert.equal(nextDueMs({ ...usual, randomFraction: 0.999_999 }), nowMs + 6_000);
+    assert(Number.isInteger(nextDueMs({ ...usual, waitsMs: [3], randomFraction: 0.3 })));
   });
 
   it('waits longer if the receiver asks, but never less', () => {

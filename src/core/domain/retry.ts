@@ -14,12 +14,12 @@ export interface RetryInput {
   /** The time that the receiver asked for with Retry-After. */
   askedMs: number | undefined;
   /** Random number from 0 up to 1, for the jitter. */
-  chance: number;
+  randomFraction: number;
 }
 
 /** The time of the next attempt; undefined when the schedule is exhausted. */
 export function nextDueMs(input: RetryInput): number | undefined {
-  const { tries, waitsMs, nowMs, askedMs, chance } = input;
+  const { tries, waitsMs, nowMs, askedMs, randomFraction: chance } = input;
   const waitMs = waitsMs[tries];
   if (waitMs === undefined) return undefined;
   const jittered = nowMs + waitMs * (1 - jitter + 2 * jitter * chance);

@@ -140,11 +140,11 @@ export const limits = {
   /** Request line and headers together. */
   headBytesMax: 16_384,
   /** A callback URL, as given and as canonicalised. */
-  urlBytesMax: 2_048,
+  urlBytesMax: 4_096,
   /** Callbacks that one subscribe request may register. */
   callbacksPerSubscriptionMax: 64,
-  /** An event name or pattern. */
-  eventNameCharsMax: 128,
+  /** Code points of an event name or pattern. */
+  eventNameCharsMax: 256,
   /**
    * Characters of `traceparent` and of `tracestate`; W3C Trace Context requires 512 of the latter.
    */

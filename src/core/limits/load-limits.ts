@@ -19,11 +19,11 @@ export const loadLimits = {
   lanesProvenMax: 256,
   /**
    * When more lanes are ready than a claim can look at: apps that it looks at, lanes of each, and
-   * apps that an outlook considers.
+   * apps that a look for the next work considers.
    */
   claimAppsMax: 64,
   claimAppLanesMax: 32,
-  outlookAppsMax: 1_000,
+  nextWorkAppsMax: 1_000,
   /** Quotas of an app: the largest allowed; how often a node counts the nodes that share one. */
   quotaMax: 1_000_000_000,
   quotaSharersMs: 5_000,

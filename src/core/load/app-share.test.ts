@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { claimSlots, earned, freshSlots, lost, newLaneSlots, type AppLoad } from './app-share.ts';
+import {
+  claimSlots,
+  creditAfterAnswer,
+  freshSlots,
+  creditAfterHang,
+  newLaneSlots,
+  type AppLoad,
+} from './app-share.ts';
 import { limits } from '../limits/limits.ts';
 
 const window = limits.windowMax;
@@ -61,9 +68,9 @@ describe('newLaneSlots', () => {
 
 describe('credit', () => {
   it('grows with each timely answer and shrinks much faster, within bounds', () => {
-    assert.equal(earned(0), 1);
-    assert.equal(earned(limits.appCreditMax), limits.appCreditMax);
-    assert.equal(lost(100), 100 - limits.appCreditLost);
-    assert.equal(lost(3), 0);
+    assert.equal(creditAfterAnswer(0), 1);
+    assert.equal(creditAfterAnswer(limits.appCreditMax), limits.appCreditMax);
+    assert.equal(creditAfterHang(100), 100 - limits.appCreditLost);
+    assert.equal(creditAfterHang(3), 0);
   });
 });

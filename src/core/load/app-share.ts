@@ -10,7 +10,7 @@ export interface AppLoad {
    * Attempts among them that may hold their slot for long: they hang, or go to an unproven lane.
    */
   atRisk: number;
-  /** How many attempts at risk the app's receivers have earned: see `earned` and `lost`. */
+  /** How many attempts at risk the app's receivers have earned: see `creditAfterAnswer` and `creditAfterHang`. */
   credit: number;
 }
 
@@ -29,7 +29,7 @@ export function freshSlots({ inFlight, atRisk, credit }: AppLoad, free: number):
   const room = Math.max(Math.floor((times * free - inFlight) / (times + 1)), 0);
   const trial = Math.max((free - atRisk) >> 1, credit - atRisk, 0);
   const unproven = Math.min(room, trial);
-  const claimable = Math.min(room, claimableOf(inFlight, free));
+  const claimable = Math.min(room, claimableMax(inFlight, free));
   const ofUnproven = Math.min(claimable, Math.max(unproven - (free >> 3), 0));
   return { room, unproven, kept: { room: room - claimable, unproven: unproven - ofUnproven } };
 }
@@ -39,16 +39,16 @@ export function freshSlots({ inFlight, atRisk, credit }: AppLoad, free: number):
  * the app's slots for unproven lanes. An app with few attempts in flight may always claim some.
  */
 export function claimSlots(load: AppLoad, free: number): AppSlots {
-  return withoutKept(freshSlots(load, free));
+  return claimableSlots(freshSlots(load, free));
 }
 
 /** What is left for claims. */
-export function withoutKept({ room, unproven, kept }: AppSlots): AppSlots {
+export function claimableSlots({ room, unproven, kept }: AppSlots): AppSlots {
   return { room: room - (kept?.room ?? 0), unproven: unproven - (kept?.unproven ?? 0) };
 }
 
 /** How many deliveries an app with `inFlight` attempts may claim, if its share allows it. */
-export function claimableOf(inFlight: number, free: number): number {
+export function claimableMax(inFlight: number, free: number): number {
   const kept = limits.windowMax - limits.windowClaimedMax;
   return Math.max(free - kept, Math.min(limits.appClaimMin - inFlight, free), 0);
 }
@@ -59,11 +59,11 @@ export function newLaneSlots({ unproven }: AppSlots): number {
 }
 
 /** The credit after an unproven receiver has answered in time. */
-export function earned(credit: number): number {
+export function creditAfterAnswer(credit: number): number {
   return Math.min(credit + 1, limits.appCreditMax);
 }
 
 /** The credit after an attempt was found to hang. */
-export function lost(credit: number): number {
+export function creditAfterHang(credit: number): number {
   return Math.max(credit - limits.appCreditLost, 0);
 }

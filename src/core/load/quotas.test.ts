@@ -1,21 +1,24 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { rescale, take, type Taking } from './quotas.ts';
+import { rescale, takeFromQuota, type QuotaDecision } from './quotas.ts';
 
 /** Asks for counts at given times, and returns the results. */
-function ask(perSecond: number, askings: readonly { atMs: number; count: number }[]): Taking[] {
+function ask(
+  perSecond: number,
+  askings: readonly { atMs: number; count: number }[],
+): QuotaDecision[] {
   let paidMs = 0;
   return askings.map(({ atMs, count }) => {
-    const taking = take({ perSecond, paidMs, nowMs: atMs }, count);
+    const taking = takeFromQuota({ perSecond, paidMs, nowMs: atMs }, count);
     if (taking.kind === 'taken') paidMs = taking.paidMs;
     return taking;
   });
 }
 
-const kinds = (takings: readonly Taking[]): string[] => takings.map(({ kind }) => kind);
+const kinds = (takings: readonly QuotaDecision[]): string[] => takings.map(({ kind }) => kind);
 
-describe('take', () => {
+describe('takeFromQuota', () => {
   it('admits a burst of one second, and then one whenever one is paid off', () => {
     const burst = Array.from({ length: 3 }, () => ({ atMs: 5_000, count: 1 }));
     const takings = ask(3, [...burst, { atMs: 5_000, count: 1 }, { atMs: 5_334, count: 1 }]);

@@ -37,7 +37,7 @@ export interface Rate {
   nowMs: number;
 }
 
-export type Taking =
+export type QuotaDecision =
   /** `left`: how many would be granted now; `wholeMs`: when the debt is paid off. */
   | { kind: 'taken'; paidMs: PaidMs; left: number; wholeMs: number }
   | { kind: 'refused'; waitMs: number; wholeMs: number };
@@ -50,7 +50,7 @@ export interface Debt {
 
 const burstMs = 1_000;
 
-export function take({ perSecond, paidMs, nowMs }: Rate, count: number): Taking {
+export function takeFromQuota({ perSecond, paidMs, nowMs }: Rate, count: number): QuotaDecision {
   const owedMs = Math.max(paidMs - nowMs, 0);
   const costMs = (count * 1_000) / perSecond;
   const isWithin = owedMs + costMs <= burstMs + roundingMs;
@@ -74,7 +74,7 @@ export function rescale(debt: Debt, nowMs: number, perSecond: number): Debt {
 }
 
 /** Returns the cost of granted items that were not used. */
-export function giveBack({ perSecond, paidMs }: Debt, count: number): Debt {
+export function refund({ perSecond, paidMs }: Debt, count: number): Debt {
   return { perSecond, paidMs: paidMs - (count * 1_000) / perSecond };
 }
 

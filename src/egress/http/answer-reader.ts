@@ -78,9 +78,9 @@ export class AnswerReader {
     const bytes = had === 0 ? piece : Buffer.concat([this.#begun, piece]);
     const end = bytes.indexOf(headEnd, had === 0 ? from : Math.max(0, had - headEnd.length + 1));
     const size = (end < 0 ? bytes.length : end + headEnd.length) - from;
-    if (end < 0 && !beginsWell(bytes, from))
+    if (end < 0 && !startsLikeResponse(bytes, from))
       throw new BadAnswer('it does not start with a status line');
-    if (end < 0 && hasLoneBreak(bytes, from + had))
+    if (end < 0 && hasBareLineBreak(bytes, from + had))
       throw new BadAnswer('a line does not end with CRLF');
     if (this.#headBytes + size > bytesMax) throw new AnswerTooLong(`More than ${bytesMax} bytes`);
     if (end < 0) {
@@ -136,12 +136,12 @@ export class AnswerReader {
   }
 }
 
-function beginsWell(bytes: Buffer, from: number): boolean {
+function startsLikeResponse(bytes: Buffer, from: number): boolean {
   return answerPrefix.startsWith(bytes.toString('latin1', from, from + answerPrefix.length));
 }
 
 /** Refuses bare line feeds: with them the head would never end. */
-function hasLoneBreak(bytes: Buffer, from: number): boolean {
+function hasBareLineBreak(bytes: Buffer, from: number): boolean {
   for (let at = bytes.indexOf(newline, from); at >= 0; at = bytes.indexOf(newline, at + 1)) {
     if (bytes[at - 1] !== carriage) return true;
   }

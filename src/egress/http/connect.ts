@@ -104,9 +104,9 @@ export function systemConnector(): Connector {
         noDelay: true,
         keepAlive: true,
         keepAliveInitialDelay: keepAliveDelayMs,
-        ...(onBytes && { onread: landingFor(onBytes) }),
+        ...(onBytes && { onread: readIntoBuffer(onBytes) }),
       });
-      socket.on('error', leaveToClose);
+      socket.on('error', ignoreError);
       try {
         await once(socket, 'connect', { signal });
         return socket;
@@ -125,7 +125,7 @@ export function systemConnector(): Connector {
  */
 const landing = Buffer.allocUnsafeSlow(65_536);
 
-function landingFor(onBytes: OnBytes): OnReadOpts {
+function readIntoBuffer(onBytes: OnBytes): OnReadOpts {
   const callback = (length: number): boolean => {
     onBytes(landing.subarray(0, length));
     return true;
@@ -196,7 +196,7 @@ async function secure(
     minVersion: 'TLSv1.2',
     rejectUnauthorized: true, // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
   });
-  secured.on('error', leaveToClose);
+  secured.on('error', ignoreError);
   try {
     await once(secured, 'secureConnect', { signal: options.deadline });
     return secured;
@@ -219,7 +219,7 @@ async function attempt<T>(promise: Promise<T>): Promise<Attempt<T>> {
 
 // An error after the hand-over closes the socket, and its owner sees the close. Without this
 // listener an error between two owners would end the process.
-function leaveToClose(): void {}
+function ignoreError(): void {}
 
 function blocked(url: CallbackUrl): DialResult {
   const message = `Cannot connect to callback URL "${showUrl(url.href)}": its address is not allowed`;

@@ -8,7 +8,7 @@ import type { Link } from '../../core/base/linked-list.ts';
 import type { RequestBytes } from './request-bytes.ts';
 
 /** A request on a connection, until it is lost or completed. */
-export interface Carried {
+export interface ConnectionUser {
   readonly method: string;
   /**
    * The connection is open. Called in the turn in which the request is written; returning
@@ -53,7 +53,7 @@ export class Connection implements Link<Connection> {
   readonly #opened: Promise<void>;
   #socket: Socket | undefined;
   #closed: Promise<unknown> | undefined;
-  #carried: Carried | undefined;
+  #carried: ConnectionUser | undefined;
   #hasReceived = false;
   #isKept = true;
   #isOver = false;
@@ -72,16 +72,16 @@ export class Connection implements Link<Connection> {
     return this.#requests > 0;
   }
 
-  carry(carried: Carried): void {
+  assign(carried: ConnectionUser): void {
     this.#carried = carried;
     // A reset is reported a little later than it happens: do not start what cannot be written.
-    if (this.#socket?.destroyed === true) this.#lose(gone);
+    if (this.#socket?.destroyed === true) this.#fail(gone);
     else if (this.#socket !== undefined) this.#start(this.#socket, carried);
   }
 
   /** Fails the request on it with ConnectionGone. Resolves when the socket is closed. */
   async end(): Promise<void> {
-    const carried = this.#letGo();
+    const carried = this.#releaseUser();
     this.#dial.abort();
     this.#socket?.destroy();
     carried?.onLost(gone);
@@ -107,19 +107,19 @@ export class Connection implements Link<Connection> {
       signal: this.#dial.signal,
       onBytes: (piece) => this.#onData(piece),
     });
-    if (result.kind !== 'connected') return this.#lose(new DialError(result));
+    if (result.kind !== 'connected') return this.#fail(new DialError(result));
     const { socket } = result;
     this.#socket = socket;
     this.#closed = new Promise((resolve) => socket.once('close', resolve));
-    socket.on('error', (error) => this.#lose(error));
-    socket.on('close', () => this.#lose(gone));
+    socket.on('error', (error) => this.#fail(error));
+    socket.on('close', () => this.#fail(gone));
     socket.on('end', () => this.#onEnd());
     socket.on('data', (piece: Buffer) => this.#onData(piece)); // With TLS, or when the connector ignores onBytes.
     if (this.#isOver) socket.destroy();
     else if (this.#carried !== undefined) this.#start(socket, this.#carried);
   }
 
-  #start(socket: Socket, carried: Carried): void {
+  #start(socket: Socket, carried: ConnectionUser): void {
     const bytes = carried.start();
     if (bytes === undefined || this.#isOver) return;
     this.#requests += 1;
@@ -139,7 +139,7 @@ export class Connection implements Link<Connection> {
   #onData(piece: Buffer): void {
     const socket = this.#socket;
     const carried = this.#carried;
-    if (socket === undefined || carried === undefined) return this.#lose(gone); // No request is in flight.
+    if (socket === undefined || carried === undefined) return this.#fail(gone); // No request is in flight.
     if (!this.#hasReceived) {
       this.#hasReceived = true;
       carried.onFirstByte();
@@ -148,13 +148,13 @@ export class Connection implements Link<Connection> {
     try {
       reading = this.#reader.read(piece);
     } catch (error) {
-      return this.#lose(error);
+      return this.#fail(error);
     }
     if (reading === 'goes_on' || this.#carried !== carried) return;
     // A receiver that responds before it has read the whole request will not read the rest of it.
     const isClean = reading === 'ended' && this.#isKept && socket.writableLength === 0;
     this.#carried = undefined;
-    if (!isClean) this.#lose(gone);
+    if (!isClean) this.#fail(gone);
     carried.onEnd();
   }
 
@@ -162,18 +162,18 @@ export class Connection implements Link<Connection> {
     const carried = this.#carried;
     const isAnswer = this.#reader.close();
     if (isAnswer) this.#carried = undefined;
-    this.#lose(gone);
+    this.#fail(gone);
     if (isAnswer) carried?.onEnd();
   }
 
-  #lose(error: unknown): void {
+  #fail(error: unknown): void {
     if (this.#isOver) return;
-    const carried = this.#letGo();
+    const carried = this.#releaseUser();
     this.#options.onGone(this);
     carried?.onLost(error);
   }
 
-  #letGo(): Carried | undefined {
+  #releaseUser(): ConnectionUser | undefined {
     const carried = this.#carried;
     this.#isOver = true;
     this.#carried = undefined;

@@ -6,8 +6,8 @@ import type { World } from '../../core/base/world.ts';
 import type { Header, SendResult } from '../../core/domain/attempt.ts';
 import type { CallbackUrl } from '../guard/guard.ts';
 import type { AnswerHead } from './answer-reader.ts';
-import { keepHeaders, KeptBody } from './answer.ts';
-import { type Carried, type Connection, ConnectionGone } from './connection.ts';
+import { keepHeaders, KeptBody } from './stored-response.ts';
+import { type ConnectionUser, type Connection, ConnectionGone } from './connection.ts';
 import type { Connections, ConnectionRequest } from './connections.ts';
 import type { Deadline, DeadlineOwner, Deadlines } from './deadlines.ts';
 import { explainFailure, failure, isLost, isShortage } from './failure.ts';
@@ -60,10 +60,10 @@ export interface ExchangeContext {
   readonly deadlines: Deadlines;
   /** All exchanges in flight. */
   readonly exchanges: LinkedList<Exchange>;
-  readonly recall: Recall;
+  readonly abortGroups: AbortGroups;
 }
 
-export class Exchange implements ConnectionRequest, Carried, DeadlineOwner, Link<Exchange> {
+export class Exchange implements ConnectionRequest, ConnectionUser, DeadlineOwner, Link<Exchange> {
   before: Exchange | undefined;
   after: Exchange | undefined;
   readonly pool: string;
@@ -108,7 +108,7 @@ export class Exchange implements ConnectionRequest, Carried, DeadlineOwner, Link
   run(): Promise<SenderResult> {
     this.#context.exchanges.add(this);
     const { signal } = this.#options;
-    if (signal !== undefined) this.#context.recall.add(signal, this);
+    if (signal !== undefined) this.#context.abortGroups.add(signal, this);
     this.#context.connections.take(this);
     return this.#result.promise;
   }
@@ -126,7 +126,7 @@ export class Exchange implements ConnectionRequest, Carried, DeadlineOwner, Link
     this.#reused = connection.isUsed;
     this.#startedMs = undefined;
     this.#hasReceived = false;
-    connection.carry(this);
+    connection.assign(this);
   }
 
   start(): RequestBytes | undefined {
@@ -246,7 +246,7 @@ export class Exchange implements ConnectionRequest, Carried, DeadlineOwner, Link
     if (this.#over) return;
     assert(result !== undefined, 'A body comes after its head.');
     this.#over = true;
-    const { connections, deadlines, exchanges, recall } = this.#context;
+    const { connections, deadlines, exchanges, abortGroups: recall } = this.#context;
     exchanges.remove(this);
     deadlines.clear(this.#deadline);
     if (this.#options.signal !== undefined) recall.remove(this.#options.signal, this);
@@ -276,25 +276,25 @@ const declined = new ConnectionGone('The request was declined before it was writ
 // Aborts all exchanges that belong to a signal. One listener serves all of them, because a signal
 // searches its whole list whenever a listener is added or removed.
 
-export interface Recalled {
+export interface Abortable {
   abort(): void;
 }
 
 interface Group {
-  members: Set<Recalled>;
+  members: Set<Abortable>;
   onAbort: () => void;
 }
 
-export class Recall {
+export class AbortGroups {
   readonly #groups = new WeakMap<AbortSignal, Group>();
 
-  add(signal: AbortSignal, member: Recalled): void {
+  add(signal: AbortSignal, member: Abortable): void {
     const group = this.#groups.get(signal) ?? this.#listen(signal);
     group.members.add(member);
   }
 
   /** Removes the listener from the signal with the last member. */
-  remove(signal: AbortSignal, member: Recalled): void {
+  remove(signal: AbortSignal, member: Abortable): void {
     const group = this.#groups.get(signal);
     if (group?.members.delete(member) !== true || group.members.size > 0) return;
     signal.removeEventListener('abort', group.onAbort);
@@ -302,7 +302,7 @@ export class Recall {
   }
 
   #listen(signal: AbortSignal): Group {
-    const members = new Set<Recalled>();
+    const members = new Set<Abortable>();
     const onAbort = (): void => {
       for (const member of members) member.abort();
     };

@@ -6,7 +6,7 @@ import type { World } from '../../core/base/world.ts';
 import {
   Exchange,
   type ExchangeLimits,
-  Recall,
+  AbortGroups,
   type SenderResult,
   type SendOptions,
   type SendRequest,
@@ -32,7 +32,7 @@ export interface SenderOptions extends DialOptions {
   readonly limits?: Partial<ConnectionLimits & ExchangeLimits>;
 }
 
-// As fast as a bare undici dispatch, which does less (bench/parts/send.ts, docs/performance.md).
+// As fast as a bare undici dispatch, which does less (bench/parts/sender-cost.ts, docs/performance.md).
 // Parsing the URL for each request, and sets in place of the linked lists, cost a fifth of that.
 export function createSender(options: SenderOptions): Sender {
   const { guard, world } = options;
@@ -40,8 +40,8 @@ export function createSender(options: SenderOptions): Sender {
   const deadlines = new Deadlines(world);
   const connections = new Connections({ ...options, limits, deadlines });
   const exchanges = new LinkedList<Exchange>();
-  const recall = new Recall();
-  const context = { world, limits, connections, deadlines, exchanges, recall };
+  const abortGroups = new AbortGroups();
+  const context = { world, limits, connections, deadlines, exchanges, abortGroups };
   const read = remember((url) => guard.read(url));
   let closed: Promise<void> | undefined;
 

@@ -61,9 +61,15 @@ describe('callbackHeaders', () => {
     assert.throws(() => callbackHeaders(broken), /X-Tenant/);
   });
 
+  it('percent-encodes the name of the event', () => {
+    const headers = pairsOf(callbackHeaders({ ...facts, eventName: 'é\r\nx: 50%' }));
+    assert.equal(headers['ringback-event'], '%C3%A9%0D%0Ax%3A%2050%25');
+  });
+
   it('refuses a value that could start another header', () => {
-    for (const eventName of ['a\r\nx: y', 'a\nb', 'a\rb', 'a\0b', 'é', '\u{10a}', '']) {
-      assert.throws(() => callbackHeaders({ ...facts, eventName }), /ringback-event/);
+    for (const trace of ['a\r\nx: y', 'a\nb', 'a\rb', 'a\0b', 'é', '\u{10a}', '']) {
+      const broken = { ...facts, trace: [['traceparent', trace]] as const };
+      assert.throws(() => callbackHeaders(broken), /traceparent/);
     }
     assert.throws(() => callbackHeaders({ ...facts, mediaType: 'a/b\n' }), /content-type/);
   });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import type { Header } from '../../core/domain/attempt.ts';
 import { hopsHeader } from '../../core/domain/hops.ts';
+import { nameInHeader } from '../../core/domain/pattern.ts';
 import { version } from '../../core/base/package.ts';
 
 export interface CallbackFacts {
@@ -43,7 +44,7 @@ export function callbackHeaders(facts: CallbackFacts): string[] {
     'webhook-signature',
     facts.signature,
     'ringback-event',
-    facts.eventName,
+    nameInHeader(facts.eventName),
     'ringback-delivery',
     facts.delivery,
     'ringback-subscription',

@@ -6,7 +6,7 @@ import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { noQuotas } from '../../core/load/quotas.ts';
 import { hashToken, type Session } from '../../core/domain/session.ts';
-import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
+import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { Context } from '../context.ts';
 
 export interface Identifier {
@@ -85,7 +85,7 @@ export function createIdentifier(deps: Deps): Identifier {
     identify: (presented, read = readKey(presented)) => {
       const { id, hash } = read;
       if (id === undefined) return undefined;
-      return followed(keys.find(id), (key = nobody) => {
+      return whenReady(keys.find(id), (key = nobody) => {
         const nowMs = world.nowMs();
         if (!admits(key, hash, nowMs)) return undefined;
         touch(key, nowMs);

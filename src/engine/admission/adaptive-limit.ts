@@ -1,5 +1,5 @@
-// The current limit of requests of one kind: collects how long they take, and lets core/load/admission.ts decide.
-import { nextLimit, type LimitRange } from '../../core/load/admission.ts';
+// The current limit of requests of one kind: collects how long they take, and lets core/load/request-limit.ts decide.
+import { nextLimit, type LimitRange } from '../../core/load/request-limit.ts';
 import { LinkedList, type Link } from '../../core/base/linked-list.ts';
 
 /** A request in progress. */

@@ -1,5 +1,5 @@
 // An adaptive limit for each app: what takes long for one app lowers its own limit, and no other's.
-import type { LimitRange } from '../../core/load/admission.ts';
+import type { LimitRange } from '../../core/load/request-limit.ts';
 import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 
 /** Undefined: requests whose app is not known. */

@@ -1,7 +1,7 @@
 // Paces changes while publishes go on, so that a burst of subscribes leaves most of the main thread to publishing. A
 // change waits here with its key checked and its body read, before its expensive part. While no publish is in progress,
 // changes begin at once. Never decides about a publish or a read. docs/decisions/0037 has the reasons.
-import { atEndOfTurn } from '../../core/load/pace.ts';
+import { atEndOfTurn } from '../../core/load/batch-pacer.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { FairQueue, type AppNo } from '../../core/load/fair-queue.ts';
@@ -9,7 +9,7 @@ import { FairQueue, type AppNo } from '../../core/load/fair-queue.ts';
 /** `late`: it has waited for too long, and must be refused. */
 export type TurnAnswer = 'begin' | 'late';
 
-interface Waiting {
+interface WaitingChange {
   appNo: AppNo;
   sinceMs: number;
   answer: (verdict: TurnAnswer) => void;
@@ -22,8 +22,8 @@ export class ChangeTurns {
   readonly #world: Pick<World, 'monotonicMs' | 'sleep'>;
   /** Calls back at the end of this turn of the event loop. */
   readonly #atEnd: (body: () => void) => void;
-  readonly #queue = new FairQueue<Waiting>();
-  readonly #oldestFirst = new Set<Waiting>();
+  readonly #queue = new FairQueue<WaitingChange>();
+  readonly #oldestFirst = new Set<WaitingChange>();
   /** Publishes that ended and that no change has used up; below zero if changes began without them. */
   #credit = creditMax;
   #publishes = 0;
@@ -49,13 +49,13 @@ export class ChangeTurns {
     const nowMs = this.#world.monotonicMs();
     if (this.#queue.size === 0 && this.#mayBegin(nowMs)) {
       this.#begin(answer, nowMs);
-      return nothingToLeave;
+      return alreadyBegun;
     }
-    const one: Waiting = { appNo, sinceMs: nowMs, answer };
+    const one: WaitingChange = { appNo, sinceMs: nowMs, answer };
     this.#oldestFirst.add(one);
     this.#queue.add(appNo, one);
-    this.#wakeLater();
-    return () => this.#leave(one);
+    this.#scheduleTimer();
+    return () => this.#remove(one);
   }
 
   publishBegan(): void {
@@ -66,45 +66,45 @@ export class ChangeTurns {
     this.#publishes -= 1;
     this.#publishEndedMs = this.#world.monotonicMs();
     this.#credit = Math.min(this.#credit + 1, creditMax);
-    if (this.#queue.size > 0) this.#ask();
+    if (this.#queue.size > 0) this.#scheduleProcessing();
   }
 
   /** Not between two publishes of a client that publishes again as soon as it is answered. */
-  #isQuiet(nowMs: number): boolean {
+  #isWithoutPublishes(nowMs: number): boolean {
     return this.#publishes === 0 && nowMs - this.#publishEndedMs >= publishQuietMs;
   }
 
   #mayBegin(nowMs: number): boolean {
     const isDue = nowMs - this.#begunMs >= changeEveryMs;
-    return isDue || this.#credit >= publishesPerChange || this.#isQuiet(nowMs);
+    return isDue || this.#credit >= publishesPerChange || this.#isWithoutPublishes(nowMs);
   }
 
-  #begin(answer: Waiting['answer'], nowMs: number): void {
-    if (!this.#isQuiet(nowMs)) {
+  #begin(answer: WaitingChange['answer'], nowMs: number): void {
+    if (!this.#isWithoutPublishes(nowMs)) {
       this.#credit = Math.max(this.#credit - publishesPerChange, -creditMax);
     }
     this.#begunMs = nowMs;
     answer('begin');
   }
 
-  #leave(one: Waiting): void {
+  #remove(one: WaitingChange): void {
     if (this.#oldestFirst.delete(one)) this.#queue.remove(one.appNo, one);
   }
 
-  #look(): void {
+  #processQueue(): void {
     this.#isAsked = false;
     this.#refuseLate();
     while (this.#beginNext() === 'go on');
     if (this.#queue.size === 0) return;
-    if (this.#isQuiet(this.#world.monotonicMs())) this.#ask();
-    else this.#wakeLater();
+    if (this.#isWithoutPublishes(this.#world.monotonicMs())) this.#scheduleProcessing();
+    else this.#scheduleTimer();
   }
 
   #refuseLate(): void {
     const nowMs = this.#world.monotonicMs();
     for (const one of this.#oldestFirst) {
       if (nowMs - one.sinceMs < changeTurnMs) break;
-      this.#leave(one);
+      this.#remove(one);
       one.answer('late');
     }
   }
@@ -116,21 +116,21 @@ export class ChangeTurns {
     if (next === undefined) return 'stop';
     this.#oldestFirst.delete(next);
     this.#begin(next.answer, nowMs);
-    return this.#isQuiet(nowMs) ? 'stop' : 'go on';
+    return this.#isWithoutPublishes(nowMs) ? 'stop' : 'go on';
   }
 
-  #ask(): void {
+  #scheduleProcessing(): void {
     if (this.#isAsked) return;
     this.#isAsked = true;
-    this.#atEnd(() => this.#look());
+    this.#atEnd(() => this.#processQueue());
   }
 
-  #wakeLater(): void {
+  #scheduleTimer(): void {
     if (this.#isAsleep) return;
     this.#isAsleep = true;
     void this.#world.sleep(changeEveryMs).then(() => {
       this.#isAsleep = false;
-      this.#ask();
+      this.#scheduleProcessing();
     });
   }
 }
@@ -139,4 +139,4 @@ function always(): boolean {
   return true;
 }
 
-function nothingToLeave(): void {}
+function alreadyBegun(): void {}

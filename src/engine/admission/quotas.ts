@@ -6,13 +6,13 @@ import { NewestMap } from '../../core/base/newest-map.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import {
   type Debt,
-  giveBack,
+  refund,
   type Quotas,
   quotasOf,
   rescale,
-  take,
+  takeFromQuota,
 } from '../../core/load/quotas.ts';
-import { followed, type MaybePromise } from '../../core/base/maybe-promise.ts';
+import { whenReady, type MaybePromise } from '../../core/base/maybe-promise.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Store } from '../../store/port/store.ts';
 
@@ -46,12 +46,12 @@ export function createQuotas({ world, store, fallback }: QuotaDeps): AppQuotas {
     spend: (app, events) => {
       const perSecond = quotasOf(app.quotas, fallback).eventsPerSecond;
       if (perSecond === undefined) return {};
-      return followed(sharers(), (nodes) => {
+      return whenReady(sharers(), (nodes) => {
         const share = perSecond / nodes;
         const nowMs = world.monotonicMs();
         const known = debts.get(app.no) ?? { perSecond: share, paidMs: 0 };
         const debt = rescale(known, nowMs, share);
-        const taking = take({ ...debt, nowMs }, events);
+        const taking = takeFromQuota({ ...debt, nowMs }, events);
         const paid = taking.kind === 'taken' ? { ...debt, paidMs: taking.paidMs } : debt;
         remember(debts, app.no, paid);
         if (taking.kind === 'refused') throw tooFast(perSecond, taking);
@@ -60,7 +60,7 @@ export function createQuotas({ world, store, fallback }: QuotaDeps): AppQuotas {
     },
     giveBack: ({ no }, events) => {
       const debt = debts.get(no);
-      if (debt !== undefined) debts.set(no, giveBack(debt, events));
+      if (debt !== undefined) debts.set(no, refund(debt, events));
     },
   };
 }

@@ -1,8 +1,14 @@
 // The attempts that each app has in flight, and how many more it may start. An attempt that takes
 // too long counts as hanging, and so as one at risk. A lane is proven while its last attempt was
 // answered in time.
-import { claimSlots, earned, freshSlots, lost, newLaneSlots } from '../../core/load/app-share.ts';
-import { withoutKept } from '../../core/load/app-share.ts';
+import {
+  claimSlots,
+  creditAfterAnswer,
+  freshSlots,
+  creditAfterHang,
+  newLaneSlots,
+} from '../../core/load/app-share.ts';
+import { claimableSlots } from '../../core/load/app-share.ts';
 import type { AppLoad, AppSlots } from '../../core/load/app-share.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
@@ -31,7 +37,7 @@ export interface Share extends AppLoad {
   isOut: { room: boolean; unproven: boolean };
 }
 
-export interface Entering {
+export interface StartedAttempt {
   appNo: number;
   lane: number;
   nowMs: number;
@@ -44,12 +50,12 @@ export class AppShares {
    * Apps named in offers: those with attempts in flight, and the latest idle ones that have credit.
    */
   readonly #active = new Map<number, Share>();
-  readonly #resting = new Set<Share>();
+  readonly #idleWithCredit = new Set<Share>();
   readonly #idle = new NewestMap<number, Share>(limits.appsIdleMax);
   /** Apps that are out of room. */
-  readonly #pressed = new Set<Share>();
+  readonly #outOfRoom = new Set<Share>();
   /** Oldest first; attempts that hang are removed. */
-  readonly #young = new LinkedList<InFlight>();
+  readonly #notHanging = new LinkedList<InFlight>();
   #size = 0;
   #offers = 0;
   #appRoom: AppRoom = { room: limits.windowMax, unproven: limits.windowMax, laneRoom: 1 };
@@ -68,7 +74,7 @@ export class AppShares {
     const free = this.#free();
     const roomOf = (load: AppLoad): AppRoom => {
       const fresh = freshSlots(load, free);
-      const slots = to === 'fresh' ? fresh : withoutKept(fresh);
+      const slots = to === 'fresh' ? fresh : claimableSlots(fresh);
       return { ...slots, laneRoom: newLaneSlots(fresh) };
     };
     this.#offers += 1;
@@ -79,12 +85,12 @@ export class AppShares {
       apps.set(share.appNo, room);
       share.offered = { ...room };
       share.offeredIn = this.#offers;
-      this.#press(share, claimSlots(share, free));
+      this.#noteOutOfRoom(share, claimSlots(share, free));
     }
     return { apps, appRoom: this.#appRoom };
   }
 
-  enter({ appNo, lane, nowMs, wasProven }: Entering): InFlight {
+  enter({ appNo, lane, nowMs, wasProven }: StartedAttempt): InFlight {
     const share = this.#shareOf(appNo);
     const isAtRisk = !share.proven.has(lane);
     const attempt: InFlight = { ...inNoList, lane, share, sinceMs: nowMs, isAtRisk };
@@ -92,45 +98,45 @@ export class AppShares {
     if (isAtRisk) share.atRisk += 1;
     share.offered.room -= 1;
     if (!wasProven) share.offered.unproven -= 1;
-    this.#press(share, withoutKept(share.offered));
+    this.#noteOutOfRoom(share, claimableSlots(share.offered));
     this.#size += 1;
-    this.#young.add(attempt);
+    this.#notHanging.add(attempt);
     return attempt;
   }
 
   /**
-   * `isRelieved`: an app has room again for which the store had found none, so its pending
+   * `hasRoomAgain`: an app has room again for which the store had found none, so its pending
    * deliveries should be claimed.
    */
-  leave(attempt: InFlight, result: 'success' | 'failure' | 'neither'): { isRelieved: boolean } {
+  leave(attempt: InFlight, result: 'success' | 'failure' | 'neither'): { hasRoomAgain: boolean } {
     const { share, lane, isAtRisk, isHanging } = attempt;
-    this.#young.remove(attempt);
+    this.#notHanging.remove(attempt);
     this.#size -= 1;
     share.inFlight -= 1;
     if (isAtRisk) share.atRisk -= 1;
     if (result === 'failure') share.proven.delete(lane);
     if (result === 'success' && !isHanging) {
       share.proven.set(lane, true);
-      if (isAtRisk) share.credit = earned(share.credit);
+      if (isAtRisk) share.credit = creditAfterAnswer(share.credit);
     }
-    const isRelieved = this.isRelieved();
-    if (share.inFlight === 0) this.#rest(share);
-    return { isRelieved };
+    const hasRoomAgain = this.hasRoomAgain();
+    if (share.inFlight === 0) this.#becomeIdle(share);
+    return { hasRoomAgain };
   }
 
   /**
    * The same after taking the deliveries of the last offer: slots may have been freed in the
    * meantime.
    */
-  isRelieved(): boolean {
+  hasRoomAgain(): boolean {
     let hasRoom = false;
-    for (const share of this.#pressed) {
+    for (const share of this.#outOfRoom) {
       const { isOut } = share;
       const { room, unproven } = claimSlots(share, this.#free()); // Pending deliveries are claimed, so claim slots count.
       if ((isOut.room && room > 0) || (isOut.unproven && unproven > 0)) hasRoom = true;
       if (room > 0) isOut.room = false;
       if (unproven > 0) isOut.unproven = false;
-      if (!isOut.room && !isOut.unproven) this.#pressed.delete(share);
+      if (!isOut.room && !isOut.unproven) this.#outOfRoom.delete(share);
     }
     return hasRoom;
   }
@@ -138,14 +144,14 @@ export class AppShares {
   /** Marks attempts that have been in flight for too long as hanging; returns their lanes. */
   findHanging(nowMs: number): number[] {
     const lanes: number[] = [];
-    for (let one = this.#young.first; one !== undefined; one = this.#young.first) {
+    for (let one = this.#notHanging.first; one !== undefined; one = this.#notHanging.first) {
       if (nowMs - one.sinceMs < limits.attemptHangsMs) break;
-      this.#young.remove(one);
+      this.#notHanging.remove(one);
       const { share, lane } = one;
       if (!one.isAtRisk) share.atRisk += 1;
       one.isAtRisk = true;
       one.isHanging = true;
-      share.credit = lost(share.credit);
+      share.credit = creditAfterHang(share.credit);
       share.proven.delete(lane);
       lanes.push(lane);
     }
@@ -156,11 +162,11 @@ export class AppShares {
     return limits.windowMax - this.#size;
   }
 
-  #press(share: Share, { room, unproven }: AppSlots): void {
+  #noteOutOfRoom(share: Share, { room, unproven }: AppSlots): void {
     if (room > 0 && unproven > 0) return;
     if (room <= 0) share.isOut.room = true;
     if (unproven <= 0) share.isOut.unproven = true;
-    this.#pressed.add(share);
+    this.#outOfRoom.add(share);
   }
 
   #shareOf(appNo: number): Share {
@@ -168,24 +174,24 @@ export class AppShares {
     if (share.offeredIn !== this.#offers) share.offered = { ...this.#appRoom };
     share.offeredIn = this.#offers;
     if (share.inFlight > 0) return share;
-    this.#resting.delete(share);
+    this.#idleWithCredit.delete(share);
     this.#idle.delete(appNo);
     this.#active.set(appNo, share);
     return share;
   }
 
   /** An idle app that has credit stays in the offers for a while. */
-  #rest(share: Share): void {
-    this.#resting.add(share);
-    if (share.credit === 0) this.#retire(share);
-    const [longest] = this.#resting;
-    const isTooMany = this.#resting.size > limits.appsIdleNamedMax;
-    if (isTooMany && longest !== undefined) this.#retire(longest);
+  #becomeIdle(share: Share): void {
+    this.#idleWithCredit.add(share);
+    if (share.credit === 0) this.#dropFromOffers(share);
+    const [longest] = this.#idleWithCredit;
+    const isTooMany = this.#idleWithCredit.size > limits.appsIdleNamedMax;
+    if (isTooMany && longest !== undefined) this.#dropFromOffers(longest);
   }
 
-  #retire(share: Share): void {
-    this.#resting.delete(share);
-    this.#pressed.delete(share);
+  #dropFromOffers(share: Share): void {
+    this.#idleWithCredit.delete(share);
+    this.#outOfRoom.delete(share);
     share.isOut = { room: false, unproven: false };
     this.#active.delete(share.appNo);
     this.#idle.set(share.appNo, share);

@@ -13,8 +13,8 @@ import type { TargetCache } from '../targets/target-cache.ts';
 import { requestOf, type AttemptRequestDeps } from './attempt-request.ts';
 import type { Confirmation, Confirmer } from './confirmation.ts';
 import type { DeliveryTelemetry } from './delivery-telemetry.ts';
-import type { Start, Longest } from './dispatcher.ts';
-import type { Gate, Passage } from './gate.ts';
+import type { Start, LongestTimeout } from './dispatcher.ts';
+import type { Gate, GatePass } from './gate.ts';
 import { followRedirects, isRedirect, type Followed } from './redirects.ts';
 
 export interface DeliverDeps extends AttemptRequestDeps {
@@ -27,12 +27,12 @@ export interface DeliverDeps extends AttemptRequestDeps {
    * By the store's clock, which decides when a subscription has expired and when an attempt is due.
    */
   nowMs: () => number;
-  longest: Longest;
+  longest: LongestTimeout;
   /** Whether the lease still belongs to this node, so that an attempt may start. */
-  holds: (lease: number) => boolean;
+  holdsLease: (lease: number) => boolean;
   /** Retry waits of subscriptions without their own. */
   waitsMs: readonly number[];
-  witness?: Pick<DeliveryTelemetry, 'attempted'> | undefined;
+  telemetry?: Pick<DeliveryTelemetry, 'attempted'> | undefined;
 }
 
 export async function deliver(
@@ -41,22 +41,25 @@ export async function deliver(
   { signal, confirmedMs }: Start,
 ): Promise<Settlement> {
   const name = { event: leased.event, n: leased.n, lease: leased.lease };
-  const found = stand(deps, leased) ?? (await approach(deps, leased));
-  if (found.kind !== 'standing') return { ...name, ...unsent(found, deps.nowMs()) };
+  const found = registerIfCached(deps, leased) ?? (await registerWithCurrentTarget(deps, leased));
+  if (found.kind !== 'registered') return { ...name, ...settleUnsent(found, deps.nowMs()) };
   const { target, passage } = found;
   const confirmation = deps.confirmer.confirm(target, confirmedMs);
   try {
-    const sent = await attempt(deps, { leased, target, passage, confirmation, signal });
-    if (sent.kind !== 'sent') return { ...name, ...unsent(sent, deps.nowMs()) };
+    const sent = await sendOnceConfirmed(deps, { leased, target, passage, confirmation, signal });
+    if (sent.kind !== 'sent') return { ...name, ...settleUnsent(sent, deps.nowMs()) };
     // Another node may have changed the target of the subscription since.
-    const isDoubtful =
-      wantsNoMore(deps, target, sent.result) &&
+    const isUnconfirmed =
+      asksToUnsubscribe(deps, target, sent.result) &&
       (await confirmation.renew('fresh').then(
         () => false,
         () => true, // The store cannot be asked. The attempt was made and is recorded.
       ));
-    const settlement = { ...name, ...settle(deps, { leased, target, passage, sent, isDoubtful }) };
-    deps.witness?.attempted(leased, target, settlement);
+    const settlement = {
+      ...name,
+      ...settle(deps, { leased, target, passage, sent, isDoubtful: isUnconfirmed }),
+    };
+    deps.telemetry?.attempted(leased, target, settlement);
     return settlement;
   } finally {
     passage.leave();
@@ -65,42 +68,45 @@ export async function deliver(
 }
 
 /** With a cached target, so without waiting; undefined if there is none. */
-function stand(
+function registerIfCached(
   { targets, gate }: DeliverDeps,
   { callback, version }: Leased,
-): Standing | Unsent | undefined {
+): Registered | Unsent | undefined {
   const target = targets.known(callback, version);
   if (target === undefined) return undefined;
   if (!target.isActive) return { kind: 'ended' };
   // The subscription has changed since the lease, perhaps to paused: the store decides whether to
   // go on.
   if (target.version > version) return { kind: 'held', waitMs: 0 };
-  return { kind: 'standing', target, passage: gate.approach(target.subscription) };
+  return { kind: 'registered', target, passage: gate.approach(target.subscription) };
 }
 
-interface Standing {
-  kind: 'standing';
+interface Registered {
+  kind: 'registered';
   target: KnownTarget;
-  passage: Passage;
+  passage: GatePass;
 }
 
 /**
  * Registers at the gate with a current target. A change between reading the target and registering
  * would be missed, so the target is looked up again until both happen in one turn.
  */
-async function approach(deps: DeliverDeps, leased: Leased): Promise<Standing | Unsent> {
+async function registerWithCurrentTarget(
+  deps: DeliverDeps,
+  leased: Leased,
+): Promise<Registered | Unsent> {
   for (;;) {
     const target = await deps.targets.find(leased.callback, leased.version);
     if (target === undefined) return { kind: 'ended' };
-    const found = stand(deps, leased);
+    const found = registerIfCached(deps, leased);
     if (found !== undefined) return found;
   }
 }
 
-interface Attempting {
+interface AttemptInput {
   leased: Leased;
   target: KnownTarget;
-  passage: Passage;
+  passage: GatePass;
   confirmation: Confirmation;
   signal: AbortSignal;
 }
@@ -124,7 +130,7 @@ type Unsent =
  * Sends once the store has confirmed that the lane is open. A confirmation that expires before the
  * request starts is renewed.
  */
-async function attempt(deps: DeliverDeps, it: Attempting): Promise<Sent | Unsent> {
+async function sendOnceConfirmed(deps: DeliverDeps, it: AttemptInput): Promise<Sent | Unsent> {
   for (let tries = 0; tries < limits.confirmTriesMax; tries += 1) {
     if (!it.confirmation.isFresh()) await it.confirmation.renew('shared');
     const sent = await send(deps, it);
@@ -139,17 +145,17 @@ type StartState = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
  * Called right before the first byte. A delivery that has lost its lease is released, and the store
  * ignores that release.
  */
-function checkMayStart(deps: DeliverDeps, it: Attempting): StartState {
+function checkMayStart(deps: DeliverDeps, it: AttemptInput): StartState {
   const { leased, target, passage, confirmation } = it;
   const state = passage.state();
   if (state !== 'open') return state;
-  if (!deps.holds(leased.lease)) return 'held';
+  if (!deps.holdsLease(leased.lease)) return 'held';
   const { expiresMs } = target.controls;
   if (expiresMs !== undefined && deps.nowMs() >= expiresMs) return 'expired';
   return confirmation.isFresh() ? 'open' : 'unconfirmed';
 }
 
-function stopped(startState: Exclude<StartState, 'open'>): Unsent | { kind: 'unconfirmed' } {
+function unsentBecause(startState: Exclude<StartState, 'open'>): Unsent | { kind: 'unconfirmed' } {
   // The expirer has not ended the subscription yet. Release the delivery, so that the next claim
   // finds it ended.
   if (startState === 'expired') return { kind: 'held', waitMs: limits.unconfirmedWaitMs };
@@ -158,10 +164,10 @@ function stopped(startState: Exclude<StartState, 'open'>): Unsent | { kind: 'unc
 
 async function send(
   deps: DeliverDeps,
-  it: Attempting,
+  it: AttemptInput,
 ): Promise<Sent | Unsent | { kind: 'unconfirmed' }> {
   let startState = checkMayStart(deps, it);
-  if (startState !== 'open') return stopped(startState);
+  if (startState !== 'open') return unsentBecause(startState);
   const { world, sender } = deps;
   const startedMs = deps.nowMs();
   const startedAt = world.monotonicMs();
@@ -201,21 +207,21 @@ async function send(
   if (result.kind !== 'not_started') {
     return { kind: 'sent', result, startedMs, tookMs, url: request.url, path };
   }
-  if (startState !== 'open') return stopped(startState);
+  if (startState !== 'open') return unsentBecause(startState);
   return { kind: 'held', waitMs: limits.ownFailureWaitMs };
 }
 
-type Settling = Pick<Settlement, 'outcome' | 'attempt'>;
+type SettlementBody = Pick<Settlement, 'outcome' | 'attempt'>;
 
-function unsent(it: Unsent, nowMs: number): Settling {
+function settleUnsent(it: Unsent, nowMs: number): SettlementBody {
   if (it.kind === 'ended') return { outcome: { kind: 'cancelled' }, attempt: undefined };
   return { outcome: { kind: 'released', dueMs: nowMs + it.waitMs }, attempt: undefined };
 }
 
-interface Sending {
+interface SentAttempt {
   leased: Leased;
   target: KnownTarget;
-  passage: Passage;
+  passage: GatePass;
   sent: Sent;
   /**
    * The receiver asks to unsubscribe, but the store could not confirm that it is still the current
@@ -224,7 +230,7 @@ interface Sending {
   isDoubtful: boolean;
 }
 
-function settle(deps: DeliverDeps, it: Sending): Settling {
+function settle(deps: DeliverDeps, it: SentAttempt): SettlementBody {
   const { leased, target, passage, sent, isDoubtful } = it;
   const nowMs = deps.nowMs();
   const { definition } = deps.prepare(target);
@@ -234,13 +240,14 @@ function settle(deps: DeliverDeps, it: Sending): Settling {
     waitsMs: target.controls.retryMs ?? deps.waitsMs,
     unsubscribeStatus,
     nowMs,
-    chance: () => chance(deps.world),
+    randomFraction: () => randomFraction(deps.world),
   });
   // If the subscription's target has changed in the meantime, the answer of the old one must not
   // end it.
-  const isHere = (): boolean => deps.targets.isCurrent(target) || passage.state() === 'open'; // Or evicted from the cache, but unchanged.
-  const isLeft = classified.kind === 'gone' && (isDoubtful || !isHere());
-  const outcome: Outcome = isLeft ? { kind: 'retry', dueMs: nowMs } : classified;
+  const isCurrentTarget = (): boolean =>
+    deps.targets.isCurrent(target) || passage.state() === 'open'; // Or evicted from the cache, but unchanged.
+  const isMoved = classified.kind === 'gone' && (isDoubtful || !isCurrentTarget());
+  const outcome: Outcome = isMoved ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);
   const { result, startedMs, tookMs, url, path } = sent;
   const answered = result.kind === 'answered' ? result : undefined;
@@ -263,7 +270,11 @@ function messageOf(result: SendResult, path: string | undefined): string | undef
   return path !== undefined && failure !== undefined ? `${path}; ${failure}` : (path ?? failure);
 }
 
-function wantsNoMore({ prepare }: DeliverDeps, target: KnownTarget, result: SendResult): boolean {
+function asksToUnsubscribe(
+  { prepare }: DeliverDeps,
+  target: KnownTarget,
+  result: SendResult,
+): boolean {
   if (result.kind !== 'answered') return false;
   return result.status === unsubscribeStatusOf(prepare(target).definition);
 }
@@ -294,7 +305,7 @@ function undeclared(
 }
 
 /** In [0, 1). */
-function chance(world: World): number {
+function randomFraction(world: World): number {
   const bytes = world.randomBytes(4);
   return new DataView(bytes.buffer, bytes.byteOffset).getUint32(0) / 2 ** 32;
 }

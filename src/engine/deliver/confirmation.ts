@@ -80,7 +80,7 @@ class Kept implements Confirmation, DeadlineOwner {
     const { world, targets, gate } = this.#deps;
     const { callback, version, subscription } = this.#target;
     const sinceMs = how === 'fresh' ? Infinity : world.elapsedMs() - limits.confirmShareMs;
-    const { target, readMs } = await targets.look(callback, sinceMs);
+    const { target, readMs } = await targets.readSince(callback, sinceMs);
     // The lease was given while the lane was open. A pause, a new target and an end each raise the
     // version.
     if (target?.isActive !== true) gate.close(subscription, 'ended');

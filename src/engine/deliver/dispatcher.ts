@@ -10,7 +10,7 @@ import type {
   DeliverySink,
   LeaseOffer,
   Offer,
-  Outlook,
+  NextWork,
   Settled,
   Settlement,
   Worked,
@@ -105,7 +105,7 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
     return this.#mayTake() ? this.#offer('offer') : undefined;
   }
 
-  take(deliveries: readonly Leased[], { readyMs, isFanningOut }: Outlook): void {
+  take(deliveries: readonly Leased[], { readyMs, isFanningOut }: NextWork): void {
     if (isFanningOut) this.#isFanningOut = true;
     this.#start(deliveries);
     this.#noteReady(readyMs ?? never);
@@ -312,14 +312,14 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
 // How long a stop must wait so that no attempt in flight is cut off: each has the timeout that its
 // subscription chose.
 
-export interface Longest {
+export interface LongestTimeout {
   /** Call when an attempt begins; the function returned, when it ends. */
   begin(timeoutMs: number): () => void;
   /** The longest timeout of the attempts in flight; 0 if there are none. */
   ms(): number;
 }
 
-export function createLongest(): Longest {
+export function createLongestTimeout(): LongestTimeout {
   const inFlight = new Map<number, number>();
   const count = (timeoutMs: number, by: number): void => {
     const now = (inFlight.get(timeoutMs) ?? 0) + by;

@@ -6,12 +6,12 @@ export type GateState = 'open' | 'held' | 'ended';
 
 export interface Gate {
   /** Registers a delivery at the gate of its subscription until `leave`. */
-  approach(subscription: string): Passage;
+  approach(subscription: string): GatePass;
   /** Stops every delivery that is registered now. */
   close(subscription: string, how: Exclude<GateState, 'open'>): void;
 }
 
-export interface Passage {
+export interface GatePass {
   state(): GateState;
   leave(): void;
 }

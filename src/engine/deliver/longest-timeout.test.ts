@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { createLongest } from './dispatcher.ts';
+import { createLongestTimeout } from './dispatcher.ts';
 
 describe('createLongest', () => {
   it('returns the longest timeout of the attempts in flight', () => {
-    const longest = createLongest();
+    const longest = createLongestTimeout();
     assert.equal(longest.ms(), 0);
     const ends = [15_000, 60_000, 15_000].map((ms) => longest.begin(ms));
     assert.equal(longest.ms(), 60_000);

@@ -11,7 +11,7 @@ import { createTargetCache, type TargetCache } from '../targets/target-cache.ts'
 import { deliver } from './attempt.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import { createDeliveryTelemetry, type FactLog } from './delivery-telemetry.ts';
-import { Dispatcher, createLongest } from './dispatcher.ts';
+import { Dispatcher, createLongestTimeout } from './dispatcher.ts';
 import { createGate, type Gate } from './gate.ts';
 
 /** What deliveries in flight know of subscriptions, and how a change invalidates it. */
@@ -68,8 +68,8 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
   const { world, store, ring, changes, tracer } = context;
   const { self, contracts, sender, invalidation, waitsMs, timeoutMs, onSettled, onError } = options;
   const confirmer = store.isShared ? createConfirmer({ world, ...invalidation }) : noConfirmer;
-  const witness = createDeliveryTelemetry({ world, tracer, log: options.log });
-  const longest = createLongest();
+  const telemetry = createDeliveryTelemetry({ world, tracer, log: options.log });
+  const longest = createLongestTimeout();
   const deps = {
     world,
     prepare: createPrepare(ring, contracts),
@@ -77,12 +77,12 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     ...invalidation,
     confirmer,
     nowMs: () => store.nowMs(),
-    holds: (lease: number) => self.holds(lease),
+    holdsLease: (lease: number) => self.holds(lease),
     longest,
     waitsMs,
     timeoutMs,
     tracer,
-    witness,
+    telemetry,
   };
   const dispatcher = new Dispatcher({
     // Due times are by the store's clock, because it is the one that all nodes share.
@@ -92,14 +92,14 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     deliver: (leased, start) => deliver(deps, leased, start),
     onGone: (subscription, leased) => {
       invalidation.changed(subscription, 'ended');
-      witness.gone(leased, subscription);
+      telemetry.gone(leased, subscription);
       const appNo = invalidation.targets.appOf(leased.callback);
       if (appNo !== undefined) changes.subscription(appNo, subscription);
     },
     onOverdue: async (overdue) => disable(context, { ...options, ...overdue }).catch(onError),
     onMoved: (leased, settlement) => {
       if (settlement !== undefined) {
-        witness.settled(leased, settlement);
+        telemetry.settled(leased, settlement);
         onSettled(settlement);
       }
       const kind = settlement?.outcome.kind;

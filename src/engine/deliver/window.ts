@@ -4,7 +4,7 @@
 // so that many dead receivers cannot fill them at once; one that has shown its throughput gets up
 // to twice as much. A subscription may set a lower cap. Times are arguments, never read from a
 // clock.
-import { claimableOf } from '../../core/load/app-share.ts';
+import { claimableMax } from '../../core/load/app-share.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Leased } from '../../core/domain/delivery.ts';
 import type { AppRoom, Offer, Settlement } from '../../store/port/delivery-verbs.ts';
@@ -26,7 +26,7 @@ export interface Window {
    */
   limit(lane: number, concurrency: number | undefined): { mayBeFull: boolean };
   /** `wasFull`: its lane or an app was full and has room now, so more of it may be pending. */
-  leave(attempt: InFlight, result: Result): { wasFull: boolean };
+  leave(attempt: InFlight, result: AttemptResult): { wasFull: boolean };
   /**
    * Whether one of these lanes, or an app, has room although the last offer is used up: a slot
    * became free while the store was working, so the store counts it as full, and more may be
@@ -37,9 +37,9 @@ export interface Window {
 }
 
 /** What an attempt says about its receiver. */
-export type Result = 'success' | 'failure' | 'neither';
+export type AttemptResult = 'success' | 'failure' | 'neither';
 
-export function resultOf({ outcome }: Settlement): Result {
+export function resultOf({ outcome }: Settlement): AttemptResult {
   switch (outcome.kind) {
     case 'delivered':
       return 'success';
@@ -67,18 +67,18 @@ interface Slots {
 
 export function createWindow(nextLease: () => number): Window {
   const lanes = new Map<number, Slots>();
-  const resting = createResting(lanes);
+  const idleLanes = createIdleLanes(lanes);
   const shares = new AppShares();
   /** What is left of the last offer by lane, and what it granted to unlisted apps' new lanes. */
   let offered = new Map<number, OfferedSlots>();
-  let last: ReturnType<AppShares['offer']> = { apps: new Map(), appRoom: atFirst };
+  let last: ReturnType<AppShares['offer']> = { apps: new Map(), appRoom: initialRoom };
 
   const freeRoom = (): number => limits.windowMax - shares.size();
-  const claimRoom = (): number => claimableOf(0, freeRoom());
+  const claimRoom = (): number => claimableMax(0, freeRoom());
   const newLaneRoom = (appNo: number): number => (last.apps.get(appNo) ?? last.appRoom).laneRoom;
 
   const offer = (nowMs: number, to: 'fresh' | 'claimed'): Offer => {
-    for (const lane of shares.findHanging(nowMs)) unprove(lanes.get(lane));
+    for (const lane of shares.findHanging(nowMs)) markUnproven(lanes.get(lane));
     last = shares.offer(to);
     offered = offerLanes(lanes, freeRoom() >> 4);
     offerProven(shares, offered);
@@ -97,42 +97,42 @@ export function createWindow(nextLease: () => number): Window {
       const known = offered.get(lane) ?? unlisted;
       const attempt = shares.enter({ appNo, lane, nowMs, wasProven: known.isProven });
       const slots = lanes.get(lane) ?? newSlots(appNo, known.free);
-      setMost(slots, concurrency);
+      setCapLimit(slots, concurrency);
       // An idle lane's grant becomes its cap, so that many failing lanes cannot use up the rest.
       if (known.inFlight === 0) slots.cap = Math.min(slots.cap, Math.max(known.free, 1));
       slots.inFlight += 1;
       slots.isProven = !attempt.isAtRisk;
       offered.set(lane, { ...known, free: known.free - 1, inFlight: known.inFlight + 1 });
       lanes.set(lane, slots);
-      resting.rise(lane);
+      idleLanes.rise(lane);
       return attempt;
     },
     limit: (lane, concurrency) => {
       const slots = lanes.get(lane);
-      if (slots !== undefined) setMost(slots, concurrency);
+      if (slots !== undefined) setCapLimit(slots, concurrency);
       return { mayBeFull: (offered.get(lane)?.inFlight ?? 0) >= (concurrency ?? Infinity) };
     },
     leave: (attempt, result) => {
       const { lane, share } = attempt;
       const slots = lanes.get(lane);
       if (slots === undefined) throw new Error(`Cannot leave lane ${lane}: nothing is in flight`);
-      const { isRelieved } = shares.leave(attempt, result);
+      const { hasRoomAgain } = shares.leave(attempt, result);
       const wasFull = slots.inFlight >= slots.cap;
       slots.inFlight -= 1;
       if (result === 'success') slots.cap = Math.min(slots.cap + 1, slots.most);
       if (result === 'failure') slots.cap = Math.max(slots.cap >> 1, 1);
       if (result !== 'neither') slots.isFailing = result === 'failure';
       slots.isProven = share.proven.has(lane);
-      if (slots.inFlight === 0) resting.rest(lane, slots, newLaneRoom(share.appNo));
-      return { wasFull: wasFull || isRelieved };
+      if (slots.inFlight === 0) idleLanes.rest(lane, slots, newLaneRoom(share.appNo));
+      return { wasFull: wasFull || hasRoomAgain };
     },
     hasUnofferedRoom: (some) =>
-      shares.isRelieved() || some.some((lane) => isUnoffered(lanes.get(lane), offered.get(lane))),
+      shares.hasRoomAgain() || some.some((lane) => isUnoffered(lanes.get(lane), offered.get(lane))),
     size: () => shares.size(),
   };
 }
 
-const atFirst: AppRoom = { room: 0, unproven: 0, laneRoom: limits.laneCapStart };
+const initialRoom: AppRoom = { room: 0, unproven: 0, laneRoom: limits.laneCapStart };
 
 /** A lane as the store counts it since the last offer. */
 interface OfferedSlots {
@@ -148,7 +148,7 @@ function isUnoffered(slots: Slots | undefined, last: OfferedSlots | undefined): 
   return isUsedUp && slots.inFlight < slots.cap;
 }
 
-function unprove(slots: Slots | undefined): void {
+function markUnproven(slots: Slots | undefined): void {
   if (slots !== undefined) slots.isProven = false;
 }
 
@@ -206,7 +206,7 @@ function newSlots(appNo: number, cap: number): Slots {
   return { appNo, inFlight: 0, cap, most: limits.laneCapMax, isFailing: false, isProven: false };
 }
 
-function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
+function setCapLimit(slots: Slots, concurrency: number = limits.laneCapMax): void {
   slots.most = Math.min(concurrency, limits.laneCapMax);
   slots.cap = Math.min(slots.cap, slots.most);
 }
@@ -218,7 +218,7 @@ function setMost(slots: Slots, concurrency: number = limits.laneCapMax): void {
  * (docs/performance.md), above all while another app holds much of the window and new lanes get
  * one to four slots.
  */
-function createResting(lanes: Map<number, Slots>): {
+function createIdleLanes(lanes: Map<number, Slots>): {
   rest(lane: number, slots: Slots, newLaneRoom: number): void;
   rise(lane: number): void;
 } {

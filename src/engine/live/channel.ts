@@ -3,13 +3,18 @@
 // merged into one.
 import type { World } from '../../core/base/world.ts';
 import { parseDeliveryId } from '../../core/domain/delivery.ts';
-import { emptyDigest, mergeDigests, readDigest, type Digest } from '../../core/domain/digest.ts';
+import {
+  emptyDigest,
+  mergeDigests,
+  readDigest,
+  type Digest,
+} from '../../core/domain/change-digest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { pendingOf } from '../../core/telemetry/statistics.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';
 import type { FeedRow } from '../../store/port/feed-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
-import { frameOf, mergeFrames, type Found, type Frame } from './frame.ts';
+import { frameOf, mergeFrames, type ChangedObjects, type Frame } from './frame.ts';
 
 export interface ChannelDeps {
   appNo: number;
@@ -48,9 +53,9 @@ export class Channel {
   readonly #joining = new Set<Client>();
   #wake = new AbortController();
   /** The last row of each node that the clients have seen, and when it was read. */
-  #at: FeedCursor = { atMs: 0, heads: new Map() };
+  #position: FeedCursor = { atMs: 0, heads: new Map() };
   /** The feed may have new rows, or a client is ready for the frame that it missed. */
-  #isAsked = false;
+  #isReadRequested = false;
   #nextMs = -Infinity;
   #running: Promise<void> | undefined;
 
@@ -63,7 +68,7 @@ export class Channel {
     const { store, appNo } = this.#deps;
     const atMs = store.nowMs();
     const { heads } = await store.read('feed', { appNo, after: undefined, limit: 1 });
-    this.#at = { atMs, heads: moveOn(new Map(), heads) };
+    this.#position = { atMs, heads: latestHeads(new Map(), heads) };
     this.#running = this.#run();
   }
 
@@ -80,8 +85,8 @@ export class Channel {
   /**
    * Call when rows were written to the feed, or when a client that missed a frame is ready again.
    */
-  ask(): void {
-    this.#isAsked = true;
+  requestRead(): void {
+    this.#isReadRequested = true;
     this.#wake.abort();
   }
 
@@ -89,8 +94,8 @@ export class Channel {
   cursor(): string {
     const { store } = this.#deps;
     // If no other node writes, there is nothing to read until `ask` is called.
-    const isNow = !store.isShared && !this.#isAsked;
-    return writeCursor(isNow ? { ...this.#at, atMs: store.nowMs() } : this.#at);
+    const isNow = !store.isShared && !this.#isReadRequested;
+    return writeCursor(isNow ? { ...this.#position, atMs: store.nowMs() } : this.#position);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -104,11 +109,11 @@ export class Channel {
     while (!signal.aborted) {
       this.#wake = new AbortController();
       try {
-        if (this.#joining.size > 0) await this.#admit();
-        if (this.#isDue()) await this.#advance();
+        if (this.#joining.size > 0) await this.#sendFirstFrames();
+        if (this.#isDue()) await this.#readNewRows();
       } catch (error) {
         onError(error);
-        this.#isAsked = true; // The rows are still to be read.
+        this.#isReadRequested = true; // The rows are still to be read.
         await world.sleep(limits.streamAgainMs, signal).catch(() => undefined); // Stopped.
         continue;
       }
@@ -122,28 +127,28 @@ export class Channel {
    */
   #isDue(): boolean {
     const isTime = this.#deps.world.monotonicMs() >= this.#nextMs;
-    return isTime && (this.#isAsked || this.#deps.store.isShared);
+    return isTime && (this.#isReadRequested || this.#deps.store.isShared);
   }
 
   #restMs(): number {
     const { world, store } = this.#deps;
     const untilTurnMs = Math.max(this.#nextMs - world.monotonicMs(), 0);
-    if (this.#isAsked || store.isShared) return Math.ceil(untilTurnMs);
+    if (this.#isReadRequested || store.isShared) return Math.ceil(untilTurnMs);
     return limits.watchLeaseMs;
   }
 
   /** Sends new clients their first frame at once. */
-  async #admit(): Promise<void> {
+  async #sendFirstFrames(): Promise<void> {
     const joining = [...this.#joining];
     const pending = await this.#pending();
     const moment = { cursor: this.cursor(), atMs: this.#deps.store.nowMs(), pending };
     for (const client of joining) {
       const digest = await this.#missedSince(client.resume);
-      this.#welcome(client, frameOf(moment, digest, await this.#found(digest)));
+      this.#addClient(client, frameOf(moment, digest, await this.#readChanged(digest)));
     }
   }
 
-  #welcome(client: Client, frame: Frame): void {
+  #addClient(client: Client, frame: Frame): void {
     if (!this.#joining.delete(client)) return; // It left in the meantime.
     this.#clients.add(client);
     client.sentMs = this.#deps.world.monotonicMs();
@@ -160,33 +165,33 @@ export class Channel {
     if (ageMs >= limits.feedKeepMs) return unknown;
     const limit = limits.feedRowsMax;
     const { rows } = await store.read('feed', { appNo, after: resume.heads, limit });
-    if (isCut(rows)) return unknown;
-    const { heads } = this.#at;
-    return merged(rows.filter(({ node, seq }) => seq <= (heads.get(node) ?? 0)));
+    if (isTruncated(rows)) return unknown;
+    const { heads } = this.#position;
+    return mergeRows(rows.filter(({ node, seq }) => seq <= (heads.get(node) ?? 0)));
   }
 
   /** Reads new rows and sends them to all clients. */
-  async #advance(): Promise<void> {
+  async #readNewRows(): Promise<void> {
     const { store, appNo, world } = this.#deps;
-    this.#isAsked = false;
+    this.#isReadRequested = false;
     const atMs = store.nowMs();
-    const input = { appNo, after: this.#at.heads, limit: limits.feedRowsMax };
+    const input = { appNo, after: this.#position.heads, limit: limits.feedRowsMax };
     const { heads, rows } = await store.read('feed', input);
-    const digest = merged(rows);
+    const digest = mergeRows(rows);
     const frame = rows.length === 0 ? undefined : await this.#frame({ atMs, heads }, digest);
     // Moves on only after success, so that rows whose frame failed are read again.
-    this.#at = { atMs, heads: moveOn(this.#at.heads, heads) };
-    this.#handOut(frame);
+    this.#position = { atMs, heads: latestHeads(this.#position.heads, heads) };
+    this.#broadcast(frame);
     this.#nextMs = world.monotonicMs() + limits.frameEveryMs;
   }
 
   async #frame({ atMs, heads }: FeedCursor, digest: Digest): Promise<Frame> {
-    const [found, pending] = await Promise.all([this.#found(digest), this.#pending()]);
-    const cursor = writeCursor({ atMs, heads: moveOn(this.#at.heads, heads) });
+    const [found, pending] = await Promise.all([this.#readChanged(digest), this.#pending()]);
+    const cursor = writeCursor({ atMs, heads: latestHeads(this.#position.heads, heads) });
     return frameOf({ cursor, atMs, pending }, digest, found);
   }
 
-  #handOut(frame: Frame | undefined): void {
+  #broadcast(frame: Frame | undefined): void {
     const nowMs = this.#deps.world.monotonicMs();
     for (const client of this.#clients) {
       const { missed, sentMs, listener } = client;
@@ -197,7 +202,7 @@ export class Channel {
       if (due === undefined) continue;
       const isEarly = nowMs - sentMs < limits.frameEveryMs;
       // A client that just had its first frame gets the next one at the next turn.
-      if (isEarly) this.#isAsked = true;
+      if (isEarly) this.#isReadRequested = true;
       if (isEarly || !listener.isReady()) {
         client.missed = due;
         continue;
@@ -208,7 +213,7 @@ export class Channel {
     }
   }
 
-  async #found(digest: Digest): Promise<Found> {
+  async #readChanged(digest: Digest): Promise<ChangedObjects> {
     const { store, appNo } = this.#deps;
     const [deliveries, ...replays] = await Promise.all([
       this.#deliveries(digest),
@@ -229,14 +234,14 @@ export class Channel {
   }
 }
 
-function merged(rows: readonly FeedRow[]): Digest {
+function mergeRows(rows: readonly FeedRow[]): Digest {
   const digests = rows.map(({ digest }) => readDigest(digest));
   const digest = digests.reduce(mergeDigests, emptyDigest);
-  return isCut(rows) ? { ...digest, isReset: true } : digest;
+  return isTruncated(rows) ? { ...digest, isReset: true } : digest;
 }
 
 /** Whether a node has more rows than were read. */
-function isCut(rows: readonly FeedRow[]): boolean {
+function isTruncated(rows: readonly FeedRow[]): boolean {
   const nodes = Map.groupBy(rows, ({ node }) => node).values();
   return nodes.some((some) => some.length === limits.feedRowsMax);
 }
@@ -250,7 +255,7 @@ interface FeedCursor {
   heads: ReadonlyMap<number, number>;
 }
 
-const shape = /^([0-9]{1,15})((?:_[0-9]{1,15}-[0-9]{1,15})*)$/;
+const cursorPattern = /^([0-9]{1,15})((?:_[0-9]{1,15}-[0-9]{1,15})*)$/;
 
 function writeCursor({ atMs, heads }: FeedCursor): string {
   return [atMs, ...[...heads].map(([node, seq]) => `${node}-${seq}`)].join('_');
@@ -258,7 +263,7 @@ function writeCursor({ atMs, heads }: FeedCursor): string {
 
 /** Undefined if the text is not a cursor. */
 function readCursor(text: string): FeedCursor | undefined {
-  const found = shape.exec(text);
+  const found = cursorPattern.exec(text);
   if (found?.[1] === undefined) return undefined;
   const pairs = (found[2] ?? '').split('_').slice(1);
   if (pairs.length > limits.feedNodesMax) return undefined;
@@ -275,7 +280,7 @@ function readCursor(text: string): FeedCursor | undefined {
  * The last row read of each node. Of too many nodes it keeps those with the highest numbers, which
  * are the newest.
  */
-function moveOn(
+function latestHeads(
   from: ReadonlyMap<number, number>,
   to: ReadonlyMap<number, number>,
 ): Map<number, number> {

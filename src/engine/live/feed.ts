@@ -1,7 +1,7 @@
 // The feed: every node writes down what changed on it, a few times a second, for apps that are
 // watched through any node. A running node loses nothing; one that begins to record an app says so
 // first, which makes clients reload everything.
-import { writeDigest } from '../../core/domain/digest.ts';
+import { writeDigest } from '../../core/domain/change-digest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import type { EditInput, Store } from '../../store/port/store.ts';
@@ -18,7 +18,7 @@ export interface FeedDeps {
 
 /**
  * Rows go through the store even with a single node: four small rows a second cost little
- * (bench/parts/streams.ts), and all nodes read them the same way.
+ * (bench/parts/live-view-cost.ts), and all nodes read them the same way.
  */
 export class Feed {
   readonly #deps: FeedDeps;
@@ -29,10 +29,10 @@ export class Feed {
    * Apps watched through this node; apps that were until recently; apps watched through other
    * nodes.
    */
-  readonly #held = new Set<number>();
-  readonly #lingering = new Map<number, number>();
-  #elsewhere: ReadonlySet<number> = new Set();
-  #lookedMs = -Infinity;
+  readonly #watchedHere = new Set<number>();
+  readonly #watchedUntilMs = new Map<number, number>();
+  #watchedElsewhere: ReadonlySet<number> = new Set();
+  #watchedReadMs = -Infinity;
   #renewedMs = -Infinity;
   #seq = 0;
   #writing: Promise<unknown> = Promise.resolve();
@@ -57,7 +57,7 @@ export class Feed {
    */
   async watch(appNo: number): Promise<void> {
     const { journal, store } = this.#deps;
-    this.#held.add(appNo);
+    this.#watchedHere.add(appNo);
     journal.begin(appNo);
     await Promise.all([this.#write(), store.isShared ? this.#renew([appNo]) : undefined]);
   }
@@ -67,8 +67,8 @@ export class Feed {
    * missed.
    */
   unwatch(appNo: number): void {
-    this.#held.delete(appNo);
-    this.#lingering.set(appNo, this.#deps.world.monotonicMs() + limits.watchLeaseMs);
+    this.#watchedHere.delete(appNo);
+    this.#watchedUntilMs.set(appNo, this.#deps.world.monotonicMs() + limits.watchLeaseMs);
   }
 
   /** Writes what was recorded last, if the store answers. */
@@ -101,12 +101,13 @@ export class Feed {
     const { world, store, journal, onError } = this.#deps;
     const nowMs = world.monotonicMs();
     try {
-      if (store.isShared && nowMs - this.#lookedMs >= limits.watchLookMs) await this.#look(nowMs);
+      if (store.isShared && nowMs - this.#watchedReadMs >= limits.watchLookMs)
+        await this.#readWatched(nowMs);
       if (store.isShared && nowMs - this.#renewedMs >= limits.watchRenewMs) {
         this.#renewedMs = nowMs;
-        await this.#renew([...this.#held]);
+        await this.#renew([...this.#watchedHere]);
       }
-      this.#dismiss(nowMs);
+      this.#endUnwatched(nowMs);
       if (!journal.isNoted() && this.#unwritten === undefined) return 0;
       await this.#write();
       return limits.frameEveryMs;
@@ -117,11 +118,11 @@ export class Feed {
   }
 
   /** Reads which apps are watched through other nodes. */
-  async #look(nowMs: number): Promise<void> {
+  async #readWatched(nowMs: number): Promise<void> {
     const { store, journal } = this.#deps;
-    this.#lookedMs = nowMs;
-    this.#elsewhere = new Set(await store.read('watched', { nowMs: store.nowMs() }));
-    for (const appNo of this.#elsewhere) journal.begin(appNo);
+    this.#watchedReadMs = nowMs;
+    this.#watchedElsewhere = new Set(await store.read('watched', { nowMs: store.nowMs() }));
+    for (const appNo of this.#watchedElsewhere) journal.begin(appNo);
   }
 
   async #renew(apps: readonly number[]): Promise<void> {
@@ -134,14 +135,14 @@ export class Feed {
   }
 
   /** Stops recording apps that no client watches any more. */
-  #dismiss(nowMs: number): void {
+  #endUnwatched(nowMs: number): void {
     const { journal } = this.#deps;
-    for (const [appNo, untilMs] of this.#lingering) {
-      if (untilMs <= nowMs) this.#lingering.delete(appNo);
+    for (const [appNo, untilMs] of this.#watchedUntilMs) {
+      if (untilMs <= nowMs) this.#watchedUntilMs.delete(appNo);
     }
     for (const appNo of journal.apps()) {
-      const isWatched = this.#held.has(appNo) || this.#lingering.has(appNo);
-      if (!isWatched && !this.#elsewhere.has(appNo)) journal.end(appNo);
+      const isWatched = this.#watchedHere.has(appNo) || this.#watchedUntilMs.has(appNo);
+      if (!isWatched && !this.#watchedElsewhere.has(appNo)) journal.end(appNo);
     }
   }
 

@@ -7,7 +7,7 @@ import {
   newest,
   type Digest,
   type NamedChanges,
-} from '../../core/domain/digest.ts';
+} from '../../core/domain/change-digest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Replay } from '../../core/domain/replay.ts';
 import type { Delivery } from '../../store/port/delivery-verbs.ts';
@@ -23,12 +23,12 @@ export interface Frame extends Omit<Digest, 'deliveries' | 'replays'> {
 }
 
 /** The current state of what a digest names. */
-export type Found = Pick<Frame, 'deliveries' | 'replays'>;
+export type ChangedObjects = Pick<Frame, 'deliveries' | 'replays'>;
 
 type Moment = Pick<Frame, 'cursor' | 'atMs' | 'pending'>;
 
 /** Deliveries that retention has deleted since are left out. */
-export function frameOf(moment: Moment, digest: Digest, found: Found): Frame {
+export function frameOf(moment: Moment, digest: Digest, found: ChangedObjects): Frame {
   const byId = new Map(found.deliveries.map((delivery) => [deliveryId(delivery), delivery]));
   const deliveries = digest.deliveries.flatMap((id) => byId.get(id) ?? []);
   return { ...moment, ...digest, deliveries, replays: found.replays };

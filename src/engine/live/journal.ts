@@ -1,7 +1,12 @@
 // The journal: changes on this node in watched apps since it was last read. For each app it keeps
 // counts and a bounded number of the latest names; it keeps nothing of other apps.
 import { deliveryId, type DeliveryName } from '../../core/domain/delivery.ts';
-import { emptyDigest, noCounts, type Counts, type Digest } from '../../core/domain/digest.ts';
+import {
+  emptyDigest,
+  noCounts,
+  type Counts,
+  type Digest,
+} from '../../core/domain/change-digest.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Settlement } from '../../store/port/delivery-verbs.ts';
 import type { Changes } from './changes.ts';

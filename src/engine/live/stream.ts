@@ -7,7 +7,7 @@ import type { Store } from '../../store/port/store.ts';
 import { Channel, clientOf, type Client, type Listener } from './channel.ts';
 import type { Feed } from './feed.ts';
 
-export interface HubDeps {
+export interface StreamHubDeps {
   world: World;
   store: Pick<Store, 'read' | 'nowMs' | 'isShared'>;
   feed: Pick<Feed, 'watch' | 'unwatch' | 'whenWritten'>;
@@ -16,46 +16,46 @@ export interface HubDeps {
 
 export interface Watcher extends Listener {
   /** Whether the credential that it was opened with is still valid. */
-  isWelcome(): Promise<boolean>;
+  isStillAllowed(): Promise<boolean>;
   /** A keep-alive. `cursor`: its position, if it has missed nothing. */
-  stillHere(cursor: string | undefined): void;
+  keepAlive(cursor: string | undefined): void;
   /** The last message, after which the client may reconnect. */
-  bye(): void;
+  sendGoodbye(): void;
   /** Closes at once, whether or not `bye` was read. */
-  cut(): void;
+  destroy(): void;
 }
 
-export interface OpenInput {
+export interface OpenStreamInput {
   appNo: number;
   /** The id of the last frame that the client received. */
   lastEventId: string | undefined;
 }
 
 /** How a watcher reports back to the hub. */
-export interface Seat {
+export interface StreamHandle {
   /** It can take another frame. */
   ready(): void;
   leave(): void;
 }
 
-interface Open {
+interface AppStreams {
   channel: Channel;
   started: Promise<void>;
   watchers: Map<Watcher, Client>;
 }
 
 export class StreamHub {
-  readonly #deps: HubDeps;
+  readonly #deps: StreamHubDeps;
   readonly #stop = new AbortController();
-  readonly #open = new Map<number, Open>();
+  readonly #open = new Map<number, AppStreams>();
   readonly #done: Promise<void>;
   #count = 0;
   #onEmpty: () => void = () => undefined;
 
-  constructor(deps: HubDeps) {
+  constructor(deps: StreamHubDeps) {
     this.#deps = deps;
-    deps.feed.whenWritten((appNo) => this.#open.get(appNo)?.channel.ask());
-    this.#done = this.#attend();
+    deps.feed.whenWritten((appNo) => this.#open.get(appNo)?.channel.requestRead());
+    this.#done = this.#runLoop();
   }
 
   /** The number of open streams. */
@@ -64,15 +64,15 @@ export class StreamHub {
   }
 
   /** Throws a Problem if there are too many, or StoreUnavailable. */
-  async open(watcher: Watcher, { appNo, lastEventId }: OpenInput): Promise<Seat> {
+  async open(watcher: Watcher, { appNo, lastEventId }: OpenStreamInput): Promise<StreamHandle> {
     this.#refuse(appNo);
     const open = this.#open.get(appNo) ?? this.#begin(appNo);
     const client = clientOf(watcher, lastEventId);
     open.watchers.set(watcher, client);
     this.#count += 1;
-    const seat = {
+    const handle = {
       ready: () => {
-        if (client.missed !== undefined) open.channel.ask();
+        if (client.missed !== undefined) open.channel.requestRead();
       },
       leave: () => this.#leave(appNo, open, watcher),
     };
@@ -80,11 +80,11 @@ export class StreamHub {
       await open.started;
       this.#refuseWhenStopped();
     } catch (error) {
-      seat.leave();
+      handle.leave();
       throw error;
     }
     open.channel.join(client);
-    return seat;
+    return handle;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -95,12 +95,12 @@ export class StreamHub {
     const empty = Promise.withResolvers<void>();
     this.#onEmpty = empty.resolve;
     if (this.#count === 0) return;
-    for (const watcher of all) watcher.bye();
+    for (const watcher of all) watcher.sendGoodbye();
     const patience = new AbortController();
     const enough = world.sleep(limits.streamByeMs, patience.signal).catch(() => undefined);
     await Promise.race([empty.promise, enough]);
     patience.abort();
-    for (const watcher of all) watcher.cut();
+    for (const watcher of all) watcher.destroy();
     await Promise.all([...this.#open.keys()].map(async (appNo) => this.#end(appNo)));
   }
 
@@ -122,7 +122,7 @@ export class StreamHub {
     throw new Problem('store_unavailable', 'This node is shutting down: try again');
   }
 
-  #begin(appNo: number): Open {
+  #begin(appNo: number): AppStreams {
     const { feed, ...deps } = this.#deps;
     const channel = new Channel({ ...deps, appNo });
     // In this order, so that everything recorded from now on comes after the start of the channel.
@@ -132,7 +132,7 @@ export class StreamHub {
     return open;
   }
 
-  #leave(appNo: number, { channel, watchers }: Open, watcher: Watcher): void {
+  #leave(appNo: number, { channel, watchers }: AppStreams, watcher: Watcher): void {
     const client = watchers.get(watcher);
     if (client === undefined) return;
     watchers.delete(watcher);
@@ -152,7 +152,7 @@ export class StreamHub {
   }
 
   /** Sends keep-alives, and closes the streams of keys that are no longer valid. */
-  async #attend(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { world } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
@@ -161,7 +161,7 @@ export class StreamHub {
       for (const { channel, watchers } of this.#open.values()) {
         const cursor = channel.cursor();
         for (const [watcher, { missed }] of watchers) {
-          if (watcher.isReady()) watcher.stillHere(missed === undefined ? cursor : undefined);
+          if (watcher.isReady()) watcher.keepAlive(missed === undefined ? cursor : undefined);
           this.#check(watcher);
         }
       }
@@ -173,13 +173,13 @@ export class StreamHub {
    * is back.
    */
   #check(watcher: Watcher): void {
-    watcher.isWelcome().then(
+    watcher.isStillAllowed().then(
       (isWelcome) => {
-        if (!isWelcome) watcher.bye();
+        if (!isWelcome) watcher.sendGoodbye();
       },
       (error: unknown) => {
         this.#deps.onError(error);
-        watcher.bye();
+        watcher.sendGoodbye();
       },
     );
   }

@@ -5,8 +5,8 @@ import { ownPrefix, pingEvent } from '../../core/domain/event.ts';
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { endOfTurn } from '../../core/load/pace.ts';
-import { isEventName } from '../../core/domain/pattern.ts';
+import { endOfTurn } from '../../core/load/batch-pacer.ts';
+import { isEventName, nameFault } from '../../core/domain/pattern.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
 import { bounds } from '../../contract/document/bounds.ts';
@@ -16,7 +16,7 @@ import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
-import { StoreSilent } from '../store-timeout.ts';
+import { StoreTimedOut } from '../store-timeout.ts';
 import type { RateHeaders } from '../admission/quotas.ts';
 
 export interface NewEvent {
@@ -140,7 +140,7 @@ async function writeWithin(
     return { accepted, rate };
   } catch (error) {
     quotas.giveBack(app, input.events.length);
-    const mayHappen = error instanceof StoreSilent && error.mayHappen;
+    const mayHappen = error instanceof StoreTimedOut && error.mayHappen;
     throw mayHappen && input.idempotency === undefined ? inDoubt(error) : error;
   }
 }
@@ -256,9 +256,7 @@ function refusedEvent(
 }
 
 function faultOfName(name: string): string | undefined {
-  if (!isEventName(name)) {
-    return 'is not an event name, expected segments of letters, digits, _ and -, joined by dots';
-  }
+  if (!isEventName(name)) return nameFault;
   if (!name.startsWith(ownPrefix)) return undefined;
   return `starts with "${ownPrefix}", which is reserved for Ringback’s own events`;
 }
@@ -271,7 +269,7 @@ function audienceOf(subscriberId: string | undefined): Audience {
 }
 
 /** Without an idempotency key, a repetition looks like a second event. */
-function inDoubt(cause: StoreSilent): Problem {
+function inDoubt(cause: StoreTimedOut): Problem {
   const detail =
     'The store did not respond in time. The event may have been accepted: without an ' +
     'Idempotency-Key, publishing it again may deliver it twice. With one, repeating is ' +

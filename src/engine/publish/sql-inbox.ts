@@ -26,7 +26,7 @@ export class SqlInbox {
 
   constructor(deps: SqlInboxDeps) {
     this.#deps = deps;
-    this.#done = this.#takeOn();
+    this.#done = this.#runLoop();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -34,7 +34,7 @@ export class SqlInbox {
     await this.#done;
   }
 
-  async #takeOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { world, store, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
@@ -59,7 +59,9 @@ export class SqlInbox {
     let dealt = 0;
     for (const group of groupsOf(entries)) {
       if (this.#stop.signal.aborted) break;
-      const results = await Promise.allSettled(group.map(async (entry) => this.#deal(entry)));
+      const results = await Promise.allSettled(
+        group.map(async (entry) => this.#publishEntries(entry)),
+      );
       const failure = results.find((result) => result.status === 'rejected');
       if (failure !== undefined) onError(failure.reason);
       dealt += results.filter(({ status }) => status === 'fulfilled').length;
@@ -68,7 +70,7 @@ export class SqlInbox {
   }
 
   /** `taken`, from either edit: another node has handled it, which is fine. */
-  async #deal(entry: InboxEntry): Promise<void> {
+  async #publishEntries(entry: InboxEntry): Promise<void> {
     const { store, quotas, rules, changes } = this.#deps;
     const { no, id, appNo, name, payload } = entry;
     const validation = validateEntry(rules, entry, quotas.of(entry).payloadBytes);

@@ -19,7 +19,7 @@ import type { Settlement } from '../../store/port/delivery-verbs.ts';
 import type { KnownTarget } from '../targets/prepared-target.ts';
 
 /** A span that has not ended. */
-export interface Begun {
+export interface StartedTrace {
   context: TraceContext;
   parentId: string | undefined;
 }
@@ -28,7 +28,7 @@ export interface Begun {
 export function beginTrace(
   { tracer, world }: { tracer?: Tracer | undefined; world: Pick<World, 'randomBytes'> },
   caller: TraceContext | undefined,
-): Begun | undefined {
+): StartedTrace | undefined {
   if (tracer === undefined) return caller && { context: caller, parentId: undefined };
   const traceId = caller?.traceId ?? hex(world.randomBytes(16));
   const isSampled = tracer.isSampled(traceId, caller);
@@ -40,7 +40,10 @@ export function beginTrace(
 }
 
 /** The delivery's span, which is the parent of its attempts. */
-export function deliveryTrace(tracer: Tracer | undefined, leased: Leased): Begun | undefined {
+export function deliveryTrace(
+  tracer: Tracer | undefined,
+  leased: Leased,
+): StartedTrace | undefined {
   const { event, trace } = leased;
   const published = trace === undefined ? undefined : parseTrace(trace);
   if (tracer === undefined) return published && { context: published, parentId: undefined };
@@ -71,7 +74,7 @@ export interface Traced {
 
 /** The span of the attempt in a settlement; undefined if none was made. */
 export function attemptSpan(
-  delivery: Begun,
+  delivery: StartedTrace,
   { leased, settlement, target }: Traced,
 ): Span | undefined {
   const { attempt } = settlement;
@@ -102,7 +105,7 @@ export function attemptSpan(
 
 /** The span of a delivery that has ended. */
 export function deliverySpan(
-  { context, parentId }: Begun,
+  { context, parentId }: StartedTrace,
   { leased, settlement, target }: Traced,
   endMs: number,
 ): Span {

@@ -100,7 +100,7 @@ export function choose(
 }
 
 /** Lets the expirer know of the new expiry time. */
-export function tellExpiry({ expires }: Context, { controls }: Subscription): void {
+export function announceExpiry({ expires }: Context, { controls }: Subscription): void {
   if (controls.expiresMs !== undefined) expires(controls.expiresMs);
 }
 

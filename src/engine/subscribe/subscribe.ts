@@ -1,11 +1,11 @@
 // Subscribe: composes the answer, builds the targets from request and answer, commits, then
 // answers. A refused request registers nothing.
 import { hash } from 'node:crypto';
-import { isObject } from '../../contract/document/document.ts';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
-import { composeAnswer, messageOf, type Answer } from '../../contract/request/answer.ts';
+import { composeAnswer, messageOf, withoutId, type Answer } from '../../contract/request/answer.ts';
 import { idOfForm, withPrefix } from '../../core/base/id.ts';
+import { withoutAt } from '../../core/base/pointer.ts';
 import type { App } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -14,7 +14,7 @@ import type { Idempotency } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
 import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
-import { choose, chosenAtSubscribe, expired, narrow, tellExpiry } from './controls.ts';
+import { choose, chosenAtSubscribe, expired, narrow, announceExpiry } from './controls.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
@@ -67,7 +67,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   switch (result.kind) {
     case 'created':
       context.changes.subscription(app.no, id);
-      tellExpiry(context, result.subscription);
+      announceExpiry(context, result.subscription);
       if (result.replaced === undefined) return { id, answer };
       context.changed(result.replaced, 'ended');
       context.changes.subscription(app.no, result.replaced);
@@ -128,35 +128,18 @@ export function resourceAt(contract: string, target: string): string {
   return hash('sha256', JSON.stringify([contract, target]), 'hex');
 }
 
-/** Of a request that makes no subscription: without an id and what belongs to it. */
 function plainAnswer({ variant, request, url }: SubscribeCall): Answer {
-  const nothing = { idPointers: [], secretPointer: undefined, location: undefined };
-  return composeAnswer(
-    { ...variant.answer, ...nothing },
-    {
-      request: withoutSecrets(request, variant),
-      url,
-      id: '',
-      secret: '',
-    },
-  );
+  const own = { request: withoutSecrets(request, variant), url, id: '', secret: '' };
+  return composeAnswer(withoutId(variant.answer), own);
 }
 
 /** Credentials of the subscriber's receiver are not sent back, even if the document declares it. */
 function withoutSecrets(request: Message, { callbacks }: Variant): Message {
   const pointers = callbacks.flatMap((one) => one.additions.flatMap(({ secrets }) => secrets));
   return pointers.reduce(
-    (seen, pointer) => ({ ...seen, body: without(seen.body, pointer) }),
+    (seen, pointer) => ({ ...seen, body: withoutAt(seen.body, pointer) }),
     request,
   );
-}
-
-function without(value: unknown, [token, ...rest]: readonly string[]): unknown {
-  if (token === undefined) return undefined;
-  if (!isObject(value) || !Object.hasOwn(value, token)) return value;
-  const others = Object.entries(value).filter(([name]) => name !== token);
-  const inside = rest.length === 0 ? [] : [[token, without(value[token], rest)] as const];
-  return Object.fromEntries([...others, ...inside]);
 }
 
 function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 'method'> {

@@ -11,9 +11,9 @@ import { validSecrets, type SigningSecret } from '../../core/secrets/signing-sec
 import type { Subscription } from '../../core/domain/subscription.ts';
 import type { EditInput, Page, ReadInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
-import { choose, expired, tellExpiry } from './controls.ts';
+import { choose, expired, announceExpiry } from './controls.ts';
 import { openSecrets, renewSecrets } from '../targets/secrets.ts';
-import { accept } from './targets.ts';
+import { acceptUrl } from './targets.ts';
 
 type Owner = Pick<App, 'no' | 'id'>;
 
@@ -141,7 +141,7 @@ async function edit<T>(
     if (written.kind === 'edited') {
       context.changed(seen.id, written.subscription.state);
       context.changes.subscription(app.no, seen.id);
-      tellExpiry(context, written.subscription);
+      announceExpiry(context, written.subscription);
       return { subscription: written.subscription, result };
     }
     if (written.kind === 'expired') throw expired('patch');
@@ -175,7 +175,7 @@ async function acceptUrls(
     }
     seen.add(position);
     if (url === undefined) continue;
-    const verdict = await accept(url, guard);
+    const verdict = await acceptUrl(url, guard);
     if (verdict.kind === 'refused') faults.push({ field: `${at}/url`, message: verdict.message });
     else accepted.push({ position, url: verdict.url });
   }

@@ -17,7 +17,7 @@ import { expressionsOf, type Template } from '../../contract/expression/template
 import type { CallbackDefinition } from '../../contract/model/contract.ts';
 import { fieldOf } from '../../contract/model/variants.ts';
 import type { DeclaredHeader } from '../../core/domain/callback-headers.ts';
-import { isEventPattern } from '../../core/domain/pattern.ts';
+import { isEventName, literalPattern, nameFault } from '../../core/domain/pattern.ts';
 import type { Callback } from '../../core/domain/subscription.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -33,7 +33,7 @@ export async function makeCallbacks(
   definitions: readonly CallbackDefinition[],
   exchange: Omit<ExpressionInput, 'method'>,
   { guard, nowMs }: { guard: Guard; nowMs: number },
-): Promise<Made> {
+): Promise<MadeCallbacks> {
   const drafts = definitions.flatMap((definition) => draft(definition, exchange, nowMs));
   if (drafts.length > limits.callbacksPerSubscriptionMax) {
     const most = limits.callbacksPerSubscriptionMax;
@@ -44,11 +44,11 @@ export async function makeCallbacks(
   }
   const faults: Fault[] = [];
   const callbacks = await Promise.all(
-    drafts.map(async (it, position) => settle(it, { position, guard, faults })),
+    drafts.map(async (it, position) => vetDraft(it, { position, guard, faults })),
   );
   if (faults.length > 0) throw new Problem('target_refused', faults[0]?.message ?? '', { faults });
   if (callbacks.every(({ inactive }) => inactive !== undefined)) {
-    if (leavesOut(definitions, exchange)) return { callbacks: [], headers: [] };
+    if (omitsOptionalTargets(definitions, exchange)) return { callbacks: [], headers: [] };
     const reasons = callbacks.map(({ label, inactive }) => `${label}: ${inactive}`).join('; ');
     throw new Problem(
       'no_callback',
@@ -62,14 +62,14 @@ export async function makeCallbacks(
   return { callbacks, headers: [...headers].filter(({ callback }) => active.has(callback)) };
 }
 
-interface Made {
+interface MadeCallbacks {
   callbacks: Callback[];
   /** What the document adds to the requests of the active ones. */
   headers: readonly DeclaredHeader[];
 }
 
 /** Whether each callback that could be active lacks an optional value. */
-function leavesOut(
+function omitsOptionalTargets(
   definitions: readonly CallbackDefinition[],
   { request }: Omit<ExpressionInput, 'method'>,
 ): boolean {
@@ -125,7 +125,10 @@ function draft(
   return targets.map((target) => ({ ...none, field, headers, target: withQuery(target, query) }));
 }
 
-/** The event pattern of a callback: literal text, or text built from the request. */
+/**
+ * The event pattern of a callback: literal text, or text built from the request. A value of the
+ * request never makes a wildcard: only text of the document does.
+ */
 function eventOf(template: Template, exchange: ExpressionInput): string {
   let event = '';
   for (const part of template) {
@@ -140,12 +143,17 @@ function eventOf(template: Template, exchange: ExpressionInput): string {
     }
     event += value.text;
   }
-  if (isEventPattern(event)) return event;
-  const expected = 'expected segments of letters, digits, _ and -, joined by dots';
+  if (isEventName(event)) return isPattern(template) ? event : literalPattern(event);
   throw eventProblem(
     expressionsOf(template)[0],
-    `Cannot subscribe to event ${JSON.stringify(event)}: it is not an event name, ${expected}`,
+    `Cannot subscribe to event ${JSON.stringify(event)}: it ${nameFault}`,
   );
+}
+
+/** Whether the end, which can make it a wildcard, is text of the document. */
+function isPattern(template: Template): boolean {
+  const last = template.at(-1);
+  return last?.kind === 'text' && (template.length === 1 || last.text.endsWith('.*'));
 }
 
 function eventProblem(expression: Expression | undefined, message: string): Problem {
@@ -159,7 +167,7 @@ interface Settling {
   faults: Fault[];
 }
 
-async function settle(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
+async function vetDraft(it: Draft, { position, guard, faults }: Settling): Promise<Callback> {
   const { definition, event, target, field } = it;
   const { id, label, method } = definition;
   const callback = { position, label, events: [event], definition: id, method };
@@ -167,7 +175,7 @@ async function settle(it: Draft, { position, guard, faults }: Settling): Promise
   const accepted =
     target.kind === 'refused'
       ? { kind: target.kind, message: target.reason }
-      : await accept(target.url, guard);
+      : await acceptUrl(target.url, guard);
   if (accepted.kind === 'refused') {
     faults.push({ field, message: accepted.message });
     return { ...callback, url: '', inactive: accepted.message };
@@ -175,7 +183,7 @@ async function settle(it: Draft, { position, guard, faults }: Settling): Promise
   return { ...callback, url: accepted.url, inactive: undefined };
 }
 
-type Accepted = { kind: 'accepted'; url: string } | { kind: 'refused'; message: string };
+type UrlAcceptance = { kind: 'accepted'; url: string } | { kind: 'refused'; message: string };
 
 /** Stands in for the event name while a URL with such a placeholder is checked. */
 const standIn = 'ringback-event-type';
@@ -184,7 +192,7 @@ const standIn = 'ringback-event-type';
  * Checks a target URL and returns its canonical form. A host name that cannot be resolved right now
  * is accepted, because every attempt checks it again; one that does not exist is refused.
  */
-export async function accept(url: string, guard: Guard): Promise<Accepted> {
+export async function acceptUrl(url: string, guard: Guard): Promise<UrlAcceptance> {
   const reading = guard.read(fillEvent(url, standIn));
   if (reading.kind === 'refused') return { kind: 'refused', message: reading.message };
   const { host, href } = reading.url;

@@ -6,7 +6,7 @@ import { isWithoutControls, noControls } from '../../core/domain/controls.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import type { SigningSecret } from '../../core/secrets/signing-secret.ts';
-import type { Found } from './target-reads.ts';
+import type { FoundTarget } from './target-reads.ts';
 
 export class PackedTargets {
   /** By callback: the slot of its text. */
@@ -21,7 +21,7 @@ export class PackedTargets {
   readonly #changed = new Set<string>();
 
   /** Skips a target that is packed already: it is the same, or a new read has deleted it. */
-  add(found: Found): void {
+  add(found: FoundTarget): void {
     const { callback, subscription } = found.target;
     if (this.#slotByCallback.has(callback) || this.#changed.has(subscription)) return;
     const text = pack(found);
@@ -32,7 +32,7 @@ export class PackedTargets {
     this.#slotByCallback.set(callback, slot);
   }
 
-  get(callback: number): Found | undefined {
+  get(callback: number): FoundTarget | undefined {
     const slot = this.#slotByCallback.get(callback);
     if (slot === undefined) return undefined;
     const { block, at } = this.#blockOf(slot);
@@ -75,7 +75,7 @@ const lengthBytes = 2;
 const slotBytes = lengthBytes + limits.targetPackedBytesMax;
 
 /** Undefined if the target has settings of its own, sealed secrets, or too long a text. */
-function pack({ target, readMs }: Found): string | undefined {
+function pack({ target, readMs }: FoundTarget): string | undefined {
   const { secrets, isActive, headers, controls } = target;
   const isPlain = isActive && headers === undefined && isWithoutControls(controls);
   if (!isPlain || secrets instanceof Uint8Array) return undefined;
@@ -93,7 +93,7 @@ type Packed = [
   ...[method: string, url: string, keys: [string, number, number | null][]],
 ];
 
-function unpack(callback: number, text: string): Found {
+function unpack(callback: number, text: string): FoundTarget {
   const packed: Packed = JSON.parse(text);
   const [readMs, lane, version, subscription, appNo, appId, ...rest] = packed;
   const [contract, operation, definition, method, url, keys] = rest;

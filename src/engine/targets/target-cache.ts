@@ -10,7 +10,12 @@ import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { PackedTargets } from './packed-targets.ts';
 import type { KnownTarget } from './prepared-target.ts';
-import { TargetReads, type Found, type Look, type TargetReadsDeps } from './target-reads.ts';
+import {
+  TargetReads,
+  type FoundTarget,
+  type TargetSnapshot,
+  type TargetReadsDeps,
+} from './target-reads.ts';
 
 export interface TargetCache {
   /** The cached target of this version or a later one. */
@@ -21,7 +26,7 @@ export interface TargetCache {
    * The result of a read that began at `sinceMs` (by `elapsedMs`) or later; Infinity: of one that
    * begins now.
    */
-  look(callback: number, sinceMs: number): Promise<Look>;
+  readSince(callback: number, sinceMs: number): Promise<TargetSnapshot>;
   /** Whether the target is known to be current. False if it was evicted. */
   isCurrent(target: KnownTarget): boolean;
   /** The app of a callback, if its target was found recently. */
@@ -36,63 +41,63 @@ export function createTargetCache(deps: TargetCacheDeps): TargetCache {
   /** The apps of evicted callbacks. */
   const owners = new NewestMap<number, number>(limits.targetCacheEntriesMax);
   const packed = new PackedTargets();
-  const dropped = (callback: number, found: Found): void => {
+  const dropped = (callback: number, found: FoundTarget): void => {
     owners.set(callback, found.target.appNo);
     packed.add(found);
   };
-  const staying = new NewestMap<number, Found>(limits.targetCacheEntriesMax, dropped);
-  const passing = new NewestMap<number, Found>(limits.targetsSeenOnceMax, dropped);
-  const keep = (found: Found): Found => {
+  const repeated = new NewestMap<number, FoundTarget>(limits.targetCacheEntriesMax, dropped);
+  const seenOnce = new NewestMap<number, FoundTarget>(limits.targetsSeenOnceMax, dropped);
+  const remember = (found: FoundTarget): FoundTarget => {
     const { callback } = found.target;
-    const stays = staying.has(callback) || (!passing.has(callback) && owners.delete(callback));
-    (stays ? staying : passing).set(callback, found);
+    const stays = repeated.has(callback) || (!seenOnce.has(callback) && owners.delete(callback));
+    (stays ? repeated : seenOnce).set(callback, found);
     return found;
   };
-  const here = (callback: number): Found | undefined =>
-    staying.get(callback) ?? passing.get(callback);
-  const known = (callback: number): Found | undefined => here(callback) ?? unpacked(callback);
-  const unpacked = (callback: number): Found | undefined => {
+  const cached = (callback: number): FoundTarget | undefined =>
+    repeated.get(callback) ?? seenOnce.get(callback);
+  const find = (callback: number): FoundTarget | undefined => cached(callback) ?? unpack(callback);
+  const unpack = (callback: number): FoundTarget | undefined => {
     const found = packed.get(callback);
-    return found && keep(found);
+    return found && remember(found);
   };
-  const onFound = (found: Found): void => {
+  const onFound = (found: FoundTarget): void => {
     const { callback, version } = found.target;
     // Of two reads, the one that began first may end last.
-    if ((known(callback)?.target.version ?? 0) > version) return;
+    if ((find(callback)?.target.version ?? 0) > version) return;
     packed.delete(callback);
-    keep(found);
+    remember(found);
   };
   const reads = new TargetReads({ ...deps, onFound });
-  const knownAs = (callback: number, version: number): KnownTarget | undefined =>
-    upTo(known(callback)?.target, version);
+  const cachedAs = (callback: number, version: number): KnownTarget | undefined =>
+    ifRecentEnough(find(callback)?.target, version);
 
   return {
-    known: knownAs,
+    known: cachedAs,
     find: async (callback, version) => {
-      const seen = knownAs(callback, version);
+      const seen = cachedAs(callback, version);
       if (seen !== undefined) return seen;
-      const first = await reads.look(callback, reads.inFlight(callback) ?? reads.begin(callback));
-      if (first.target === undefined || upTo(first.target, version)) return first.target;
+      const first = await reads.read(callback, reads.inFlight(callback) ?? reads.begin(callback));
+      if (first.target === undefined || ifRecentEnough(first.target, version)) return first.target;
       // That read may have begun before the lease was written.
-      const { target } = await reads.look(callback, reads.begin(callback));
-      if (target === undefined || upTo(target, version)) return target;
+      const { target } = await reads.read(callback, reads.begin(callback));
+      if (target === undefined || ifRecentEnough(target, version)) return target;
       const found = `the store reads version ${target.version}, the lease is of ${version}`;
       throw new Error(`Cannot use callback ${callback}: ${found}`);
     },
-    look: async (callback, sinceMs) => {
-      const seen = known(callback);
+    readSince: async (callback, sinceMs) => {
+      const seen = find(callback);
       if (seen !== undefined && seen.readMs >= sinceMs) return seen;
       const inFlight = reads.inFlight(callback);
       const isLateEnough = inFlight !== undefined && inFlight.beganMs >= sinceMs;
-      return reads.look(callback, isLateEnough ? inFlight : reads.begin(callback));
+      return reads.read(callback, isLateEnough ? inFlight : reads.begin(callback));
     },
-    isCurrent: ({ callback, version }) => known(callback)?.target.version === version,
+    isCurrent: ({ callback, version }) => find(callback)?.target.version === version,
     appOf: (callback) =>
-      here(callback)?.target.appNo ?? owners.get(callback) ?? unpacked(callback)?.target.appNo,
+      cached(callback)?.target.appNo ?? owners.get(callback) ?? unpack(callback)?.target.appNo,
     forget: (subscription) => {
       reads.changed(subscription);
       packed.forget(subscription);
-      for (const some of [staying, passing]) {
+      for (const some of [repeated, seenOnce]) {
         for (const [callback, found] of some) {
           if (found.target.subscription !== subscription) continue;
           some.delete(callback);
@@ -103,6 +108,6 @@ export function createTargetCache(deps: TargetCacheDeps): TargetCache {
   };
 }
 
-function upTo(target: KnownTarget | undefined, version: number): KnownTarget | undefined {
+function ifRecentEnough(target: KnownTarget | undefined, version: number): KnownTarget | undefined {
   return target !== undefined && target.version >= version ? target : undefined;
 }

@@ -6,49 +6,49 @@ import type { World } from '../../core/base/world.ts';
 import { StoreUnavailable, type Store } from '../../store/port/store.ts';
 import type { KnownTarget } from './prepared-target.ts';
 
-export interface Look {
+export interface TargetSnapshot {
   target: KnownTarget | undefined;
   /** By `elapsedMs`: the read began no earlier. */
   readMs: number;
 }
 
-export type Found = Look & { target: KnownTarget };
+export type FoundTarget = TargetSnapshot & { target: KnownTarget };
 
 /** Callbacks that are read together. */
-export interface Reading {
+export interface TargetBatchRead {
   /** By `elapsedMs`: the read began no earlier. */
   readonly beganMs: number;
   readonly callbacks: Set<number>;
   /** The results; a callback is missing if its subscription changed during the read. */
-  readonly looks: Promise<ReadonlyMap<number, Look>>;
+  readonly results: Promise<ReadonlyMap<number, TargetSnapshot>>;
 }
 
 export interface TargetReadsDeps {
   store: Pick<Store, 'read'>;
   world: Pick<World, 'elapsedMs'>;
   /** Called in the turn in which a target was read and found unchanged. */
-  onFound: (found: Found) => void;
+  onFound: (found: FoundTarget) => void;
 }
 
 export class TargetReads {
   readonly #deps: TargetReadsDeps;
   /** By callback: the latest read in flight. */
-  readonly #inFlight = new Map<number, Reading>();
+  readonly #inFlight = new Map<number, TargetBatchRead>();
   /** For each read in flight: the subscriptions that changed since it began. */
-  readonly #watches = new Set<Set<string>>();
+  readonly #changedDuringReads = new Set<Set<string>>();
   /** Requests of this turn join it. */
-  #next: Reading | undefined;
+  #next: TargetBatchRead | undefined;
 
   constructor(deps: TargetReadsDeps) {
     this.#deps = deps;
   }
 
-  inFlight(callback: number): Reading | undefined {
+  inFlight(callback: number): TargetBatchRead | undefined {
     return this.#inFlight.get(callback);
   }
 
-  begin(callback: number): Reading {
-    this.#next ??= this.#reading(new Set());
+  begin(callback: number): TargetBatchRead {
+    this.#next ??= this.#startRead(new Set());
     this.#next.callbacks.add(callback);
     this.#inFlight.set(callback, this.#next);
     return this.#next;
@@ -58,11 +58,11 @@ export class TargetReads {
    * The result of a read for one of its callbacks; if the subscription changed meanwhile, of a
    * later read.
    */
-  async look(callback: number, first: Reading): Promise<Look> {
+  async read(callback: number, first: TargetBatchRead): Promise<TargetSnapshot> {
     let reading = first;
     for (;;) {
       try {
-        const look = (await reading.looks).get(callback);
+        const look = (await reading.results).get(callback);
         if (look !== undefined) return look;
         reading = this.begin(callback);
       } catch (error) {
@@ -75,29 +75,32 @@ export class TargetReads {
 
   /** Reads of the subscription in flight may return its old state. */
   changed(subscription: string): void {
-    for (const changed of this.#watches) changed.add(subscription);
+    for (const changed of this.#changedDuringReads) changed.add(subscription);
   }
 
-  #beginAlone(callback: number): Reading {
-    const reading = this.#reading(new Set([callback]));
+  #beginAlone(callback: number): TargetBatchRead {
+    const reading = this.#startRead(new Set([callback]));
     this.#inFlight.set(callback, reading);
     return reading;
   }
 
-  #reading(callbacks: Set<number>): Reading {
+  #startRead(callbacks: Set<number>): TargetBatchRead {
     const beganMs = this.#deps.world.elapsedMs();
-    return { beganMs, callbacks, looks: this.#read(callbacks, beganMs) };
+    return { beganMs, callbacks, results: this.#read(callbacks, beganMs) };
   }
 
-  async #read(callbacks: ReadonlySet<number>, readMs: number): Promise<Map<number, Look>> {
+  async #read(
+    callbacks: ReadonlySet<number>,
+    readMs: number,
+  ): Promise<Map<number, TargetSnapshot>> {
     const changed = new Set<string>();
-    this.#watches.add(changed);
+    this.#changedDuringReads.add(changed);
     try {
       await Promise.resolve(); // Until all requests of this turn have joined.
       if (this.#next?.callbacks === callbacks) this.#next = undefined;
       const targets = await this.#deps.store.read('targets', { callbacks: [...callbacks] });
       const nothing = { target: undefined, readMs };
-      const looks = new Map<number, Look>();
+      const looks = new Map<number, TargetSnapshot>();
       for (const callback of callbacks) looks.set(callback, nothing);
       for (const target of targets) {
         if (changed.has(target.subscription)) {
@@ -110,7 +113,7 @@ export class TargetReads {
       }
       return looks;
     } finally {
-      this.#watches.delete(changed);
+      this.#changedDuringReads.delete(changed);
       for (const callback of callbacks) {
         const isLast = this.#inFlight.get(callback)?.callbacks === callbacks;
         if (isLast) this.#inFlight.delete(callback);

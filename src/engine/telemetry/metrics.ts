@@ -19,14 +19,18 @@ import type { NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import type { AdmissionStatistics } from '../admission/admission.ts';
 import type { LaneScan } from '../upkeep/lane-scan.ts';
-import type { Disk } from './disk.ts';
 import type { Meter } from './meter.ts';
 import { ProcessMeter } from './process-meter.ts';
-import { createStoreWatch, type StoreView, type WatchDeps } from './store-view.ts';
+import {
+  createStoreViewReader,
+  type DiskUsage,
+  type StoreView,
+  type StoreViewDeps,
+} from './store-view.ts';
 
-export interface MetricsDeps extends WatchDeps {
+export interface MetricsDeps extends StoreViewDeps {
   world: World;
-  store: WatchDeps['store'] & Pick<Store, 'waiting'>;
+  store: StoreViewDeps['store'] & Pick<Store, 'waiting'>;
   meter: Pick<Meter, 'families'>;
   self: { readonly name: string; readonly role: NodeRole; isFresh(): boolean };
   /** Deliveries that this node holds. */
@@ -41,10 +45,10 @@ export interface Metrics extends AsyncDisposable {
 }
 
 export function startMetrics(deps: MetricsDeps): Metrics {
-  const watch = createStoreWatch(deps);
+  const watch = createStoreViewReader(deps);
   const ofProcess = new ProcessMeter(deps.world);
   return {
-    read: async () => [...familiesOf(deps, await watch.look()), ...ofProcess.families()],
+    read: async () => [...familiesOf(deps, await watch.read()), ...ofProcess.families()],
     [Symbol.asyncDispose]: async () => ofProcess[Symbol.asyncDispose](),
   };
 }
@@ -128,7 +132,7 @@ function laneScanFamilies({ lanes, subscriptions }: LaneScan, nowMs: number): Fa
   ];
 }
 
-function diskFamilies({ freeBytes, totalBytes, usedBytes }: Disk): Family[] {
+function diskFamilies({ freeBytes, totalBytes, usedBytes }: DiskUsage): Family[] {
   return [
     gauge(titles.dataFreeBytes, freeBytes),
     gauge(titles.dataSizeBytes, totalBytes),

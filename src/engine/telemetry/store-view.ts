@@ -1,31 +1,39 @@
 // What a scrape needs from the store: read at most once a second for all scrapers, and given up
 // after a deadline. At most one read is in flight.
+import { stat, statfs } from 'node:fs/promises';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Deadlines } from '../../egress/http/deadlines.ts';
-import type { Database } from '../../store/open/open.ts';
+import { databaseIn, type Database } from '../../store/open/open.ts';
 import type { Node } from '../../store/port/node-verbs.ts';
 import type { Gauges } from '../../store/port/statistics-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 import { createLaneScanner, type LaneScan } from '../upkeep/lane-scan.ts';
-import { diskOf, type Disk } from './disk.ts';
 
 export interface StoreView {
   gauges: Gauges;
   nodes: readonly Node[];
   /** Undefined until the first scan is complete, which takes a while with very many lanes. */
   laneScan: LaneScan | undefined;
-  disk: Disk | undefined;
+  disk: DiskUsage | undefined;
   /** When it was read, by the store's clock. */
   nowMs: number;
 }
 
-export interface StoreWatch {
-  /** Undefined: the store does not answer. Never rejects, and is bounded in time. */
-  look(): Promise<StoreView | undefined>;
+/** Free space of the data folder and size of the database. */
+export interface DiskUsage {
+  freeBytes: number;
+  totalBytes: number;
+  /** The database and its write-ahead log. */
+  usedBytes: number;
 }
 
-export interface WatchDeps {
+export interface StoreViewReader {
+  /** Undefined: the store does not answer. Never rejects, and is bounded in time. */
+  read(): Promise<StoreView | undefined>;
+}
+
+export interface StoreViewDeps {
   world: Pick<World, 'monotonicMs'>;
   store: Pick<Store, 'read' | 'nowMs'>;
   deadlines: Deadlines;
@@ -33,7 +41,7 @@ export interface WatchDeps {
   onError: (error: unknown) => void;
 }
 
-export function createStoreWatch(deps: WatchDeps): StoreWatch {
+export function createStoreViewReader(deps: StoreViewDeps): StoreViewReader {
   const { world, store, deadlines, database, onError } = deps;
   const censor = createLaneScanner(deps);
   let seen: { view: StoreView; untilMs: number } | undefined;
@@ -43,7 +51,7 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
     const taken = censor.take();
     const last = censor.last();
     if (last === undefined) return taken;
-    return soon(deadlines, limits.laneScanAnswerMs, taken).then((now) => now ?? last);
+    return orLate(deadlines, limits.laneScanAnswerMs, taken).then((now) => now ?? last);
   };
   const ask = async (): Promise<StoreView | undefined> => {
     try {
@@ -51,9 +59,9 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
       const [gauges, nodes, disk] = await Promise.all([
         store.read('gauges', {}),
         store.read('nodes', {}),
-        diskOf(database),
+        readDiskUsage(database),
       ]);
-      const counted = await soon(deadlines, limits.scrapeAnswerMs / 2, laneScan());
+      const counted = await orLate(deadlines, limits.scrapeAnswerMs / 2, laneScan());
       const view = { gauges, nodes, disk, laneScan: counted, nowMs };
       seen = { view, untilMs: world.monotonicMs() + limits.scrapeKeepMs };
       return view;
@@ -66,16 +74,16 @@ export function createStoreWatch(deps: WatchDeps): StoreWatch {
   };
 
   return {
-    look: async () => {
+    read: async () => {
       if (seen !== undefined && world.monotonicMs() < seen.untilMs) return seen.view;
       inFlight ??= ask();
-      return soon(deadlines, limits.scrapeAnswerMs, inFlight);
+      return orLate(deadlines, limits.scrapeAnswerMs, inFlight);
     },
   };
 }
 
 /** The result, if it arrives in time; undefined otherwise. */
-async function soon<T>(
+async function orLate<T>(
   deadlines: Deadlines,
   ms: number,
   promised: Promise<T>,
@@ -88,4 +96,28 @@ async function soon<T>(
   } finally {
     deadlines.clear(deadline);
   }
+}
+
+/** Undefined without a data folder. */
+async function readDiskUsage(database: Database): Promise<DiskUsage | undefined> {
+  if ('url' in database || database.dataDir === ':memory:') return undefined;
+  return readFolder(database.dataDir);
+}
+
+async function readFolder(dataDir: string): Promise<DiskUsage> {
+  const path = databaseIn(dataDir);
+  const [{ bsize, bavail, blocks }, ...sizes] = await Promise.all([
+    statfs(dataDir),
+    sizeOf(path),
+    sizeOf(`${path}-wal`),
+  ]);
+  const usedBytes = sizes.reduce((sum, size) => sum + size, 0);
+  return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, usedBytes };
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return stat(path).then(
+    ({ size }) => size,
+    () => 0, // The file does not exist.
+  );
 }

@@ -18,7 +18,7 @@ export class Expirer {
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#done = this.#expireOn();
+    this.#done = this.#runLoop();
   }
 
   /** A subscription expires then, which the last look may not have seen. */
@@ -31,7 +31,7 @@ export class Expirer {
     await this.#done;
   }
 
-  async #expireOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { store, world, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {

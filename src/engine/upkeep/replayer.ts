@@ -13,11 +13,11 @@ export interface ReplayerDeps {
   store: Pick<Store, 'edit' | 'read' | 'nowMs' | 'pollMs' | 'isShared'>;
   changes: Pick<Changes, 'replay'>;
   /** This node took the last step. */
-  onDone: (done: Done) => void;
+  onDone: (done: FinishedReplay) => void;
   onError: (error: unknown) => void;
 }
 
-export interface Done {
+export interface FinishedReplay {
   replay: string;
   matched: number;
   replayed: number;
@@ -25,7 +25,7 @@ export interface Done {
 }
 
 /** What a node knows about a running replay beside its row. */
-interface Standing {
+interface RunningReplay {
   /**
    * This node took the last step; the others wait a while, so that nodes do not duplicate the work.
    */
@@ -40,11 +40,11 @@ export class Replayer {
   readonly #done: Promise<void>;
   #wake = new AbortController();
   /** Of the replays that were running at the last look. */
-  #standings = new Map<string, Standing>();
+  #standings = new Map<string, RunningReplay>();
 
   constructor(deps: ReplayerDeps) {
     this.#deps = deps;
-    this.#done = this.#replayOn();
+    this.#done = this.#runLoop();
   }
 
   /** A replay was started. */
@@ -57,7 +57,7 @@ export class Replayer {
     await this.#done;
   }
 
-  async #replayOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { world, onError } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {
@@ -133,4 +133,4 @@ export class Replayer {
 }
 
 /** The first node that sees a replay takes its first step. */
-const newcomer: Standing = { isMine: true, notBeforeMs: -Infinity };
+const newcomer: RunningReplay = { isMine: true, notBeforeMs: -Infinity };

@@ -9,12 +9,12 @@ type Deps = Pick<Context, 'store' | 'world'> & {
   retentionMs: number;
   onError: (error: unknown) => void;
   /** Rows were past their retention: called once for all steps of a round, or every minute. */
-  onRetained: (retained: Retained) => void;
+  onRetained: (retained: RetentionCounts) => void;
   /** Deliveries have ended whose names are unknown: called once for all steps of a round. */
   onEnded: () => void;
 };
 
-export interface Retained {
+export interface RetentionCounts {
   /** Deliveries that were still pending, and are dead now. */
   expired: number;
   /** Rows of any kind. */
@@ -26,12 +26,12 @@ export class Retention {
   readonly #stop = new AbortController();
   readonly #done: Promise<void>;
   #wake = new AbortController();
-  #retained: Retained = { expired: 0, deleted: 0 };
+  #retained: RetentionCounts = { expired: 0, deleted: 0 };
   #cancelled = 0;
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#done = this.#keepOn();
+    this.#done = this.#runLoop();
   }
 
   /** Call when a subscription has ended, whose pending deliveries must be cancelled. */
@@ -44,7 +44,7 @@ export class Retention {
     await this.#done;
   }
 
-  async #keepOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       this.#wake = new AbortController();
@@ -62,7 +62,7 @@ export class Retention {
     const untilMs = world.monotonicMs() + limits.retentionEveryMs;
     for (;;) {
       const beganMs = world.monotonicMs();
-      const isMore = await this.#tidy();
+      const isMore = await this.#tidyStatistics();
       if (!isMore) return true;
       const endedMs = world.monotonicMs();
       // A step queues behind other writes, so under load it takes longer and the rest after it is
@@ -90,7 +90,7 @@ export class Retention {
   }
 
   /** One step; true if there may be more to do. */
-  async #tidy(): Promise<boolean> {
+  async #tidyStatistics(): Promise<boolean> {
     const { store, onError } = this.#deps;
     const limit = limits.retentionRowsMax;
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;

@@ -5,23 +5,23 @@ import type { Store } from '../../store/port/store.ts';
 import type { Changes } from '../live/changes.ts';
 import { Expirer } from './expirer.ts';
 import { SystemEvents } from './system-events.ts';
-import { Retention, type Retained } from './retention.ts';
-import { Replayer, type Done } from './replayer.ts';
+import { Retention, type RetentionCounts } from './retention.ts';
+import { Replayer, type FinishedReplay } from './replayer.ts';
 
-export interface TendingDeps {
+export interface UpkeepDeps {
   world: World;
   store: Store;
   newId: () => string;
   changes: Changes;
   retentionMs: number;
-  onRetained: (retained: Retained) => void;
+  onRetained: (retained: RetentionCounts) => void;
   /** A subscription has reached its expiry time. */
   onExpired: (subscription: { appNo: number; id: string }) => void;
-  onReplayed: (done: Done) => void;
+  onReplayed: (done: FinishedReplay) => void;
   onError: (error: unknown, what: string) => void;
 }
 
-export interface Tending extends AsyncDisposable {
+export interface Upkeep extends AsyncDisposable {
   /** A subscription has ended, and its pending deliveries can be cancelled. */
   ended(): void;
   /** A subscription expires at this time. */
@@ -32,7 +32,7 @@ export interface Tending extends AsyncDisposable {
   noticed(): void;
 }
 
-export function startTending(deps: TendingDeps): Tending {
+export function startUpkeep(deps: UpkeepDeps): Upkeep {
   const { world, store, newId, changes, retentionMs, onError } = deps;
   const systemEvents = new SystemEvents({
     world,
@@ -50,7 +50,7 @@ export function startTending(deps: TendingDeps): Tending {
       changes.missed();
       systemEvents.wake();
     },
-    onError: (error) => onError(error, 'keeper'),
+    onError: (error) => onError(error, 'retention postponed'),
   });
   const replayer = new Replayer({
     world,
@@ -80,7 +80,7 @@ export function startTending(deps: TendingDeps): Tending {
 }
 
 /** For nodes that only serve requests. */
-export const noTending: Tending = {
+export const noUpkeep: Upkeep = {
   ended: () => undefined,
   expires: () => undefined,
   replayWaits: () => undefined,

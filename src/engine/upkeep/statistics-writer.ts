@@ -12,7 +12,7 @@ export class StatisticsWriter {
 
   constructor(deps: Deps) {
     this.#deps = deps;
-    this.#done = this.#writeOn();
+    this.#done = this.#runLoop();
   }
 
   /** Everything that makes or settles deliveries must have stopped. */
@@ -26,7 +26,7 @@ export class StatisticsWriter {
     patience.abort();
   }
 
-  async #writeOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { world } = this.#deps;
     const { signal } = this.#stop;
     while (!signal.aborted) {

@@ -27,7 +27,7 @@ export class SystemEvents {
 
   constructor(deps: SystemEventsDeps) {
     this.#deps = deps;
-    this.#done = this.#tellOn();
+    this.#done = this.#runLoop();
   }
 
   /** A notice was written on this node. */
@@ -41,7 +41,7 @@ export class SystemEvents {
     await this.#done;
   }
 
-  async #tellOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { world, store, onError } = this.#deps;
     const { signal } = this.#stop;
     const pollMs = store.isShared ? limits.noticePollMs : store.pollMs;

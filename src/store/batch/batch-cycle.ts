@@ -1,9 +1,9 @@
 // Decides what the next batch of a store contains and when it is sent, and passes the replies to the callers. There are
 // no timers: a batch is everything that arrived while the previous one was written. A lone edit is sent at once, or
-// after one or more turns of the event loop, as the pace decides. Publishes and claims alternate, because both would
+// after one or more turns of the event loop, as the pacer decides. Publishes and claims alternate, because both would
 // be offered the same free slots.
 import { strict as assert } from 'node:assert';
-import { atOnce, type MakePace, type Pace } from '../../core/load/pace.ts';
+import { sendAtOnce, type CreatePacer, type BatchPacer } from '../../core/load/batch-pacer.ts';
 import type { Offer, Settlement, TakeUp, Worked, Worker } from '../port/delivery-verbs.ts';
 import { StoreUnavailable, type Waiting } from '../port/store.ts';
 import {
@@ -31,7 +31,7 @@ export interface BatcherOptions extends QueueLimits {
   /** Called with the facts of every batch, once it was answered. */
   onBatch?: (batch: BatchFacts) => void;
   monotonicMs?: () => number;
-  pace?: MakePace | undefined;
+  pacer?: CreatePacer | undefined;
 }
 
 /**
@@ -48,7 +48,7 @@ export type WaitingSettlement = Awaiting<SettleReply> & { settlement: Settlement
 export class BatchCycle {
   readonly #transport: Transport;
   readonly #options: BatcherOptions;
-  readonly #pace: Pace;
+  readonly #pacer: BatchPacer;
   readonly #edits: EditQueue;
   /** All edits other than publishes, if the store takes them apart. */
   readonly #changes: EditQueue;
@@ -68,7 +68,7 @@ export class BatchCycle {
   constructor(transport: Transport, options: BatcherOptions) {
     this.#transport = transport;
     this.#options = options;
-    this.#pace = (options.pace ?? atOnce)(() => this.#start());
+    this.#pacer = (options.pacer ?? sendAtOnce)(() => this.#start());
     this.#edits = createEditQueue(options);
     this.#changes = createEditQueue(options);
   }
@@ -76,7 +76,7 @@ export class BatchCycle {
   edit(waiting: WaitingEdit): void {
     this.#refuseWhenClosed('edit');
     this.#queueOf(waiting).push(waiting);
-    this.#pace.soon();
+    this.#pacer.requestSend();
   }
 
   withdraw(waiting: WaitingEdit): boolean {
@@ -88,13 +88,13 @@ export class BatchCycle {
   settle(waiting: WaitingSettlement): void {
     this.#refuseWhenClosed('settle');
     this.#settlements.push(waiting);
-    this.#pace.soon();
+    this.#pacer.requestSend();
   }
 
   work(): void {
     if (this.#closed !== undefined) return;
     this.#isWorkAsked = true;
-    this.#pace.soon();
+    this.#pacer.requestSend();
   }
 
   attach(worker: Worker): void {
@@ -103,7 +103,7 @@ export class BatchCycle {
   }
 
   handOut(body: () => void): void {
-    this.#pace.handOut(body);
+    this.#pacer.handOut(body);
   }
 
   waiting(): Waiting {
@@ -123,7 +123,7 @@ export class BatchCycle {
     }
   }
 
-  /** Sends every batch that may be sent now. The pace calls it after a new call and after a reply. */
+  /** Sends every batch that may be sent now. The pacer calls it after a new call and after a reply. */
   #start(): void {
     for (let turn = this.#turn(); turn !== undefined; turn = this.#turn()) {
       void (turn === 'work' ? this.#workBatch() : this.#writeBatch(turn));
@@ -135,7 +135,7 @@ export class BatchCycle {
 
   #end(kind: Kind): void {
     this.#inFlight.delete(kind);
-    this.#pace.soon();
+    this.#pacer.requestSend();
   }
 
   #queueOf({ call }: WaitingEdit): EditQueue {
@@ -215,7 +215,7 @@ export class BatchCycle {
       if (takeUp !== undefined) this.#worker?.refused();
       refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
     } else {
-      this.#worker?.take(leasedFrom(reply.fresh, batch), reply.outlook);
+      this.#worker?.take(leasedFrom(reply.fresh, batch), reply.nextWork);
       if (reply.worked !== undefined) this.#worked(reply.worked, takeUp);
       queue.putBack(taken.slice(reply.edits.length));
       this.handOut(() => {

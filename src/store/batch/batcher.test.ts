@@ -1,10 +1,10 @@
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
-import { byTurns, untilQuiet, type MakePace } from '../../core/load/pace.ts';
+import { sendEachTurn, sendWhenQuiet, type CreatePacer } from '../../core/load/batch-pacer.ts';
 import type {
   FreshDelivery,
   Offer,
-  Outlook,
+  NextWork,
   Settlement,
   Work,
   Worker,
@@ -23,7 +23,7 @@ import { createBatcher, type Batcher } from './batcher.ts';
 
 const isSettled = { kind: 'done', output: { kind: 'settled' } } as const;
 const poisoned = { kind: 'failed', message: 'poison', trace: '' } as const;
-const quiet: Outlook = { readyMs: undefined, isFanningOut: false };
+const quiet: NextWork = { readyMs: undefined, isFanningOut: false };
 const nothing = {
   claimed: [],
   fannedOut: { deliveries: [], isMore: false },
@@ -69,8 +69,8 @@ describe('createBatcher', () => {
     assert.deepEqual(order, [1, 2, 3]);
   });
 
-  it('sends nothing while each turn adds more, with untilQuiet', async () => {
-    const { transport, batcher } = setUp({ pace: untilQuiet() });
+  it('sends nothing while each turn adds more, with sendWhenQuiet', async () => {
+    const { transport, batcher } = setUp({ pacer: sendWhenQuiet() });
     const edits = [forget(batcher, 1), forget(batcher, 2)];
     await turn();
     edits.push(forget(batcher, 3));
@@ -82,8 +82,8 @@ describe('createBatcher', () => {
     await Promise.all(edits);
   });
 
-  it('sends the edits of one turn together, at its end, with byTurns', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+  it('sends the edits of one turn together, at its end, with sendEachTurn', async () => {
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const edits = [1, 2, 3].map(async (n) => forget(batcher, n));
     const settled = batcher.settle(settlement('a'));
     assert.deepEqual(transport.limitsSent(), []);
@@ -97,8 +97,8 @@ describe('createBatcher', () => {
     await Promise.all([...edits, settled]);
   });
 
-  it('sends edits that arrived with a reply before that reply is handed out, with byTurns', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+  it('sends edits that arrived with a reply before that reply is handed out, with sendEachTurn', async () => {
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const first = forget(batcher, 1).then(() => transport.left);
     await turn();
     transport.write();
@@ -108,8 +108,8 @@ describe('createBatcher', () => {
     await second;
   });
 
-  it('sends edits that waited for a reply with those that follow in the same turn, with byTurns', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+  it('sends edits that waited for a reply with those that follow in the same turn, with sendEachTurn', async () => {
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const edits = [forget(batcher, 1)];
     await turn();
     edits.push(forget(batcher, 2));
@@ -123,7 +123,7 @@ describe('createBatcher', () => {
   });
 
   it('closes after the replies that wait for the end of a turn', async () => {
-    const { transport, batcher } = setUp({ pace: byTurns() });
+    const { transport, batcher } = setUp({ pacer: sendEachTurn() });
     const heard: string[] = [];
     const edit = forget(batcher, 1).then(() => heard.push('answered'));
     const closed = batcher.close().then(() => heard.push('closed'));
@@ -225,7 +225,7 @@ describe('createBatcher', () => {
     const [, batch = assert.fail()] = transport.sent;
     assert.equal(batch.edits.length, 3);
     const done = [{ kind: 'done', output: { deleted: 2 } } as const];
-    const rest = { settled: [], fresh: [], outlook: quiet };
+    const rest = { settled: [], fresh: [], nextWork: quiet };
     transport.answer({ kind: 'written', edits: done, postponed: 2, ...rest });
     await edits[1];
     assert.deepEqual(transport.limitsSent(), [[1], [2, 3, 4], [3, 4, 5]]);
@@ -308,7 +308,7 @@ describe('createBatcher', () => {
   it('does not accept a reply that is too short', async () => {
     const { transport, batcher } = setUp();
     const edit = forget(batcher, 1);
-    transport.answer({ kind: 'written', settled: [], edits: [], fresh: [], outlook: quiet });
+    transport.answer({ kind: 'written', settled: [], edits: [], fresh: [], nextWork: quiet });
     await assert.rejects(edit, StoreUnavailable);
   });
 
@@ -386,13 +386,13 @@ describe('publishing', () => {
     );
   });
 
-  it('asks for no offer when nothing is published, but passes on the outlook', async () => {
+  it('asks for no offer when nothing is published, but passes on the next work', async () => {
     const { transport, batcher, worker, heard } = setUp();
     const edit = forget(batcher, 1);
-    transport.write({ outlook: { readyMs: 55, isFanningOut: true } });
+    transport.write({ nextWork: { readyMs: 55, isFanningOut: true } });
     await edit;
     assert.deepEqual(heard, ['take ']);
-    assert.deepEqual(worker.outlooks, [{ readyMs: 55, isFanningOut: true }]);
+    assert.deepEqual(worker.nextWorks, [{ readyMs: 55, isFanningOut: true }]);
   });
 
   it('takes nothing from a batch that failed', async () => {
@@ -836,7 +836,7 @@ describe('edits and work in one transaction', () => {
       settled: [],
       edits: [{ kind: 'done', output: { deleted: 2 } }],
       fresh: [],
-      outlook: quiet,
+      nextWork: quiet,
     },
   };
   for (const [why, reply] of Object.entries(nothingTaken)) {
@@ -899,7 +899,7 @@ describe('edits and work in one transaction', () => {
     const settling = ['a', 'b'].map(async (id) => batcher.settle(settlement(id)));
     transport.write();
     await edits[0];
-    const rest = { edits: [done], fresh: [], outlook: quiet };
+    const rest = { edits: [done], fresh: [], nextWork: quiet };
     transport.answer({ kind: 'written', settled: [poisoned, isSettled], ...rest });
     await assert.rejects(async () => settling[0], VerbFailed);
     assert.deepEqual(await Promise.all([settling[1], edits[1]]), [
@@ -915,14 +915,14 @@ describe('edits and work in one transaction', () => {
       settled: [],
       edits: [done],
       fresh: [],
-      outlook: quiet,
+      nextWork: quiet,
     },
     'of which the reply leaves out an edit': {
       kind: 'written',
       settled: [isSettled],
       edits: [],
       fresh: [],
-      outlook: quiet,
+      nextWork: quiet,
     },
   };
   for (const [what, reply] of Object.entries(failures)) {
@@ -1013,7 +1013,7 @@ interface Sizes {
   batchPayloadBytesMax?: number;
   payloadBytesWaitingMax?: number;
   kinds?: 'together' | 'apart';
-  pace?: MakePace;
+  pacer?: CreatePacer;
   onBatch?: (batch: BatchFacts) => void;
 }
 
@@ -1040,7 +1040,7 @@ class FakeWorker implements Worker {
   readonly claims: (Offer | undefined)[] = [];
   readonly fanOuts: (Offer | undefined)[] = [];
   readonly taken: Parameters<Worker['take']>[0][number][] = [];
-  readonly outlooks: Outlook[] = [];
+  readonly nextWorks: NextWork[] = [];
   readonly #heard: string[];
 
   constructor(heard: string[]) {
@@ -1056,10 +1056,10 @@ class FakeWorker implements Worker {
     return this.offers.shift();
   }
 
-  take(deliveries: Parameters<Worker['take']>[0], outlook: Outlook): void {
+  take(deliveries: Parameters<Worker['take']>[0], nextWork: NextWork): void {
     this.#heard.push(`take ${deliveries.map(({ event, n }) => `${event}_${n}`).join(' ')}`);
     this.taken.push(...deliveries);
-    this.outlooks.push(outlook);
+    this.nextWorks.push(nextWork);
   }
 
   claim(): Offer | undefined {
@@ -1126,15 +1126,15 @@ class FakeTransport implements Transport {
   write({
     failing,
     fresh = [],
-    outlook = quiet,
-  }: { failing?: number; fresh?: FreshDelivery[]; outlook?: Outlook } = {}): void {
+    nextWork = quiet,
+  }: { failing?: number; fresh?: FreshDelivery[]; nextWork?: NextWork } = {}): void {
     const batch = this.#flying[0]?.batch;
     const settled = batch?.settlements.map(() => isSettled) ?? [];
     const edits = limitsOf(batch).map((limit): EditReply => {
       return limit === failing ? poisoned : { kind: 'done', output: { deleted: limit } };
     });
     const worked = batch?.takeUp === undefined ? {} : { worked: nothing };
-    this.answer({ kind: 'written', settled, edits, fresh, outlook, ...worked });
+    this.answer({ kind: 'written', settled, edits, fresh, nextWork, ...worked });
   }
 
   /** Replies that every settlement is settled, and nothing else happened. */

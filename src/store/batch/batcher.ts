@@ -1,7 +1,7 @@
 // Group commit: one batch is written while the next one accumulates, so that many edits share one fsync. A store with
 // one writer gets everything that is pending in one batch: outcomes, edits and claims. A store with several writers
 // gets publishes, other edits and outcomes over a connection each, so that no publish waits for another edit.
-import type { HandOut } from '../../core/load/pace.ts';
+import type { HandOut } from '../../core/load/batch-pacer.ts';
 import type { Settled, Settlement, Worker } from '../port/delivery-verbs.ts';
 import {
   type EditInput,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { packageFolder } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { byTurns, untilQuiet } from '../../core/load/pace.ts';
+import { sendEachTurn, sendWhenQuiet } from '../../core/load/batch-pacer.ts';
 import type { BatchFacts } from '../batch/batch-cycle.ts';
 import { createBatcher, type BatcherOptions } from '../batch/batcher.ts';
 import type { QueueLimits } from '../batch/edit-queue.ts';
@@ -92,7 +92,7 @@ export async function openEmbedded(
   const path = databaseIn(dataDir);
   makeFolder(dataDir);
   const transport = await threads().open({ path, onFatal, ...options });
-  return storeOver(transport, world, { pace: byTurns(), onBatch });
+  return storeOver(transport, world, { pacer: sendEachTurn(), onBatch });
 }
 
 export interface ClusterOptions {
@@ -112,7 +112,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   // The engine uses the clock that all nodes share, and times are written as given: by this
   // machine's own clock, a retry would be off by the difference.
   const world = { ...options.world, nowMs: () => transport.nowMs() };
-  const store = storeOver(transport, world, { kinds: 'apart', pace: untilQuiet(), onBatch });
+  const store = storeOver(transport, world, { kinds: 'apart', pacer: sendWhenQuiet(), onBatch });
   return {
     ...store,
     pollMs: limits.databasePollMs,
@@ -129,7 +129,7 @@ export async function openCluster({ onBatch, ...options }: ClusterOptions): Prom
   };
 }
 
-interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 'pace'> {
+interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 'pacer'> {
   onBatch?: StoreDeps['onBatch'] | undefined;
 }
 
@@ -137,7 +137,7 @@ interface BatchOptions extends Pick<QueueLimits, 'kinds'>, Pick<BatcherOptions, 
 export function storeOver(
   transport: Transport,
   world: StoreClock,
-  { kinds = 'together', pace, onBatch = () => undefined }: BatchOptions = {},
+  { kinds = 'together', pacer, onBatch = () => undefined }: BatchOptions = {},
 ): Store {
   const nowMs = (): number => world.nowMs();
   const monotonicMs = (): number => world.monotonicMs?.() ?? 0;
@@ -146,7 +146,7 @@ export function storeOver(
     kinds,
     nowMs,
     monotonicMs,
-    pace,
+    pacer,
     onBatch,
   });
   return {

@@ -205,7 +205,7 @@ export interface Delivery extends DeliveryName {
 }
 
 /** The state after a write: when the next lane is ready, and whether a fan-out has begun. */
-export interface Outlook {
+export interface NextWork {
   readyMs: number | undefined;
   isFanningOut: boolean;
 }
@@ -226,7 +226,7 @@ export interface LeaseOffer {
 /** Where the store hands leased deliveries over, and reports what there is to claim. */
 export interface DeliverySink {
   /** After a write, before its edits resolve: the deliveries inserted with the offered lease. */
-  take(deliveries: readonly Leased[], outlook: Outlook): void;
+  take(deliveries: readonly Leased[], nextWork: NextWork): void;
   /** After a claim or a fan-out step, and after `take` of the same batch, before its settlements resolve. */
   worked(worked: Worked, asked: { claim: boolean; fanOut: boolean }): void;
   /** Instead of `worked` when the store failed: nothing is known to have happened, and it may be retried. */

@@ -7,7 +7,7 @@ import type { Controls } from '../../core/domain/controls.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
 import type { Session, SessionKind } from '../../core/domain/session.ts';
 import type { Callback, Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
-import type { HandOut } from '../../core/load/pace.ts';
+import type { HandOut } from '../../core/load/batch-pacer.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
 import type {
   DeliveryEdits,

@@ -4,7 +4,7 @@ import { strict as assert } from 'node:assert';
 import type {
   FreshDelivery,
   Offer,
-  Outlook,
+  NextWork,
   Settled,
   Settlement,
   TakeUp,
@@ -58,7 +58,7 @@ export type BatchReply =
       /** The last edits that the time for a batch was too short for: nothing of them was done. Absent: none. */
       postponed?: number | undefined;
       fresh: readonly FreshDelivery[];
-      outlook: Outlook;
+      nextWork: NextWork;
       /** Present if the batch had a claim or a fan-out step. */
       worked?: Worked | undefined;
     }

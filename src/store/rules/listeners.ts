@@ -27,7 +27,7 @@ export interface Listener {
 }
 
 /** The callbacks whose filter matches the payload, which is parsed only if one of them has a filter. */
-export function fitting<L extends Pick<Listener, 'rules'>>(
+export function filterListeners<L extends Pick<Listener, 'rules'>>(
   listeners: readonly L[],
   payload: Uint8Array,
 ): readonly L[] {
@@ -37,12 +37,12 @@ export function fitting<L extends Pick<Listener, 'rules'>>(
 }
 
 /** A matching callback: it is known whether it has a filter, but the filter is not read yet. */
-export interface Found extends Omit<Listener, 'rules'> {
+export interface FoundListener extends Omit<Listener, 'rules'> {
   /** The subscription, if it has a filter. */
   filteredBy: number | undefined;
 }
 
-export function toFound(row: Row, lane: Lane): Found {
+export function toFoundListener(row: Row, lane: Lane): FoundListener {
   const isFiltered = integer(row, 'filtered') === 1;
   const filteredBy = isFiltered ? integer(row, 'subscription') : undefined;
   return { callback: integer(row, 'callback'), lane, filteredBy };
@@ -58,7 +58,10 @@ export function learnRules(known: KnownRules, rows: readonly Row[]): void {
   for (const row of rows) known.set(integer(row, 'no'), rulesIn(row));
 }
 
-export function toListener({ callback, lane, filteredBy }: Found, known: KnownRules): Listener {
+export function toListener(
+  { callback, lane, filteredBy }: FoundListener,
+  known: KnownRules,
+): Listener {
   return { callback, lane, rules: filteredBy === undefined ? undefined : known.get(filteredBy) };
 }
 

@@ -1,6 +1,6 @@
 // Tracks what is left of a node's offer while a batch uses it: deliveries in total, per app and per
 // lane.
-import { withoutKept, type AppSlots } from '../../core/load/app-share.ts';
+import { claimableSlots, type AppSlots } from '../../core/load/app-share.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import type { AppRoom, FreshDelivery, Offer } from '../port/delivery-verbs.ts';
 
@@ -75,7 +75,7 @@ export function slotsOf(offer: Offer): OfferSlots {
     // for it.
     isFull: (lane) =>
       inLane(lane) <= 0 ||
-      (apps.isKnown(lane.appNo) && inApp(lane, withoutKept(apps.left(lane.appNo))) <= 0),
+      (apps.isKnown(lane.appNo) && inApp(lane, claimableSlots(apps.left(lane.appNo))) <= 0),
     fullMax: () => left.size,
     fullApps: () => {
       const { whole, unproven } = apps.full();
@@ -116,7 +116,7 @@ function appsOf({ apps, appRoom = unlimited, laneRoom }: Offer): AppsLeft {
       const whole: number[] = [];
       const unproven: number[] = [];
       for (const [appNo, app] of left) {
-        const { room, unproven: ofUnproven } = withoutKept(app);
+        const { room, unproven: ofUnproven } = claimableSlots(app);
         if (room <= 0) whole.push(appNo);
         else if (ofUnproven <= 0) unproven.push(appNo);
       }

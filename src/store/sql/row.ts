@@ -6,6 +6,7 @@ import type { Key } from '../../core/domain/key.ts';
 import { scopes } from '../../core/domain/key.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
 import type { Callback, Subscription } from '../../core/domain/subscription.ts';
+import { readPatterns } from './pattern-list.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -92,7 +93,7 @@ function toCallback(row: Row): Callback {
   return {
     position: integer(row, 'position'),
     label: text(row, 'label'),
-    events: text(row, 'event').split(' '),
+    events: readPatterns(text(row, 'event')),
     definition: text(row, 'definition'),
     method: text(row, 'method'),
     url: text(row, 'url'),

@@ -1,6 +1,7 @@
 // What a subscribe call of a foreign document answers, and every way to end what it made.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Answer } from '../../api/harness.ts';
 import { receive } from '../receiver.ts';
 import { quiet } from '../stage.ts';
 import { documentOf, serve } from './stage.ts';
@@ -197,6 +198,72 @@ describe('the answer of a subscribe operation', () => {
     assert.deepEqual(answer.json, { id, kind: 'long', url: hook });
   });
 
+  it('leaves out a field of the request that the response declares as something else', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201':
+        description: made
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [url]
+              properties: { url: { type: string }, name: { type: object }, token: { type: string } }
+    ${callbacks}
+`),
+    );
+    const given = { url: hook, name: 'mine', token: 't' };
+    const { answer, id } = await service.subscribe({ path: '/hooks', body: given });
+    assert.deepEqual(answer.json, { url: hook, token: 't', subscriberId: id });
+  });
+
+  it('is that of the default response where no 2xx is declared', async () => {
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      default:
+        description: made
+        content:
+          application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              required: [mark, kind]
+              properties: { mark: { type: string }, kind: { enum: [hook] }, name: { type: string } }
+        links:
+          end: { operationId: end, parameters: { mark: '$response.body#/mark' } }
+    ${callbacks}
+/hooks/{mark}:
+  delete:
+    operationId: end
+    parameters: [{ name: mark, in: path, required: true, schema: { type: string } }]
+    responses:
+      default:
+        description: gone
+        content:
+          application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              properties: { mark: { type: string } }
+`),
+    );
+    const given = { url: hook, name: 'mine' };
+    const { answer } = await service.subscribe({ path: '/hooks', body: given });
+    const { mark } = answer.json;
+    assert.deepEqual(answer.json, { mark, kind: 'hook', name: 'mine' });
+    const path = `/hooks/${String(mark)}`;
+    const end = await service.call({ method: 'DELETE', path });
+    assert.deepEqual([end.status, end.json], [200, { mark }]);
+  });
+
   for (const [format, schema, pattern] of [
     ['a UUID', '{ type: string, format: uuid }', /^"[0-9a-f-]{36}"$/],
     ['an integer', '{ type: integer, format: int64 }', /^[1-9]\d{0,15}$/],
@@ -361,6 +428,85 @@ describe('the answer of a subscribe operation', () => {
     const { json } = await service.call({ path: `/subscriptions/${id}/secret` });
     assert.deepEqual(security, { key: json['secret'] });
     assert.match(security.key, /^whsec_/);
+  });
+});
+
+describe('the answer of an unsubscribe operation', () => {
+  const ending = (response: string, more = ''): string =>
+    documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses: { '201': { description: made } }
+    ${callbacks}
+/hooks/{hook}:
+  delete:
+    parameters: [{ name: hook, in: path, required: true, schema: { type: string${more} } }]
+    responses:
+      '200':
+        description: gone
+        content:
+          ${response}
+`);
+
+  async function endOf(document: string): Promise<{ id: string; answer: Answer }> {
+    await using service = await serve(document);
+    const { answer: made } = await service.subscribe({ path: '/hooks', body: { url: hook } });
+    const path = made.headers.get('location') ?? '';
+    const answer = await service.call({ method: 'DELETE', path });
+    assert.equal(answer.status, 200, answer.text);
+    return { id: path.slice('/hooks/'.length), answer };
+  }
+
+  it('has what its schema requires and determines, and nothing that it forbids', async () => {
+    const { id, answer } = await endOf(
+      ending(`application/json:
+            schema:
+              type: object
+              additionalProperties: false
+              required: [data]
+              properties:
+                data:
+                  type: object
+                  required: [hook, state, deleted, reason]
+                  properties:
+                    hook: { type: string }
+                    state: { type: string, enum: [ended] }
+                    deleted: { type: boolean, default: true }
+                    reason: { type: string, nullable: true }`),
+    );
+    assert.deepEqual(answer.json, {
+      data: { hook: id, state: 'ended', deleted: true, reason: null },
+    });
+  });
+
+  it('has the id in the form that the parameter declares', async () => {
+    const { id, answer } = await endOf(
+      ending(
+        'application/json: { schema: { type: object, properties: { id: { type: string } } } }',
+        ', format: uuid',
+      ),
+    );
+    assert.match(id, /^[0-9a-f]{8}-/);
+    assert.deepEqual(answer.json, { subscriberId: id, id });
+  });
+
+  it('has the declared JSON type, as that of a subscribe operation has', async () => {
+    const vendor = 'application/vnd.hooks.v2+json';
+    const { answer } = await endOf(ending(`${vendor}: { schema: { type: object } }`));
+    assert.equal(answer.headers.get('content-type'), `${vendor}; charset=utf-8`);
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201': { description: made, content: { ${vendor}: { schema: { type: object } } } }
+    ${callbacks}
+`),
+    );
+    const { answer: made } = await service.subscribe({ path: '/hooks', body: { url: hook } });
+    assert.equal(made.headers.get('content-type'), `${vendor}; charset=utf-8`);
   });
 });
 

@@ -49,10 +49,10 @@ describe('x-ringback-event', () => {
     const callbacks = await service.callbacksOf(id);
     assert.deepEqual(
       callbacks.map(({ event }) => event),
-      ['Plain_label', 'order.created', 'order.*', '*', 'user.gone'],
+      ['Plain label', 'order.created', 'order.*', '*', 'user.gone'],
     );
     const heard: Record<string, number> = {
-      Plain_label: 2,
+      'Plain label': 2,
       'order.created': 3,
       'order.item.added': 2,
       order: 1,
@@ -66,7 +66,7 @@ describe('x-ringback-event', () => {
     assert.deepEqual(
       eventsOf(receiver).filter((one) => !one.endsWith('/all')),
       [
-        'Plain_label /hook/plain',
+        'Plain%20label /hook/plain',
         'order.created /hook/exact',
         'order.created /hook/prefix',
         'order.item.added /hook/prefix',
@@ -85,8 +85,17 @@ describe('x-ringback-event', () => {
     };
     const wanted = [400, 'invalid_request'];
     assert.deepEqual(await ask('/watch/user'), [...wanted, 'query.what']);
-    assert.deepEqual(await ask('/watch/us%20er?what=x'), [...wanted, 'path.kind']);
-    assert.deepEqual(await ask('/watch/user?what=..'), [...wanted, 'path.kind']);
+    assert.deepEqual(await ask(`/watch/user?what=${'x'.repeat(252)}`), [...wanted, 'path.kind']);
+  });
+
+  it('is never a wildcard where a value of the request ends it', async () => {
+    await using service = await serve(patterns);
+    const body = { url: 'http://127.0.0.1:9000/' };
+    const { id } = await service.subscribe({ path: '/watch/user?what=*', body });
+    const made = (await service.callbacksOf(id)).at(-1);
+    assert.equal(made?.event, String.raw`user.\*`);
+    assert.equal(await service.deliveries('user.gone'), 1);
+    assert.equal(await service.deliveries('user.*'), 2);
   });
 });
 

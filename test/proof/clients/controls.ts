@@ -359,9 +359,9 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/access/identify.ts',
-        find: '      return followed(keys.find(id), (key = nobody) => {',
+        find: '      return whenReady(keys.find(id), (key = nobody) => {',
         replace:
-          '      return followed(keys.find(id), (key = nobody) => {\n' +
+          '      return whenReady(keys.find(id), (key = nobody) => {\n' +
           '        if (key === nobody) return undefined;',
       },
     ],

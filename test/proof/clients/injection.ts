@@ -1,7 +1,7 @@
 // A client's text ends up in headers, URLs, log lines, terminals and pages. Wherever it is taken it stays
 // text: no header of its own, no line of its own, nothing that a terminal obeys or a page runs.
 import { receive, type Received } from '../../e2e/receiver.ts';
-import { runChild } from '../../cli/child.ts';
+import { runChild } from '../../cli/ringback-process.ts';
 import { rawClient, type RawAnswer, type RawClient } from '../../api/raw-client.ts';
 import { attack, type Attempt, type TargetOptions, type Target } from './target.ts';
 import { until } from './siege.ts';

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { sendTo, type Answer, type Call } from '../../api/harness.ts';
-import { serve, type Env } from '../../cli/child.ts';
+import { serve, type Env } from '../../cli/ringback-process.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
 import type { Finding } from '../finding.ts';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { databaseIn, makeFolder, migrationsDir, storeOver } from '../../../src/store/open/open.ts';
 import { openSqlite, inProcess } from '../../../src/store/sqlite/batch/adapter.ts';
-import { compileCache } from '../../cli/child.ts';
+import { compileCache } from '../../cli/ringback-process.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { aftermath, textOf } from './aftermath.ts';

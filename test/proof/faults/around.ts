@@ -3,7 +3,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { runChild, startChild, status, type Serving } from '../../cli/child.ts';
+import { runChild, startChild, status, type Serving } from '../../cli/ringback-process.ts';
 import { header, receive, type Receiver } from '../../e2e/receiver.ts';
 import { changedSource } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';

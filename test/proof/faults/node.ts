@@ -3,7 +3,13 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { serve, startChild, type Child, type Env, type Serving } from '../../cli/child.ts';
+import {
+  serve,
+  startChild,
+  type Child,
+  type Env,
+  type Serving,
+} from '../../cli/ringback-process.ts';
 import { header, receive, type Receiver } from '../../e2e/receiver.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';

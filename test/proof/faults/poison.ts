@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Serving } from '../../cli/child.ts';
+import type { Serving } from '../../cli/ringback-process.ts';
 import { receive } from '../../e2e/receiver.ts';
 import type { Finding } from '../finding.ts';
 import { auth, onNode, publish, subscribe, type Changes, type Node } from './node.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../../../src/core/limits/limits.ts';
-import { status, type Serving } from '../../cli/child.ts';
+import { status, type Serving } from '../../cli/ringback-process.ts';
 import type { Finding } from '../finding.ts';
 import type { Changes, Node } from './node.ts';
 import { brokenMs, onNode, publish, settled, subscribe } from './node.ts';

@@ -92,7 +92,7 @@ const broken: readonly Broken[] = [
   {
     name: 'fuzz-time-beyond-the-calendar',
     change: {
-      file: 'src/core/base/written-time.ts',
+      file: 'src/core/base/parse-time.ts',
       find: '  return ms >= firstMs && ms <= lastMs ? ms : undefined;',
       replace: '  return Number.isNaN(ms) || firstMs > lastMs ? undefined : ms;',
     },

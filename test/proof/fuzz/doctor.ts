@@ -1,5 +1,5 @@
 // What `ringback doctor` finds in a store that has been fuzzed. It looks nothing up but this machine.
-import { patienceMs, startChild } from '../../cli/child.ts';
+import { patienceMs, startChild } from '../../cli/ringback-process.ts';
 import { isObject } from './schema-errors.ts';
 import { asJson } from './request.ts';
 

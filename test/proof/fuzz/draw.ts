@@ -192,7 +192,8 @@ const events = ['order.created', 'order.paid', 'order', 'inProgress', 'failed', 
 function drawEventName(chance: Chance): string {
   const luck = chance.next();
   if (luck < 0.8) return chance.pick(events);
-  if (luck < 0.83) return 'e'.repeat(128);
+  if (luck < 0.83) return 'e'.repeat(256);
+  if (luck < 0.86) return drawText(chance, 1, 256);
   return Array.from({ length: chance.whole(1, 4) }, () =>
     chance.pick(['a', 'b-1', '_', '-', '0', 'Z9']),
   ).join('.');
@@ -256,7 +257,6 @@ export const canary = 'canary-3f9c1e7a5b2d8046';
 const drawers: Readonly<Record<string, Drawer>> = {
   EventName: ({ chance }) => drawEventName(chance),
   EventPattern: drawEventPattern,
-  ChosenPattern: drawEventPattern,
   Description: ({ chance }) => drawText(chance, 1, 512),
   Metadata: ({ chance }) =>
     Object.fromEntries(

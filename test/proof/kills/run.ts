@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { limits } from '../../../src/core/limits/limits.ts';
-import { serve, startChild, type Serving } from '../../cli/child.ts';
+import { serve, startChild, type Serving } from '../../cli/ringback-process.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { withScratch } from '../crash/points.ts';
 import { settled, statsOf, type Stats } from '../faults/node.ts';

@@ -76,7 +76,7 @@ export const verdicts: readonly Verdict[] = [
   },
   {
     file: 'src/egress/http/connection.ts',
-    find: 'if (this.#socket?.destroyed === true) this.#lose(gone);',
+    find: 'if (this.#socket?.destroyed === true) this.#fail(gone);',
     replace: 'if (this.#socket?.destroyed === true) void 0;',
     kind: 'equivalent',
     why: 'The close event of the destroyed socket does the same a moment later.',

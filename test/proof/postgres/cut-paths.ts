@@ -1,7 +1,7 @@
 // What is done while the connection is cut, and what must hold afterwards, path by path.
 import { setTimeout as wait } from 'node:timers/promises';
 import { findPending } from '../../e2e/chaos-oracle.ts';
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import { until } from '../../e2e/stage.ts';
 import type { Role } from '../../e2e/cluster.ts';
 import type { CutStage } from './cut-stage.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Call } from '../../api/harness.ts';
 import { startNode, type ClusterNode, type Role } from '../../e2e/cluster.ts';
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import { header, receive, type Received, type Receiver } from '../../e2e/receiver.ts';
 import { freshDatabase, type Database } from '../../postgres/database.ts';
 import { startProxy, type PostgresProxy } from '../../postgres/proxy.ts';

@@ -2,9 +2,9 @@
 // both directions; and before it when all that left with it was answered. Whoever asked repeats until he is
 // answered; then everything must be as if he had asked once.
 import { setTimeout as wait } from 'node:timers/promises';
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import type { Matches, Passing, When } from '../../postgres/proxy.ts';
-import type { Side } from '../../postgres/messages.ts';
+import type { Side } from '../../postgres/wire-messages.ts';
 import type { SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { cutPaths, type PathName } from './cut-paths.ts';

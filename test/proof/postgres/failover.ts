@@ -2,9 +2,9 @@
 // synchronous replication nothing that was answered may be gone. Without it something may: how much, and
 // from how long before, is a figure.
 import { setTimeout as wait } from 'node:timers/promises';
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import { openDatabase } from '../../postgres/database.ts';
-import { startPair, type Pair, type Replication } from '../../postgres/pair.ts';
+import { startPair, type Pair, type Replication } from '../../postgres/primary-and-standby.ts';
 import type { PostgresProxy } from '../../postgres/proxy.ts';
 import type { Postgres } from '../../postgres/server.ts';
 import type { SourceChange } from '../controls/change-source.ts';

@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, DatabaseError } from 'pg';
 import type { StopMode } from '../../postgres/server.ts';
-import { signalAll } from '../../postgres/processes.ts';
+import { signalAll } from '../../postgres/process-tree.ts';
 import type { Scene } from './scene.ts';
 
 export interface Fault {

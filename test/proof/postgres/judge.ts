@@ -1,7 +1,7 @@
 // Compares what publishers were told with what the database keeps and what came to the receiver.
 import { setTimeout as wait } from 'node:timers/promises';
 import { findPending, snapshotFlaws } from '../../e2e/chaos-oracle.ts';
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import type { Database } from '../../postgres/database.ts';
 import type { Load } from './load.ts';
 

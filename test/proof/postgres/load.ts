@@ -5,9 +5,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer } from '../../api/harness.ts';
 import type { Random } from '../../e2e/chaos-plan.ts';
 import type { ClusterNode } from '../../e2e/cluster.ts';
-import { Lag, nowMs, type Absence } from '../../e2e/lag.ts';
+import { Lag, nowMs, type Absence } from '../../e2e/event-loop-lag.ts';
 import { header, receive, type Receiver } from '../../e2e/receiver.ts';
-import { Tally } from '../../e2e/tally.ts';
+import { Tally } from '../../e2e/awaitable-count.ts';
 
 /** What one number was answered, in the end. */
 export interface Told {

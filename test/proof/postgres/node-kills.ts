@@ -6,7 +6,7 @@ import { Slot } from '../../e2e/chaos-nodes.ts';
 import { findPending } from '../../e2e/chaos-oracle.ts';
 import { ChaosRecord } from '../../e2e/chaos-record.ts';
 import { ownDatabase, startNode, type ClusterNode } from '../../e2e/cluster.ts';
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import { header, receive } from '../../e2e/receiver.ts';
 import { publish, subscribe, type Accepted } from '../../e2e/stage.ts';
 import type { Database } from '../../postgres/database.ts';

@@ -1,6 +1,6 @@
 // Fault after fault under load, each kind with figures of its own: what was refused meanwhile, and how soon
 // all was well again. At the end everything that was answered is looked for.
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import type { Finding } from '../finding.ts';
 import type { SourceChange } from '../controls/change-source.ts';
 import { wrongOrder, type Fault } from './faults.ts';

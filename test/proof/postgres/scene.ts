@@ -3,7 +3,7 @@ import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { install } from '../../e2e/chaos-oracle.ts';
 import { randomOf, type Random } from '../../e2e/chaos-plan.ts';
 import { startNodes, type ClusterNode, type Role } from '../../e2e/cluster.ts';
-import { nowMs } from '../../e2e/lag.ts';
+import { nowMs } from '../../e2e/event-loop-lag.ts';
 import { subscribe } from '../../e2e/stage.ts';
 import { openDatabase, type Database } from '../../postgres/database.ts';
 import { startProxy, type PostgresProxy } from '../../postgres/proxy.ts';

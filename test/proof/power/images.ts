@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { compileCache } from '../../cli/child.ts';
+import { compileCache } from '../../cli/ringback-process.ts';
 import { virtualWorld } from '../../engine/virtual-world.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import { aftermath } from '../crash/aftermath.ts';

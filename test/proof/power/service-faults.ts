@@ -1,6 +1,6 @@
 // A sync fails under the real service: it ends, because nothing that it would say about the disk could be
 // believed any more. What else the world may do to it: ../faults.
-import { patienceMs } from '../../cli/child.ts';
+import { patienceMs } from '../../cli/ringback-process.ts';
 import { onNode, publish, settled, subscribe, type Changes } from '../faults/node.ts';
 import type { Finding } from '../finding.ts';
 

@@ -1,7 +1,7 @@
 // All hostile receivers of the proof, by the place where they stand: what is dialled decides what can be
 // met there.
-import { behaviours, type Behaviour } from '../../egress/behaviours.ts';
-import { secureBehaviours, type Shown } from '../../egress/secure-behaviours.ts';
+import { behaviours, type Behaviour } from '../../egress/receiver-behaviours.ts';
+import { secureBehaviours, type Shown } from '../../egress/tls-behaviours.ts';
 
 export type ReceiverKind = 'http' | 'https' | 'deaf' | 'absent';
 

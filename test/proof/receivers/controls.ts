@@ -81,7 +81,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a body may have any length',
     changes: [
       {
-        file: 'src/egress/http/answer.ts',
+        file: 'src/egress/http/stored-response.ts',
         find: "return part === chunk ? 'fits' : 'full';",
         replace: "return 'fits';",
       },

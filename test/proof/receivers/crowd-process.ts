@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Certificates } from '../../egress/secure-behaviours.ts';
+import type { Certificates } from '../../egress/tls-behaviours.ts';
 import type { ReceiverKind } from './cases.ts';
 import type { Order, ReceiverPorts, Seen } from './crowd.ts';
 

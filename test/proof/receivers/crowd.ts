@@ -5,9 +5,9 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createSecureContext, TLSSocket, type SecureContext } from 'node:tls';
-import { neverAccept, neverListen } from '../../egress/deaf.ts';
-import { strayPath } from '../../egress/behaviours.ts';
-import { shownBy, type Certificates, type Shown } from '../../egress/secure-behaviours.ts';
+import { neverAccept, neverListen } from '../../egress/unreachable-receivers.ts';
+import { strayPath } from '../../egress/receiver-behaviours.ts';
+import { shownBy, type Certificates, type Shown } from '../../egress/tls-behaviours.ts';
 import { cases, isWhole, type Case, type ReceiverKind } from './cases.ts';
 
 export type Order =

@@ -1,8 +1,8 @@
 // One receiver that hangs, and far more events for it than there is room on the node: how much of the room it
 // gets, and whether those beside it are served meanwhile.
-import { newFolder } from '../../cli/child.ts';
+import { newFolder } from '../../cli/ringback-process.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
-import { makeCertificates } from '../../egress/secure-behaviours.ts';
+import { makeCertificates } from '../../egress/tls-behaviours.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Finding } from '../finding.ts';
 import { cases } from './cases.ts';

@@ -1,6 +1,6 @@
 // Holds what came of hostile receivers to what must come of them: every outcome, every hold of a slot, and
 // what is left of them in the process.
-import { meaningOf } from '../../egress/behaviours.ts';
+import { meaningOf } from '../../egress/receiver-behaviours.ts';
 import type { Finding } from '../finding.ts';
 import { isWhole, titleOf, type Case } from './cases.ts';
 import type { Alike } from './record.ts';

@@ -2,7 +2,7 @@
 // Prints what became of the other's deliveries, as JSON. The argument is how long they are waited for.
 import { start } from '../../api/harness.ts';
 import { startHangingApp } from '../../e2e/hanging-app.ts';
-import { inTime } from '../../e2e/tally.ts';
+import { inTime } from '../../e2e/awaitable-count.ts';
 import type { Finding } from '../finding.ts';
 
 const holes = 640;

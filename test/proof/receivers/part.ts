@@ -44,7 +44,7 @@ export const receivers: Part = {
   name: 'receivers',
   about:
     'The service runs in its own process with a timeout of 1 s and meets every hostile receiver of the ' +
-    'catalogue (test/egress/behaviours.ts, secure-behaviours.ts) hundreds or thousands of times. Each ' +
+    'catalogue (test/egress/receiver-behaviours.ts, tls-behaviours.ts) hundreds or thousands of times. Each ' +
     'attempt must end and be recorded as the catalogue says. None may hold its slot for longer than the ' +
     'deadline plus half a second, and nothing may be left over: no memory, no socket, no flood of log ' +
     'lines. No connection is reused after an unusual response, or for a request of another app. While 640 ' +

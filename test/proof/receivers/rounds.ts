@@ -3,8 +3,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { newFolder } from '../../cli/child.ts';
-import { makeCertificates, trusted } from '../../egress/secure-behaviours.ts';
+import { newFolder } from '../../cli/ringback-process.ts';
+import { makeCertificates, trusted } from '../../egress/tls-behaviours.ts';
 import { changedSource, type SourceChange } from '../controls/change-source.ts';
 import type { Seen } from './crowd.ts';
 import { startCrowd, type Crowd } from './crowd-process.ts';

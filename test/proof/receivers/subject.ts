@@ -4,7 +4,7 @@ import { createReadStream, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
-import { compileCache, serve, type Env } from '../../cli/child.ts';
+import { compileCache, serve, type Env } from '../../cli/ringback-process.ts';
 
 export interface Subject extends AsyncDisposable {
   subscribe: (wanted: Wanted) => Promise<void>;

@@ -117,7 +117,7 @@ export const found: readonly Found[] = [
   },
   {
     what: 'A time whose offset leads beyond the year 9999 was accepted, and then shown as an invalid time.',
-    test: 'src/core/base/written-time.test.ts',
+    test: 'src/core/base/parse-time.test.ts',
   },
   {
     what: 'Operations that need no key did not declare all of their error responses.',

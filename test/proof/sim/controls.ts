@@ -26,8 +26,8 @@ const breaks: readonly Break[] = [
   {
     name: 'ack-then-send',
     file: 'src/engine/deliver/attempt.ts',
-    find: '  const outcome: Outcome = isLeft ?',
-    replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isLeft ?",
+    find: '  const outcome: Outcome = isMoved ?',
+    replace: "  const outcome: Outcome = true ? { kind: 'delivered' } : isMoved ?",
     breaks: ['I3'],
   },
   {
@@ -143,8 +143,8 @@ const breaks: readonly Break[] = [
   {
     name: 'retry-what-was-delivered',
     file: 'src/engine/deliver/attempt.ts',
-    find: '  const isLeft = classified.kind ===',
-    replace: "  const isLeft = classified.kind === 'delivered' || classified.kind ===",
+    find: '  const isMoved = classified.kind ===',
+    replace: "  const isMoved = classified.kind === 'delivered' || classified.kind ===",
     breaks: ['I5'],
   },
   {
@@ -228,8 +228,8 @@ const breaks: readonly Break[] = [
   {
     name: 'ignore-the-rate',
     file: 'src/core/domain/lane.ts',
-    find: '    most = Math.min(most, Math.floor((savedMs + slackMs) / lane.intervalMs));',
-    replace: '    most = Math.min(most, Math.ceil((savedMs + 50) / lane.intervalMs) + 1);',
+    find: '    most = Math.min(most, Math.floor((unusedMs + slackMs) / lane.intervalMs));',
+    replace: '    most = Math.min(most, Math.ceil((unusedMs + 50) / lane.intervalMs) + 1);',
     breaks: ['rate'],
   },
 ];

@@ -22,7 +22,7 @@ import {
   createInvalidation,
   startDelivering,
 } from '../../../src/engine/deliver/start-delivering.ts';
-import { startTending } from '../../../src/engine/upkeep/start-upkeep.ts';
+import { startUpkeep } from '../../../src/engine/upkeep/start-upkeep.ts';
 import type { Store } from '../../../src/store/port/store.ts';
 
 export const contract = await loadContract(
@@ -69,7 +69,7 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
   cleanup.use(
     new StatisticsWriter({ store, world, onError: (error) => onError(error, 'figures') }),
   );
-  const tending = startTending({
+  const upkeep = startUpkeep({
     store,
     world,
     newId,
@@ -83,13 +83,13 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
     onReplayed: () => undefined,
     onError,
   });
-  cleanup.use(tending);
-  const invalidation = createInvalidation({ store, world }, () => tending.ended());
+  cleanup.use(upkeep);
+  const invalidation = createInvalidation({ store, world }, () => upkeep.ended());
   const told = {
     changed: invalidation.changed,
     changes,
-    expires: (atMs: number) => tending.expires(atMs),
-    replayWaits: () => tending.replayWaits(),
+    expires: (atMs: number) => upkeep.expires(atMs),
+    replayWaits: () => upkeep.replayWaits(),
   };
   const quotas = createQuotas({ world, store, fallback: noQuotas });
   const context: Context = { world, store, guard, newId, quotas, ring, defaultApp: app, ...told };
@@ -116,7 +116,7 @@ export async function startEngine(deps: EngineDeps): Promise<Engine> {
     timeoutMs,
     onSettled: () => undefined,
     onDisabled: () => undefined,
-    onNoticed: () => tending.noticed(),
+    onNoticed: () => upkeep.noticed(),
     onError: (error) => onError(error, 'delivery'),
   });
   cleanup.use(delivering);

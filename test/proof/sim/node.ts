@@ -2,7 +2,7 @@
 // can be set. What it was told to do in one life never happens in the next.
 import { elapsedClock, type World } from '../../../src/core/base/world.ts';
 import { limits } from '../../../src/core/limits/limits.ts';
-import { byTurns, untilQuiet } from '../../../src/core/load/pace.ts';
+import { sendEachTurn, sendWhenQuiet } from '../../../src/core/load/batch-pacer.ts';
 import { storeOver } from '../../../src/store/open/open.ts';
 import type { Worker } from '../../../src/store/port/delivery-verbs.ts';
 import { StoreUnavailable, VerbFailed, type Store } from '../../../src/store/port/store.ts';
@@ -300,8 +300,12 @@ export class SimulatedNode implements Mortal {
     // As src/store/open/open.ts has it for nodes that share a database.
     const world = plan.isShared ? { ...own, nowMs: databaseMs } : own;
     const atEnd = (body: () => void): void => void clock.afterIn(this, 0, body);
-    const apart = { kinds: 'apart', pace: untilQuiet(atEnd) } as const;
-    const store = storeOver(transport, world, plan.isShared ? apart : { pace: byTurns(atEnd) });
+    const apart = { kinds: 'apart', pacer: sendWhenQuiet(atEnd) } as const;
+    const store = storeOver(
+      transport,
+      world,
+      plan.isShared ? apart : { pacer: sendEachTurn(atEnd) },
+    );
     return {
       ...store,
       pollMs: plan.pollMs,

@@ -6,7 +6,7 @@ import { NoAnswer, type SimulatedNode, type Simulation } from './node.ts';
 
 export const triesMax = 60;
 
-export class Outside {
+export class ExternalDeps {
   /** Calls that somebody waits for. */
   open = 0;
   readonly #sim: Simulation;

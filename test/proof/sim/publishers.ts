@@ -4,7 +4,7 @@ import { Problem } from '../../../src/core/errors/problem.ts';
 import type { PublishCall } from '../invariants/history.ts';
 import { publishIn } from './engine-calls.ts';
 import type { Simulation } from './node.ts';
-import { triesMax, type Outside } from './outside-clients.ts';
+import { triesMax, type ExternalDeps } from './outside-clients.ts';
 import type { Publishing, Writable } from './records.ts';
 
 export const eventNames = ['order.created', 'order.paid'];
@@ -15,9 +15,9 @@ const batchMax = 6;
 export class Publishers {
   readonly publishes: Publishing[] = [];
   readonly #sim: Simulation;
-  readonly #outside: Outside;
+  readonly #outside: ExternalDeps;
 
-  constructor(sim: Simulation, outside: Outside) {
+  constructor(sim: Simulation, outside: ExternalDeps) {
     this.#sim = sim;
     this.#outside = outside;
   }

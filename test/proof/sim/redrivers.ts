@@ -3,7 +3,7 @@ import { cancelReplay } from '../../../src/engine/read/replays.ts';
 import { retryDelivery } from '../../../src/engine/read/deliveries.ts';
 import { replayIn } from './engine-calls.ts';
 import type { Simulation } from './node.ts';
-import { triesMax, type Outside } from './outside-clients.ts';
+import { triesMax, type ExternalDeps } from './outside-clients.ts';
 import { eventNames } from './publishers.ts';
 import type { Replaying } from './records.ts';
 import type { Subscribers } from './subscribers.ts';
@@ -17,10 +17,10 @@ export class Redrivers {
   readonly redriven = new Set<string>();
   readonly replays: Replaying[] = [];
   readonly #sim: Simulation;
-  readonly #outside: Outside;
+  readonly #outside: ExternalDeps;
   readonly #subscribers: Subscribers;
 
-  constructor(sim: Simulation, outside: Outside, subscribers: Subscribers) {
+  constructor(sim: Simulation, outside: ExternalDeps, subscribers: Subscribers) {
     this.#sim = sim;
     this.#outside = outside;
     this.#subscribers = subscribers;

@@ -4,7 +4,7 @@ import { obeyMs } from '../invariants/attempts.ts';
 import type { Subscribed } from '../invariants/history.ts';
 import { change, subscribeIn } from './engine-calls.ts';
 import { epochMs, type Simulation } from './node.ts';
-import { triesMax, type Outside } from './outside-clients.ts';
+import { triesMax, type ExternalDeps } from './outside-clients.ts';
 import { eventNames, kindMax, type Publishers } from './publishers.ts';
 import type { Subscriber } from './records.ts';
 
@@ -17,10 +17,10 @@ export class Subscribers {
   readonly all: Subscriber[] = [];
   unknown = 0;
   readonly #sim: Simulation;
-  readonly #outside: Outside;
+  readonly #outside: ExternalDeps;
   readonly #publishers: Publishers;
 
-  constructor(sim: Simulation, outside: Outside, publishers: Publishers) {
+  constructor(sim: Simulation, outside: ExternalDeps, publishers: Publishers) {
     this.#sim = sim;
     this.#outside = outside;
     this.#publishers = publishers;

@@ -201,9 +201,9 @@ export const targetsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/subscribe/subscriptions.ts',
-        find: '    const verdict = await accept(url, guard);',
+        find: '    const verdict = await acceptUrl(url, guard);',
         replace:
-          '    const judged = await accept(url, guard);\n' +
+          '    const judged = await acceptUrl(url, guard);\n' +
           "    const verdict = judged.kind === 'refused' ? { kind: 'accepted', url } as const : judged;",
       },
     ],

@@ -8,7 +8,7 @@ import { networkInterfaces } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { databaseIn } from '../../../src/store/open/open.ts';
 import { sendTo, type Running } from '../../api/harness.ts';
-import { newFolder, serve, type Env, type Folder } from '../../cli/child.ts';
+import { newFolder, serve, type Env, type Folder } from '../../cli/ringback-process.ts';
 import { corpusMissing, laundered, readCorpus, type CorpusRow } from '../../egress/corpus.ts';
 import {
   addresses,

@@ -7,6 +7,7 @@ import { ownPrefix } from '../../../core/domain/event.ts';
 import { intervalOf, planLanes } from '../../../core/domain/lane-plan.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
+import { writePatterns } from '../../sql/pattern-list.ts';
 import { integer, toQuotas, text, toSubscription } from '../../sql/row.ts';
 import type { EditInput, EditOutput, NewSubscription } from '../../port/store.ts';
 import {
@@ -240,7 +241,7 @@ async function createCallbacks(tx: Tx, asked: readonly Asked[]): Promise<unknown
     rows.map(({ id }) => id),
     rows.map(({ callback }) => callback.position),
     rows.map(({ callback }) => callback.label),
-    rows.map(({ callback }) => callback.events.join(' ')),
+    rows.map(({ callback }) => writePatterns(callback.events)),
     rows.map(({ callback }) => callback.definition),
     rows.map(({ callback }) => callback.method),
     rows.map(({ callback }) => callback.url),

@@ -52,7 +52,7 @@ import {
   type WorkContext,
   type WorkDone,
 } from './work.ts';
-import { findsNothingNew, isWorthTelling, writeBatch } from './write.ts';
+import { findsNothingNew, isWorthNotifying, writeBatch } from './write.ts';
 import { counting, createPrecedence, inTurn, type WriterConnection } from './writer-connection.ts';
 
 export interface PostgresOptions {
@@ -215,22 +215,22 @@ class PostgresNode {
         }),
       ));
     if (isFailure(written)) return written;
-    if (isWorthTelling(written, batch)) this.#notifier.notify();
-    const { replies: edits, fresh, outlook } = written;
+    if (isWorthNotifying(written, batch)) this.#notifier.notify();
+    const { replies: edits, fresh, nextWork } = written;
     this.#held.took(fresh, batch.offer);
-    const reply = { kind: 'written', settled: [], edits, fresh, outlook } as const;
+    const reply = { kind: 'written', settled: [], edits, fresh, nextWork } as const;
     const postponed = batch.edits.length - edits.length;
     return postponed === 0 ? reply : { ...reply, postponed };
   }
 
   async work(work: Work): Promise<WorkReply> {
     await this.#order.behind(async () => this.#work.link.hold());
-    const reply = await this.#workOn(work);
+    const reply = await this.#runWork(work);
     this.#held.worked(work, reply);
     return reply;
   }
 
-  async #workOn(work: Work): Promise<WorkReply> {
+  async #runWork(work: Work): Promise<WorkReply> {
     const nowMs = this.#clock.at(work.nowMs);
     const { link, pending, writer } = this.#work;
     const { floors, turns, stalled } = this.#memory;

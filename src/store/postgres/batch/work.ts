@@ -5,7 +5,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { SettleReply } from '../../port/transport-protocol.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import type { Outlook, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
+import type { NextWork, Settled, Settlement, Work, Worked } from '../../port/delivery-verbs.ts';
 import type { Changes } from '../../rules/settlement-rules.ts';
 import { firstReadyMs } from '../../rules/settlement-rules.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
@@ -14,7 +14,7 @@ import type { AppTurns, Floors } from '../deliver/claim.ts';
 import { claim } from '../deliver/claim.ts';
 import { fanOut } from '../deliver/fan-out.ts';
 import { type StatisticsContext, writeStatistics } from '../upkeep/statistics.ts';
-import { lookAhead, seenWith } from '../deliver/outlook.ts';
+import { findNextWork, withNextWork } from '../deliver/next-work.ts';
 import { type BatchMode, inSavepoint, type Tx } from '../connection/tx.ts';
 import type { SettledAll } from '../deliver/settle.ts';
 import { settleAll } from '../deliver/settle.ts';
@@ -42,7 +42,10 @@ export async function doWork(
   mode: BatchMode,
 ): Promise<Done<WorkDone>> {
   const { nowMs, floors, turns, lingerMs, stalled } = context;
-  const { settled, wentBack, facts, changes } = await settle(tx, work.settlements, { nowMs, mode });
+  const { settled, returnedCount, facts, changes } = await settle(tx, work.settlements, {
+    nowMs,
+    mode,
+  });
   const slots = slotsFor(work);
   let claimed: Leased[] = [];
   if (work.claim !== undefined) {
@@ -51,23 +54,23 @@ export async function doWork(
     floors.observed(found.firstReadyMs);
     claimed = found.deliveries;
   }
-  const asked = outlookFor(tx, work, { slots, changes, stalled });
-  const outlook = besideStatistics(tx, asked, { ...context, facts });
-  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+  const asked = nextWorkFor(tx, work, { slots, changes, stalled });
+  const nextWork = besideStatistics(tx, asked, { ...context, facts });
+  const ended = withNextWork(nextWork, nowMs, (ahead): WorkDone => {
     const fannedOut = { deliveries: [], isMore: ahead.isFanningOut };
     const worked = { settled, claimed, fannedOut, readyMs: ahead.readyMs };
-    return { worked, waiting: wentBack, facts };
+    return { worked, waiting: returnedCount, facts };
   });
   return { ...ended, written: [] };
 }
 
 async function besideStatistics(
   tx: Tx,
-  asked: Promise<Outlook>,
+  asked: Promise<NextWork>,
   context: StatisticsContext,
-): Promise<Outlook> {
-  const [outlook] = await Promise.all([asked, writeStatistics(tx, context)]);
-  return outlook;
+): Promise<NextWork> {
+  const [nextWork] = await Promise.all([asked, writeStatistics(tx, context)]);
+  return nextWork;
 }
 
 /**
@@ -90,8 +93,8 @@ export async function doFanOut(
     for (const one of done.worked.claimed) each.take(laneOf(one));
   }
   const step = await fanOut(tx, { insertLeases, nowMs, facts, stalled, mode });
-  const outlook = besideStatistics(tx, lookAhead(tx, slots, stalled), { ...context, facts });
-  const ended = seenWith(outlook, nowMs, (ahead): WorkDone => {
+  const nextWork = besideStatistics(tx, findNextWork(tx, slots, stalled), { ...context, facts });
+  const ended = withNextWork(nextWork, nowMs, (ahead): WorkDone => {
     const { deliveries, waiting, isDone } = step;
     // If another node works on the only fan-out, asking again at once would be in vain.
     const fannedOut = { deliveries, isMore: isDone && ahead.isFanningOut };
@@ -121,14 +124,14 @@ function slotsFor({ claim: claimOffer, fanOut: fanOutOffer }: Work): OfferSlots 
  * Without an offer it is unknown which lanes are full; only lanes that this work has changed count
  * then.
  */
-async function outlookFor(
+async function nextWorkFor(
   tx: Tx,
   { claim: claimOffer, fanOut: fanOutOffer }: Work,
   { slots, changes, stalled }: { slots: OfferSlots; changes: Changes; stalled: StalledFanOuts },
-): Promise<Outlook> {
-  if ((claimOffer ?? fanOutOffer) !== undefined) return lookAhead(tx, slots, stalled);
-  const outlook = await lookAhead(tx, undefined, stalled);
-  return { ...outlook, readyMs: firstReadyMs(changes) };
+): Promise<NextWork> {
+  if ((claimOffer ?? fanOutOffer) !== undefined) return findNextWork(tx, slots, stalled);
+  const nextWork = await findNextWork(tx, undefined, stalled);
+  return { ...nextWork, readyMs: firstReadyMs(changes) };
 }
 
 async function settle(
@@ -143,18 +146,18 @@ async function settle(
   const settled: SettleReply[] = [];
   const facts: Fact[] = [];
   const changes: Changes = new Map();
-  let wentBack = 0;
+  let returnedCount = 0;
   for (const settlement of settlements) {
     const reply = await inSavepoint(tx, 'settle', async (): Promise<Settled> => {
       const done = await settleAll(tx, [settlement], nowMs);
-      wentBack += done.wentBack;
+      returnedCount += done.returnedCount;
       facts.push(...done.facts);
       for (const [no, times] of done.changes) changes.set(no, times);
       return done.replies[0] ?? { kind: 'stale' };
     });
     settled.push(reply);
   }
-  return { settled, wentBack, facts, changes };
+  return { settled, returnedCount, facts, changes };
 }
 
 /** The result if a claim would find nothing, so that no transaction is begun for it. */
@@ -164,7 +167,7 @@ export async function findsNothing(
   { nowMs, stalled }: Pick<WorkContext, 'nowMs' | 'stalled'>,
 ): Promise<WorkDone | undefined> {
   const asked = { slots: slotsFor(work), changes: new Map(), stalled };
-  const { readyMs, isFanningOut: isMore } = await outlookFor(tx, work, asked);
+  const { readyMs, isFanningOut: isMore } = await nextWorkFor(tx, work, asked);
   const isReady = work.claim !== undefined && readyMs !== undefined && readyMs <= nowMs;
   if (isReady || (isMore && work.fanOut !== undefined)) return undefined;
   const fannedOut = { deliveries: [], isMore };

@@ -3,7 +3,7 @@
 // connection/transact.ts begins and commits; batch/persist.ts repeats a batch that failed.
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { FreshDelivery, Offer, Outlook } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, Offer, NextWork } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall, EditReply } from '../../port/transport-protocol.ts';
 import { insertLeasesFor } from '../../rules/offer-slots.ts';
@@ -13,7 +13,7 @@ import { editScript, isShared } from '../../verbs/edits.ts';
 import { heartbeat, rescue, startNode, stopNode, type GivenMs } from '../cluster/nodes.ts';
 import { inSavepoint, type BatchMode, type Tx } from '../connection/tx.ts';
 import type { Done } from '../connection/transact.ts';
-import { lookAhead, seenWith } from '../deliver/outlook.ts';
+import { findNextWork, withNextWork } from '../deliver/next-work.ts';
 import { isInboxEmpty, rejectInbox, takeInbox } from '../publish/inbox.ts';
 import { publishAll, type PublishContext } from '../publish/publish.ts';
 import { advanceReplay } from '../upkeep/advance-replay.ts';
@@ -41,7 +41,7 @@ export interface WriteInput {
 export interface Written {
   replies: EditReply[];
   fresh: readonly FreshDelivery[];
-  outlook: Outlook;
+  nextWork: NextWork;
   left: EditContext['left'];
   /** The facts that were counted. */
   facts: readonly Fact[];
@@ -69,17 +69,17 @@ export async function writeBatch(
     ? applyRuns(tx, edits, within, isInTime)
     : applyEach(tx, edits, within, isInTime));
   const asked = Promise.all([
-    lookAhead(tx, insertLeases.slots, stalled),
+    findNextWork(tx, insertLeases.slots, stalled),
     writeStatistics(tx, within),
     answered,
   ]);
-  const ended = seenWith(
-    asked.then(([outlook]) => outlook),
+  const ended = withNextWork(
+    asked.then(([nextWork]) => nextWork),
     context.nowMs,
-    (outlook): Written => ({
+    (nextWork): Written => ({
       replies,
       fresh: insertLeases.fresh,
-      outlook,
+      nextWork,
       left: within.left,
       facts,
     }),
@@ -96,26 +96,26 @@ export async function findsNothingNew(tx: Tx, input: WriteInput): Promise<Writte
   const { edits, offer, stalled, context } = input;
   if (context.pending.isEmpty() && edits.every(({ verb }) => verb === 'keepStatistics')) {
     const output = { written: 0, isMore: false };
-    return nothingNew(input, output, await lookAhead(tx, insertLeasesFor(offer).slots, stalled));
+    return nothingNew(input, output, await findNextWork(tx, insertLeasesFor(offer).slots, stalled));
   }
   const asked = edits.flatMap((call) => (call.verb === 'takeInbox' ? [call.input.forMs] : []));
   if (asked.length === 0 || asked.length < edits.length) return undefined;
   const insertLeases = insertLeasesFor(offer);
-  const [isEmpty, outlook] = await Promise.all([
+  const [isEmpty, nextWork] = await Promise.all([
     isInboxEmpty(tx, { forMs: Math.min(...asked) }, context.nowMs),
-    lookAhead(tx, insertLeases.slots, stalled),
+    findNextWork(tx, insertLeases.slots, stalled),
   ]);
   if (!isEmpty) return undefined;
-  return nothingNew(input, { entries: [] }, outlook);
+  return nothingNew(input, { entries: [] }, nextWork);
 }
 
 function nothingNew(
   { edits }: WriteInput,
   output: EditOutput<EditVerb>,
-  outlook: Outlook,
+  nextWork: NextWork,
 ): Written {
   const replies = edits.map((): EditReply => ({ kind: 'done', output }));
-  return { replies, fresh: [], outlook, left: { waiting: 0, fanOuts: 0 }, facts: [] };
+  return { replies, fresh: [], nextWork, left: { waiting: 0, fanOuts: 0 }, facts: [] };
 }
 
 interface Applied {
@@ -229,7 +229,7 @@ function acceptedIds(replies: readonly EditReply[]): string[] {
 /** Edits after which other nodes may have something to claim. */
 const wakers: ReadonlySet<string> = new Set(['retryDelivery', 'editSubscription', 'rescue']);
 
-export function isWorthTelling({ left }: Written, { edits }: Batch): boolean {
+export function isWorthNotifying({ left }: Written, { edits }: Batch): boolean {
   if (left.waiting > 0 || left.fanOuts > 0) return true;
   return edits.some(({ verb }) => wakers.has(verb));
 }

@@ -1,6 +1,6 @@
 // Nodes: which are alive, and whose leases are free. Times are the database's own: a node with a
 // wrong clock must neither look dead nor declare others dead.
-import { settled } from '../../../core/domain/lane.ts';
+import { laneAfterSettlement } from '../../../core/domain/lane.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, one } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
@@ -150,7 +150,7 @@ async function freeIn(
   if (numbers.length === 0) return 0;
   const woken = [...lanes.values()].flatMap((lane) => {
     if (lane.state === 'ended' || !numbers.includes(lane.no)) return [];
-    return [{ ...lane, ...settled(lane, nowMs, { kind: 'released', dueMs: nowMs }) }];
+    return [{ ...lane, ...laneAfterSettlement(lane, nowMs, { kind: 'released', dueMs: nowMs }) }];
   });
   await Promise.all([
     tx.query(nodesSql.sweepAgain, [numbers]),

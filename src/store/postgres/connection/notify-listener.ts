@@ -31,7 +31,7 @@ export class NotifyListener {
   constructor(options: NotifyListenerOptions) {
     this.#options = options;
     this.#self = Buffer.from(options.world.randomBytes(8)).toString('hex');
-    this.#listening = this.#listenOn();
+    this.#listening = this.#runLoop();
   }
 
   /** Notifies all other nodes; many calls are merged into few notifications. */
@@ -61,7 +61,7 @@ export class NotifyListener {
     this.#notifying = undefined;
   }
 
-  async #listenOn(): Promise<void> {
+  async #runLoop(): Promise<void> {
     const { listening, world, onNotified } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {

@@ -1,10 +1,10 @@
 // Claim: leases pending deliveries to a node. Apps take turns, and lanes that have been ready for
 // longest come first. The index skips lanes that are full, held, broken or not due yet; lanes
 // locked by another node are skipped too. The parts of the query that both claims share are in
-// outlook.ts.
+// next-work.ts.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../../core/domain/lane.ts';
-import { linger, look, never, room } from '../../../core/domain/lane.ts';
+import { postponeIdle, laneAfterClaim, never, claimRoom } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
 import { toLeased } from '../../verbs/shared/delivery.ts';
@@ -12,7 +12,7 @@ import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { hasRoom, readyApps, slotsJson } from './outlook.ts';
+import { hasRoom, readyApps, slotsJson } from './next-work.ts';
 import { laneIsOlder } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 
@@ -210,7 +210,7 @@ async function findWaiting(
 ): Promise<Map<number, Waiting[]>> {
   const rows = await tx.query(claimSql.due, [
     open.map(({ no }) => no),
-    open.map((lane) => room(lane, nowMs, { free: slots.free(lane), quantum })),
+    open.map((lane) => claimRoom(lane, nowMs, { free: slots.free(lane), quantum })),
     open.map(({ floorMs }) => floorMs),
   ]);
   const found = new Map<number, Waiting[]>(open.map(({ no }) => [no, []]));
@@ -239,15 +239,15 @@ interface Look {
 /** Looks at a lane: takes what it may, and decides when to look again. */
 function lookAt(lane: OpenLane, waiting: readonly Waiting[], looking: Looking): Look {
   const { slots, nowMs, quantum, lingerMs } = looking;
-  const most = room(lane, nowMs, { free: slots.free(lane), quantum });
+  const most = claimRoom(lane, nowMs, { free: slots.free(lane), quantum });
   const untilMs = lane.ordered ? never : nowMs;
   const taken = waiting.slice(0, most).filter(({ dueMs }) => dueMs <= untilMs);
   for (let i = 0; i < taken.length; i += 1) slots.take(lane);
   const nextMs = waiting[taken.length]?.dueMs;
   const took = taken.length;
-  const times = look(lane, nowMs, { took, nextMs });
+  const times = laneAfterClaim(lane, nowMs, { took, nextMs });
   const dueMs = lane.ordered && nextMs !== undefined ? nowMs : nextMs;
-  const after = linger(times, nowMs, { took, nextMs: dueMs, quiet: lane.quiet, lingerMs });
+  const after = postponeIdle(times, nowMs, { took, nextMs: dueMs, quiet: lane.quiet, lingerMs });
   // Not above the present: the next delivery may be a retry in an hour, and fresh ones would be
   // below that floor.
   const firstMs = Math.min(waiting[0]?.dueMs ?? 0, nowMs);

@@ -1,7 +1,7 @@
 // One step of the oldest large fan-out that no other node is working on. The deliveries and the
 // cursor are written in one transaction, so that a crash neither loses nor duplicates a delivery.
 import type { Leased } from '../../../core/domain/delivery.ts';
-import { fitting, toFound, type Found } from '../../rules/listeners.ts';
+import { filterListeners, toFoundListener, type FoundListener } from '../../rules/listeners.ts';
 import {
   stepFor,
   toFanningOut,
@@ -84,7 +84,7 @@ async function takeStep(
     stepFor(insertLeases.slots, fanningOut),
   );
   const [some = []] = await withRules(tx, [matched]);
-  const listeners = fitting(some, sent.payload);
+  const listeners = filterListeners(some, sent.payload);
   const deliveries = listeners.map(({ callback, lane }, i) => {
     return { event, n: made + i, appNo, slice, callback, lane };
   });
@@ -111,16 +111,16 @@ async function takeStep(
   return { deliveries: fresh, waiting, isDone: true };
 }
 
-async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece<Found>> {
+async function next(tx: Tx, fanningOut: FanningOut, most: number): Promise<Piece<FoundListener>> {
   const { appNo, contract, version, names, cursor } = fanningOut;
-  const found: Found[] = [];
+  const found: FoundListener[] = [];
   let left = most;
   let from = cursor.callback;
   for (const [index, pattern] of names.entries()) {
     if (index < cursor.step) continue;
     const values = [appNo, contract, pattern, from, version, left];
     const rows = await tx.query(fanOutSql.listeners, values);
-    const some = rows.map((row) => toFound(row, toLane(row)));
+    const some = rows.map((row) => toFoundListener(row, toLane(row)));
     const callbacks = some.map(({ callback }) => callback);
     const matched = await matchedEarlier(tx, { callbacks, names: names.slice(0, index), version });
     found.push(

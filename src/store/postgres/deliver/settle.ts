@@ -2,7 +2,11 @@
 // lease is the proof of ownership: if it has changed, nothing is written.
 import assert from 'node:assert/strict';
 import { deliveryKey } from '../../../core/domain/delivery.ts';
-import { type Lane, type LaneTimes, settled as laneSettled } from '../../../core/domain/lane.ts';
+import {
+  type Lane,
+  type LaneTimes,
+  laneAfterSettlement as laneSettled,
+} from '../../../core/domain/lane.ts';
 import { type Fact, noteSettled } from '../../statistics/transaction-facts.ts';
 import type { Settled, Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
 import {
@@ -28,7 +32,7 @@ import type { Parameter } from '../connection/pipeline.ts';
 export interface SettledAll {
   /** In the order of the settlements. */
   replies: Settled[];
-  wentBack: number;
+  returnedCount: number;
   /** The facts to count in the figures. */
   facts: Fact[];
   changes: Changes;
@@ -43,7 +47,7 @@ export async function settleAll(
   await lockApps(tx, settlements);
   const facts: Fact[] = [];
   const changes: Changes = new Map();
-  let wentBack = 0;
+  let returnedCount = 0;
   for (const piece of piecesOf(settlements)) {
     const done = await settlePiece(tx, piece, nowMs);
     for (const { i } of done.moved) {
@@ -52,7 +56,7 @@ export async function settleAll(
     facts.push(...done.facts);
     for (const [no, times] of done.changes) changes.set(no, times);
     await noticeDead(tx, done.dead, nowMs);
-    wentBack += done.wentBack;
+    returnedCount += done.returnedCount;
     const last = piece.at(-1);
     const callback = last && done.owners.get(last.i);
     if (last?.settlement.outcome.kind === 'gone' && callback !== undefined) {
@@ -60,7 +64,7 @@ export async function settleAll(
       replies[last.i] = await tx.run(endOwner({ event, n, callback }, nowMs));
     }
   }
-  return { replies, wentBack, facts, changes };
+  return { replies, returnedCount, facts, changes };
 }
 
 /**
@@ -99,7 +103,7 @@ interface PieceDone {
   moved: readonly Item[];
   /** By index: the lane as it was found. */
   laneOf: (i: number) => Pick<Lane, 'concurrency'>;
-  wentBack: number;
+  returnedCount: number;
   facts: Fact[];
   changes: Changes;
   /** Callbacks of ended deliveries. */
@@ -113,10 +117,10 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   const [ended, found] = await Promise.all([
     end(
       tx,
-      piece.filter((item) => !goesBack(item)),
+      piece.filter((item) => !isReturned(item)),
       nowMs,
     ),
-    find(tx, piece.filter(goesBack)),
+    find(tx, piece.filter(isReturned)),
   ]);
   const numbers = new Map([...ended.lanes, ...found.lanes]);
   const byLane = Map.groupBy(
@@ -124,7 +128,7 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     ({ i }) => numbers.get(i) ?? 0,
   );
   const toLock = [...byLane]
-    .filter(([no, items]) => items.some(goesBack) || isChanged(ended.seen.get(no), items, nowMs))
+    .filter(([no, items]) => items.some(isReturned) || isChanged(ended.seen.get(no), items, nowMs))
     .map(([no]) => no);
   const { owners, seen } = ended;
   const laneOf = (i: number) => seen.get(numbers.get(i) ?? 0) ?? { concurrency: undefined };
@@ -134,7 +138,7 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
     return {
       moved,
       laneOf,
-      wentBack: 0,
+      returnedCount: 0,
       facts,
       changes: new Map(),
       owners,
@@ -144,14 +148,14 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   }
   const locked = await lockLanes(tx, toLock);
   for (const [no, lane] of locked) seen.set(no, lane);
-  const backs = [...locked.values()].flatMap((lane) =>
-    (byLane.get(lane.no) ?? []).filter(goesBack).map((item): Back => ({ ...item, lane })),
+  const returning = [...locked.values()].flatMap((lane) =>
+    (byLane.get(lane.no) ?? []).filter(isReturned).map((item): Returned => ({ ...item, lane })),
   );
   const [cancelled, returned] = await Promise.all([
-    end(tx, backs.filter(isEnded), nowMs),
-    back(
+    end(tx, returning.filter(isEnded), nowMs),
+    returnDeliveries(
       tx,
-      backs.filter((one) => !isEnded(one)),
+      returning.filter((one) => !isEnded(one)),
     ),
   ]);
   const isMoved = ({ i }: Item) => owners.has(i) || cancelled.owners.has(i) || returned.has(i);
@@ -170,13 +174,13 @@ async function settlePiece(tx: Tx, piece: readonly Item[], nowMs: number): Promi
   });
   await writeLanes(tx, lanes);
   const facts = [...ended.facts, ...cancelled.facts];
-  for (const { i, settlement, lane } of backs) {
+  for (const { i, settlement, lane } of returning) {
     const owner = { appNo: found.apps.get(i) ?? 0, lane: lane.no };
     if (returned.has(i)) noteSettled(facts, owner, { settlement, state: undefined });
   }
   const { dead } = ended;
   const moved = piece.filter(isMoved);
-  return { moved, laneOf, wentBack: returned.size, facts, changes, owners, dead, overdue };
+  return { moved, laneOf, returnedCount: returned.size, facts, changes, owners, dead, overdue };
 }
 
 /**
@@ -200,11 +204,11 @@ function laneAfter(
   return { lane, last, times };
 }
 
-function goesBack({ settlement: { outcome } }: Item): boolean {
+function isReturned({ settlement: { outcome } }: Item): boolean {
   return 'dueMs' in outcome;
 }
 
-function isEnded({ lane }: Back): boolean {
+function isEnded({ lane }: Returned): boolean {
   return lane.state === 'ended';
 }
 
@@ -401,11 +405,11 @@ export async function find(
   return { lanes: by('lane'), apps: by('app') };
 }
 
-export interface Back extends Item {
+export interface Returned extends Item {
   lane: Lane;
 }
 
-export async function back(tx: Tx, items: readonly Back[]): Promise<Set<number>> {
+export async function returnDeliveries(tx: Tx, items: readonly Returned[]): Promise<Set<number>> {
   if (items.length === 0) return new Set();
   const dues = items.map(({ settlement, lane }) => dueAgainMs(settlement.outcome, lane));
   const kept = new Set(items.filter((_, at) => dues[at] === undefined).map(({ lane }) => lane.no));

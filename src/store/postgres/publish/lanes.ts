@@ -15,7 +15,7 @@ export const lanesSql = {
     from unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::float8[], $5::int[], $6::bigint[])
       as x (no, gate_ms, ready_ms, tat_ms, failures, failing_ms)
     where lane.no = x.no`,
-  unfloor: 'update lane set floor_ms = 0 where no = any($1::bigint[]) and floor_ms > 0',
+  clearLaneFloors: 'update lane set floor_ms = 0 where no = any($1::bigint[]) and floor_ms > 0',
 } as const;
 
 export async function lockLanes(tx: Tx, numbers: Iterable<number>): Promise<Map<number, Lane>> {
@@ -39,5 +39,5 @@ export async function writeLanes(tx: Tx, lanes: readonly Lane[]): Promise<void> 
  * lanes are locked.
  */
 export async function unfloor(tx: Tx, numbers: readonly number[]): Promise<void> {
-  if (numbers.length > 0) await tx.query(lanesSql.unfloor, [numbers]);
+  if (numbers.length > 0) await tx.query(lanesSql.clearLaneFloors, [numbers]);
 }

@@ -1,12 +1,12 @@
 // Inserts many deliveries at once: already leased where the node has room for them, otherwise
 // pending, and then wakes their lanes.
 import type { Lane } from '../../../core/domain/lane.ts';
-import { takesFresh, wake } from '../../../core/domain/lane.ts';
+import { acceptsFresh, wokenReadyMs } from '../../../core/domain/lane.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { integer } from '../../sql/row.ts';
 import type { InsertLeases } from '../../rules/offer-slots.ts';
-import { isAsKnown } from './match.ts';
+import { areListenersUnchanged } from './match.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const makeDeliveriesSql = {
@@ -24,7 +24,7 @@ export const makeDeliveriesSql = {
     insert into delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
     select * from unnest($1::text[], $2::int[], $3::bigint[], $4::bigint[], $5::bigint[],
       $6::bigint[], $7::bigint[], $8::bigint[])
-    where ${isAsKnown}`,
+    where ${areListenersUnchanged}`,
   // A separate statement after the inserts: the transaction that adds a delivery then has an id
   // older than this statement's snapshot, which the marks of a quiet lane rely on. Lanes are locked
   // in one order; without that, nodes deadlock in almost every other transaction. A lane that has
@@ -76,7 +76,7 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
   const leased = deliveries.map((delivery) => {
     const { lane, event, n, appNo, callback } = delivery;
     facts.push(factOf('made', { appNo, lane: lane.no }));
-    const isLeased = takesFresh(lane, nowMs) && insertLeases.slots.free(lane) > 0;
+    const isLeased = acceptsFresh(lane, nowMs) && insertLeases.slots.free(lane) > 0;
     if (isLeased) {
       insertLeases.slots.take(lane);
       const { no, version, concurrency } = lane;
@@ -84,7 +84,7 @@ export async function makeDeliveries(tx: Tx, input: MakeInput): Promise<Made> {
     } else {
       waiting.add(lane.no);
       waits += 1;
-      lane.readyMs = wake(lane, nowMs);
+      lane.readyMs = wokenReadyMs(lane, nowMs);
     }
     return { ...delivery, lease: isLeased ? insertLeases.slots.lease : null };
   });

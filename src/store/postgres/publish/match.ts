@@ -6,13 +6,14 @@ import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import {
   type Listener,
-  toFound,
+  toFoundListener,
   learnRules,
   toListener,
-  type Found,
+  type FoundListener,
   type KnownRules,
   matchingPatterns,
 } from '../../rules/listeners.ts';
+import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import { WroteNothing } from '../connection/failure.ts';
@@ -59,7 +60,8 @@ export const matchSql = {
  * Condition of statements that are sent before the listeners are confirmed: they write unless those
  * have changed.
  */
-export const isAsKnown = "current_setting('ringback.known', true) is distinct from 'no'";
+export const areListenersUnchanged =
+  "current_setting('ringback.known', true) is distinct from 'no'";
 
 export interface PublishedName {
   appNo: number;
@@ -70,11 +72,11 @@ export interface PublishedName {
 /**
  * The lanes that a batch has met, each once, so that later events see what earlier ones changed.
  */
-export type LanesMet = Map<number, Lane>;
+export type KnownLanes = Map<number, Lane>;
 
-export interface Met {
+export interface MatchedListeners {
   /** The listeners of each name, at most `targetsAtOnceMax` + 1. */
-  found: Found[][];
+  found: FoundListener[][];
   /**
    * Rejects with WroteNothing if the listeners have changed; then no statement with `isAsKnown` has
    * written.
@@ -83,30 +85,36 @@ export interface Met {
 }
 
 /** `before`: the cache, if the transaction does nothing but publish. */
-export async function matchEveryone(
+export async function matchAllListeners(
   tx: Tx,
   published: readonly PublishedName[],
-  { lanes, before }: { lanes: LanesMet; before: ListenerCache | undefined },
-): Promise<Met> {
+  { lanes, before }: { lanes: KnownLanes; before: ListenerCache | undefined },
+): Promise<MatchedListeners> {
   if (published.length === 0) return { found: [], sure: Promise.resolve() };
   const names = published.map(nameKey);
-  const steady = before?.steady(names);
-  if (steady === undefined) {
-    return { found: await findEveryone(tx, published, { lanes, before }), sure: Promise.resolve() };
+  const stableListeners = before?.steady(names);
+  if (stableListeners === undefined) {
+    return {
+      found: await findAllListeners(tx, published, { lanes, before }),
+      sure: Promise.resolve(),
+    };
   }
-  const sure = isChanged(tx, steady).then((isOther) => {
+  const sure = isChanged(tx, stableListeners).then((isOther) => {
     if (!isOther) return;
     before?.forget(names);
     throw new WroteNothing('The subscriptions that match these events have changed');
   });
   sure.catch(() => undefined); // It is awaited with the rest.
-  const found = steady.matched.map(({ listeners }) =>
-    listeners.map((one) => ({ ...one, lane: meet(one.lane.no, lanes, () => ({ ...one.lane })) })),
+  const found = stableListeners.matched.map(({ listeners }) =>
+    listeners.map((one) => ({
+      ...one,
+      lane: laneOnce(one.lane.no, lanes, () => ({ ...one.lane })),
+    })),
   );
   return { found, sure };
 }
 
-async function isChanged(tx: Tx, { versions, prints }: Steady): Promise<boolean> {
+async function isChanged(tx: Tx, { versions, prints }: StableListeners): Promise<boolean> {
   const changed = await tx.query(matchSql.changed, [
     [...versions.keys()],
     [...versions.values()],
@@ -116,11 +124,11 @@ async function isChanged(tx: Tx, { versions, prints }: Steady): Promise<boolean>
   return changed.length > 0;
 }
 
-async function findEveryone(
+async function findAllListeners(
   tx: Tx,
   published: readonly PublishedName[],
-  { lanes, before }: { lanes: LanesMet; before: ListenerCache | undefined },
-): Promise<Found[][]> {
+  { lanes, before }: { lanes: KnownLanes; before: ListenerCache | undefined },
+): Promise<FoundListener[][]> {
   const patterns = published.flatMap(({ appNo, contract, name }, i) =>
     matchingPatterns(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
   );
@@ -136,11 +144,11 @@ async function findEveryone(
       limits.targetsAtOnceMax + 1,
     ]),
   ]);
-  const found = published.map((): Map<number, PrintedListener> => new Map());
+  const found = published.map((): Map<number, FingerprintedListener> => new Map());
   for (const row of rows.toSorted(bySpecificThenOldest)) {
     const listeners = found[integer(row, 'i')];
-    const lane = meet(integer(row, 'lane'), lanes, () => toLane(row));
-    const listener = { ...toFound(row, lane), print: text(row, 'print') };
+    const lane = laneOnce(integer(row, 'lane'), lanes, () => toLane(row));
+    const listener = { ...toFoundListener(row, lane), print: text(row, 'print') };
     if (listeners === undefined || listeners.size > limits.targetsAtOnceMax) continue;
     if (!listeners.has(listener.callback)) listeners.set(listener.callback, listener);
   }
@@ -161,7 +169,7 @@ async function findEveryone(
 }
 
 /** Listeners that need no further query, for whose answer the publish would have to wait anyway. */
-function isPlain({ filteredBy, lane }: Found): boolean {
+function isPlain({ filteredBy, lane }: FoundListener): boolean {
   return filteredBy === undefined && !lane.ordered;
 }
 
@@ -169,7 +177,7 @@ export function nameKey({ appNo, contract, name }: PublishedName): string {
   return JSON.stringify([appNo, contract, name]);
 }
 
-export interface Hearing extends Listener {
+export interface MatchedListener extends Listener {
   patterns: readonly string[];
 }
 
@@ -177,15 +185,15 @@ export interface Hearing extends Listener {
 export async function matchSubscriptions(
   tx: Tx,
   subscriptions: readonly number[],
-  lanes: LanesMet,
-): Promise<Map<number, Hearing[]>> {
-  const found = new Map(subscriptions.map((no): [number, Hearing[]] => [no, []]));
+  lanes: KnownLanes,
+): Promise<Map<number, MatchedListener[]>> {
+  const found = new Map(subscriptions.map((no): [number, MatchedListener[]] => [no, []]));
   if (subscriptions.length === 0) return found;
   const rows = await tx.query(matchSql.ofSubscriptions, [subscriptions]);
   for (const row of rows.toSorted(byPosition)) {
     const callback = integer(row, 'callback');
-    const patterns = text(row, 'patterns').split(' ');
-    const lane = meet(integer(row, 'lane'), lanes, () => toLane(row));
+    const patterns = readPatterns(text(row, 'patterns'));
+    const lane = laneOnce(integer(row, 'lane'), lanes, () => toLane(row));
     const listener = { callback, lane, rules: undefined, patterns };
     found.get(integer(row, 'subscription'))?.push(listener);
   }
@@ -200,7 +208,7 @@ function bySpecificThenOldest(a: Row, b: Row): number {
   return integer(a, 'k') - integer(b, 'k') || integer(a, 'callback') - integer(b, 'callback');
 }
 
-function meet(no: number, lanes: LanesMet, make: () => Lane): Lane {
+function laneOnce(no: number, lanes: KnownLanes, make: () => Lane): Lane {
   const lane = lanes.get(no) ?? make();
   lanes.set(no, lane);
   return lane;
@@ -216,7 +224,7 @@ export const filtersSql = {
 /** Returns one list per input list, in the same order. */
 export async function withRules(
   tx: Tx,
-  found: readonly (readonly Found[])[],
+  found: readonly (readonly FoundListener[])[],
 ): Promise<Listener[][]> {
   const filterNos = new Set(found.flat().flatMap(({ filteredBy }) => filteredBy ?? []));
   const known: KnownRules = new Map();
@@ -235,16 +243,16 @@ export interface NameListeners {
    * The app's version, which every change of what its events match raises; read before the rest.
    */
   version: number;
-  listeners: readonly PrintedListener[];
+  listeners: readonly FingerprintedListener[];
 }
 
 /** A listener with the fingerprint of its lane. */
-export interface PrintedListener extends Found {
+export interface FingerprintedListener extends FoundListener {
   print: string;
 }
 
 /** The cached listeners of several names. */
-export interface Steady {
+export interface StableListeners {
   matched: readonly NameListeners[];
   /** By app, and by lane. */
   versions: ReadonlyMap<number, number>;
@@ -253,7 +261,7 @@ export interface Steady {
 
 export interface ListenerCache {
   /** The listeners of these names, if they have been the same for some time for all of them. */
-  steady(names: readonly string[]): Steady | undefined;
+  steady(names: readonly string[]): StableListeners | undefined;
   learn(name: string, matched: NameListeners): void;
   /** Call when the names are known to have changed. */
   forget(names: readonly string[]): void;
@@ -294,7 +302,7 @@ export function createListenerCache(): ListenerCache {
 }
 
 /** Undefined if the answers were learned at different times and contradict each other. */
-function together(matched: readonly NameListeners[]): Steady | undefined {
+function together(matched: readonly NameListeners[]): StableListeners | undefined {
   const versions = new Map<number, number>();
   const prints = new Map<number, string>();
   for (const { appNo, version, listeners } of matched) {

@@ -4,7 +4,12 @@
 import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
-import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
+import {
+  filterListeners,
+  type Listener,
+  rulesIn,
+  matchingPatterns,
+} from '../../rules/listeners.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import type { InsertLeases } from '../../rules/offer-slots.ts';
@@ -16,14 +21,14 @@ import { keepKeys, type Keyed } from './keep-keys.ts';
 import {
   type ListenerCache,
   withRules,
-  isAsKnown,
-  matchEveryone,
+  areListenersUnchanged,
+  matchAllListeners,
   matchSubscriptions,
   nameKey,
   type PublishedName,
-  type Hearing,
-  type LanesMet,
-  type Met,
+  type MatchedListener,
+  type KnownLanes,
+  type MatchedListeners,
 } from './match.ts';
 import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
 import { leaveNotices } from './notices.ts';
@@ -41,12 +46,12 @@ export const publishSql = {
       substring($9::bytea from 1 + start for bytes), trace
     from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::text[], $7::int[],
       $10::int[]) as x (id, app, name, slice, deliveries, trace, start, bytes)
-    where ${isAsKnown}`,
+    where ${areListenersUnchanged}`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
     select x.event, app.no, x.contract, app.version, x.names
     from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as x (event, app, contract, names)
-    join app on app.no = x.app where ${isAsKnown}`,
+    join app on app.no = x.app where ${areListenersUnchanged}`,
 } as const;
 
 export type Publish = EditInput<'publish'>;
@@ -119,13 +124,13 @@ interface Draft {
   name: string;
   payload: Uint8Array;
   trace: string | undefined;
-  listeners: Fitting;
+  listeners: FilteredListeners;
 }
 
 /** The listeners of an event; undefined: too many, so that a fan-out makes the deliveries. */
-type Fitting = readonly Listener[] | undefined;
+type FilteredListeners = readonly Listener[] | undefined;
 
-function draft(call: Publish, found: Fitting[] | undefined): Draft[] | undefined {
+function draft(call: Publish, found: FilteredListeners[] | undefined): Draft[] | undefined {
   const { appNo, contract, events, trace } = call;
   if (found === undefined) return undefined;
   return events.map((event, i) => ({ ...event, appNo, contract, trace, listeners: found[i] }));
@@ -135,20 +140,20 @@ function accepted(events: readonly Draft[]): Accepted[] {
   return events.map(({ id, listeners }) => ({ id, deliveries: listeners?.length }));
 }
 
-interface Listening {
+interface FoundListeners {
   /**
    * For each call, for each of its events; undefined if the addressed subscription does not exist.
    */
-  listeners: (Fitting[] | undefined)[];
-  sure: Met['sure'];
+  listeners: (FilteredListeners[] | undefined)[];
+  sure: MatchedListeners['sure'];
 }
 
 async function findListeners(
   tx: Tx,
   calls: readonly Publish[],
   before: ListenerCache | undefined,
-): Promise<Listening> {
-  const lanes: LanesMet = new Map();
+): Promise<FoundListeners> {
+  const lanes: KnownLanes = new Map();
   const addressed = await findAddressed(tx, calls);
   const names = new Map<string, { at: number; published: PublishedName }>();
   for (const { appNo, contract, events, audience } of calls) {
@@ -160,7 +165,7 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ published }) => published);
-  const { found, sure } = await matchEveryone(tx, everyone, { lanes, before });
+  const { found, sure } = await matchAllListeners(tx, everyone, { lanes, before });
   // Counted before filtering, because evaluating that many filters is work for a fan-out, too.
   const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
   const matched = await withRules(
@@ -169,12 +174,12 @@ async function findListeners(
   );
   const numbers = new Set([...addressed.values()].map(({ no }) => no));
   const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
-  const listeners = calls.map((call, index): Fitting[] | undefined => {
+  const listeners = calls.map((call, index): FilteredListeners[] | undefined => {
     const { appNo, contract, events, audience } = call;
     if (audience.kind === 'everyone') {
       return events.map(({ name, payload }) => {
         const at = names.get(nameKey({ appNo, contract, name }))?.at ?? -1;
-        return isMany[at] === true ? undefined : fitting(matched[at] ?? [], payload);
+        return isMany[at] === true ? undefined : filterListeners(matched[at] ?? [], payload);
       });
     }
     const addressee = addressed.get(index);
@@ -187,7 +192,7 @@ async function findListeners(
 }
 
 function listenersOf(
-  all: readonly Hearing[],
+  all: readonly MatchedListener[],
   { name, payload }: Publish['events'][number],
   { rules }: Addressee,
 ): Listener[] {
@@ -257,7 +262,7 @@ async function write(
     slice,
     events.map(({ listeners }) => listeners?.length ?? null),
     events.map(({ trace }) => trace ?? null),
-    starts(payloads),
+    offsetsOf(payloads),
     nowMs,
     Buffer.concat(payloads),
     payloads.map(({ byteLength }) => byteLength),
@@ -286,7 +291,7 @@ async function write(
 }
 
 /** The offset of each payload in their concatenation. */
-function starts(payloads: readonly Uint8Array[]): number[] {
+function offsetsOf(payloads: readonly Uint8Array[]): number[] {
   let end = 0;
   return payloads.map(({ byteLength }) => (end += byteLength) - byteLength);
 }

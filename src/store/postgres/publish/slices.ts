@@ -4,7 +4,7 @@
 import { limits } from '../../../core/limits/limits.ts';
 import type { MaybePromise } from '../../../core/base/maybe-promise.ts';
 import { integer, one } from '../../sql/row.ts';
-import { reachOf } from '../../verbs/lists/spans.ts';
+import { reachOf } from '../../verbs/lists/slices-in-time.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const slicesSql = {

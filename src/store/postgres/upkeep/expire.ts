@@ -3,7 +3,7 @@
 // sweep would do.
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
 import type { Lane } from '../../../core/domain/lane.ts';
-import { headExpired } from '../../../core/domain/lane.ts';
+import { laneAfterHeadExpired } from '../../../core/domain/lane.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import type { Row } from '../../sql/row.ts';
@@ -112,7 +112,7 @@ async function withoutHeads(tx: Tx, { rows, lanes, nowMs }: Going): Promise<Lane
     const queue = (queues.get(lane.no) ?? []).map(nameOf);
     let after: Lane | undefined;
     for (const name of (going.get(lane.no) ?? []).map(nameOf)) {
-      const times = queue[0] === name ? headExpired(after ?? lane, nowMs) : undefined;
+      const times = queue[0] === name ? laneAfterHeadExpired(after ?? lane, nowMs) : undefined;
       if (times !== undefined) after = { ...(after ?? lane), ...times };
       const place = queue.indexOf(name);
       if (place >= 0) queue.splice(place, 1);

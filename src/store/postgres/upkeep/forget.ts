@@ -1,51 +1,38 @@
 // Deletes idempotency keys, patterns and feed rows past their retention, a bounded number at a
-// time. Rows that another transaction has locked are left for the next time. The rows are chosen in
-// a materialized CTE: as a subquery of `in (…)`, some plans evaluate it again for every row, and
-// delete more.
+// time.
 import { timeOf } from '../../../core/base/id.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { integer, maybe, one, text } from '../../sql/row.ts';
 import { diedBefore } from '../../verbs/forget.ts';
 import type { Tx } from '../connection/tx.ts';
+import { deleteBatch } from './delete-batch.ts';
 
 export const forgetSql = {
-  idempotency: `
-    with old as materialized (
-      select app, key from idem where created_ms < $1::bigint
-      order by created_ms limit $2 for update skip locked)
-    delete from idem using old
-    where idem.app = old.app
-        and idem.key = old.key
-    returning idem.app`,
-  patterns: `
-    with old as materialized (
-      select app, contract, pattern, callback, born from pattern where died_ms < $1::bigint
-      order by died_ms limit $2 for update skip locked)
-    delete from pattern using old
-    where pattern.app = old.app
-        and pattern.contract = old.contract
-        and pattern.pattern = old.pattern
-        and pattern.callback = old.callback
-        and pattern.born = old.born
-    returning pattern.app`,
+  idempotency: deleteBatch({
+    table: 'idem',
+    key: ['app', 'key'],
+    where: 'created_ms < $1::bigint',
+    order: 'created_ms',
+  }),
+  patterns: deleteBatch({
+    table: 'pattern',
+    key: ['app', 'contract', 'pattern', 'callback', 'born'],
+    where: 'died_ms < $1::bigint',
+    order: 'died_ms',
+  }),
   firstFanOut: 'select event from fanout order by event limit 1',
-  feed: `
-    with old as materialized (
-      select app, node, seq from change_feed where at_ms < $1::bigint
-      order by at_ms limit $2 for update skip locked)
-    delete from change_feed using old
-    where change_feed.app = old.app
-        and change_feed.node = old.node
-        and change_feed.seq = old.seq
-    returning change_feed.seq`,
-  watch: `
-    with old as materialized (
-      select app, node from watch where until_ms < $1::bigint
-      order by until_ms limit $2 for update skip locked)
-    delete from watch using old
-    where watch.app = old.app
-        and watch.node = old.node
-    returning watch.app`,
+  feed: deleteBatch({
+    table: 'change_feed',
+    key: ['app', 'node', 'seq'],
+    where: 'at_ms < $1::bigint',
+    order: 'at_ms',
+  }),
+  watch: deleteBatch({
+    table: 'watch',
+    key: ['app', 'node'],
+    where: 'until_ms < $1::bigint',
+    order: 'until_ms',
+  }),
 } as const;
 
 export async function forget(

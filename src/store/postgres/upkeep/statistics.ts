@@ -20,10 +20,11 @@ import {
 } from '../../statistics/statistics-columns.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import { integer, one } from '../../sql/row.ts';
-import { isAsKnown } from '../publish/match.ts';
+import { areListenersUnchanged } from '../publish/match.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Parameter } from '../connection/pipeline.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
+import { deleteBatch } from './delete-batch.ts';
 
 // Writes figures: those of apps at the end of every transaction, those of subscriptions on demand
 // or when too many have accumulated, each in one statement. They are the last rows that a
@@ -51,11 +52,11 @@ export const writeStatisticsSql = {
       ${bucketsOf('$4')}
     from unnest($1::bigint[], ${arrays(5, appCounts)}) with ordinality
       as x (app, ${appCounts.join(', ')}, i)
-    where ${isAsKnown} order by x.app
+    where ${areListenersUnchanged} order by x.app
     on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
   ofOneApp: `
     insert into stat_app (app, minute, writer, ${ofApp.join(', ')})
-    select $1, $2, $3, ${ofApp.map((_column, i) => `$${4 + i}`).join(', ')} where ${isAsKnown}
+    select $1, $2, $3, ${ofApp.map((_column, i) => `$${4 + i}`).join(', ')} where ${areListenersUnchanged}
     on conflict (app, minute, writer) do update set ${increments('stat_app', ofApp)}`,
   // Several lanes may belong to one subscription, and an upsert must not touch a row twice.
   subscription: `
@@ -64,7 +65,7 @@ export const writeStatisticsSql = {
       ${bucketsOf('$3', (value) => `sum(${value})`)}
     from unnest($1::bigint[], $2::bigint[], ${arrays(4, laneCounts)}) with ordinality
       as x (lane, minute, ${laneCounts.join(', ')}, i)
-    join lane on lane.no = x.lane where ${isAsKnown}
+    join lane on lane.no = x.lane where ${areListenersUnchanged}
     group by lane.subscription, x.minute order by lane.subscription, x.minute
     on conflict (subscription, minute) do update
     set ${increments('stat_subscription', ofSubscription)}`,
@@ -193,23 +194,18 @@ export const tidyStatisticsSql = {
       on conflict (subscription, minute) do update
       set ${increments('stat_subscription', ofSubscription)})
     select subscription from gone`,
-  oldOfApps: `
-    with old as materialized (
-      select app, minute, writer from stat_app where writer = 0 and minute > 0 and minute < $1::bigint
-      order by minute limit $2 for update skip locked)
-    delete from stat_app using old
-    where stat_app.app = old.app
-        and stat_app.minute = old.minute
-        and stat_app.writer = old.writer
-    returning stat_app.app`,
-  oldOfSubscriptions: `
-    with old as materialized (
-      select subscription, minute from stat_subscription where minute % ${coarseMinutes} = 0 and minute < $1::bigint
-      order by minute limit $2 for update skip locked)
-    delete from stat_subscription using old
-    where stat_subscription.subscription = old.subscription
-        and stat_subscription.minute = old.minute
-    returning stat_subscription.subscription`,
+  oldOfApps: deleteBatch({
+    table: 'stat_app',
+    key: ['app', 'minute', 'writer'],
+    where: 'writer = 0 and minute > 0 and minute < $1::bigint',
+    order: 'minute',
+  }),
+  oldOfSubscriptions: deleteBatch({
+    table: 'stat_subscription',
+    key: ['subscription', 'minute'],
+    where: `minute % ${coarseMinutes} = 0 and minute < $1::bigint`,
+    order: 'minute',
+  }),
 } as const;
 
 export async function tidyStatistics(

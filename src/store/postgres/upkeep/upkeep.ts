@@ -8,7 +8,7 @@ import type { EditInput, EditOutput } from '../../port/store.ts';
 import { type StalledFanOuts, endFanOuts } from '../../rules/fan-outs.ts';
 import type { PendingStatistics } from '../../statistics/pending-statistics.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
-import { forgetSpans } from '../../verbs/lists/spans.ts';
+import { forgetSpans } from '../../verbs/lists/slices-in-time.ts';
 import { forgetNodes } from '../cluster/nodes.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import { transact, type TransactDeps } from '../connection/transact.ts';

@@ -28,7 +28,7 @@ import { prepareOutcomes } from '../deliver/settle.ts';
 import { writeTogether, type Written } from '../transaction/transaction.ts';
 import { neverRebase, prepareRebase, type Rebase } from '../upkeep/rebase-times.ts';
 import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
-import { prepareWrite, type Left } from './write.ts';
+import { prepareWrite, type WorkLeft } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
   run: (batch: Batch) => BatchReply;
@@ -86,7 +86,7 @@ export function adapterOn(
   const planWrite = prepareWrite(db, deps);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = (batch: Batch): Written<Left> => {
+  const write = (batch: Batch): Written<WorkLeft> => {
     const elsewhere = broken ?? checkFile();
     if (elsewhere !== undefined) return elsewhere;
     const written = committed(writeTogether(db, planWrite(batch)), checkFile);
@@ -104,9 +104,9 @@ export function adapterOn(
     const written = write(batch);
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
-    const { fresh, outlook, worked } = last;
+    const { fresh, nextWork, worked } = last;
     const reported = worked && { ...worked, fannedOut: withNews(worked.fannedOut, stalled) };
-    return { kind: 'written', settled, edits, fresh, outlook, worked: reported };
+    return { kind: 'written', settled, edits, fresh, nextWork, worked: reported };
   };
   return {
     run,

@@ -1,7 +1,7 @@
 // One batch in one transaction: outcomes, edits, the claim and the fan-out step; and the state it
 // leaves. transaction/transaction.ts begins and commits.
 import type { DatabaseSync } from 'node:sqlite';
-import type { FreshDelivery, Outlook, Worked } from '../../port/delivery-verbs.ts';
+import type { FreshDelivery, NextWork, Worked } from '../../port/delivery-verbs.ts';
 import type { EditOutput, EditVerb } from '../../port/store.ts';
 import type { Batch, EditCall } from '../../port/transport-protocol.ts';
 import { insertLeasesFor } from '../../rules/offer-slots.ts';
@@ -17,7 +17,7 @@ import {
   prepareStartNode,
   prepareStopNode,
 } from '../deliver/nodes.ts';
-import { prepareOutlook } from '../deliver/outlook.ts';
+import { prepareNextWork } from '../deliver/next-work.ts';
 import type { PlanOutcomes } from '../deliver/settle.ts';
 import { preparePublish } from '../publish/publish.ts';
 import { type Edit, type EditContext, emptyMemo } from '../transaction/edit.ts';
@@ -33,15 +33,15 @@ import {
   type KeepStatistics,
 } from '../upkeep/statistics.ts';
 
-export interface Left {
+export interface WorkLeft {
   fresh: readonly FreshDelivery[];
-  outlook: Outlook;
+  nextWork: NextWork;
   worked: Worked | undefined;
   /** Facts of the batch for statistics, in its minute. */
   facts: readonly Fact[];
 }
 
-export type PlanWrite = (batch: Batch) => Plan<Left>;
+export type PlanWrite = (batch: Batch) => Plan<WorkLeft>;
 
 export interface WriteDeps {
   pending: PendingStatistics;
@@ -56,7 +56,7 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
   const writeStatistics = prepareWriteStatistics(db, { pending, keep });
   const applyEdit = prepareEdits(db, { keep, stalled });
   const take = prepareClaimAndFanOut(db, stalled);
-  const ahead = prepareOutlook(db, stalled);
+  const ahead = prepareNextWork(db, stalled);
   return ({ nowMs, settlements, edits: calls, offer, takeUp }) =>
     (mode) => {
       pending.undo(); // The figures that an earlier try took were not written.
@@ -89,13 +89,13 @@ export function prepareWrite(db: DatabaseSync, deps: WriteDeps): PlanWrite {
           const readyMs = isKnown ? ahead.readyMs(slots) : firstReadyMs(changes);
           const isFanningOut = ahead.isFanningOut();
           const worked = taken && workedFrom(taken, { readyMs, isFanningOut });
-          return { fresh, outlook: { readyMs, isFanningOut }, worked, facts };
+          return { fresh, nextWork: { readyMs, isFanningOut }, worked, facts };
         },
       };
     };
 }
 
-function workedFrom({ claimed, fannedOut }: Claimed, { readyMs, isFanningOut }: Outlook): Worked {
+function workedFrom({ claimed, fannedOut }: Claimed, { readyMs, isFanningOut }: NextWork): Worked {
   return { claimed, fannedOut: { deliveries: fannedOut, isMore: isFanningOut }, readyMs };
 }
 

@@ -2,11 +2,11 @@
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import type { Leased } from '../../../core/domain/delivery.ts';
-import { look, never, room, type Lane } from '../../../core/domain/lane.ts';
+import { laneAfterClaim, never, claimRoom, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { toLeased } from '../../verbs/shared/delivery.ts';
 import type { FreshDelivery, TakeUp } from '../../port/delivery-verbs.ts';
-import { fitting, toFound, type Found } from '../../rules/listeners.ts';
+import { filterListeners, toFoundListener, type FoundListener } from '../../rules/listeners.ts';
 import { fairOrder } from '../../rules/fair-order.ts';
 import {
   stepFor,
@@ -142,7 +142,7 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
   const next = db.prepare(claimSql.next);
   const lanes = prepareLanes(db);
   return (lane, { slots, nowMs, quantum }) => {
-    const most = room(lane, nowMs, { free: slots.free(lane), quantum });
+    const most = claimRoom(lane, nowMs, { free: slots.free(lane), quantum });
     const untilMs = lane.ordered ? never : nowMs;
     const taken = most === 0 ? [] : due.all(lane.no, untilMs, most);
     const claimed = taken.map((row): Leased => {
@@ -153,7 +153,7 @@ function prepareTake(db: DatabaseSync): (lane: Lane, look: Look) => Leased[] {
     });
     const left = next.get(lane.no);
     const nextMs = left === undefined ? undefined : integer(left, 'due_ms');
-    lanes.write(lane, look(lane, nowMs, { took: claimed.length, nextMs }));
+    lanes.write(lane, laneAfterClaim(lane, nowMs, { took: claimed.length, nextMs }));
     return claimed;
   };
 }
@@ -220,7 +220,7 @@ function prepareStep(db: DatabaseSync): (row: Row, context: InsertContext) => Le
     const { event, appNo, slice, cursor, sent } = fanningOut;
     const { listeners, after } = next(fanningOut, stepFor(context.insertLeases.slots, fanningOut));
     let { made } = fanningOut;
-    for (const listener of fitting(withRules(listeners, new Map()), sent.payload)) {
+    for (const listener of filterListeners(withRules(listeners, new Map()), sent.payload)) {
       make({ event, n: made, appNo, slice, ...listener }, context);
       made += 1;
     }
@@ -237,11 +237,13 @@ function prepareStep(db: DatabaseSync): (row: Row, context: InsertContext) => Le
   };
 }
 
-function prepareNext(db: DatabaseSync): (fanningOut: FanningOut, most: number) => Piece<Found> {
+function prepareNext(
+  db: DatabaseSync,
+): (fanningOut: FanningOut, most: number) => Piece<FoundListener> {
   const listeners = db.prepare(fanOutSql.listeners);
   const patterns = db.prepare(fanOutSql.patterns);
   return ({ appNo: app, contract, version, names, cursor: { step, callback } }, most) => {
-    const found: Found[] = [];
+    const found: FoundListener[] = [];
     let left = most;
     let from = callback;
     for (const [index, pattern] of names.entries()) {
@@ -250,7 +252,7 @@ function prepareNext(db: DatabaseSync): (fanningOut: FanningOut, most: number) =
       const rows = listeners.all(input);
       const earlier = names.slice(0, index);
       for (const row of rows) {
-        const listener = toFound(row, toLane(row));
+        const listener = toFoundListener(row, toLane(row));
         from = listener.callback;
         const isMatchedEarlier =
           index > 0 &&

@@ -1,7 +1,7 @@
 // Nodes: which are alive. SQLite has one node at a time, so leases of any other node are released,
 // and the lanes of these deliveries are made ready.
 import type { DatabaseSync } from 'node:sqlite';
-import { settled } from '../../../core/domain/lane.ts';
+import { laneAfterSettlement } from '../../../core/domain/lane.ts';
 import { prepareLanes } from '../publish/lanes.ts';
 import { integer, one } from '../../sql/row.ts';
 import type { Edit } from '../transaction/edit.ts';
@@ -69,7 +69,7 @@ function prepareFree(db: DatabaseSync): (nowMs: number) => number {
     for (const row of running.all()) {
       const lane = lanes.get(integer(row, 'lane'));
       if (lane.state === 'ended') sweepAgain.run(lane.no);
-      const times = settled(lane, nowMs, { kind: 'released', dueMs: nowMs });
+      const times = laneAfterSettlement(lane, nowMs, { kind: 'released', dueMs: nowMs });
       if (times !== undefined) lanes.write(lane, times);
     }
     return Number(free.run().changes);

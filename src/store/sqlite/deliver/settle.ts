@@ -2,7 +2,7 @@
 // fencing token: with a stale one, nothing is written.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import { settled, type Lane } from '../../../core/domain/lane.ts';
+import { laneAfterSettlement, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Settled, Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
 import {
@@ -105,7 +105,7 @@ function prepareSettle(db: DatabaseSync): Settle {
     const owner = { appNo: integer(row, 'app'), lane: lane.no };
     noteSettled(facts, owner, { settlement, state });
     if (state === 'dead') notice([{ event, n, appNo: owner.appNo }], nowMs);
-    const times = settled(lane, nowMs, laneOutcome(settlement, nowMs));
+    const times = laneAfterSettlement(lane, nowMs, laneOutcome(settlement, nowMs));
     const isOverdue = isLast(lane, times, nowMs);
     if (times !== undefined) lanes.write(lane, times);
     Object.assign(lane, times);

@@ -1,7 +1,7 @@
 // Lane rows on the hot path: read and written here, governed by the rules in core/domain/lane.ts.
 import type { DatabaseSync } from 'node:sqlite';
 import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
-import { wake } from '../../../core/domain/lane.ts';
+import { wokenReadyMs } from '../../../core/domain/lane.ts';
 import { integer, one } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 
@@ -34,7 +34,7 @@ export function prepareLanes(db: DatabaseSync): Lanes {
       write.run(gateMs, readyMs, tatMs, failures, failingMs ?? null, no);
     },
     wake: (lane, dueMs) => {
-      const readyMs = wake(lane, dueMs);
+      const readyMs = wokenReadyMs(lane, dueMs);
       if (readyMs !== lane.readyMs) ready.run(readyMs, lane.no);
       lane.readyMs = readyMs;
     },

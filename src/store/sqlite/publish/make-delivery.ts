@@ -2,7 +2,7 @@
 // pending, and then its lane is made ready.
 import type { DatabaseSync } from 'node:sqlite';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import { takesFresh } from '../../../core/domain/lane.ts';
+import { acceptsFresh } from '../../../core/domain/lane.ts';
 import { factOf } from '../../statistics/transaction-facts.ts';
 import { prepareLanes } from './lanes.ts';
 import type { Listener } from '../../rules/listeners.ts';
@@ -29,7 +29,7 @@ export function prepareMakeDelivery(db: DatabaseSync): MakeDelivery {
     const { nowMs, insertLeases, facts } = context;
     const { slots, fresh } = insertLeases;
     const dueMs = lanes.join(lane, nowMs);
-    const isLeased = takesFresh(lane, nowMs) && slots.free(lane) > 0;
+    const isLeased = acceptsFresh(lane, nowMs) && slots.free(lane) > 0;
     const lease = isLeased ? slots.lease : null;
     insert.run(event, n, appNo, lane.no, callback, dueMs, slice, lease);
     facts.push(factOf('made', { appNo, lane: lane.no }));

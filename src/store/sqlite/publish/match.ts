@@ -5,13 +5,14 @@ import type { Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import {
   type Listener,
-  toFound,
+  toFoundListener,
   learnRules,
   toListener,
-  type Found,
+  type FoundListener,
   type KnownRules,
   matchingPatterns,
 } from '../../rules/listeners.ts';
+import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
 import type { LanesMet } from '../transaction/edit.ts';
@@ -34,7 +35,7 @@ export interface Match {
    * If there are more than `targetsAtOnceMax`, that is too many to insert at once, and not all are
    * returned.
    */
-  everyone(input: PublishedName, lanes: LanesMet): Found[];
+  everyone(input: PublishedName, lanes: LanesMet): FoundListener[];
   /** Callbacks of one subscription that match the name, or all of them. */
   ofSubscription(subscription: number, name: string | undefined, lanes: LanesMet): Listener[];
 }
@@ -64,12 +65,12 @@ export function prepareMatch(db: DatabaseSync): Match {
   const ofSubscription = db.prepare(matchSql.ofSubscription);
   return {
     everyone: ({ appNo, contract, name }, lanes) => {
-      const found = new Map<number, Found>();
+      const found = new Map<number, FoundListener>();
       for (const pattern of matchingPatterns(name)) {
         if (found.size > limits.targetsAtOnceMax) break;
         // No smaller limit for what was found before: it may be the same callbacks.
         for (const row of listeners.all(appNo, contract, pattern, limits.targetsAtOnceMax + 1)) {
-          const listener = toFound(row, meet(row, lanes));
+          const listener = toFoundListener(row, meet(row, lanes));
           if (!found.has(listener.callback)) found.set(listener.callback, listener);
         }
       }
@@ -88,9 +89,7 @@ export function prepareMatch(db: DatabaseSync): Match {
 }
 
 function matches(row: Row, hearing: readonly string[]): boolean {
-  return text(row, 'patterns')
-    .split(' ')
-    .some((pattern) => hearing.includes(pattern));
+  return readPatterns(text(row, 'patterns')).some((pattern) => hearing.includes(pattern));
 }
 
 function meet(row: Row, lanes: LanesMet): Lane {
@@ -109,7 +108,7 @@ export const filtersSql = {
 } as const;
 
 /** In the order of `found`. */
-type WithRules = (found: readonly Found[], memo: KnownRules) => Listener[];
+type WithRules = (found: readonly FoundListener[], memo: KnownRules) => Listener[];
 
 export function prepareFilters(db: DatabaseSync): WithRules {
   const filters = db.prepare(filtersSql.filters);

@@ -4,11 +4,16 @@ import type { DatabaseSync } from 'node:sqlite';
 import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Accepted } from '../../port/delivery-verbs.ts';
-import { fitting, type Listener, rulesIn, matchingPatterns } from '../../rules/listeners.ts';
+import {
+  filterListeners,
+  type Listener,
+  rulesIn,
+  matchingPatterns,
+} from '../../rules/listeners.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, Idempotency } from '../../port/store.ts';
 import { integer, bytes, text, maybe, one } from '../../sql/row.ts';
-import { reachOf } from '../../verbs/lists/spans.ts';
+import { reachOf } from '../../verbs/lists/slices-in-time.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { leaveNotice } from '../../verbs/shared/notices.ts';
 import type { Edit, EditContext, PublishMemo } from '../transaction/edit.ts';
@@ -101,7 +106,7 @@ function prepareAccept(db: DatabaseSync): Accept {
     const { addressed, audience } = input;
     if (addressed === undefined) {
       const listeners = everyone(name, input, memo);
-      return listeners && fitting(listeners, payload);
+      return listeners && filterListeners(listeners, payload);
     }
     const { no, rules } = addressed;
     if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined, memo.lanes);

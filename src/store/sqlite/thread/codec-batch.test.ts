@@ -143,7 +143,7 @@ describe('the reply to a batch', () => {
   it('arrives unchanged', () => {
     const reply: Extract<BatchReply, { kind: 'written' }> = {
       kind: 'written',
-      outlook: { readyMs: 5, isFanningOut: true },
+      nextWork: { readyMs: 5, isFanningOut: true },
       settled: [
         { kind: 'done', output: { kind: 'settled' } },
         { kind: 'failed', message: 'no', trace: 'there' },

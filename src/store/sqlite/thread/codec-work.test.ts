@@ -139,7 +139,7 @@ describe('the reply to work', () => {
     kind: 'written',
     edits: [],
     fresh: [],
-    outlook: { readyMs: undefined, isFanningOut: true },
+    nextWork: { readyMs: undefined, isFanningOut: true },
     worked,
     settled: [
       { kind: 'done', output: { kind: 'settled' } },

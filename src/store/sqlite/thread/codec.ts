@@ -102,9 +102,9 @@ function unpackPublish(from: Unpacking): Publish {
 
 type Written = Extract<BatchReply, { kind: 'written' }>;
 
-export function packWritten({ settled, edits, fresh, outlook, worked }: Written): Parcel {
+export function packWritten({ settled, edits, fresh, nextWork, worked }: Written): Parcel {
   const to = new Packing();
-  to.list.push(outlook);
+  to.list.push(nextWork);
   packSettled(to, settled);
   to.list.push(edits.length);
   for (const reply of edits) packEdited(to, reply);
@@ -118,7 +118,7 @@ export function unpackWritten(parcel: Parcel): Written {
   const from = new Unpacking(parcel);
   return {
     kind: 'written',
-    outlook: from.next(),
+    nextWork: from.next(),
     settled: unpackSettled(from),
     edits: from.nextFew(() => unpackEdited(from)),
     fresh: unpackFresh(from),

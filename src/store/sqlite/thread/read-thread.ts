@@ -7,7 +7,7 @@ import {
   readOutput,
   hotReads,
 } from '../../port/transport-protocol.ts';
-import { answerParent, type Answering } from './answering.ts';
+import { answerParent, type Answering } from './message-loop.ts';
 import { packTargets, type Parcel } from './codec.ts';
 import { createReadTurns } from './read-turns.ts';
 import { openSqliteReader, type ReaderOptions } from '../batch/reader.ts';

@@ -13,7 +13,7 @@ import {
 import { CannotOpenStore, StoreUnavailable } from '../../port/store.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { ReaderOptions } from '../batch/reader.ts';
-import type { FromThread, ToThread } from './answering.ts';
+import type { FromThread, ToThread } from './message-loop.ts';
 import { packBatch, unpackWritten, unpackTargets } from './codec.ts';
 import type { ReadAnswer } from './read-thread.ts';
 import type { WriteAnswer, WriteQuestion } from './write-thread.ts';

@@ -1,7 +1,7 @@
 // The entry of the write thread.
 import type { StoreFailure } from '../../port/transport-protocol.ts';
 import { openSqlite, type SqliteOptions } from '../batch/adapter.ts';
-import { answerParent, type Answering } from './answering.ts';
+import { answerParent, type Answering } from './message-loop.ts';
 import { packWritten, unpackBatch, type Parcel } from './codec.ts';
 
 export type WriteQuestion = Parcel;

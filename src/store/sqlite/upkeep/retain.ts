@@ -5,12 +5,12 @@ import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { firstIdAt } from '../../../core/base/id.ts';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
-import { headExpired, type Lane } from '../../../core/domain/lane.ts';
+import { laneAfterHeadExpired, type Lane } from '../../../core/domain/lane.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { type StalledFanOuts, endFanOuts } from '../../rules/fan-outs.ts';
 import { maybe, one, text, integer } from '../../sql/row.ts';
 import { factOf, type Fact } from '../../statistics/transaction-facts.ts';
-import { forgetSpans } from '../../verbs/lists/spans.ts';
+import { forgetSpans } from '../../verbs/lists/slices-in-time.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
 import { prepareEndDelivery, prepareNoticeDead } from '../deliver/end-delivery.ts';
 import { prepareLanes } from '../publish/lanes.ts';
@@ -155,7 +155,7 @@ function prepareExpire(db: DatabaseSync): Expire {
         facts.push(factOf('cancelled', owner));
         continue;
       }
-      const times = isHead(lane, name) ? headExpired(lane, nowMs) : undefined;
+      const times = isHead(lane, name) ? laneAfterHeadExpired(lane, nowMs) : undefined;
       const owner = end({ ...ending, state: 'dead', error: 'expired' });
       facts.push(factOf('dead', owner));
       if (times !== undefined) lanes.write(lane, times);

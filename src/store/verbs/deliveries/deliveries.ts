@@ -7,7 +7,7 @@ import { belowPosition, cursorAtPosition, type Position } from '../../sql/cursor
 import { integer } from '../../sql/row.ts';
 import { all, first, only, type Script } from '../../sql/statement.ts';
 import { fillPage, nextStep, type Walk } from '../lists/fill-page.ts';
-import { searchPathsFor, type SearchPaths } from '../lists/pieces.ts';
+import { searchPathsFor, type SearchPaths } from '../lists/search-queries.ts';
 import {
   isAnyName,
   liveStates,
@@ -15,9 +15,9 @@ import {
   searchFilterOf,
   type SearchFilter,
 } from '../lists/search-filter.ts';
-import { aboveAll, walkSpans, type Range } from '../lists/spans.ts';
+import { aboveAll, walkSpans, type Range } from '../lists/slices-in-time.ts';
 import { walkEvents } from './events.ts';
-import { walkStretches, type Step, type Stretch } from '../lists/walk.ts';
+import { walkStretches, type Step, type Stretch } from '../lists/search-walk.ts';
 import { deliveriesNamed } from '../shared/delivery.ts';
 import type { Read } from '../shared/verb.ts';
 

@@ -8,8 +8,8 @@ import { fillPage, type Walk } from '../lists/fill-page.ts';
 import { namesOf, rangeOf } from '../lists/search-filter.ts';
 import type { Read } from '../shared/verb.ts';
 import type { Bounds } from '../../sql/end-states.ts';
-import { walkSpans, type Range } from '../lists/spans.ts';
-import { walkStretches, type Ask, type Step } from '../lists/walk.ts';
+import { walkSpans, type Range } from '../lists/slices-in-time.ts';
+import { walkStretches, type Ask, type Step } from '../lists/search-walk.ts';
 
 export const eventsSql = {
   one: `

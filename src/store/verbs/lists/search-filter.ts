@@ -1,11 +1,13 @@
 // The conditions of a search as plain parameters. An absent condition has a value that every row
 // matches, so one statement serves all combinations.
 import { firstIdAt } from '../../../core/base/id.ts';
+import { isWildcard, nameOfLiteral } from '../../../core/domain/pattern.ts';
+import { limits } from '../../../core/limits/limits.ts';
 import type { DeliveryFilter, EventFilter } from '../../port/delivery-verbs.ts';
 import type { Position } from '../../sql/cursor.ts';
 import { endStates, type Bounds } from '../../sql/end-states.ts';
 import type { Value } from '../../sql/statement.ts';
-import type { Range } from './spans.ts';
+import type { Range } from './slices-in-time.ts';
 
 /** Extend the codes of `delivery_done`; used in filters only. */
 export const liveStates = { due: 4, running: 5 } as const;
@@ -21,7 +23,10 @@ export interface SearchFilter {
   subscription: number;
 }
 
-const any = { names: ['', '~'], codes: [0, 999], states: [1, 5] } as const;
+/** No name sorts after it: both databases compare the bytes of UTF-8. */
+const lastName = '\u{10FFFF}'.repeat(limits.eventNameCharsMax);
+
+const any = { names: ['', lastName], codes: [0, 999], states: [1, 5] } as const;
 
 export function searchFilterOf(filter: DeliveryFilter, subscription: number): SearchFilter {
   const { status, error = '' } = filter;
@@ -54,12 +59,15 @@ function statesOf(state: DeliveryFilter['state']): Bounds<number> {
   }
 }
 
-/** Names that begin with `order.` lie between `order.` and `order.~`: no name contains a `~`. */
+/** Names that begin with `order.` lie between `order.` and `order.` with the last name behind it. */
 export function namesOf({ name }: EventFilter): Bounds<string> {
   if (name === undefined || name === '*') return any.names;
-  if (!name.endsWith('.*')) return [name, name];
+  if (!isWildcard(name)) {
+    const only = nameOfLiteral(name);
+    return [only, only];
+  }
   const prefix = name.slice(0, -1);
-  return [prefix, `${prefix}~`];
+  return [prefix, prefix + lastName];
 }
 
 /** `4xx` means 400 to 499, `404` only itself. */

@@ -104,7 +104,7 @@ function* insert(
     range === undefined ? 'done' : 'running',
     range?.firstEvent ?? '',
     range?.lastEvent ?? '',
-    range === undefined ? 0 : yield* madeOf(range.firstEvent),
+    range === undefined ? 0 : yield* deliveriesMade(range.firstEvent),
     nowMs,
     nowMs,
     range === undefined ? nowMs : null,
@@ -233,7 +233,7 @@ function isOfFailures(state: EndedState): boolean {
 }
 
 /** How many deliveries the event has by now. */
-export function* madeOf(event: string): Script<number> {
+export function* deliveriesMade(event: string): Script<number> {
   const row = yield* first(replayableSql.made, event);
   return row === undefined ? 0 : (maybe(integer, row, 'made') ?? 0);
 }
@@ -350,7 +350,7 @@ export const advanceReplay: Edit<'advanceReplay'> = function* (input, nowMs, fac
   return yield* endStep({ input, step, replayed }, nowMs);
 };
 
-export interface BegunStep {
+export interface ReplayStep {
   replay: Replay;
   /** Number of deliveries of the event at the end of the step, before the step adds any. */
   below: number;
@@ -362,7 +362,7 @@ export function* beginStep({
   from,
   to,
   names,
-}: EditInput<'advanceReplay'>): Script<BegunStep | undefined> {
+}: EditInput<'advanceReplay'>): Script<ReplayStep | undefined> {
   assert(names.length <= limits.replayStepMax, `Cannot replay ${names.length} in one step`);
   const row = yield* first(advanceReplaySql.begin, id);
   if (row === undefined) return undefined;
@@ -370,12 +370,12 @@ export function* beginStep({
   const { state, cursor } = begun;
   if (state !== 'running' || cursor.event !== from.event || cursor.n !== from.n) return undefined;
   if (to.event === from.event) return { replay: begun, below: cursor.below };
-  return { replay: begun, below: yield* madeOf(to.event) };
+  return { replay: begun, below: yield* deliveriesMade(to.event) };
 }
 
 interface EndingStep {
   input: EditInput<'advanceReplay'>;
-  step: BegunStep;
+  step: ReplayStep;
   replayed: number;
 }
 

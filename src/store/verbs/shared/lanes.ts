@@ -1,6 +1,6 @@
 // Lane rows: read and written here, governed by the rules in core/domain/lane.ts.
 import type { Lane } from '../../../core/domain/lane.ts';
-import { wake } from '../../../core/domain/lane.ts';
+import { wokenReadyMs } from '../../../core/domain/lane.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe, real } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
@@ -12,7 +12,7 @@ export const laneColumns = `lane.no as lane, lane.app as lane_app, lane.state as
   lane.version as lane_version`;
 
 export const lanesSql = {
-  // Every write to a lane clears the marks of earlier looks: see `linger` in core/domain/lane.ts.
+  // Every write to a lane clears the marks of earlier looks: see `postponeIdle` in core/domain/lane.ts.
   lock: `
     update lane set quiet_ms = null, quiet_xid = null where no = ?1
     returning ${laneColumns.replaceAll('lane.', '')}`,
@@ -29,7 +29,7 @@ export function* lockLane(no: number): Script<Lane> {
 
 /** Makes the lane ready for a delivery that is due at `dueMs`. */
 export function* wakeLane(lane: Lane, dueMs: number): Script<void> {
-  const readyMs = wake(lane, dueMs);
+  const readyMs = wokenReadyMs(lane, dueMs);
   if (readyMs !== lane.readyMs) yield* all(lanesSql.ready, readyMs, lane.no);
 }
 

@@ -50,11 +50,11 @@ export function* writeNotice({ appNo, name, payload }: NewNotice, nowMs: number)
 }
 
 export function* hasListeners(appNo: number, name: NoticeName): Script<boolean> {
-  const listening = yield* appsHearing([appNo], name);
+  const listening = yield* appsListening([appNo], name);
   return listening.size > 0;
 }
 
-function* appsHearing(apps: readonly number[], name: NoticeName): Script<Set<number>> {
+function* appsListening(apps: readonly number[], name: NoticeName): Script<Set<number>> {
   const asked = apps.flatMap((appNo) =>
     matchingPatterns(name).map((pattern) => [appNo, pattern] as const),
   );
@@ -72,7 +72,7 @@ export function* noticesOfDead(
   nowMs: number,
 ): Script<readonly NewNotice[]> {
   const apps = [...new Set(dead.map(({ appNo }) => appNo))];
-  const listening = yield* appsHearing(apps, 'ringback.delivery.dead');
+  const listening = yield* appsListening(apps, 'ringback.delivery.dead');
   const found = new Map<string, Delivery>();
   for (const appNo of listening) {
     const names = dead.filter((one) => one.appNo === appNo);

@@ -4,7 +4,12 @@
 import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
 import type { LaneControls } from '../../../core/domain/lane-plan.ts';
-import { enterAnew, intervalOf, planLanes, relimit } from '../../../core/domain/lane-plan.ts';
+import {
+  laneAfterMoveIn,
+  intervalOf,
+  planLanes,
+  laneAfterRateChange,
+} from '../../../core/domain/lane-plan.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
@@ -88,7 +93,9 @@ export function* arrangeLanes(
   for (const lane of lanes) {
     const isEntered = used.has(lane.no) && !callbacks.includes(lane.no);
     yield* arrange(lane, controls, (limited) =>
-      isEntered ? enterAnew(limited, nowMs, tatMs) : relimit(lane, nowMs, limited.intervalMs),
+      isEntered
+        ? laneAfterMoveIn(limited, nowMs, tatMs)
+        : laneAfterRateChange(lane, nowMs, limited.intervalMs),
     );
   }
   const added: number[] = [];
@@ -107,7 +114,7 @@ export function* arrangeLanes(
  * Resets the failures of callbacks that have new receivers. `renewed`: their positions. Draining
  * lanes may hold deliveries for them, so only lanes of other callbacks alone keep their breaker.
  */
-export function* meetAnew(
+export function* moveIntoLanes(
   { subscription, controls }: LaneOwner,
   renewed: ReadonlySet<number>,
   nowMs: number,
@@ -119,7 +126,7 @@ export function* meetAnew(
   for (const row of yield* all(arrangeLanesSql.lanes, subscription)) {
     const lane = toLane(row);
     if (others.has(lane.no)) continue;
-    yield* arrange(lane, controls, (limited) => enterAnew(limited, nowMs, lane.tatMs));
+    yield* arrange(lane, controls, (limited) => laneAfterMoveIn(limited, nowMs, lane.tatMs));
   }
 }
 

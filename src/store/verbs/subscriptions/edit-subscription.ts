@@ -1,6 +1,7 @@
 // Edits a subscription: pause and resume, targets, patterns, secrets and controls; all changes of
 // one edit or none.
 import { strict as assert } from 'node:assert';
+import { readPatterns, writePatterns } from '../../sql/pattern-list.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first } from '../../sql/statement.ts';
@@ -8,7 +9,7 @@ import type { EditInput } from '../../port/store.ts';
 import { raiseVersion, addPatterns, changePatterns } from './patterns.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
 import type { LaneOwner } from './arrange-lanes.ts';
-import { meetAnew, rearrangeLanes } from './arrange-lanes.ts';
+import { moveIntoLanes, rearrangeLanes } from './arrange-lanes.ts';
 import type { Found } from './subscriptions.ts';
 import { findSubscription } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
@@ -67,7 +68,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   // Patterns first: a callback that had no target begins with the new ones.
   yield* setEvents(input.events ?? [], changed, nowMs);
   const renewed = yield* setTargets(input.urls, changed, lanes);
-  if (renewed.size > 0) yield* meetAnew(owner, renewed, nowMs);
+  if (renewed.size > 0) yield* moveIntoLanes(owner, renewed, nowMs);
   if (chosen !== undefined) yield* keepControls(no, chosen);
   yield* spreadControls(no, controls);
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
@@ -95,7 +96,7 @@ function* setEvents(
   const { appNo, contract, version: born } = subscription;
   for (const { position, events } of changes) {
     const { callback, lane } = yield* callbackAt(position, { no, subscription });
-    yield* all(editSubscriptionSql.events, callback, events.join(' '));
+    yield* all(editSubscriptionSql.events, callback, writePatterns(events));
     if (lane === undefined) continue;
     yield* changePatterns({ appNo, contract, events, callback, lane, born }, nowMs);
   }
@@ -138,7 +139,7 @@ function* callbackAt(position: number, { no, subscription: { id } }: Found): Scr
   assert(row !== undefined, `Cannot edit callback ${position} of "${id}": there is none`);
   return {
     callback: integer(row, 'no'),
-    events: text(row, 'event').split(' '),
+    events: readPatterns(text(row, 'event')),
     url: maybe(text, row, 'url'),
     lane: maybe(integer, row, 'lane'),
   };

@@ -4,6 +4,7 @@ import { strict as assert } from 'node:assert';
 import { noControls } from '../../../core/domain/controls.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
+import { writePatterns } from '../../sql/pattern-list.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, only } from '../../sql/statement.ts';
@@ -109,7 +110,7 @@ interface Owner {
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
   const { appNo, contract, subscription, version, lane } = owner;
   const { position, label, events, definition, method, url, inactive } = callback;
-  const patterns = events.join(' ');
+  const patterns = writePatterns(events);
   const values = [appNo, subscription, position, label, patterns, definition, method, url] as const;
   if (lane === undefined) {
     yield* all(subscribeSql.callback, ...values, inactive ?? null, null);

@@ -1,9 +1,11 @@
 // Reads subscriptions, single ones and lists, always within one app.
 import { encodeFilter } from '../../../core/domain/controls.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
+import { literalPattern } from '../../../core/domain/pattern.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Subscription } from '../../../core/domain/subscription.ts';
 import { belowCursor, cursorAt } from '../../sql/cursor.ts';
+import { writePattern } from '../../sql/pattern-list.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, text, toSubscription } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
@@ -33,8 +35,8 @@ export const subscriptionsSql = {
     select ${subscriptionColumns}
     from subscription where no = ?1`,
   // The last row has the number of examined rows. Counts instead of `exists`, which PostgreSQL
-  // might answer by scanning all callbacks. A callback's patterns are one text, separated by
-  // spaces.
+  // might answer by scanning all callbacks. A callback's patterns are one text: see
+  // writePatterns().
   sought: `
     with recursive seen as (
       select no, state from subscription
@@ -115,7 +117,8 @@ type Filter = Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>;
 function* walkRows(appNo: number, below: number, filter: Filter): Walk<Step> {
   const { state = '', event = '', url = '' } = filter;
   const isOwn = event.startsWith(ownPrefix) ? 1 : 0;
-  const sought = [state, event, isOwn, url.toLowerCase()];
+  const pattern = event === '' ? '' : writePattern(literalPattern(event));
+  const sought = [state, pattern, isOwn, url.toLowerCase()];
   let from = below;
   for (let most: number = limits.pieceRowsMin; ; most = Math.min(most * 4, subscriptionsAtOnce)) {
     const rows = yield* forEach(subscriptionsSql.sought, [[appNo, from, most, ...sought]]);

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { fc } from '../../../test/fast-check.ts';
+import { durationMs, instantMs, printDuration } from './parse-time.ts';
+
+describe('durationMs', () => {
+  it('reads a number with a unit', () => {
+    const texts = ['0s', '500ms', '15s', '5m', '2h', '30d', '007s'];
+    const expected = [0, 500, 15_000, 300_000, 7_200_000, 2_592_000_000, 7_000];
+    assert.deepEqual(texts.map(durationMs), expected);
+  });
+
+  it('refuses anything else', () => {
+    const odd = [
+      '',
+      '5',
+      's',
+      '5 s',
+      ' 5s',
+      '5s ',
+      '-5s',
+      '1.5s',
+      '5S',
+      '5w',
+      '1e3s',
+      '5s5m',
+      '٥s',
+    ];
+    for (const text of [...odd, '1000000000d', '5s\n', 'P1D']) {
+      assert.equal(durationMs(text), undefined, text);
+    }
+  });
+});
+
+describe('printDuration', () => {
+  it('uses the largest unit that divides evenly', () => {
+    const all = [0, 1, 1500, 60_000, 90_000, 5_400_000, 86_400_000, 604_800_000].map(printDuration);
+    assert.deepEqual(all, ['0s', '1ms', '1500ms', '1m', '90s', '90m', '1d', '7d']);
+  });
+
+  it('round-trips through durationMs', () => {
+    const ms = fc.oneof(
+      fc.nat(999_999_999),
+      fc.nat(604_800).map((seconds) => seconds * 1000),
+    );
+    fc.assert(fc.property(ms, (value) => durationMs(printDuration(value)) === value));
+  });
+});
+
+describe('instantMs', () => {
+  it('reads times whose UTC year has four digits', () => {
+    for (const text of ['0000-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z']) {
+      const ms = instantMs(text);
+      assert(ms !== undefined);
+      assert.equal(new Date(ms).toISOString(), text);
+    }
+  });
+
+  it('refuses times that an offset moves out of these years, and leap seconds', () => {
+    for (const text of [
+      '9999-12-31T23:59:59-23:59',
+      '0000-01-01T00:00:00+00:01',
+      '2016-12-31T23:59:60Z',
+    ]) {
+      assert.equal(instantMs(text), undefined, text);
+    }
+  });
+});

@@ -4,7 +4,8 @@
 import { strict as assert } from 'node:assert';
 import { encodeControls, encodeFilter, noControls } from '../../../core/domain/controls.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
-import { intervalOf, planLanes } from '../../../core/domain/lane-plan.ts';
+import { planLanes } from '../../../core/domain/lane-plan.ts';
+import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
 import { writePatterns } from '../../sql/pattern-list.ts';

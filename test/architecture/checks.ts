@@ -40,7 +40,14 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
     ['port'],
     ['sql'],
     ['postgres/connection', 'rules', 'sqlite/connection', 'statistics'],
-    ['batch', 'postgres/schema', 'sqlite/transaction', 'verbs/lists', 'verbs/shared'],
+    [
+      'batch',
+      'postgres/schema',
+      'sqlite/schema',
+      'sqlite/transaction',
+      'verbs/lists',
+      'verbs/shared',
+    ],
     [
       'postgres/publish',
       'sqlite/publish',

@@ -11,7 +11,7 @@ import {
   readMigrations,
   lastUnhashed,
   schemaColumns,
-} from '../../src/store/sql/migrate.ts';
+} from '../../src/store/sql/migration-rules.ts';
 import { migrationsDir } from '../../src/store/open/open.ts';
 import {
   applyMigrations as applyToServer,
@@ -24,7 +24,7 @@ import {
   applyMigrations,
   columnsOf,
   readDueMigrations,
-} from '../../src/store/sqlite/connection/apply-migrations.ts';
+} from '../../src/store/sqlite/schema/apply-migrations.ts';
 import { frozenMigrations, frozenPath } from '../../tools/freeze-migrations.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { runHere } from '../cli/in-process.ts';

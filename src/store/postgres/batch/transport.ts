@@ -31,7 +31,7 @@ import { createListenerCache } from '../publish/match.ts';
 import { applyMigrations } from '../schema/apply-migrations.ts';
 import { createSlices, type Slices } from '../publish/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
-import { Upkeep } from '../upkeep/upkeep.ts';
+import { PartitionUpkeep } from '../upkeep/retain.ts';
 import { takeWriter } from '../upkeep/statistics.ts';
 import {
   createInDoubtCommits,
@@ -113,7 +113,7 @@ class PostgresNode {
   readonly #work: WriterConnection;
   /** For statements that wait for nothing else. */
   readonly #sideClient: ReconnectingClient;
-  readonly #upkeep: Upkeep;
+  readonly #upkeep: PartitionUpkeep;
   #upkeepWriter = 0;
   readonly #notifier: NotifyListener;
   readonly #memory;
@@ -160,7 +160,7 @@ class PostgresNode {
     const making = new ReconnectingClient({ url, kind: 'schema', purpose: 'days' });
     const keeping = new ReconnectingClient({ url, kind: 'schema', purpose: 'house' });
     const figures = { pending, writer: () => this.#upkeepWriter, stalled: this.#memory.stalled };
-    this.#upkeep = new Upkeep({ making, keeping, world, ...figures });
+    this.#upkeep = new PartitionUpkeep({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, upkeep: this.#upkeep, inDoubt: this.#inDoubt });
     this.#held = createLeaseLedger({
       link: this.#work.link,

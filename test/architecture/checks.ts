@@ -48,6 +48,7 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
       'verbs/lists',
       'verbs/shared',
     ],
+    ['postgres/shared'],
     [
       'postgres/publish',
       'sqlite/publish',
@@ -56,7 +57,7 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
       'verbs/statistics',
       'verbs/subscriptions',
     ],
-    ['postgres/deliver', 'sqlite/backup', 'sqlite/deliver', 'verbs/replays'],
+    ['postgres/deliver', 'postgres/subscribe', 'sqlite/backup', 'sqlite/deliver', 'verbs/replays'],
     ['postgres/cluster', 'sqlite/upkeep', 'verbs'],
     ['postgres/upkeep', 'sqlite/batch'],
     ['postgres/batch', 'sqlite/thread'],

@@ -8,7 +8,7 @@ import { describe, it } from 'node:test';
 import { readMigrations, lastUnhashed } from '../../src/store/sql/migration-rules.ts';
 import { migrationsDir } from '../../src/store/open/open.ts';
 import { applyMigrations as applyToServer } from '../../src/store/postgres/schema/apply-migrations.ts';
-import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.ts';
 import { newFolder, serve, type Env, type Serving } from '../cli/ringback-process.ts';
 import { receive, type Receiver } from '../e2e/receiver.ts';

@@ -19,7 +19,7 @@ import {
   readDueMigrations as dueOnServer,
 } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
-import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import {
   applyMigrations,
   columnsOf,

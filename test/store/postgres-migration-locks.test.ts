@@ -10,7 +10,7 @@ import { limits } from '../../src/core/limits/limits.ts';
 import type { AppliedMigration } from '../../src/store/sql/migration-rules.ts';
 import { applyMigrations } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
-import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { until } from './postgres-stage.ts';
 

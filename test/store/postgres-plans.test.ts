@@ -100,7 +100,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // As many as are asked for, of those that run.
   'replays.due': ['reads all of replay_running'],
   // As many as came in the batch, or as a subscription has lanes.
-  'keepKeys.keep': ['sorts by app, key'],
+  'idempotencyKeys.keep': ['sorts by app, key'],
   'makeDeliveries.order': ['sorts by no'],
   'endSubscription.lanes': ['sorts by no'],
   'arrangeLanes.lanes': ['sorts by no'],

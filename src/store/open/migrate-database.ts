@@ -9,7 +9,7 @@ import {
   applyMigrations,
   readDueMigrations as postgresDue,
 } from '../postgres/schema/apply-migrations.ts';
-import { postgresMigrationsDir } from '../postgres/batch/transport.ts';
+import { postgresMigrationsDir } from '../postgres/batch/adapter.ts';
 import { openSqlite } from '../sqlite/batch/adapter.ts';
 import { readDueMigrations } from '../sqlite/schema/apply-migrations.ts';
 

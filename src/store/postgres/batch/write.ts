@@ -25,8 +25,8 @@ import {
   keepStatistics,
   type StatisticsContext,
 } from '../upkeep/statistics.ts';
-import { lockFanOuts, lockInOrder } from './lock-order.ts';
-import { subscribeAll, unsubscribeAll } from './subscribe-all.ts';
+import { lockFanOuts, lockInOrder } from '../shared/lock-order.ts';
+import { subscribeAll, unsubscribeAll } from '../subscribe/subscribe-all.ts';
 
 export interface WriteInput {
   edits: readonly EditCall[];

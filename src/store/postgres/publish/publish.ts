@@ -17,7 +17,7 @@ import { integer, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Slices } from './slices.ts';
-import { keepKeys, type Keyed } from './keep-keys.ts';
+import { keepIdempotencyKeys, type Keyed } from '../shared/idempotency.ts';
 import {
   type ListenerCache,
   withRules,
@@ -31,7 +31,7 @@ import {
   type MatchedListeners,
 } from './match.ts';
 import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
-import { leaveNotices } from './notices.ts';
+import { leaveNotices } from '../shared/notices.ts';
 
 export const publishSql = {
   addressed: `
@@ -93,7 +93,7 @@ export async function publishAll(
     const result = events === undefined ? undefined : printResult(accepted(events));
     return [{ index, appNo, idempotency, result }];
   });
-  const earlier = await keepKeys(tx, keyed, context.nowMs);
+  const earlier = await keepIdempotencyKeys(tx, keyed, context.nowMs);
   const replies = calls.map((_call, index): Published => {
     if (taken.has(index)) return { kind: 'taken' };
     // The key comes first: a repeated call gets the same answer, even after the subscription has

@@ -14,12 +14,12 @@ import type { EditInput, EditOutput, NewSubscription } from '../../port/store.ts
 import {
   type Answer,
   type KeyName,
-  findKeys,
-  keepFirst,
+  findIdempotencyKeys,
+  keepFirstIdempotencyKeys,
   keyColumns,
   keyNameOf,
-} from '../publish/keep-keys.ts';
-import { lockApps } from './lock-order.ts';
+} from '../shared/idempotency.ts';
+import { lockApps } from '../shared/lock-order.ts';
 import type { Tx } from '../connection/tx.ts';
 import { callbackColumns, subscriptionColumns } from '../../verbs/subscriptions/subscriptions.ts';
 
@@ -97,11 +97,11 @@ export async function subscribeAll(
   const [apps, ours, , , answers, found] = await Promise.all([
     lockApps(tx, new Set(asked.map(({ appNo }) => appNo))),
     keys.length > 0
-      ? keepFirst(tx, current.flatMap(keyed), { nowMs, oldestMs })
+      ? keepFirstIdempotencyKeys(tx, current.flatMap(keyed), { nowMs, oldestMs })
       : new Set<string>(),
     create(tx, current, nowMs),
     keys.length > 0 && dropKeys(tx, asked.flatMap(keyed)),
-    keys.length > 0 ? findKeys(tx, keys, oldestMs) : new Map<string, Answer>(),
+    keys.length > 0 ? findIdempotencyKeys(tx, keys, oldestMs) : new Map<string, Answer>(),
     findSubscriptions(
       tx,
       current.map(({ id }) => id),

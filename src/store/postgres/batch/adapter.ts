@@ -1,4 +1,4 @@
-// The transport to PostgreSQL, for one node of a cluster. Publishes, other edits and work have a connection each, and
+// The adapter of PostgreSQL, for one node of a cluster. Publishes, other edits and work have a connection each, and
 // reads have a few. One connection listens for notifications, one sends them, and two run upkeep when it is due. A
 // failure is returned as a reply, never thrown.
 import { strict as assert } from 'node:assert';

@@ -26,7 +26,7 @@ export const floors: Readonly<Record<string, number>> = {
  * those of lower rows; two sub-folders of one row know nothing of each other.
  */
 export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  core: [['limits', 'secrets'], ['base', 'load'], ['errors'], ['domain'], ['telemetry']],
+  core: [['limits', 'secrets'], ['base'], ['load'], ['errors'], ['domain'], ['telemetry']],
   contract: [
     ['document', 'expression'],
     ['schema'],

@@ -57,7 +57,7 @@ export const subjects: readonly Subject[] = [
     tests: [
       [
         'src/engine/deliver/*.test.ts',
-        'test/engine/{app-shares,deliver,dispatcher,dispatcher-clock,confirmation}.test.ts',
+        'test/engine/{attempts-by-app,deliver,dispatcher,dispatcher-clock,confirmation}.test.ts',
       ],
       ['test/engine/{rate,controls}.test.ts'],
     ],

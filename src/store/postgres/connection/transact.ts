@@ -3,7 +3,7 @@
 import type { Client } from 'pg';
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { endOfTurn } from '../../../core/load/batch-pacer.ts';
+import { endOfTurn } from '../../../core/base/end-of-turn.ts';
 import { integer, one, text, type Row } from '../../sql/row.ts';
 import { isConnectionLost, WroteNothing } from './failure.ts';
 import { flushResponses, sendText } from './pipeline.ts';

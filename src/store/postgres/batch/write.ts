@@ -283,6 +283,6 @@ async function applyEdit(
     case 'tidyStatistics':
       return tidyStatistics(tx, call.input, nowMs);
     case 'retain':
-      throw new Error('Cannot retain in a batch: it has a way of its own');
+      throw new Error('Cannot retain in a batch: the adapter runs it on a connection of its own');
   }
 }

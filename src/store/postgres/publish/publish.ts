@@ -83,7 +83,8 @@ export async function publishAll(
   context: PublishContext,
 ): Promise<PublishedAll> {
   const { listeners, sure } = await findListeners(tx, calls, context.listenerCache);
-  // Keys are stored and inbox entries removed without the `isAsKnown` condition, so they wait.
+  // Statements that store keys, and remove inbox entries or notices, lack the condition
+  // `areListenersUnchanged`, so they wait until the listeners are confirmed.
   if (!calls.every(isPlain)) await sure;
   const taken = await takenElsewhere(tx, calls);
   const drafts = calls.map((call, index) => draft(call, listeners[index]));
@@ -151,7 +152,7 @@ interface FoundListeners {
 async function findListeners(
   tx: Tx,
   calls: readonly Publish[],
-  before: ListenerCache | undefined,
+  cache: ListenerCache | undefined,
 ): Promise<FoundListeners> {
   const lanes: KnownLanes = new Map();
   const addressed = await findAddressed(tx, calls);
@@ -165,7 +166,7 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ published }) => published);
-  const { found, sure } = await matchAllListeners(tx, everyone, { lanes, before });
+  const { found, sure } = await matchAllListeners(tx, everyone, { lanes, cache });
   // Counted before filtering, because evaluating that many filters is work for a fan-out, too.
   const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
   const matched = await withRules(

@@ -16,7 +16,7 @@ import {
 } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
-import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 12);

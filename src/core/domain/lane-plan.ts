@@ -4,17 +4,13 @@
 import type { Controls } from './controls.ts';
 import type { Lane, LaneTimes } from './lane.ts';
 import { brokenAfter } from './circuit-breaker.ts';
-import { limitedUntilMs, never } from './lane.ts';
+import { never } from './lane.ts';
+import { limitedUntilMs } from './rate-limit.ts';
 
 export type LaneControls = Pick<Controls, 'ordered' | 'ratePerSecond' | 'concurrency'>;
 
 /** An existing lane, or the `index`th of those to be created. */
 export type LaneChoice = { kind: 'existing'; no: number } | { kind: 'new'; index: number };
-
-/** Time per delivery; undefined: no limit. */
-export function intervalOf({ ratePerSecond }: LaneControls): number | undefined {
-  return ratePerSecond === undefined ? undefined : 1_000 / ratePerSecond;
-}
 
 /**
  * Chooses the lane for new deliveries of each callback; `callbacks` has the present lane of each,

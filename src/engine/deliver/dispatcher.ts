@@ -16,7 +16,7 @@ import type {
   Worked,
 } from '../../store/port/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../../store/port/store.ts';
-import type { InFlight } from './app-shares.ts';
+import type { InFlight } from './attempts-by-app.ts';
 import { createWindow, resultOf, type Window } from './window.ts';
 
 export interface DispatcherDeps {

@@ -5,7 +5,7 @@ import type { Controls } from '../../core/domain/controls.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../../core/domain/delivery.ts';
 import type { Event } from '../../core/domain/event.ts';
 import type { Health } from '../../core/domain/health.ts';
-import type { AppSlots } from '../../core/load/app-share.ts';
+import type { AppSlots } from '../../core/load/share-formula.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
 import type { Page, PageInput } from './page.ts';
 

@@ -227,9 +227,9 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ignore-the-rate',
-    file: 'src/core/domain/lane.ts',
-    find: '    most = Math.min(most, Math.floor((unusedMs + slackMs) / lane.intervalMs));',
-    replace: '    most = Math.min(most, Math.ceil((unusedMs + 50) / lane.intervalMs) + 1);',
+    file: 'src/core/domain/rate-limit.ts',
+    find: '  return Math.floor((unusedMs + slackMs) / intervalMs);',
+    replace: '  return Math.ceil((unusedMs + 50) / intervalMs) + 1;',
     breaks: ['rate'],
   },
 ];

@@ -25,8 +25,8 @@ import {
   keepStatistics,
   type StatisticsContext,
 } from '../upkeep/statistics.ts';
-import { lockFanOuts, lockInOrder } from './lock-order.ts';
-import { subscribeAll, unsubscribeAll } from './subscribe-all.ts';
+import { lockFanOuts, lockInOrder } from '../shared/lock-order.ts';
+import { subscribeAll, unsubscribeAll } from '../subscribe/subscribe-all.ts';
 
 export interface WriteInput {
   edits: readonly EditCall[];
@@ -280,6 +280,6 @@ async function applyEdit(
     case 'tidyStatistics':
       return tidyStatistics(tx, call.input, nowMs);
     case 'retain':
-      throw new Error('Cannot retain in a batch: it has a way of its own');
+      throw new Error('Cannot retain in a batch: the adapter runs it on a connection of its own');
   }
 }

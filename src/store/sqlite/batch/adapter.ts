@@ -15,7 +15,7 @@ import {
 } from '../../port/transport-protocol.ts';
 import { createStalledFanOuts, withFailures } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
-import { applyMigrations } from '../connection/apply-migrations.ts';
+import { applyMigrations } from '../schema/apply-migrations.ts';
 import { connect, createPrivate, refuseMissing } from '../connection/connect.ts';
 import {
   alwaysSameFile,

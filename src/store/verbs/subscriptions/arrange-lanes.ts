@@ -4,12 +4,8 @@
 import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
 import type { LaneControls } from '../../../core/domain/lane-plan.ts';
-import {
-  laneAfterMoveIn,
-  intervalOf,
-  planLanes,
-  laneAfterRateChange,
-} from '../../../core/domain/lane-plan.ts';
+import { laneAfterMoveIn, laneAfterRateChange, planLanes } from '../../../core/domain/lane-plan.ts';
+import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';

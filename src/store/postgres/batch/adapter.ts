@@ -1,4 +1,4 @@
-// The transport to PostgreSQL, for one node of a cluster. Publishes, other edits and work have a connection each, and
+// The adapter of PostgreSQL, for one node of a cluster. Publishes, other edits and work have a connection each, and
 // reads have a few. One connection listens for notifications, one sends them, and two run upkeep when it is due. A
 // failure is returned as a reply, never thrown.
 import { strict as assert } from 'node:assert';
@@ -30,7 +30,7 @@ import { createListenerCache } from '../publish/match.ts';
 import { applyMigrations } from '../schema/apply-migrations.ts';
 import { createSlices, type Slices } from '../publish/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
-import { Upkeep } from '../upkeep/upkeep.ts';
+import { PartitionUpkeep } from '../upkeep/retain.ts';
 import { takeWriter } from '../upkeep/statistics.ts';
 import {
   createInDoubtCommits,
@@ -112,7 +112,7 @@ class PostgresNode {
   readonly #work: WriterConnection;
   /** For statements that wait for nothing else. */
   readonly #sideClient: ReconnectingClient;
-  readonly #upkeep: Upkeep;
+  readonly #upkeep: PartitionUpkeep;
   #upkeepWriter = 0;
   readonly #notifier: NotifyListener;
   readonly #memory;
@@ -159,7 +159,7 @@ class PostgresNode {
     const making = new ReconnectingClient({ url, kind: 'schema', purpose: 'days' });
     const keeping = new ReconnectingClient({ url, kind: 'schema', purpose: 'house' });
     const figures = { pending, writer: () => this.#upkeepWriter, stalled: this.#memory.stalled };
-    this.#upkeep = new Upkeep({ making, keeping, world, ...figures });
+    this.#upkeep = new PartitionUpkeep({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, upkeep: this.#upkeep, inDoubt: this.#inDoubt });
     this.#held = createLeaseLedger({
       link: this.#work.link,

@@ -1,5 +1,5 @@
-// More than can be done at once, over real sockets, with a store that says nothing for a while and a clock
-// that stands still: who is turned away, with what answer, and who is not.
+// An overloaded node over real sockets, with a store that does not answer for a while and a frozen clock:
+// which requests it refuses, with what answer, and which it still serves.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -16,14 +16,14 @@ import { start, type Answer, type Call, type Started } from './harness.ts';
 interface Stage extends AsyncDisposable {
   service: Started;
   world: FrozenWorld;
-  /** Resolves when a figure of the admission is as expected. */
+  /** Resolves when the admission metric has the expected value. */
   shows: (figure: string, expected: (value: number) => boolean) => Promise<void>;
-  /** So many publishes that no more of the app are let in; their answers come when the store goes on. */
+  /** Fills the app's share of publishes; they are answered once the store answers again. */
   flood: () => Promise<Promise<Answer>[]>;
   goOn: () => void;
-  /** Refusals that have to wait. */
+  /** Delayed refusals. */
   waits: Tally;
-  /** Ends the wait of the latest one. */
+  /** Ends the delay of the latest one. */
   endWait: () => void;
 }
 
@@ -35,7 +35,7 @@ const publish: Call = {
 
 const { refusalEveryMs } = limits;
 
-/** Each takes a request, so that this is many seconds. */
+/** Each look is a request, so this amounts to many seconds. */
 const looksMax = 5_000;
 
 async function stage(): Promise<Stage> {
@@ -48,7 +48,7 @@ async function stage(): Promise<Stage> {
   const world: FrozenWorld = {
     ...frozen,
     sleep: async (ms, signal) => {
-      // Only the first two refusals beyond those at once are waited for here.
+      // The test controls only the delays of the first two refusals that are not immediate.
       if (ms !== refusalEveryMs && ms !== 2 * refusalEveryMs) return frozen.sleep(ms, signal);
       waits.add();
       return new Promise((resolve) => {
@@ -82,10 +82,10 @@ async function stage(): Promise<Stage> {
         if (expected(Number(line.exec(text)?.[1]))) return;
         await turn();
       }
-      assert.fail(`looked ${looksMax} times in vain at ${figure}`);
+      assert.fail(`${figure} did not reach the expected value in ${looksMax} reads`);
     },
     flood: async () => {
-      assert.equal((await service.call(publish)).status, 202, 'its key is known now');
+      assert.equal((await service.call(publish)).status, 202, 'the key is cached now');
       isSilent = true;
       const { publishesInFlightMax: places, appShareTimes } = limits;
       const most = (places / (appShareTimes + 1)) * appShareTimes; // The share of one app.
@@ -103,8 +103,8 @@ async function stage(): Promise<Stage> {
   };
 }
 
-describe('a node with more to do than it can do', () => {
-  it('503: turns publishes away at once, and takes them again afterwards', async () => {
+describe('an overloaded node', () => {
+  it('503: refuses publishes at once, and accepts them again afterwards', async () => {
     await using on = await stage();
     const admitted = await on.flood();
     const refused = await on.service.call({ ...publish, headers: { 'x-request-id': 'mine' } });
@@ -123,7 +123,7 @@ describe('a node with more to do than it can do', () => {
     assert.match(on.service.logged(), /"turnedAway":1,.*"msg":"overloaded"/);
   });
 
-  it('answers few refusals at once, and makes more of them wait, on both paths', async () => {
+  it('sends a few refusals at once, and delays further ones, on both paths', async () => {
     await using on = await stage();
     // Each client keeps its connection, whose app is known after the first publish.
     using direct = rawClient(on.service.url);
@@ -154,7 +154,7 @@ describe('a node with more to do than it can do', () => {
     await Promise.all(admitted);
   });
 
-  it('still answers probes, reads, and whoever unsubscribes', async () => {
+  it('still answers probes, reads and unsubscribes', async () => {
     await using on = await stage();
     const body = { callbackUrl: 'http://127.0.0.1:9000/' };
     const { json } = await on.service.call({ method: 'POST', path: '/subscribe', body });
@@ -171,7 +171,7 @@ describe('a node with more to do than it can do', () => {
     await Promise.all(admitted);
   });
 
-  it('503: begins few changes at once beside publishes, and refuses one whose turn comes late', async () => {
+  it('503: starts few changes at once beside publishes, and refuses one that has waited too long', async () => {
     await using on = await stage();
     const admitted = await on.flood();
     const body = { callbackUrl: 'http://127.0.0.1:9000/' };
@@ -198,7 +198,7 @@ describe('a node with more to do than it can do', () => {
     assert.equal((listed['items'] as unknown[]).length, limits.changesAtOnceMax);
   });
 
-  it('503: turns publishes away however their path is spelled', async () => {
+  it('503: refuses publishes however their path is spelled', async () => {
     await using on = await stage();
     using raw = rawClient(on.service.url);
     const post = async (path: string): Promise<number> => {
@@ -227,7 +227,7 @@ describe('a node with more to do than it can do', () => {
     ['/events', 'the fast path'],
     ['/%65vents', 'Node and Fastify'],
   ]) {
-    it(`begins one large publish in each turn of the event loop: ${reader}`, async () => {
+    it(`starts one large publish per turn of the event loop: ${reader}`, async () => {
       let turns = 0;
       let isOver = false;
       const countTurns = (): void => {
@@ -278,14 +278,14 @@ describe('a node with more to do than it can do', () => {
     });
   }
 
-  it('counts an answer until it is read, on a connection that is kept', async () => {
+  it('counts the bytes of a response until it is read, on a keep-alive connection', async () => {
     await using on = await stage();
     const body = { event: 'order.created', payload: { message: 'm'.repeat(1_000_000) } };
     const { json } = await on.service.call({ ...publish, body });
     const { hostname, port, host } = new URL(on.service.url);
     const socket = connect({ host: hostname, port: Number(port) });
     const head = `GET /events/${String(json['eventId'])} HTTP/1.1\r\nHost: ${host}\r\n`;
-    // More than a socket takes without a reader.
+    // More than the socket buffers hold without a reader.
     socket.write(`${head}X-API-Key: ${on.service.key}\r\n\r\n`.repeat(40));
     await on.shows('unread_bytes', (bytes) => bytes >= 1_000_000);
     socket.resume();
@@ -293,7 +293,7 @@ describe('a node with more to do than it can do', () => {
     socket.destroy();
   });
 
-  it('takes large bodies while others, who show no key, send theirs slowly', async () => {
+  it('accepts large bodies while clients without a key send theirs slowly', async () => {
     await using on = await stage();
     const length = limits.bytesInFlightMax / limits.bodyBytesMax;
     const sockets = Array.from({ length }, () => begin(on.service, '/console/session'));
@@ -303,7 +303,7 @@ describe('a node with more to do than it can do', () => {
     for (const socket of sockets) socket.destroy();
   });
 
-  it('413: takes no large body where no key is asked for', async () => {
+  it('413: refuses a large body where no key is required', async () => {
     await using on = await stage();
     const body = { key: 'k'.repeat(limits.smallBodyBytes) };
     const call: Call = { method: 'POST', path: '/console/session', key: null, body };
@@ -312,7 +312,7 @@ describe('a node with more to do than it can do', () => {
     assert.match(String(json['detail']), /larger than 16 KiB \(16,384 bytes\).*without a key/);
   });
 
-  it('503: lets nobody in again who held back a byte while the room was given away', async () => {
+  it('503: does not readmit a slow request after its place was given away', async () => {
     await using on = await stage();
     const text = JSON.stringify(publish.body);
     const head = `Content-Type: application/json\r\nX-API-Key: ${on.service.key}\r\n`;
@@ -332,7 +332,7 @@ describe('a node with more to do than it can do', () => {
   });
 });
 
-/** The head of a request that has a body, and the first byte of it where it comes in chunks. */
+/** Sends the head of a request with a body; if the body is chunked, also its first byte. */
 function begin(service: Started, path: string, head?: string): Socket {
   const { hostname, port, host } = new URL(service.url);
   const socket = connect({ host: hostname, port: Number(port) });

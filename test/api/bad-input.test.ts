@@ -1,5 +1,5 @@
-// What callers get wrong, one row each: the answer is a 4xx that names the place and says what was
-// expected, nothing is stored and nothing fails on our side. The second table stands just inside.
+// Invalid requests, one per row: the answer is a 4xx that names the field and what was expected, nothing is
+// stored, and the service logs no error. The second table holds requests just within the limits.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { problems, type ProblemCode } from '../../src/core/errors/problem.ts';
@@ -13,7 +13,7 @@ const bodyBytesMax = 1_048_576;
 const urlBytesMax = 4_096;
 const headBytesMax = 16_384;
 
-/** Only hooks.example and what is below it exist. */
+/** Resolves hooks.example and its subdomains only. */
 const resolver: Resolver = {
   resolve: async (name) =>
     name.endsWith('hooks.example')
@@ -60,7 +60,7 @@ const rows: readonly Row[] = [
     'body#/failedUrl',
   ],
 
-  // Subscribe: URLs that are none, or none of ours (docs/openapi-semantics.md rule 14).
+  // Subscribe: invalid or refused URLs (docs/openapi-semantics.md rule 14).
   ...(
     [
       ['an empty text', '', /no scheme/],
@@ -216,7 +216,7 @@ const rows: readonly Row[] = [
     /percent-encoded/,
   ],
   [
-    'an escape that is no UTF-8 in the query',
+    'an escape that is not UTF-8 in the query',
     query(`callbackUrl=${url}%ff&event=a`),
     '400 malformed_request',
     'query.callbackUrl',
@@ -232,7 +232,7 @@ const rows: readonly Row[] = [
     /JSON/,
   ],
   [
-    'a comma too many',
+    'a trailing comma',
     subscribe(`{"callbackUrl":"${url}",}`, json),
     '400 malformed_request',
     'body',
@@ -246,7 +246,7 @@ const rows: readonly Row[] = [
     'body',
   ],
   [
-    'bytes that are no UTF-8',
+    'bytes that are not UTF-8',
     subscribe(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), json),
     '400 malformed_request',
     'body',
@@ -319,8 +319,8 @@ const rows: readonly Row[] = [
       ['multipart', { 'content-type': 'multipart/form-data; boundary=x' }],
       ['XML', { 'content-type': 'application/xml' }],
       ['a word', { 'content-type': 'json' }],
-      ['a range', { 'content-type': '*/*' }],
-      ['text behind a tab', { 'content-type': 'application/json\ta' }],
+      ['a media range', { 'content-type': '*/*' }],
+      ['text after a tab', { 'content-type': 'application/json\ta' }],
       ['two types', { 'content-type': 'application/json, text/plain' }],
       ['a parameter without a value', { 'content-type': 'application/json; charset' }],
       ['many spaces, at once', { 'content-type': `application/json${'; '.repeat(99)}x` }],
@@ -425,7 +425,11 @@ const rows: readonly Row[] = [
   ['an id in upper case', { path: `/subscriptions/${made.sub.toUpperCase()}` }, '404 not_found'],
   ['no id', { path: '/subscriptions/' }, '404 not_found'],
   ['an unknown secret', { path: `/subscriptions/${unknown('sub')}/secret` }, '404 not_found'],
-  ['delete an unknown one', { method: 'DELETE', path: '/subscriptions/mine' }, '404 not_found'],
+  [
+    'delete an unknown subscription',
+    { method: 'DELETE', path: '/subscriptions/mine' },
+    '404 not_found',
+  ],
   [
     'a broken escape in the path',
     { path: '/subscriptions/%zz' },
@@ -434,7 +438,7 @@ const rows: readonly Row[] = [
     /percent/,
   ],
   [
-    'an escape that is no UTF-8 in the path',
+    'an escape that is not UTF-8 in the path',
     { path: '/subscriptions/%ff' },
     '400 malformed_request',
   ],
@@ -483,7 +487,7 @@ const rows: readonly Row[] = [
     /changes nothing, expected url or events/,
   ],
   [
-    'PATCH a field that a callback has not',
+    'PATCH an unknown field of a callback',
     patch({ callbacks: [{ position: 0, url, event: '*' }] }),
     '400 invalid_request',
     'body#/callbacks/0/event',
@@ -493,7 +497,7 @@ const rows: readonly Row[] = [
       ['out of range', 3, /no callback 3: expected a position from 0 to 2/],
       ['far out of range', 1e300, /at most 63/],
       ['negative', -1, /at least 0/],
-      ['no integer', 0.5, /integer/],
+      ['not an integer', 0.5, /integer/],
       ['a text', '0', /integer/],
       ['null', null, /integer/],
     ] as const
@@ -508,7 +512,7 @@ const rows: readonly Row[] = [
     ];
   }),
   [
-    'PATCH a position beyond all numbers',
+    'PATCH a position too large for a number',
     {
       ...patch({}),
       body: `{"callbacks":[{"position":${'9'.repeat(400)},"url":"${url}"}]}`,
@@ -546,14 +550,18 @@ const rows: readonly Row[] = [
       ['a user name', 'http://me@hooks.example/', '422 target_refused'],
       ['a fragment', `${url}#top`, '422 target_refused'],
       ['too long', longUrl(urlBytesMax + 1), '422 target_refused'],
-      ['a host made of the event', 'http://{eventType}.hooks.example/', '422 target_refused'],
+      [
+        'a host that contains an expression',
+        'http://{eventType}.hooks.example/',
+        '422 target_refused',
+      ],
     ] as const
   ).map(([what, value, expected]): Row => {
     const request = patch({ callbacks: [{ position: 1, url: value }] });
     return [`PATCH a URL that is ${what}`, request, expected, 'body#/callbacks/0/url'];
   }),
   [
-    'PATCH two URLs of which the second is refused',
+    'PATCH two URLs, the second of which is refused',
     patch({
       callbacks: [
         { position: 0, url: `${url}/new` },
@@ -564,22 +572,22 @@ const rows: readonly Row[] = [
     'body#/callbacks/1/url',
   ],
   [
-    'PATCH an ended one',
+    'PATCH an ended subscription',
     patch({ state: 'paused' }, made.ended),
     '409 conflict',
     undefined,
     /it has ended/,
   ],
-  ['PATCH an unknown one', patch({ state: 'paused' }, unknown('sub')), '404 not_found'],
+  ['PATCH an unknown subscription', patch({ state: 'paused' }, unknown('sub')), '404 not_found'],
   [
-    'rotate the secret of an ended one',
+    'rotate the secret of an ended subscription',
     post(`/subscriptions/${made.ended}/secret/rotate`),
     '409 conflict',
     undefined,
     /it has ended/,
   ],
   [
-    'rotate the secret of an unknown one',
+    'rotate the secret of an unknown subscription',
     post(`/subscriptions/${unknown('sub')}/secret/rotate`),
     '404 not_found',
   ],
@@ -609,7 +617,7 @@ const rows: readonly Row[] = [
     /string/,
   ],
   [
-    'a key with a name of 129',
+    'a key with a name of 129 characters',
     newKey({ name: 'n'.repeat(129) }),
     '400 invalid_request',
     'body#/name',
@@ -631,7 +639,13 @@ const rows: readonly Row[] = [
     'body#/scopes',
     /repeat/,
   ],
-  ['a text of scopes', newKey({ scopes: 'read' }), '400 invalid_request', 'body#/scopes', /list/],
+  [
+    'scopes that are a string',
+    newKey({ scopes: 'read' }),
+    '400 invalid_request',
+    'body#/scopes',
+    /list/,
+  ],
   ['a number as scope', newKey({ scopes: [1] }), '400 invalid_request', 'body#/scopes/0'],
   ['an unknown field of a key', newKey({ scope: 'read' }), '400 invalid_request', 'body#/scope'],
   ...(
@@ -639,8 +653,8 @@ const rows: readonly Row[] = [
       ['a word', 'tomorrow'],
       ['a date', '2099-01-01'],
       ['without a zone', '2099-01-01T00:00:00'],
-      ['a day that is not', '2099-02-30T00:00:00Z'],
-      ['an hour that is not', '2099-01-01T24:00:00Z'],
+      ['a day that does not exist', '2099-02-30T00:00:00Z'],
+      ['an hour that does not exist', '2099-01-01T24:00:00Z'],
       ['a leap second', '2099-12-31T23:59:60Z'],
       ['beyond the year 9999', '9999-12-31T23:59:59-23:59'],
       ['in the past', '2020-01-01T00:00:00Z'],
@@ -670,7 +684,7 @@ const rows: readonly Row[] = [
     [
       ['negative', -1, /at least 0/],
       ['too large', 2_592_001, /at most 2592000/],
-      ['no integer', 1.5, /integer/],
+      ['not an integer', 1.5, /integer/],
       ['a text', '60', /integer/],
       ['null', null, /integer/],
     ] as const
@@ -692,7 +706,7 @@ const rows: readonly Row[] = [
   ['an app without a name', post('/apps', {}), '400 invalid_request', 'body#/name', /required/],
   ['an app with an empty name', post('/apps', { name: '' }), '400 invalid_request', 'body#/name'],
   [
-    'an app with a name of 129',
+    'an app with a name of 129 characters',
     post('/apps', { name: 'n'.repeat(129) }),
     '400 invalid_request',
     'body#/name',
@@ -724,7 +738,7 @@ const rows: readonly Row[] = [
   ['an unknown path', { path: '/nope' }, '404 not_found', undefined, /path/],
   ['the root', { path: '/' }, '404 not_found'],
   ['a path in another case', post('/Subscribe'), '404 not_found'],
-  ['a slash too many', post('/subscribe/'), '404 not_found'],
+  ['a trailing slash', post('/subscribe/'), '404 not_found'],
   ['an unknown path without a key', { path: '/nope', key: null }, '404 not_found'],
   [
     'GET /subscribe',
@@ -749,10 +763,10 @@ const rows: readonly Row[] = [
     '405 method_not_allowed',
   ],
 
-  // What no HTTP client sends.
+  // Bytes that no HTTP client sends.
   ['garbage', 'hello\r\n\r\n', '400 malformed_request', undefined, /HTTP/],
-  ['a TLS greeting', '\x16\x03\x01\x02\x00\x01\x00\x01', '400 malformed_request'],
-  ['an HTTP/2 greeting', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '400 malformed_request'],
+  ['a TLS ClientHello', '\x16\x03\x01\x02\x00\x01\x00\x01', '400 malformed_request'],
+  ['an HTTP/2 preface', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', '400 malformed_request'],
   ['an unknown method', 'FETCH /healthz HTTP/1.1\r\nHost: x\r\n\r\n', '400 malformed_request'],
   ['a bad byte in the path', 'GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n', '400 malformed_request'],
   ['a bad byte in a key', bytes('GET /keys', ['X-API-Key: \xff\xfe']), '401 unauthorized'],
@@ -797,17 +811,17 @@ const rows: readonly Row[] = [
     '400 malformed_request',
   ],
   [
-    'Content-Length that is no number',
+    'Content-Length that is not a number',
     bytes('POST /subscribe', keyed('Content-Length: two'), '{}'),
     '400 malformed_request',
   ],
   [
-    'Content-Length beside chunks',
+    'Content-Length with chunked encoding',
     bytes('POST /subscribe', keyed('Content-Length: 2', 'Transfer-Encoding: chunked'), '0\r\n\r\n'),
     '400 malformed_request',
   ],
   [
-    'chunks of no size',
+    'chunks without a size',
     bytes('POST /subscribe', keyed('Transfer-Encoding: chunked'), 'zz\r\n{}\r\n0\r\n\r\n'),
     '400 malformed_request',
   ],
@@ -817,7 +831,7 @@ const rows: readonly Row[] = [
     '415 unsupported_media_type',
   ],
   [
-    'a promise of more than 1 MiB, before it is sent',
+    'a Content-Length above 1 MiB, before the body is sent',
     bytes('POST /subscribe', keyed(`Content-Length: ${bodyBytesMax + 1}`)),
     '413 body_too_large',
   ],
@@ -830,7 +844,7 @@ describe('bad input', () => {
     assert.equal(
       new Set(rows.map(([name]) => name)).size,
       rows.length,
-      'a row has a name of its own',
+      'each row has a unique name',
     );
   });
 
@@ -844,11 +858,11 @@ describe('bad input', () => {
     });
   }
 
-  it('stored nothing', async () => {
+  it('stores nothing', async () => {
     assert.deepEqual(await stored(service), before);
   });
 
-  it('failed nowhere on our side', () => {
+  it('causes no error of the service', () => {
     const lines = service.logged().trim().split('\n');
     const entries = lines.map((line) => JSON.parse(line) as { level: number; status?: number });
     assert.deepEqual(
@@ -859,7 +873,7 @@ describe('bad input', () => {
   });
 });
 
-/** Just inside: what the rows above would refuse if a limit were off by one. */
+/** Just within the limits: these would be refused if a limit were off by one. */
 const accepted: readonly (readonly [
   name: string,
   request: Request,
@@ -879,7 +893,7 @@ const accepted: readonly (readonly [
     `${url}?x=1&event=e`,
   ],
   ['unknown fields', subscribe({ callbackUrl: url, note: 1, toString: null }), 201, url],
-  ['an event of 128', query(`callbackUrl=${url}&event=${'e'.repeat(128)}`), 201],
+  ['an event name of 128 characters', query(`callbackUrl=${url}&event=${'e'.repeat(128)}`), 201],
   [
     'UTF-8 in the query',
     query(`callbackUrl=${encodeURIComponent(`${url}/ü`)}&event=e`),
@@ -887,7 +901,7 @@ const accepted: readonly (readonly [
     `${url}/%C3%BC?event=e`,
   ],
   [
-    'an idempotency key of 255',
+    'an idempotency key of 255 characters',
     subscribe({ callbackUrl: url }, { 'idempotency-key': 'k'.repeat(255) }),
     201,
   ],
@@ -897,12 +911,12 @@ const accepted: readonly (readonly [
     201,
   ],
   [
-    'a charset in quotes',
+    'a quoted charset',
     subscribe(`{"callbackUrl":"${url}"}`, { 'content-type': 'application/json;  charset="UTF-8"' }),
     201,
   ],
   [
-    'a type with a bare semicolon',
+    'a type with a trailing semicolon',
     subscribe(`{"callbackUrl":"${url}"}`, { 'content-type': 'application/json;' }),
     201,
   ],
@@ -921,7 +935,7 @@ const accepted: readonly (readonly [
   ['HTTP/1.0 without a Host', 'GET /healthz HTTP/1.0\r\n\r\n', 200],
 ];
 
-describe('input at the edge', () => {
+describe('input at the limits', () => {
   for (const [name, request, status, target] of accepted) {
     it(`accepts ${name}`, async () => {
       const answer =
@@ -938,7 +952,7 @@ describe('input at the edge', () => {
     });
   }
 
-  it('accepts a space before the content type, which HTTP drops', async () => {
+  it('accepts whitespace around the content type, which HTTP drops', async () => {
     const body = `{"callbackUrl":"${url}"}`;
     const head = [`Content-Type: \t application/json \t`, `Content-Length: ${body.length}`];
     const text = bytes('POST /subscribe', [`X-API-Key: ${service.key}`, ...head], body);
@@ -977,14 +991,14 @@ function checkProblem(
   if (status === 401) assert.match(headers.get('www-authenticate') ?? '', /^ApiKey /);
 }
 
-/** Words for people: no stack, nothing of our files, no value that JavaScript made up. */
+/** A message for people: no stack trace, no source path, no artifact such as [object Object]. */
 function checkSentence(text: string): void {
   assert.match(text, /\w \w/);
   assert.doesNotMatch(text, /\[object|undefined|NaN|\bError\b|\n\s+at |node_modules|src\/|\.ts\b/);
   assert.doesNotMatch(text, /hunter2/);
 }
 
-/** Everything a caller could have changed. */
+/** Everything that a caller could have changed. */
 async function stored({ call }: Running): Promise<unknown> {
   const lists = ['/subscriptions', '/keys', '/apps'].map((path) => `${path}?limit=500`);
   lists.push(`/subscriptions/${made.sub}/secret`);
@@ -1003,7 +1017,7 @@ interface Made {
   usedKey: string;
 }
 
-/** What the rows refer to. */
+/** Creates the records that the rows refer to. */
 async function furnish({ call }: Running): Promise<Made> {
   const create = async (request: Call, field: string): Promise<string> => {
     const answer = await call(request);

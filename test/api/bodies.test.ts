@@ -1,5 +1,5 @@
-// Request bodies of foreign contracts over real sockets: forms, multipart, kinds of JSON, charsets, and
-// what somebody is told whose body is wrong.
+// Request bodies of foreign contracts over real sockets: forms, multipart, JSON media types, charsets, and
+// the errors for invalid bodies.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bounds } from '../../src/contract/document/bounds.ts';
@@ -80,7 +80,7 @@ const document = {
   },
 };
 
-/** Answers with the body as it was understood. */
+/** Answers with the body as it was parsed. */
 const handlers: Handlers = Object.fromEntries(
   Object.keys(document.paths).map((path) => [
     `POST ${path}`,
@@ -125,7 +125,7 @@ async function refuses(
 const form = 'application/x-www-form-urlencoded';
 
 describe('a form', () => {
-  it('is read as the kinds that its schema describes', async () => {
+  it('is converted to the types of its schema', async () => {
     const body =
       'url=http%3A%2F%2Fx%2F%3Fa%3D1+2&count=5&isOn=true&tags=1&tags=2&piped=a|b&maybe=&other=x';
     assert.deepEqual(await reads('/form', form, body), {
@@ -139,7 +139,7 @@ describe('a form', () => {
     });
   });
 
-  it('may spread an object and a list over several fields, or write them as JSON', async () => {
+  it('may spread objects and lists over several fields, or write them as JSON', async () => {
     const body = 'url=u&filter[from]=1&filter[to]=2&r=3&g=4&meta={"n":5}&tags[]=6&tags[]=7';
     assert.deepEqual(await reads('/form', form, body), {
       url: 'u',
@@ -156,7 +156,7 @@ describe('a form', () => {
     });
   });
 
-  it('has odd names and empty fields without harm', async () => {
+  it('may have unusual names and empty fields', async () => {
     const body = 'url=u&__proto__=1&constructor=2&&=3&a=&b&x=1&x=2';
     assert.deepEqual(
       await reads('/form', form, body),
@@ -166,7 +166,7 @@ describe('a form', () => {
     );
   });
 
-  it('is told what was expected', async () => {
+  it('is refused with what was expected', async () => {
     const cases: [string, number, RegExp][] = [
       ['url=u&count=x', 400, /body#\/count must be an integer, is "x"/],
       ['url=u&url=v', 400, /body#\/url is given 2 times, expected once/],
@@ -190,7 +190,7 @@ describe('a form', () => {
   });
 });
 
-/** A multipart body; each part is its headers, an empty line, and what it holds. */
+/** A multipart body; each part is its headers, an empty line, and its content. */
 function parts(...list: readonly (readonly [readonly string[], string])[]): string {
   const each = list.map(
     ([headers, text]) => `--b\r\n${headers.map((one) => `${one}\r\n`).join('')}\r\n${text}\r\n`,
@@ -209,7 +209,7 @@ function field(
 describe('a multipart body', () => {
   const type = 'multipart/form-data; boundary=b';
 
-  it('of fields is read like a form; of files it takes the name', async () => {
+  it('is read like a form; the value of a file is its name', async () => {
     const body = parts(
       field('url', 'http://x/\r\n--bx'),
       field('count', '5', 'Content-Type: text/plain; charset=utf-8'),
@@ -227,7 +227,7 @@ describe('a multipart body', () => {
     });
   });
 
-  it('is told what was expected', async () => {
+  it('is refused with what was expected', async () => {
     const cases: [string, string, RegExp][] = [
       ['multipart/form-data', parts(field('url', 'u')), /no usable boundary/],
       [
@@ -264,7 +264,7 @@ describe('a multipart body', () => {
     }
   });
 
-  it('with a JSON root part is that part (rule 9)', async () => {
+  it('is the root part if that is JSON (rule 9)', async () => {
     const json: readonly [string[], string] = [
       ['Content-Type: application/json', 'Content-ID: <j>'],
       '{"url":"u","count":1}',
@@ -293,7 +293,7 @@ describe('a multipart body', () => {
     await refuses(['/related', bare, parts(json, json)], 400, /2 parts with the Content-ID j/);
   });
 
-  it('with a JSON root part is read as UTF-8, within the limits of a body', async () => {
+  it('with a JSON root part is read as UTF-8, within the limits of any body', async () => {
     const related = 'multipart/related; boundary=b';
     const root = (mediaType: string, json: string): readonly [string[], string] => [
       [`Content-Type: ${mediaType}`],
@@ -314,7 +314,7 @@ describe('a multipart body', () => {
 });
 
 describe('JSON', () => {
-  it('has many names', async () => {
+  it('has several media types', async () => {
     for (const type of [
       'application/json',
       'application/json;charset=utf-8',
@@ -342,7 +342,7 @@ describe('JSON', () => {
     await refuses(['/json', 'text/plain', '{"url":"u"}'], 415, /expected application\/json/);
   });
 
-  it('may be left out where it is not required', async () => {
+  it('may be omitted where it is not required', async () => {
     assert.equal(await reads('/maybe', 'application/json', ''), null);
     await refuses(['/json', 'application/json', ''], 400, /body is required/);
     await refuses(['/maybe', 'application/json', ' '], 400, /is not valid JSON/);
@@ -370,7 +370,7 @@ describe('a callback target', () => {
 });
 
 describe('a key in a cookie (rule 26)', () => {
-  it('is taken with JSON only', async () => {
+  it('is accepted with JSON bodies only', async () => {
     const cookie: [string, string] = ['Cookie', `X-API-KEY=${on.key}`];
     const cases: [string, string, string, number][] = [
       ['/json', 'application/json', '{"url":"u"}', 200],

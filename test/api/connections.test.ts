@@ -1,4 +1,4 @@
-// What a connection hears, in which order, and when it ends; bytes as no HTTP client would send them.
+// The responses on one connection, their order, and when it is closed, for bytes that no HTTP client sends.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -30,17 +30,17 @@ describe('a connection', () => {
       event,
     ].join('\r\n');
 
-  it('hears the answers to what it asked before it hears that the rest is no request', async () => {
+  it('gets the responses to its requests before the 400 for bytes that are not a request', async () => {
     const heard = await say(service, `${publish()}\0garbage`);
     assert.deepEqual(statuses(heard), ['202', '400']);
     assert.match(heard, /"eventId"[^]*malformed_request/);
   });
 
-  it('hears the answer to its last request, whatever it sends behind it', async () => {
+  it('gets the response to its last request, whatever follows it', async () => {
     assert.deepEqual(statuses(await say(service, publish('Connection: close') + health)), ['202']);
   });
 
-  it('hears in its place that a body is broken', async () => {
+  it('gets the 400 for a broken body in order', async () => {
     const broken = publish('Transfer-Encoding: chunked').replace(/Content-Length: \d+\r\n/, '');
     assert.deepEqual(statuses(await say(service, publish() + health + broken)), [
       '202',
@@ -49,7 +49,7 @@ describe('a connection', () => {
     ]);
   });
 
-  it('hears nothing more when the broken body was of a request that is answered already', async () => {
+  it('gets nothing more for a broken body whose request was already answered', async () => {
     const socket = open(service);
     socket.write('POST /events HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const [first] = await once(socket, 'data');
@@ -58,7 +58,7 @@ describe('a connection', () => {
     assert.equal(await text(socket), '');
   });
 
-  it('ends after as many answers as it may have, and does nothing of what comes behind', async () => {
+  it('ends after its maximum number of responses, and later requests are not processed', async () => {
     const many = limits.requestsPerSocketMax;
     const heard = await say(service, health.repeat(many) + publish().repeat(3));
     assert.equal(statuses(heard).length, many);
@@ -66,14 +66,14 @@ describe('a connection', () => {
     assert.match(heard.slice(-400), /connection: close/i);
   });
 
-  it('hears that its last request is broken', async () => {
+  it('gets the 400 for a broken last request', async () => {
     const many = limits.requestsPerSocketMax;
     const broken = publish('Transfer-Encoding: chunked').replace(/Content-Length: \d+\r\n/, '');
     const heard = statuses(await say(service, health.repeat(many - 1) + broken));
     assert.deepEqual([heard.length, heard.at(-1)], [many, '400']);
   });
 
-  it('is cut off when it goes on sending after it was refused', async () => {
+  it('is destroyed if it keeps sending after a refusal', async () => {
     const world = frozenWorld();
     await using other = await start({ world });
     const socket = open(other, { allowHalfOpen: true });
@@ -81,7 +81,7 @@ describe('a connection', () => {
     const [refused] = await once(socket, 'data');
     assert.deepEqual(statuses(String(refused)), ['400']);
     world.advance(limits.overLingerMs);
-    const cutOff = once(socket, 'error'); // It has not ended it itself, so nothing else ends it.
+    const cutOff = once(socket, 'error'); // The client has not ended it, so only the service can.
     const goOn = (): void => {
       if (!socket.destroyed) socket.write('more', () => setImmediate(goOn));
     };
@@ -90,7 +90,7 @@ describe('a connection', () => {
   });
 });
 
-/** Sends it all at once, and reads until the service ends the connection. */
+/** Sends all bytes at once, and reads until the service ends the connection. */
 async function say(service: Running, bytes: string): Promise<string> {
   const socket = open(service);
   socket.write(bytes);

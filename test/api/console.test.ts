@@ -23,7 +23,7 @@ describe('the files of the console', () => {
   const get = async (path: string, headers: Record<string, string> = {}): Promise<Answer> =>
     service.call({ path, key: null, headers });
 
-  it('serves one page to everybody, below every name of a page', async () => {
+  it('serves the same page without a key, at every page name', async () => {
     const page = await get('/console');
     assert.equal(page.status, 200);
     assert.equal(page.headers.get('content-type'), 'text/html; charset=utf-8');
@@ -33,7 +33,7 @@ describe('the files of the console', () => {
     }
   });
 
-  it('shields the page and its files', async () => {
+  it('sends security headers with the page and its files', async () => {
     const page = await get('/console');
     for (const { headers } of [page, await get(assetsIn(page)[0] ?? '')]) {
       assert.equal(headers.get('content-security-policy'), policy);
@@ -43,22 +43,22 @@ describe('the files of the console', () => {
     }
   });
 
-  it('has nothing inline, which the policy would refuse', async () => {
+  it('has nothing inline, because the policy would block it', async () => {
     const { text } = await get('/console');
     assert.doesNotMatch(text, /<style|\sstyle=|\son\w+=/i);
     for (const [tag] of text.matchAll(/<script[^>]*>/g)) assert.match(tag, /\ssrc="/);
   });
 
-  it('is small: scripts and styles are under 80 KB, compressed', async () => {
+  it('is small: compressed scripts and styles are under 80 KB', async () => {
     const files = readConsole(join(import.meta.dirname, '../../console/dist'), '');
     const code = [...(files?.assets ?? [])].filter(([name]) => /\.(?:js|css)$/.test(name));
     assert(code.length >= 2);
     const bytes = code.map(([, { gzip }]) => gzip()?.length ?? Number.POSITIVE_INFINITY);
     const all = bytes.reduce((sum, one) => sum + one, 0);
-    assert(all < 80_000, `they have ${all} bytes`);
+    assert(all < 80_000, `found ${all} bytes`);
   });
 
-  it('lets files be kept for ever and asks each time for the page', async () => {
+  it('lets browsers cache files permanently, and revalidate the page each time', async () => {
     const page = await get('/console');
     assert.equal(page.headers.get('cache-control'), 'no-cache');
     const assets = assetsIn(page);
@@ -70,7 +70,7 @@ describe('the files of the console', () => {
     }
   });
 
-  it('sends nothing when the caller has it already', async () => {
+  it('answers 304 if the caller has the current version', async () => {
     for (const encoding of ['gzip', 'identity']) {
       const etag = (await get('/console', { 'accept-encoding': encoding })).headers.get('etag');
       const again = { 'accept-encoding': encoding, 'if-none-match': `"other", W/${etag ?? ''}` };
@@ -82,7 +82,7 @@ describe('the files of the console', () => {
     }
   });
 
-  it('compresses for whoever takes it', async () => {
+  it('compresses if the client accepts it', async () => {
     const [script = ''] = assetsIn(await get('/console')).filter((path) => path.endsWith('.js'));
     const codings = { 'br, gzip;q=0.5': 'gzip', identity: null, 'gzip;q=0': null };
     for (const [accepted, coding] of Object.entries(codings)) {
@@ -94,7 +94,7 @@ describe('the files of the console', () => {
     }
   });
 
-  it('knows no other page and no other file', async () => {
+  it('answers 404 for unknown pages and files', async () => {
     const paths = ['/console/unknown', '/console/assets/unknown.js', '/console/assets/%2e%2e%2fa'];
     for (const path of paths) {
       const answer = await get(path);
@@ -103,7 +103,7 @@ describe('the files of the console', () => {
     }
   });
 
-  it('says how it is built where it was not', async () => {
+  it('says how to build it if it is missing', async () => {
     const empty = mkdtempSync(join(tmpdir(), 'ringback-console-'));
     try {
       const handlers = consoleHandlers(readConsole(empty, ''));
@@ -117,7 +117,7 @@ describe('the files of the console', () => {
   });
 });
 
-/** Paths of what the page loads. */
+/** Paths of the files that the page loads. */
 function assetsIn({ text }: Answer): string[] {
   return [...text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, path = '']) => path);
 }

@@ -1,4 +1,4 @@
-// What a subscription chooses for itself, as a caller of PATCH and of subscribe sees it.
+// The settings of a subscription, as a caller of PATCH and of subscribe sees them.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { start, type Answer, type Running } from './harness.ts';
@@ -51,7 +51,7 @@ async function get(id: string): Promise<Record<string, unknown>> {
   return answer.json;
 }
 
-/** Without what every subscription has. */
+/** Without the fields that every subscription has. */
 function choiceOf(view: Record<string, unknown>): Record<string, unknown> {
   const always = ['id', 'state', 'contract', 'operation', 'callbacks', 'createdAt', 'health'];
   return Object.fromEntries(Object.entries(view).filter(([name]) => !always.includes(name)));
@@ -72,7 +72,7 @@ function faultsOf(answer: Answer): string[] {
 }
 
 describe('editSubscription', () => {
-  it('keeps and shows each control; null takes it back', async () => {
+  it('stores and shows each setting; null removes it', async () => {
     const id = await subscribed();
     assert.deepEqual(choiceOf(await get(id)), { ordered: false });
     const answer = await patch(id, chosen);
@@ -81,7 +81,7 @@ describe('editSubscription', () => {
     assert.deepEqual(choiceOf(await get(id)), shown);
     const list = await service.call({ path: '/subscriptions?limit=1' });
     assert.deepEqual(choiceOf((list.json['items'] as Record<string, unknown>[])[0] ?? {}), shown);
-    assert.ok(!list.text.includes('CANARY'), 'what a header says is never shown');
+    assert.ok(!list.text.includes('CANARY'), 'header values are never shown');
     const half = { description: null, retry: [], metadata: {}, headers: { 'X-B': 'c' } };
     const { description: _, ...left } = { ...shown, retry: [], metadata: {}, headerNames: ['X-B'] };
     assert.deepEqual(choiceOf((await patch(id, half)).json), left);
@@ -89,7 +89,7 @@ describe('editSubscription', () => {
     assert.deepEqual(choiceOf((await patch(id, nothing)).json), { ordered: false });
   });
 
-  it('changes what each callback hears', async () => {
+  it('changes the event patterns of each callback', async () => {
     const urls = { inProgressUrl: hook, failedUrl: hook };
     const answer = await service.call({ method: 'POST', path: '/subscribe', body: urls });
     const id = String(answer.json['subscriberId']);
@@ -203,7 +203,7 @@ describe('editSubscription', () => {
     });
   }
 
-  it('says all that is wrong, and repeats no long name', async () => {
+  it('lists all errors, and shortens long names', async () => {
     const id = await subscribed();
     const faults = faultsOf(
       await patch(id, {
@@ -221,7 +221,7 @@ describe('editSubscription', () => {
     assert.ok(odd.join().length < 1_000);
   });
 
-  it('repeats nothing of what a header says, neither to the caller nor in the log', async () => {
+  it('repeats no header value, neither to the caller nor in the log', async () => {
     const id = await subscribed();
     for (const value of ['CANARY\r\n', 'CANARY'.repeat(300), 'CANARY ', ['CANARY'], 'CANARYé']) {
       const answer = await patch(id, { headers: { 'X-A': value } });
@@ -234,14 +234,14 @@ describe('editSubscription', () => {
 });
 
 describe('subscribeOperation', () => {
-  it('takes what the subscription chooses for itself', async () => {
+  it('accepts the settings of the subscription', async () => {
     const id = await subscribed({ 'x-ringback': { ...chosen, events: ['order.*', 'a'] } });
     const view = await get(id);
     assert.deepEqual(choiceOf(view), shown);
     assert.deepEqual(eventsOf(view), [['order.*', 'a']]);
   });
 
-  it('takes it in every variant', async () => {
+  it('accepts them in every variant', async () => {
     const more = { 'x-ringback': { description: 'd' } };
     const multi = { method: 'POST', path: '/subscribe', body: { failedUrl: hook, ...more } };
     const answer = await service.call(multi);
@@ -253,7 +253,7 @@ describe('subscribeOperation', () => {
     assert.deepEqual([view['description'], eventsOf(view)], ['d', [['a']]]);
   });
 
-  it('takes null for nothing', async () => {
+  it('treats null as not set', async () => {
     const nothing = Object.fromEntries(Object.keys(chosen).map((name) => [name, null]));
     for (const given of [null, { events: null }, nothing]) {
       const view = await get(await subscribed({ 'x-ringback': given }));
@@ -261,7 +261,7 @@ describe('subscribeOperation', () => {
     }
   });
 
-  it('says what is wrong in it, and subscribes nobody', async () => {
+  it('names the invalid setting, and creates no subscription', async () => {
     const count = async (): Promise<unknown> =>
       (await service.call({ path: '/subscriptions?limit=1' })).json['items'];
     const newest = await count();
@@ -280,7 +280,7 @@ describe('subscribeOperation', () => {
     assert.deepEqual(await count(), newest);
   });
 
-  it('refuses to narrow what hears one event only', async () => {
+  it('refuses patterns for callbacks that match one event only', async () => {
     const body = { failedUrl: hook, 'x-ringback': { events: ['a'] } };
     const answer = await service.call({ method: 'POST', path: '/subscribe', body });
     assert.deepEqual(faultsOf(answer), ['body#/x-ringback/events must be null, is a list']);
@@ -289,7 +289,7 @@ describe('subscribeOperation', () => {
     assert.deepEqual(faultsOf(other), faultsOf(answer));
   });
 
-  it('is repeated by the same key and body only', async () => {
+  it('is repeated only by the same key and body', async () => {
     const call = (description: string): Promise<Answer> =>
       service.call({
         method: 'POST',

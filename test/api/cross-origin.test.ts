@@ -1,6 +1,6 @@
-// A key in a cookie is sent by browsers on their own (docs/openapi-semantics.md rule 26): every
-// combination of what a browser may say about a request, on real routes, against a model of the
-// rule.
+// Browsers send a key in a cookie with every request (docs/openapi-semantics.md rule 26). Each
+// combination of the headers with which a browser describes a request is sent to real routes, and
+// compared with a model of the rule.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { start, type Running } from './harness.ts';
@@ -10,10 +10,10 @@ import { rawClient, type RawAnswer, type RawClient } from './raw-client.ts';
 
 type Lines = [string, string][];
 
-/** What the route answers to a request that is let in. */
+/** The status of a request that is admitted. */
 function statusOf({ method, type }: Case): number {
   if (method === 'GET') return 200;
-  if (method === 'DELETE') return type === 'tab' ? 415 : 204; // No media type at all; else unread.
+  if (method === 'DELETE') return type === 'tab' ? 415 : 204; // An invalid media type; otherwise the body is not read.
   if (type === 'none') return 400;
   if (type !== 'json') return 415;
   return method === 'POST' ? 201 : 200;
@@ -62,7 +62,7 @@ describe('a key in a cookie', () => {
     await service[Symbol.asyncDispose]();
   });
 
-  /** One real route for each method of ours. A second DELETE answers like the first. */
+  /** One real route for each method. A second DELETE answers like the first. */
   const target = (method: string): { path: string; body: string } => {
     const routes: Record<string, { path: string; body: string }> = {
       POST: { path: '/subscribe', body: '{"callbackUrl":"http://127.0.0.1:9000/"}' },
@@ -107,7 +107,7 @@ describe('a key in a cookie', () => {
       if (!isRight) wrong.push({ ...one, status, expected });
       assert.equal(headers['vary'], 'Origin, Sec-Fetch-Site');
       const cors = Object.keys(headers).filter((name) => name.startsWith('access-control-'));
-      assert.deepEqual(cors, [], 'no other origin may read an answer');
+      assert.deepEqual(cors, [], 'no other origin may read a response');
     }
     assert.deepEqual(wrong.slice(0, 10), [], `${wrong.length} of ${cases.length} are wrong`);
     assert.equal(await countSubscriptions(), countBefore + created, 'a refusal changes nothing');
@@ -132,7 +132,7 @@ describe('a key in a cookie', () => {
     return (await client.send({ method: 'PATCH', path, headers: all, body })).status;
   };
 
-  it('is not looked at when the same request has a key in the header or the query', async () => {
+  it('is ignored if the same request has a key in the header or the query', async () => {
     const { key } = service;
     const evil: Lines = [
       ['Cookie', `X-API-KEY=${key}`],
@@ -148,7 +148,7 @@ describe('a key in a cookie', () => {
     assert.equal((await client.send({ method: 'PATCH', path, headers, body })).status, 200);
   });
 
-  it('answers 401 to a wrong key from anywhere: the origin is no way to try keys', async () => {
+  it('answers 401 to a wrong key from any origin, so that the origin reveals nothing about keys', async () => {
     const evil: Lines = [['Sec-Fetch-Site', 'cross-site']];
     assert.equal(await patch([...evil, ['Cookie', 'X-API-KEY=wrong']]), 401);
   });
@@ -179,7 +179,7 @@ describe('a key in a cookie', () => {
     assert.equal(await patch([...cookie, ...twice]), 403);
   });
 
-  it('is refused when Sec-Fetch-Site is odd or given twice', async () => {
+  it('is refused if Sec-Fetch-Site is unknown or given twice', async () => {
     const cookie: Lines = [
       ['Cookie', `X-API-KEY=${service.key}`],
       ['Origin', publicUrl],
@@ -194,7 +194,7 @@ describe('a key in a cookie', () => {
     assert.equal(await patch([...cookie, ...twice]), 403);
   });
 
-  it('is refused with a body in chunks that is no JSON', async () => {
+  it('is refused with a chunked body that is not JSON', async () => {
     const headers: Lines = [
       ['Cookie', `X-API-KEY=${service.key}`],
       ['Content-Type', 'text/plain'],
@@ -204,7 +204,7 @@ describe('a key in a cookie', () => {
     assert.equal(status, 403);
   });
 
-  it('knows its origin from host and port where no public URL is set', async () => {
+  it('derives its own origin from host and port if no public URL is set', async () => {
     await using local = await start();
     using there = rawClient(local.url);
     const ask = async (origin: string): Promise<number> => {
@@ -214,12 +214,12 @@ describe('a key in a cookie', () => {
       ];
       return (await there.send({ method: 'DELETE', path: '/subscriptions/none', headers })).status;
     };
-    assert.equal(await ask(local.url), 404, 'let in');
+    assert.equal(await ask(local.url), 404, 'admitted');
     assert.equal(await ask('http://127.0.0.1:1'), 403);
     assert.equal(await ask('http://localhost'), 403);
   });
 
-  it('offers no method override', async () => {
+  it('ignores method overrides', async () => {
     const headers: Lines = [
       ['Cookie', `X-API-KEY=${service.key}`],
       ['Sec-Fetch-Site', 'cross-site'],

@@ -1,5 +1,5 @@
-// Publishes that come whole are read and answered directly (src/api/direct). Nobody can tell by the answers:
-// each is what the long way gives, by Node's HTTP server and Fastify.
+// A publish that arrives in one piece takes the fast path (src/api/direct). Its responses equal those of the
+// regular path through Node's HTTP server and Fastify.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ interface Post {
   body?: string;
 }
 
-describe('a publish that comes whole', () => {
+describe('a publish that arrives in one piece', () => {
   let service: Started;
   before(async () => {
     service = await start();
@@ -32,36 +32,36 @@ describe('a publish that comes whole', () => {
   const posts: Record<string, () => Post> = {
     'is accepted': () => ({ headers: [withKey()] }),
     'is accepted with its key in the query': () => ({ path: `/events?apiKey=${service.key}` }),
-    'is accepted as one of many': () => ({
+    'is accepted as a batch': () => ({
       path: '/events/batch',
       headers: [withKey()],
       body: JSON.stringify({ events: [event, event] }),
     }),
-    'has an id of its own': () => ({ headers: [withKey(), 'X-Request-Id: mine-1'] }),
-    'has an id that cannot be kept': () => ({
+    'has a request id': () => ({ headers: [withKey(), 'X-Request-Id: mine-1'] }),
+    'has an unusable request id': () => ({
       headers: [withKey(), 'X-Request-Id: m/1', 'X-Request-Id: n'],
     }),
-    'needs a key': () => ({}),
-    'needs a key that is known': () => ({ headers: ['X-API-Key: rbk_00000000_0000'] }),
-    'needs a key once': () => ({ headers: [withKey(), withKey()] }),
-    'is no JSON': () => ({ headers: [withKey()], body: '{"event":' }),
-    'is no UTF-8': () => ({ headers: [withKey()], body: '{"event":"\xff"}' }),
-    'lacks what is needed': () => ({ headers: [withKey()], body: '{"payload":{}}' }),
-    'has text beyond ASCII in what it did wrong': () => ({
+    'lacks a key': () => ({}),
+    'has an unknown key': () => ({ headers: ['X-API-Key: rbk_00000000_0000'] }),
+    'has two keys': () => ({ headers: [withKey(), withKey()] }),
+    'is not JSON': () => ({ headers: [withKey()], body: '{"event":' }),
+    'is not UTF-8': () => ({ headers: [withKey()], body: '{"event":"\xff"}' }),
+    'lacks a required field': () => ({ headers: [withKey()], body: '{"payload":{}}' }),
+    'has non-ASCII text in its errors': () => ({
       headers: [withKey()],
       body: JSON.stringify({ ...event, 'zu viel': 'ö', größe: 1 }),
     }),
-    'is packed': () => ({ headers: [withKey(), 'Content-Encoding: gzip'] }),
-    'has a query that cannot be read': () => ({ path: '/events?a=%ff', headers: [withKey()] }),
-    'has a key that is no key for an idempotency': () => ({
+    'is compressed': () => ({ headers: [withKey(), 'Content-Encoding: gzip'] }),
+    'has an invalid query': () => ({ path: '/events?a=%ff', headers: [withKey()] }),
+    'has an invalid idempotency key': () => ({
       headers: [withKey(), `Idempotency-Key: ${'k'.repeat(300)}`],
     }),
-    'says where it is in a trace': () => ({
+    'has a trace context': () => ({
       headers: [withKey(), 'Traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'],
     }),
   };
   for (const [name, post] of Object.entries(posts)) {
-    it(`${name}, and hears the same as by the long way`, async () => {
+    it(`${name}, and gets the same response as on the regular path`, async () => {
       const direct = await ask(service, print(post()));
       const long = await ask(service, print(post(), 'Connection: keep-alive, x'));
       assert.deepEqual([direct.isDirect, long.isDirect], [true, false]);
@@ -69,7 +69,7 @@ describe('a publish that comes whole', () => {
     });
   }
 
-  it('is done once for one idempotency key, whichever way it comes', async () => {
+  it('takes effect once for one idempotency key, whichever path it takes', async () => {
     const headers = [withKey(), 'Idempotency-Key: one'];
     const [first, again, long] = [
       await ask(service, print({ headers })),
@@ -79,7 +79,7 @@ describe('a publish that comes whole', () => {
     assert.deepEqual([first.status, again.body, long.body], [202, first.body, first.body]);
   });
 
-  it('leaves the same line in the log', async () => {
+  it('writes the same log line', async () => {
     const lines = async (more?: string): Promise<unknown> => {
       const from = service.logged().length;
       await ask(service, print({ headers: [withKey()] }, more));
@@ -102,7 +102,7 @@ describe('a publish that comes whole', () => {
     assert.deepEqual(await lines(), await lines('Connection: keep-alive, x'));
   });
 
-  it('is answered before and behind what goes the long way, on one connection', async () => {
+  it('is answered before and after requests on the regular path, on one connection', async () => {
     const socket = open(service);
     const post = print({ headers: [withKey()] });
     const heard: [number, boolean][] = [];
@@ -120,7 +120,7 @@ describe('a publish that comes whole', () => {
     ]);
   });
 
-  it('is the last one when its connection has asked often enough', async () => {
+  it('closes its connection after the maximum number of requests', async () => {
     const socket = open(service);
     const post = print({});
     for (let asked = 1; asked < limits.requestsPerSocketMax; asked += 1) {
@@ -132,7 +132,7 @@ describe('a publish that comes whole', () => {
     await once(socket, 'end');
   });
 
-  it('does not count for what goes the long way behind it, which ends as ever', async () => {
+  it('does not count towards the limit of later requests on the regular path', async () => {
     const socket = open(service);
     const post = print({});
     for (const _ of [1, 2, 3]) {
@@ -148,24 +148,24 @@ describe('a publish that comes whole', () => {
     assert.doesNotMatch(service.logged().slice(from), /publishEvent/);
   });
 
-  /** The fence of decision 0022: the fast path knows one form of a request, and no other is added to it. */
+  /** Decision 0022: the fast path supports one form of request, and no other is added to it. */
   const outside: Record<string, () => [bytes: string, statuses: number[]]> = {
     'GET, another method': () => [by('GET'), [200]],
     'PUT, another method': () => [by('PUT'), [405]],
     'PATCH, another method': () => [by('PATCH'), [405]],
     'DELETE, another method': () => [by('DELETE'), [405]],
     'OPTIONS, another method': () => [by('OPTIONS'), [405]],
-    'a body in chunks': () => [chunked(), [202]],
-    'a body in chunks that has a length, too': () => [
+    'a chunked body': () => [chunked(), [202]],
+    'a chunked body with a Content-Length': () => [
       chunked(`Content-Length: ${JSON.stringify(event).length}`),
       [400],
     ],
     'two requests in one packet': () => [print({ headers: [withKey()] }).repeat(2), [202, 202]],
-    'another version': () => [
+    'another HTTP version': () => [
       print({ headers: [withKey(), 'Connection: keep-alive'] }).replace('HTTP/1.1', 'HTTP/1.0'),
       [202],
     ],
-    'an expectation': () => [print({ headers: [withKey(), 'Expect: x'] }), [202]],
+    'an Expect header': () => [print({ headers: [withKey(), 'Expect: x'] }), [202]],
   };
   const by = (method: string): string => print({ headers: [withKey()] }).replace(/^POST/, method);
   const chunked = (...more: string[]): string => {
@@ -176,7 +176,7 @@ describe('a publish that comes whole', () => {
     return [...lines, 'Transfer-Encoding: chunked', '', size, body, '0', '', ''].join('\r\n');
   };
   for (const [name, printed] of Object.entries(outside)) {
-    it(`goes through Node's parser with every byte when it is ${name}`, async () => {
+    it(`leaves all bytes to Node's parser: ${name}`, async () => {
       const [bytes, statuses] = printed();
       const socket = open(service);
       socket.end(bytes, 'latin1');
@@ -194,7 +194,7 @@ describe('a publish that comes whole', () => {
     assert.deepEqual([heard.status, heard.isDirect], [202, false]);
   });
 
-  it('is not what an operation of a foreign document says, whatever its name', async () => {
+  it('does not take the fast path for an operation of a foreign document, whatever its name', async () => {
     await using folder = await newFolder();
     const path = join(folder.path, 'foreign.json');
     await writeFile(path, JSON.stringify(foreign));
@@ -204,7 +204,7 @@ describe('a publish that comes whole', () => {
     assert.deepEqual([made.status, made.isDirect], [201, false], made.body);
   });
 
-  it('is refused when it has no end', async () => {
+  it('is refused if it is incomplete', async () => {
     const socket = open(service);
     socket.end(print({ headers: [withKey()] }).slice(0, -1), 'latin1');
     const { status, body } = await read(socket);
@@ -212,8 +212,8 @@ describe('a publish that comes whole', () => {
     assert.match(body, /malformed_request/);
   });
 
-  it('does not hold up a stop: a connection that asks nothing more is closed', async () => {
-    const other = await start({ world: sleepyWorld().world }); // Nobody wakes the one who would cut it off.
+  it('does not delay a stop: an idle connection is closed', async () => {
+    const other = await start({ world: sleepyWorld().world }); // The timer that would destroy it never fires.
     const idle = open(other);
     idle.write(print({}));
     await read(idle);
@@ -225,7 +225,7 @@ describe('a publish that comes whole', () => {
 
 const names = { 'a.test': ['93.184.216.34'] };
 
-/** Its unsubscribe has a name of ours, and the path of its subscribe. */
+/** Its unsubscribe has the name of an operation of ours, and the path of its subscribe. */
 const foreign = {
   openapi: '3.0.4',
   info: { title: 'Foreign', version: '1' },
@@ -264,7 +264,7 @@ interface Heard {
   isDirect: boolean;
 }
 
-/** Node prints some names of headers in other letters. */
+/** Node writes some header names in another case. */
 function isPrintedHere(answer: string): boolean {
   return answer.includes('\r\ndate: ');
 }
@@ -302,7 +302,7 @@ async function ask(service: Started, bytes: string): Promise<Heard> {
   return heard;
 }
 
-/** One answer. */
+/** Reads one response. */
 async function read(socket: Socket): Promise<Heard> {
   let bytes = Buffer.alloc(0);
   for (;;) {
@@ -319,7 +319,7 @@ async function read(socket: Socket): Promise<Heard> {
   }
 }
 
-/** But for what is another each time, and what is said of the connection. */
+/** Without values that differ each time, and without connection headers. */
 function told({ status, head, body }: Heard): unknown {
   const [, ...lines] = head.trim().split('\r\n');
   const masked = (given: string): string =>

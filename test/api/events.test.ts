@@ -1,4 +1,5 @@
-// Publishing: what is accepted, who gets it, what is refused and why, and how to see and repeat it.
+// Publishing: which events are accepted, which subscriptions get them, which are refused and why; reading
+// events, and retrying deliveries.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { bounds } from '../../src/contract/document/bounds.ts';
@@ -75,7 +76,7 @@ function faultsOf({ json: body }: Answer): { field: string; message: string }[] 
 }
 
 describe('POST /events', () => {
-  it('answers 202 with the id and the number of receivers: none, one, several', async () => {
+  it('answers 202 with the id and the number of deliveries: none, one, several', async () => {
     await using on = await stage();
     for (const deliveries of [0, 1, 2, 3]) {
       const answer = await on.service.call(post('/events', event('order.created')));
@@ -100,7 +101,7 @@ describe('POST /events', () => {
     assert.deepEqual(await events(on.service), [{ id, event: 'a.b', deliveries: 0, createdAt }]);
   });
 
-  it('shows the payload as it was written, which no number of JavaScript could hold', async () => {
+  it('shows the payload as it was written, with numbers that JavaScript cannot represent', async () => {
     await using on = await stage();
     const written = '{"message":"a\\u0041",  "big":12345678901234567890123456789, "e":1e400}';
     const body = `{"event":"big","payload":${written}}`;
@@ -109,7 +110,7 @@ describe('POST /events', () => {
     assert.ok(text.endsWith(`,"payload":${written}}`), text);
   });
 
-  it('delivers the bytes of the payload as they came', async () => {
+  it('delivers the bytes of the payload unchanged', async () => {
     await using on = await stage();
     await subscribe(on.service, on.receiver.url);
     const payloads = [
@@ -128,7 +129,7 @@ describe('POST /events', () => {
     );
   });
 
-  it('counts a large fan-out later, and reaches all of 600 subscriptions', async () => {
+  it('counts a large fan-out later, and delivers to all of 600 subscriptions', async () => {
     await using on = await stage();
     const made = Array.from({ length: 600 }, async (_, index) =>
       subscribe(on.service, `${on.receiver.url}/${index}`),
@@ -143,12 +144,12 @@ describe('POST /events', () => {
     assert.equal(shown.deliveries, 600);
     const { requests } = on.receiver;
     const urlsCalled = (): number => new Set(requests.map(({ url }) => url)).size;
-    // On a starved machine some attempts time out and are repeated: then more than 600 requests come.
+    // On a slow machine some attempts time out and are repeated, so there may be more than 600 requests.
     for (let count = 600; urlsCalled() < 600; count += 1) await on.receiver.waitFor(count);
     assert.equal(new Set(requests.map((one) => header(one, 'webhook-id'))).size, 1);
   });
 
-  it('says how many up to 256, and null from 257 on', async () => {
+  it('returns the number of deliveries up to 256, and null from 257 on', async () => {
     await using on = await stage();
     const add = async (): Promise<unknown> => subscribe(on.service, on.receiver.url);
     await Promise.all(Array.from({ length: 256 }, add));
@@ -158,7 +159,7 @@ describe('POST /events', () => {
     await on.receiver.waitFor(256 + 257);
   });
 
-  it('reaches those who hear the name, and nobody else', async () => {
+  it('delivers to callbacks that match the name, and to no others', async () => {
     await using on = await stage();
     const { url } = on.receiver;
     await subscribe(on.service, { callbackUrl: `${url}/one`, event: 'order.created' });
@@ -183,7 +184,7 @@ describe('POST /events', () => {
     ]);
   });
 
-  it('never reaches a subscription of another app', async () => {
+  it('never delivers to a subscription of another app', async () => {
     await using on = await stage();
     const other = await newApp(on.service, 'other');
     await subscribe(on.service, `${on.receiver.url}/ours`);
@@ -198,14 +199,14 @@ describe('POST /events', () => {
     assert.equal(on.receiver.requests.length, 2);
   });
 
-  it('keeps names of Ringback to Ringback', async () => {
+  it('refuses the names of system events', async () => {
     await using on = await stage();
     await subscribe(on.service, `${on.receiver.url}/all`);
     const body = { event: 'ringback.x', payload: { message: 'm' } };
     const refused = await on.service.call({ method: 'POST', path: '/events', body });
     assert.equal(refused.status, 400);
     assert.match(String(refused.json['detail']), /starts with "ringback\.", which is reserved/);
-    // Only the prefix with its dot is Ringback's own.
+    // Only the prefix with its dot is reserved.
     for (const name of ['ringback', 'ringbacks.x']) {
       assert.equal((await publish(on.service, name)).deliveries, 1, name);
     }
@@ -216,7 +217,7 @@ describe('POST /events', () => {
 });
 
 describe('subscriberId', () => {
-  it('addresses one subscription, if it hears the event', async () => {
+  it('addresses one subscription, if it matches the event', async () => {
     await using on = await stage();
     const { url } = on.receiver;
     const one = await subscribe(on.service, `${url}/one`);
@@ -235,7 +236,7 @@ describe('subscriberId', () => {
     assert.deepEqual(all.map((got) => got.url).sort(), ['/hook/one', '/hook/picky?event=b']);
   });
 
-  it('is 404 when it is unknown, another app’s, ended, or no id at all; nothing is kept', async () => {
+  it('is 404 if it is unknown, of another app, ended, or not an id; nothing is stored', async () => {
     await using on = await stage();
     const other = await newApp(on.service, 'other');
     const foreign = await subscribe(other, on.receiver.url);
@@ -296,7 +297,7 @@ describe('POST /events/batch', () => {
     assert.equal(new Set(all.map(({ body }) => body.toString())).size, 300);
   });
 
-  it('refuses 1,001, and keeps none', async () => {
+  it('refuses 1,001, and stores none', async () => {
     await using on = await stage();
     const many = Array.from({ length: 1_001 }, () => event('a'));
     const answer = await on.service.call(post('/events/batch', { events: many }));
@@ -306,7 +307,7 @@ describe('POST /events/batch', () => {
     assert.deepEqual(await events(on.service), []);
   });
 
-  it('is all or none: one bad payload of 1,000 is named, and nothing is kept', async () => {
+  it('stores all or none: one invalid payload of 1,000 is named, and nothing is stored', async () => {
     await using on = await stage();
     await subscribe(on.service, on.receiver.url);
     const many = Array.from({ length: 1_000 }, (_, index) =>
@@ -323,7 +324,7 @@ describe('POST /events/batch', () => {
     assert.equal(on.receiver.requests.length, 0);
   });
 
-  it('names every bad payload', async () => {
+  it('names every invalid payload', async () => {
     await using on = await stage();
     const many = [event('a', {}), event('a'), event('success', { message: null })];
     const answer = await on.service.call(post('/events/batch', { events: many }));
@@ -335,8 +336,8 @@ describe('POST /events/batch', () => {
   });
 });
 
-describe('a batch that is all wrong', () => {
-  it('names the first bad payloads, as many as any answer lists', async () => {
+describe('a batch of invalid events', () => {
+  it('names the first invalid payloads, up to the limit of errors in a response', async () => {
     await using on = await stage();
     const many = Array.from({ length: 1_000 }, () => event('a', {}));
     const answer = await on.service.call(post('/events/batch', { events: many }));
@@ -346,7 +347,7 @@ describe('a batch that is all wrong', () => {
     assert.equal(fields[0], 'body#/events/0/payload/message');
   });
 
-  it('is refused by its size alone where it is too long', async () => {
+  it('is refused for its size alone if it is too long', async () => {
     await using on = await stage();
     const many = Array.from({ length: 24_800 }, () => ({}));
     const answer = await on.service.call(post('/events/batch', { events: many }));
@@ -367,7 +368,7 @@ describe('the payload of the built-in contract', () => {
     ['a message', { message: 'x' }],
     ['an empty message', { message: '' }],
     ['other fields of any type', { message: 'x', a: 1, b: [null], c: { message: 2 } }],
-    ['an unheard name', { message: 'x' }],
+    ['a name without subscribers', { message: 'x' }],
   ];
   for (const [name, payload] of good) {
     it(`may be ${name}`, async () => {
@@ -496,7 +497,7 @@ describe('Idempotency-Key on publish', () => {
     assert.deepEqual([(await events(on.service)).length, (await events(other)).length], [3, 3]);
   });
 
-  it('counts for a day, and then anew', async () => {
+  it('is remembered for a day', async () => {
     const world = movableWorld();
     await using on = await stage({ world });
     const first = await on.service.call(keyed('k'));
@@ -508,7 +509,7 @@ describe('Idempotency-Key on publish', () => {
     assert.notEqual(later.json['eventId'], first.json['eventId']);
   });
 
-  it('keeps nothing of a request that was refused', async () => {
+  it('is not used up by a refused request', async () => {
     await using on = await stage();
     const headers = { 'idempotency-key': 'k' };
     assert.equal((await on.service.call(post('/events', event('a', 1), headers))).status, 422);
@@ -540,7 +541,7 @@ describe('GET /events', () => {
 });
 
 describe('GET /event-types', () => {
-  it('names what the contract’s callbacks hear, with schema and an example that can be published', async () => {
+  it('lists the events of the contract’s callbacks, with a schema and a publishable example', async () => {
     await using on = await stage();
     const { items } = await get<{ items: Record<string, unknown>[] }>(on.service, '/event-types');
     const rows = items.map((one) => `${String(one['callback'])} ${String(one['event'])}`);
@@ -562,7 +563,7 @@ describe('GET /event-types', () => {
 });
 
 describe('POST /subscriptions/{id}/ping', () => {
-  it('reaches every callback of the one subscription, whatever it hears', async () => {
+  it('is delivered to every callback of the subscription, whatever its pattern', async () => {
     await using on = await stage();
     const { url } = on.receiver;
     await subscribe(on.service, `${url}/other`);
@@ -584,7 +585,7 @@ describe('POST /subscriptions/{id}/ping', () => {
     assert.equal(on.receiver.requests.length, 3);
   });
 
-  it('is 404 for a foreign, an unknown and an ended one', async () => {
+  it('is 404 for a foreign, an unknown and an ended subscription', async () => {
     await using on = await stage();
     const other = await newApp(on.service, 'other');
     const foreign = await subscribe(other, on.receiver.url);
@@ -602,7 +603,7 @@ describe('POST /deliveries/{id}/retry', () => {
   const retry = async (service: Running, id: string): Promise<Answer> =>
     service.call(post(`/deliveries/${id}/retry`));
 
-  it('sends a dead one again, by its old id and with its count', async () => {
+  it('sends a dead delivery again, with the same id and attempt count', async () => {
     await using on = await stage({ env: { RINGBACK_RETRY: '1ms' } });
     on.receiver.script = () => 500;
     await subscribe(on.service, on.receiver.url);
@@ -621,7 +622,7 @@ describe('POST /deliveries/{id}/retry', () => {
     );
   });
 
-  it('makes a successor of a delivered one, with the same webhook-id and bytes', async () => {
+  it('creates a new delivery for a delivered one, with the same webhook-id and bytes', async () => {
     await using on = await stage();
     await subscribe(on.service, on.receiver.url);
     const accepted = await publish(on.service, 'a');
@@ -642,7 +643,7 @@ describe('POST /deliveries/{id}/retry', () => {
     assert.equal(deliveries, 2);
   });
 
-  it('is 409 while it is pending, and when its subscription has ended', async () => {
+  it('is 409 while the delivery is pending, and after its subscription has ended', async () => {
     await using on = await stage({ env: { RINGBACK_RETRY: '1h' } });
     on.receiver.script = () => 500;
     const { id: subscriberId } = await subscribe(on.service, on.receiver.url);
@@ -708,7 +709,7 @@ const rows: readonly Row[] = [
   ],
   ['no event', one(`{"payload":${fine}}`), '400 invalid_request', 'body#/event'],
   [
-    'a misspelt subscriberId, which would tell everybody',
+    'a misspelt subscriberId, which would address all subscriptions',
     one(`{"event":"a","payload":${fine},"subscriberID":"sub_x"}`),
     '400 invalid_request',
     'body#/subscriberID',
@@ -760,13 +761,13 @@ const rows: readonly Row[] = [
     'body#/subscriberId',
   ],
 
-  // The text.
-  ['no JSON', one('event=a'), '400 malformed_request', 'body'],
-  ['half of it', one('{"event":"a","payload":{"message":"x"}'), '400 malformed_request', 'body'],
+  // The JSON text.
+  ['not JSON', one('event=a'), '400 malformed_request', 'body'],
+  ['half an event', one('{"event":"a","payload":{"message":"x"}'), '400 malformed_request', 'body'],
   ['half a payload', one('{"event":"a","payload":{"message":"x}'), '400 malformed_request', 'body'],
   ['a payload without a value', one('{"event":"a","payload":}'), '400 malformed_request', 'body'],
   [
-    'a comma too many in the payload',
+    'a trailing comma in the payload',
     one('{"event":"a","payload":{"message":"x",}}'),
     '400 malformed_request',
     'body',
@@ -778,7 +779,7 @@ const rows: readonly Row[] = [
     'body',
   ],
   [
-    'something behind it',
+    'text after the event',
     one(`{"event":"a","payload":${fine}}{}`),
     '400 malformed_request',
     'body',
@@ -798,7 +799,7 @@ const rows: readonly Row[] = [
     /"payload" twice/,
   ],
   [
-    'the payload twice, once in disguise',
+    'the payload twice, once escaped',
     one(`{"event":"a","payload":${fine},"payl\\u006fad":${fine}}`),
     '400 malformed_request',
     'body',
@@ -826,7 +827,7 @@ const rows: readonly Row[] = [
   ],
   ['more than 1 MiB', one(big), '413 body_too_large'],
   [
-    'UTF-8 that is none',
+    'invalid UTF-8',
     post('/events', Buffer.from(`{"event":"a","payload":{"message":"\xff"}}`, 'latin1'), json),
     '400 malformed_request',
     'body',
@@ -853,7 +854,7 @@ const rows: readonly Row[] = [
     '415 unsupported_media_type',
   ],
   [
-    'an idempotency key of 256',
+    'an idempotency key of 256 characters',
     one(`{"event":"a","payload":${fine}}`, { ...json, 'idempotency-key': 'k'.repeat(256) }),
     '400 invalid_request',
     'header.Idempotency-Key',
@@ -871,7 +872,7 @@ const rows: readonly Row[] = [
   ['events that are an object', batch('{"events":{}}'), '400 invalid_request', 'body#/events'],
   ['events that are null', batch('{"events":null}'), '400 invalid_request', 'body#/events'],
   [
-    'an event of a batch that is a text',
+    'an event of a batch that is a string',
     batch('{"events":["a"]}'),
     '400 invalid_request',
     'body#/events/0',
@@ -935,7 +936,7 @@ const rows: readonly Row[] = [
     ],
     [`${path}: an empty event`, list(`${path}?event=`), '400 invalid_request', 'query.event'],
     [
-      `${path}: a long event`,
+      `${path}: an event of 257 characters`,
       list(`${path}?event=${'e'.repeat(257)}`),
       '400 invalid_request',
       'query.event',
@@ -1031,19 +1032,15 @@ const rows: readonly Row[] = [
 
   // Paths.
   ['an unknown event', list(`/events/evt_${'0'.repeat(26)}`), '404 not_found'],
-  ['an event id that is none', list('/events/latest'), '404 not_found'],
-  ['the batch read', list('/events/batch'), '404 not_found'],
-  ['a delivery id that is none', list('/deliveries/dlv_1'), '404 not_found'],
+  ['an invalid event id', list('/events/latest'), '404 not_found'],
+  ['GET of a batch', list('/events/batch'), '404 not_found'],
+  ['an invalid delivery id', list('/deliveries/dlv_1'), '404 not_found'],
   [
-    'an event that is deleted',
+    'DELETE of an event',
     { method: 'DELETE', path: `/events/evt_${'0'.repeat(26)}` },
     '405 method_not_allowed',
   ],
-  [
-    'a batch that is put',
-    { method: 'PUT', path: '/events/batch', body: {} },
-    '405 method_not_allowed',
-  ],
+  ['PUT of a batch', { method: 'PUT', path: '/events/batch', body: {} }, '405 method_not_allowed'],
 ];
 
 describe('bad input of events and deliveries', () => {
@@ -1054,7 +1051,7 @@ describe('bad input of events and deliveries', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  it('is a table in which each row has a name of its own', () => {
+  it('has a unique name for each row', () => {
     assert.equal(new Set(rows.map(([name]) => name)).size, rows.length);
   });
 
@@ -1079,7 +1076,7 @@ describe('bad input of events and deliveries', () => {
     });
   }
 
-  it('stored nothing, sent nothing and failed nowhere on our side', async () => {
+  it('stores nothing, sends nothing and causes no error of the service', async () => {
     assert.deepEqual(await events(on.service), []);
     assert.deepEqual(await quiet(on.service), []);
     assert.equal(on.receiver.requests.length, 0);
@@ -1091,7 +1088,7 @@ describe('bad input of events and deliveries', () => {
     );
   });
 
-  it('leaves what is just inside: depth, duplicates and __proto__ inside the payload', async () => {
+  it('is not input within the limits: depth, duplicates and __proto__ inside the payload', async () => {
     for (const payload of [
       `{"message":"x","n":${nested(62)}}`,
       '{"message":"x","a":1,"a":2}',

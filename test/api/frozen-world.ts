@@ -1,11 +1,11 @@
-// A world whose clocks stand still until the test moves them. Chance stays real, and waiting ends
-// only when it is aborted: nothing in a test may depend on how long it takes.
+// A world whose clocks move only when the test moves them. Randomness is real, and a sleep ends
+// only when it is aborted, so that no test depends on how long it takes.
 import { elapsedClock, realWorld, type World } from '../../src/core/base/world.ts';
 
 export interface FrozenWorld extends World {
   /** Moves both clocks. */
   advance: (ms: number) => void;
-  /** The machine is suspended: the monotonic clock alone stands still. */
+  /** The machine is suspended: only the wall clock advances. */
   suspend: (ms: number) => void;
 }
 

@@ -1,4 +1,4 @@
-// Starts the real service for a test: real sockets, real SQL in memory, a made-up name server.
+// Starts the real service for a test: real sockets, real SQL in memory, a fake resolver.
 import { randomBytes } from 'node:crypto';
 import { pino } from 'pino';
 import { readConfig, type Config, type Environment } from '../../src/config.ts';
@@ -13,16 +13,16 @@ import { memoryStore } from '../store/migrated-memory.ts';
 export interface Running extends AsyncDisposable {
   url: string;
   appId: string;
-  /** The first key: every scope. */
+  /** The first key, which has every scope. */
   key: string;
   call: (call: Call) => Promise<Answer>;
-  /** What was logged, as text. */
+  /** The log so far. */
   logged: () => string;
 }
 
-/** In this process, so that it can be asked for more than a request can. */
+/** A service in this process, with functions that are not available over HTTP. */
 export interface Started extends Running {
-  /** Signs in to the console, once. */
+  /** A link that signs in to the console once. */
   signInLink: () => Promise<string | undefined>;
 }
 
@@ -32,9 +32,9 @@ export interface Call {
   /** `undefined`: the first key, in the header; `null`: none. */
   key?: string | null;
   headers?: Record<string, string>;
-  /** Sent as JSON, unless it is bytes or text: then as it is. */
+  /** Bytes and text are sent unchanged, everything else as JSON. */
   body?: unknown;
-  /** Gives the call up. */
+  /** Aborts the call. */
   signal?: AbortSignal;
 }
 
@@ -42,7 +42,7 @@ export interface Answer {
   status: number;
   headers: Headers;
   text: string;
-  /** Empty when the answer is no JSON object. */
+  /** Empty if the response is not a JSON object. */
   json: Record<string, unknown>;
 }
 
@@ -53,12 +53,12 @@ export interface StartOptions {
   names?: Readonly<Record<string, readonly string[]>>;
   /** Instead of `names`. */
   resolver?: Resolver;
-  /** How callbacks are dialled, where a test wants to see it. */
+  /** Replaces how callbacks are dialled. */
   network?: ExternalDeps['network'];
-  /** Whatever the settings say: on SQLite they allow one role only. */
+  /** Overrides the configuration, which allows only one role on SQLite. */
   role?: Config['role'];
   openStore?: ExternalDeps['openStore'];
-  /** Hears each line of the log instead of keeping it: for services that write more than memory holds. */
+  /** Receives each log line, which is then not kept: for services that log more than fits in memory. */
   hear?: (line: string) => void;
 }
 
@@ -124,7 +124,7 @@ function asItIs(body: unknown): string | Uint8Array<ArrayBuffer> | undefined {
   return typeof body === 'string' ? body : undefined;
 }
 
-/** One call of the service at `base`, with the given key unless the call has its own. */
+/** Calls the service at `base`, with the given key unless the call has its own. */
 export async function sendTo(base: string, firstKey: string, call: Call): Promise<Answer> {
   const { method = 'GET', path, key = firstKey, headers = {}, body, signal } = call;
   const raw = asItIs(body);

@@ -1,5 +1,5 @@
-// The interface that must work exactly: one row per clause, for everything that needs no
-// callback to be sent. Every row is checked over real sockets against the running service.
+// The required interface: one row per clause, for everything that needs no callback to be sent.
+// Each row is checked over real sockets against the running service.
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { load } from 'js-yaml';
@@ -57,7 +57,7 @@ const rows: readonly Row[] = [
     }),
   ],
   [
-    'body: label `myEvent`, target = `{$request.body#/callbackUrl}`; hears every event',
+    'body: label `myEvent`, target = `{$request.body#/callbackUrl}`; matches every event',
     registers(body, [['myEvent', '*', `${hook}/a?b=c`]]),
     says(`${operation}/callbacks/myEvent/${token(inBody)}/x-ringback-event`, '*'),
   ],
@@ -79,12 +79,12 @@ const rows: readonly Row[] = [
     refuses(post('/subscribe?event=a'), '400 no_variant', /also requires query\.callbackUrl$/),
   ],
   [
-    'query: label `myEvent`, target = `{$request.query.callbackUrl}?event={$request.query.event}`; hears that event',
+    'query: label `myEvent`, target = `{$request.query.callbackUrl}?event={$request.query.event}`; matches that event',
     registers(query, [['myEvent', 'order.created', `${hook}/a?event=order.created`]]),
     says(`${operation}/callbacks/myEvent/${token(inQuery)}/x-ringback-event`, /query\.event/),
   ],
   [
-    'query: a target that has a query already keeps it (rule 11)',
+    'query: a target keeps the query that it already has (rule 11)',
     registers(post(`/subscribe?callbackUrl=${encodeURIComponent(`${hook}/a?b=c`)}&event=e`), [
       ['myEvent', 'e', `${hook}/a?b=c&event=e`],
     ]),
@@ -123,7 +123,7 @@ const rows: readonly Row[] = [
     ),
   ],
   [
-    'multi: label `inProgress` groups three callbacks in that order; they hear the events `inProgress`, `failed`, `success`',
+    'multi: label `inProgress` groups three callbacks in that order; they match the events `inProgress`, `failed`, `success`',
     registers(multi, [
       ['inProgress', 'inProgress', `${hook}/1`],
       ['inProgress', 'failed', `${hook}/2`],
@@ -146,7 +146,7 @@ const rows: readonly Row[] = [
     ),
   ]),
   [
-    'multi: what cannot be sent is listed with the reason (rule 13)',
+    'multi: inactive callbacks are listed with the reason (rule 13)',
     async () => {
       const id = idIn(await plain.call(post('/subscribe', { failedUrl: hook })));
       const { json } = await plain.call({ path: `/subscriptions/${id}` });
@@ -190,7 +190,7 @@ const rows: readonly Row[] = [
     refuses(post(`/unsubscribe?Id=sub_${'0'.repeat(26)}`), '404 not_found', /sub_0/),
     refuses(post('/unsubscribe?Id=nobody'), '404 not_found', /"nobody"/),
   ],
-  ["unsubscribe: another app's → 404, and it lives on", leavesOthersAlone],
+  ["unsubscribe: another app's → 404, and it stays active", leavesOthersAlone],
   ['unsubscribe: no Id → 400', refuses(post('/unsubscribe'), '400 invalid_request', /query\.Id/)],
 
   // Every variant.
@@ -199,7 +199,7 @@ const rows: readonly Row[] = [
     ...variants.map((call) => answersWithSecret(call)),
   ],
   [
-    'how the one operation is written down: OpenAPI semantics, rule 27',
+    'how the document describes the one operation: OpenAPI semantics, rule 27',
     says(`${operation}/parameters/0/required`, false),
     says(`${operation}/parameters/1/required`, false),
     says(`${operation}/requestBody/required`, false),
@@ -257,7 +257,7 @@ const rows: readonly Row[] = [
   ],
   ['a refused request registers nothing (rule 15)', registersNothing],
 
-  // The callback request, as the document promises it.
+  // The callback request, as the document describes it.
   [
     'the callback request: `POST`, `application/json`, an object with the required string field `message`',
     ...callbackPointers().flatMap((at) => [
@@ -364,7 +364,10 @@ const rows: readonly Row[] = [
       }),
     ]),
   ],
-  ['requirements: `{}` allows anonymous, and all is read from the document', readsTheDocument],
+  [
+    'requirements: `{}` allows anonymous requests, and all requirements are read from the document',
+    readsTheDocument,
+  ],
 
   // 401.
   [
@@ -499,7 +502,7 @@ function refuses(
   };
 }
 
-/** Ends at once, all callbacks of it. */
+/** Ends the subscription at once, with all its callbacks. */
 function ends(call: Call): Check {
   return async () => {
     const id = idIn(await plain.call(call));
@@ -545,7 +548,10 @@ async function registersNothing(): Promise<void> {
   assert.equal((await plain.call({ path: '/subscriptions?limit=500' })).text, before.text);
 }
 
-/** The served document there, references followed. A list may stand for the keys of an object. */
+/**
+ * Compares the value at the pointer in the served document, following references.
+ * A list stands for the keys of an object.
+ */
 function says(pointer: string, expected: unknown): Check {
   return async () => {
     const found = valueAt(pointer);
@@ -568,7 +574,7 @@ function step(value: unknown, name: string): unknown {
   const record = value as Record<string, unknown>;
   const ref = record['$ref'];
   if (typeof ref === 'string' && name !== '$ref') return step(valueAt(ref.slice(1)), name);
-  assert.ok(Object.hasOwn(record, name), `the document has no ${name} there`);
+  assert.ok(Object.hasOwn(record, name), `the document has no ${name} at this place`);
   return record[name];
 }
 
@@ -598,12 +604,12 @@ function operations(): [string, Described][] {
   );
 }
 
-/** Those under the global requirement. */
+/** Operations under the global requirement. */
 function guarded(): [string, Described][] {
   return operations().filter(([, { security }]) => security === undefined);
 }
 
-/** To sign in, to ask who has, to sign out: they have requirements of their own. */
+/** Sign-in, reading the session, and sign-out have their own requirements. */
 const ofConsole = 3;
 
 function inPlace(call: Call, place: 'header' | 'query' | 'cookie', key = plain.key): Call {
@@ -652,7 +658,7 @@ function servesBoth(on: Running): Check {
   };
 }
 
-/** The same program under changed documents: another header, a public list, an anonymous subscribe. */
+/** The same program with a changed document: another header, a public list, an anonymous subscribe. */
 async function readsTheDocument(): Promise<void> {
   const changed = structuredClone(document) as unknown as {
     components: { securitySchemes: { ApiKeyHeader: { name: string } } };
@@ -673,7 +679,7 @@ async function readsTheDocument(): Promise<void> {
   assert.equal((await fetch(on.url + path, { method: 'POST' })).status, 201);
 }
 
-/** Targets that show what each expression gave, made by one call of a document of our own. */
+/** Targets that contain the value of each expression, from one call under a document of this test. */
 function expressionRows(): Row[] {
   const target = 'http://127.0.0.1:9999';
   const values: readonly (readonly [expression: string, text: string])[] = [
@@ -765,7 +771,7 @@ async function wholeBody(): Promise<void> {
   assert.deepEqual(await urlsOf(on.context, made.id), ['http://127.0.0.1:9999/whole']);
 }
 
-/** A foreign document: a stream is made, shown and ended; the link says where its id stands. */
+/** A foreign document: a stream is created and ended; the link says where its id is. */
 function streams(keys: readonly string[]): Record<string, unknown> {
   const text = { type: 'string' };
   const region = { name: 'region', in: 'path', required: true, schema: text };

@@ -1,5 +1,5 @@
-// Nothing crosses apps: another app's id looks exactly like one that was never given out, for every
-// operation of the contract that takes an id. A new operation is tested by being there.
+// Apps are isolated: every operation of the contract that takes an id treats another app's id like
+// one that never existed. A new operation is tested automatically.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -27,7 +27,7 @@ function isAskedFor(parameter: Parameter): boolean {
   return parameter.in === 'query' && /Ids?$/i.test(parameter.name);
 }
 
-/** Filters of lists that take an id: what they name. */
+/** The kind of record that each id filter of a list names. */
 const filterKinds: Record<string, Kind> = { eventId: 'event', subscriberId: 'subscription' };
 
 const withId = contract.operations.filter(
@@ -40,7 +40,7 @@ const keyed = contract.operations.filter(({ parameters }) =>
   parameters.some(({ name }) => name === 'Idempotency-Key'),
 );
 
-/** Each filter may take another way through the store. */
+/** Each filter may use another query of the store. */
 function filtersOf({ parameters, path }: Operation): string[] {
   const has = (name: string): boolean => parameters.some((one) => one.name === name);
   const states: readonly string[] =
@@ -111,7 +111,7 @@ describe('another app', () => {
       continue;
     }
 
-    it(`${operationId} finds its own id and takes a foreign one for a random one`, async () => {
+    it(`${operationId} finds its own id, and treats a foreign one like a random one`, async () => {
       const own = await make(kind, ours);
       const foreign = await make(kind, theirs);
       const untouched = await look(kind, foreign, theirs);
@@ -120,16 +120,16 @@ describe('another app', () => {
       const wanted = await service.call(callOf(operation, unknown, ours.key));
       assert.equal(wanted.status, 404);
       assert.deepEqual(normal(answer, foreign), normal(wanted, unknown));
-      assert.deepEqual(await look(kind, foreign, theirs), untouched, 'nothing happened to it');
+      assert.deepEqual(await look(kind, foreign, theirs), untouched, 'it is unchanged');
       const { status } = await service.call(callOf(operation, own, ours.key));
-      // A delivery that has not ended cannot be sent again, nor a replay cancelled that is done, which
-      // only its owner hears.
+      // A pending delivery cannot be retried, nor a finished replay cancelled. Only the owner gets
+      // that answer.
       const isTooLate = ['retryDelivery', 'cancelReplay'].includes(operationId);
       const isFound = isTooLate ? status === 409 : status < 300;
       assert.ok(isFound, `its own: ${status}`);
     });
 
-    it(`${operationId} is not opened by the first key of the app "default" either`, async () => {
+    it(`${operationId} refuses the first key of the app "default" as well`, async () => {
       const foreign = await make(kind, theirs);
       const untouched = await look(kind, foreign, theirs);
       const answer = await service.call(callOf(operation, foreign, service.key));
@@ -137,7 +137,7 @@ describe('another app', () => {
       assert.deepEqual(await look(kind, foreign, theirs), untouched);
     });
 
-    it(`${operationId} is not moved by X-APP-ID or a parameter that names the other app`, async () => {
+    it(`${operationId} is not misled by X-APP-ID or a parameter that names the other app`, async () => {
       const foreign = await make(kind, theirs);
       const untouched = await look(kind, foreign, theirs);
       const call = callOf(operation, foreign, ours.key);
@@ -150,7 +150,7 @@ describe('another app', () => {
     });
   }
 
-  it('ends with its own key: a foreign attempt to revoke or rotate leaves it working', async () => {
+  it('keeps a working key: a foreign attempt to revoke or rotate it has no effect', async () => {
     const body = { name: 'canary', scopes: ['read'] };
     const made = await ok({ method: 'POST', path: '/keys', key: theirs.key, body });
     const { id, key } = made.json as { id: string; key: string };
@@ -169,8 +169,8 @@ describe('another app', () => {
     const idsIn = ({ json }: Answer): string[] =>
       (json['items'] as { id: string }[]).map(({ id }) => id);
 
-    it(`${operationId} shows rows of one app only, whoever's cursor is given`, async () => {
-      // Rows of both apps lie between each other, so that a missing filter must show.
+    it(`${operationId} shows rows of one app only, whichever app the cursor is from`, async () => {
+      // Rows of both apps alternate, so that a missing filter is noticed.
       const made = { ours: new Set<string>(), theirs: new Set<string>() };
       for (let index = 0; index < 4; index += 1) {
         made.ours.add(await make(kind, ours));
@@ -206,7 +206,7 @@ describe('another app', () => {
     for (const { name } of parameters.filter((one) => one.in === 'query' && isId(one))) {
       it(`${operationId} finds nothing by a foreign ${name}, as by a random one`, async () => {
         const kind = filterKinds[name];
-        assert.ok(kind, `say in isolation.test.ts what ${name} names`);
+        assert.ok(kind, `add to isolation.test.ts what ${name} names`);
         const ask = async (id: string): Promise<Answer> => {
           const headers = { 'X-Request-Id': 'fixed' };
           return ok({ path: `${path}?${name}=${id}`, key: ours.key, headers });
@@ -227,7 +227,7 @@ describe('another app', () => {
   const asking = contract.operations.filter(
     (one) => !lists.includes(one) && !withId.includes(one) && one.parameters.some(isAskedFor),
   );
-  it('is asked for by an id wherever one can be given', () => {
+  it('is tried with every query parameter that takes an id', () => {
     assert.deepEqual(asking.map(({ operationId }) => operationId).sort(), [
       'getStats',
       'getSubscriptionStats',
@@ -235,9 +235,9 @@ describe('another app', () => {
   });
 
   for (const { operationId, path, parameters } of asking) {
-    it(`${operationId} says of a foreign id what it says of a random one`, async () => {
+    it(`${operationId} answers the same for a foreign id as for a random one`, async () => {
       const name = parameters.find(isAskedFor)?.name ?? '';
-      // One frozen span: figures of the present minute could change between the two.
+      // A fixed span in the past, because the current minute could change between the two calls.
       const span = 'from=2020-01-01T00:00:00Z&until=2020-01-02T00:00:00Z';
       const ask = async (id: string): Promise<object> => {
         const headers = { 'X-Request-Id': 'fixed' };
@@ -271,7 +271,7 @@ describe('another app', () => {
     });
   }
 
-  it('hears no event of ours, though it subscribed to all', async () => {
+  it('receives no event of ours, although it subscribes to all', async () => {
     const [mine, foreign] = [await newApp('mine'), await newApp('foreign')];
     await make('subscription', mine);
     const subscription = await make('subscription', foreign);
@@ -300,14 +300,14 @@ describe('another app', () => {
         createReplay: { filter: { state: 'ended' } },
       };
       const body = wanted[operationId];
-      assert.ok(body, `say in isolation.test.ts what ${operationId} takes`);
+      assert.ok(body, `add to isolation.test.ts a body for ${operationId}`);
       const headers = { 'Idempotency-Key': 'shared' };
       const ask = async ({ key }: Tenant): Promise<Answer> =>
         ok({ method, path, key, headers, body });
       const first = await ask(theirs);
       const same = await ask(ours);
       assert.notEqual(same.text, first.text);
-      assert.equal((await ask(theirs)).text, first.text, 'and its own still holds');
+      assert.equal((await ask(theirs)).text, first.text, 'its own key still works');
       assert.equal((await ask(ours)).text, same.text);
     });
   }

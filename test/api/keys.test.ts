@@ -1,5 +1,5 @@
-// API keys over real sockets: made, listed, rotated with an overlap, revoked. What the cache in front
-// of the store does is in test/engine/identify.test.ts.
+// API keys over real sockets: created, listed, rotated with an overlap, revoked. The cache in front of
+// the store is tested in test/engine/identify.test.ts.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ interface Stage extends AsyncDisposable {
   get: (id: string) => Promise<KeyView>;
   list: (query?: string) => Promise<{ items: KeyView[]; nextCursor: string | null }>;
   rotate: (id: string, body?: object) => Promise<KeyView & { key: string }>;
-  /** Whether the key opens a door that any of these keys may open. */
+  /** Whether the key is accepted by an operation that all these keys may call. */
   opens: (key: string) => Promise<boolean>;
 }
 
@@ -72,7 +72,7 @@ async function stage(env: Record<string, string> = {}): Promise<Stage> {
   };
 }
 
-/** The cookie of a session of the console. */
+/** The cookie of a console session. */
 async function signIn(service: Running, key: string): Promise<string> {
   const call = { method: 'POST', path: '/console/session', key: null, body: { key } };
   const answer = await service.call(call);
@@ -86,7 +86,7 @@ function assertProblem(answer: Answer, status: number, code: string): void {
 }
 
 describe('createKey', () => {
-  it('makes a key that works at once, and says what it may do', async () => {
+  it('creates a key that works at once, and shows its scopes', async () => {
     await using on = await stage();
     const made = await on.make({ name: 'reader', scopes: ['admin', 'read'] });
     assert.match(made.key, /^rbk_[0-9A-Za-z]{57}$/);
@@ -115,7 +115,7 @@ describe('createKey', () => {
     assert.equal((await on.list()).items.length, 1);
   });
 
-  it('refuses scopes that there are not, none at all, and the same twice', async () => {
+  it('refuses unknown scopes, no scopes, and the same scope twice', async () => {
     await using on = await stage();
     for (const scopes of [['root'], [], ['read', 'read'], ['read', 'root'], 'read', undefined]) {
       const body = { name: 'odd', scopes };
@@ -125,7 +125,7 @@ describe('createKey', () => {
     assert.equal((await on.list()).items.length, 1);
   });
 
-  it('gives only scopes that the calling key holds', async () => {
+  it('grants only scopes that the calling key has', async () => {
     await using on = await stage();
     const { key: admin } = await on.make({ scopes: ['read', 'admin'] });
     for (const scopes of [['read', 'operator'], ['publish'], ['subscribe', 'admin']]) {
@@ -139,7 +139,7 @@ describe('createKey', () => {
 });
 
 describe('a secret', () => {
-  it('is shown by the call that made it and never again', async () => {
+  it('is shown by the call that created it and never again', async () => {
     await using on = await stage();
     const made = await on.make();
     const rotated = await on.rotate(made.id);
@@ -162,7 +162,7 @@ describe('a secret', () => {
 });
 
 describe('listKeys', () => {
-  it('goes through all keys, newest first, page by page', async () => {
+  it('pages through all keys, newest first', async () => {
     await using on = await stage();
     const made: string[] = [];
     for (let index = 0; index < 5; index += 1)
@@ -182,7 +182,7 @@ describe('listKeys', () => {
     }
   });
 
-  it('does not lose or repeat a key when others are made between two pages', async () => {
+  it('does not skip or repeat a key if others are created between two pages', async () => {
     await using on = await stage();
     const [older, newer] = [(await on.make()).id, (await on.make()).id];
     const first = await on.list('?limit=1');
@@ -194,7 +194,7 @@ describe('listKeys', () => {
     );
   });
 
-  it('refuses a limit or a cursor that is none', async () => {
+  it('refuses an invalid limit or cursor', async () => {
     await using on = await stage();
     for (const query of [
       'limit=0',
@@ -213,7 +213,7 @@ describe('listKeys', () => {
 });
 
 describe('getKey', () => {
-  it('shows one key by its first 12 characters, and finds nothing by anything else', async () => {
+  it('finds a key by its first 12 characters, and by nothing else', async () => {
     await using on = await stage();
     const { key, ...made } = await on.make({ name: 'one' });
     assert.deepEqual(await on.get(made.id), made);
@@ -227,10 +227,10 @@ describe('getKey', () => {
 });
 
 describe('rotateKey', () => {
-  it('lets both keys in for 24 hours, then only the new one', async () => {
+  it('accepts both keys for 24 hours, then only the new one', async () => {
     await using on = await stage();
     const old = await on.make();
-    assert.ok(await on.opens(old.key), 'and now it is remembered');
+    assert.ok(await on.opens(old.key), 'now it is cached');
     const fresh = await on.rotate(old.id);
     assert.equal(fresh.id, old.id);
     assert.notEqual(fresh.key, old.key);
@@ -278,13 +278,13 @@ describe('rotateKey', () => {
     assert.deepEqual([await on.opens(old.key), await on.opens(fresh.key)], [false, false]);
   });
 
-  it('can rotate the key that calls', async () => {
+  it('can rotate the calling key', async () => {
     await using on = await stage();
     const fresh = await on.rotate(on.service.key.slice(0, 12), { overlapSeconds: 0 });
     assert.deepEqual([await on.opens(on.service.key), await on.opens(fresh.key)], [false, true]);
   });
 
-  it('refuses a revoked key, an unknown one, and an overlap out of bounds', async () => {
+  it('refuses a revoked key, an unknown one, and an overlap out of range', async () => {
     await using on = await stage();
     const { id } = await on.make();
     const rotate = async (path: string, body?: object): Promise<Answer> =>
@@ -297,7 +297,7 @@ describe('rotateKey', () => {
     assertProblem(await rotate(id), 409, 'conflict');
   });
 
-  it('gives no new operator key to a key that is none', async () => {
+  it('refuses to rotate a key with scopes that the calling key does not have', async () => {
     await using on = await stage();
     const { key: admin } = await on.make({ scopes: ['read', 'admin'] });
     const path = `/keys/${on.service.key.slice(0, 12)}/rotate`;
@@ -316,11 +316,11 @@ describe('rotateKey', () => {
 });
 
 describe('revokeKey', () => {
-  it('works at once, and again with the same answer', async () => {
+  it('takes effect at once, and answers the same when repeated', async () => {
     await using on = await stage();
     const { id, key } = await on.make();
     const { key: fresh } = await on.rotate(id);
-    assert.ok((await on.opens(key)) && (await on.opens(fresh)), 'and now it is remembered');
+    assert.ok((await on.opens(key)) && (await on.opens(fresh)), 'now it is cached');
     const revoke = async (): Promise<number> =>
       (await on.service.call({ method: 'DELETE', path: `/keys/${id}` })).status;
     assert.equal(await revoke(), 204);
@@ -331,7 +331,7 @@ describe('revokeKey', () => {
     assert.deepEqual([state, revokedAt], ['revoked', '2026-03-01T12:00:00.000Z']);
   });
 
-  it('refuses a key that has scopes which the calling key does not hold', async () => {
+  it('refuses a key with scopes that the calling key does not have', async () => {
     await using on = await stage();
     const admin = await on.make({ scopes: ['read', 'admin'] });
     const others = [on.service.key.slice(0, 12), (await on.make({ scopes: ['publish'] })).id];
@@ -347,7 +347,7 @@ describe('revokeKey', () => {
       assert.equal((await on.get(id)).state, 'active');
     }
     const own = { method: 'DELETE', path: `/keys/${admin.id}`, key: admin.key };
-    assert.equal((await on.service.call(own)).status, 204, 'a key can always end itself');
+    assert.equal((await on.service.call(own)).status, 204, 'a key can always revoke itself');
   });
 
   it('answers 404 to an unknown key', async () => {
@@ -371,7 +371,7 @@ describe('the expiry of a key', () => {
 });
 
 describe('the last use of a key', () => {
-  it('is noted at most once a minute, and only by a use that was let in', async () => {
+  it('is recorded at most once a minute, and only for accepted requests', async () => {
     await using on = await stage();
     const { id, key } = await on.make();
     const lastUsed = async (): Promise<string | undefined> => (await on.get(id)).lastUsedAt;
@@ -389,7 +389,7 @@ describe('the last use of a key', () => {
 });
 
 describe('the first start', () => {
-  it('makes the app "default" and one key with every scope', async () => {
+  it('creates the app "default" and one key with every scope', async () => {
     await using on = await stage();
     const { json } = await on.service.call({ path: '/apps' });
     const apps = json['items'] as { id: string; name: string }[];
@@ -404,7 +404,7 @@ describe('the first start', () => {
     );
   });
 
-  it('leaves app and key to the starts that follow, made or chosen', async () => {
+  it('keeps the app and the key for later starts, whether generated or configured', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ringback-keys-'));
     try {
       const env = {
@@ -422,11 +422,11 @@ describe('the first start', () => {
       for (let starts = 0; starts < 2; starts += 1) {
         await using on = await stage({ ...env, RINGBACK_API_KEY: chosen });
         assert.equal(on.service.appId, appId);
-        assert.equal((await on.list()).items.length, 2, 'the first key and the chosen one');
+        assert.equal((await on.list()).items.length, 2, 'the first key and the configured one');
         assert.ok((await on.opens(first)) && (await on.opens(chosen)));
       }
       await using on = await stage(env);
-      assert.equal(on.service.key, '', 'no key was made');
+      assert.equal(on.service.key, '', 'no key was created');
       assert.ok((await on.opens(first)) && (await on.opens(chosen)));
     } finally {
       await rm(folder, { recursive: true });
@@ -437,7 +437,7 @@ describe('the first start', () => {
 describe('ensureDefaultApp', () => {
   const chosen = 'a-key-that-an-operator-chose-for-us';
 
-  it('says when the chosen key opens nothing any more', async () => {
+  it('reports that the configured key is no longer valid', async () => {
     const world = frozenWorld();
     const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
     const deps = { world, store, newId: idMaker(world) };
@@ -455,7 +455,7 @@ describe('ensureDefaultApp', () => {
     await store.close();
   });
 
-  it('makes one app and one key when two nodes start at the same time', async () => {
+  it('creates one app and one key if several nodes start at the same time', async () => {
     const world = frozenWorld();
     const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
     const deps = { world, store, newId: idMaker(world) };
@@ -470,7 +470,7 @@ describe('ensureDefaultApp', () => {
     await store.close();
   });
 
-  it('makes one key when nodes start at the same time without a chosen one, and one knows it', async () => {
+  it('generates one key, known to one node, if nodes start at the same time without a configured one', async () => {
     const world = frozenWorld();
     const store = memoryStore({ world, onFatal: (error) => assert.fail(error) });
     const deps = { world, store, newId: idMaker(world) };

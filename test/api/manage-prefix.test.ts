@@ -1,5 +1,5 @@
-// RINGBACK_MANAGE_PREFIX: everything that openapi.yaml describes is below a path, so that no contract can
-// collide with it. The probes are also where they always are.
+// RINGBACK_MANAGE_PREFIX moves everything that openapi.yaml describes below a path, so that no contract can
+// collide with it. The probes also stay at their usual paths.
 import assert from 'node:assert/strict';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -76,7 +76,7 @@ describe('RINGBACK_MANAGE_PREFIX', () => {
     assert.deepEqual(new Set(own), new Set(['openapi.json', 'openapi.yaml']));
   });
 
-  it('is a part of the URL for the client library and the command line', async () => {
+  it('is part of the URL for the client library and the command line', async () => {
     await using receiver = await receive();
     const url = service.url + prefix;
     const client = createClient({ url, key: service.key });
@@ -102,7 +102,7 @@ describe('RINGBACK_MANAGE_PREFIX', () => {
     assert.equal((await service.call({ path: location })).status, 200);
   });
 
-  it('lets a contract have the paths of the management API', async () => {
+  it('lets a contract use the paths of the management API', async () => {
     await using own = equip(await serve(colliding, { env }));
     await using receiver = await receive();
     const made = await own.call({
@@ -122,7 +122,7 @@ describe('RINGBACK_MANAGE_PREFIX', () => {
     assert.equal(json['state'], 'ended');
   });
 
-  it('is what a start and a check advise when a contract collides', async () => {
+  it('is suggested by a start and by a check if a contract collides', async () => {
     const advice = /collides with .* of "Ringback"; start with --manage-prefix \/manage/;
     await assert.rejects(serve(colliding), advice);
     const folder = await writeFiles({ 'api.yaml': colliding });
@@ -139,7 +139,7 @@ describe('RINGBACK_MANAGE_PREFIX', () => {
     }
   });
 
-  it('leaves the paths of the probes to Ringback', async () => {
+  it('reserves the paths of the probes', async () => {
     const probe = colliding.replace('/subscriptions:\n', '/readyz:\n').replace('post:', 'get:');
     await assert.rejects(
       serve(probe, { env }),

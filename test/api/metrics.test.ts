@@ -1,5 +1,5 @@
-// Metrics over HTTP: who may read them, what they say about deliveries to real receivers, and that other
-// programs can read them: a parser, promtool where there is one, the dashboard and the alert rules.
+// Metrics over HTTP: which keys may read them, their values after deliveries to real receivers, and that other
+// programs can use them: a parser, promtool if installed, the dashboard and the alert rules.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { receive } from '../e2e/receiver.ts';
 import { inState, onlyDelivery, patch, publish, subscribe } from '../e2e/stage.ts';
 import { start, type Started } from './harness.ts';
 
-// It brings no types of its own.
+// The package has no type declarations.
 const parsePrometheus = createRequire(import.meta.url)('parse-prometheus-text-format') as (
   text: string,
 ) => Parsed[];
@@ -23,7 +23,7 @@ const parsePrometheus = createRequire(import.meta.url)('parse-prometheus-text-fo
 const grafana = join(import.meta.dirname, '..', '..', 'docs', 'grafana');
 
 describe('GET /metrics', () => {
-  it('is for operators: it needs a key with that scope', async () => {
+  it('requires a key with the scope operator', async () => {
     await using service = await start();
     const body = { name: 'reader', scopes: ['read', 'admin'] };
     const { json } = await service.call({ method: 'POST', path: '/keys', body });
@@ -34,7 +34,7 @@ describe('GET /metrics', () => {
     assert.deepEqual(statuses, [401, 403, 200]);
   });
 
-  it('is open to all where the operator says so, and the document says it, too', async () => {
+  it('needs no key if the operator allows that, and the document says so', async () => {
     await using service = await start({ env: { RINGBACK_METRICS: 'open' } });
     const { status, headers } = await service.call({ path: '/metrics', key: null });
     assert.equal(status, 200);
@@ -49,7 +49,7 @@ describe('GET /metrics', () => {
     const { status, text } = await service.call({ path: '/metrics' });
     assert.equal(status, 200);
     assert.match(text, /^ringback_node_info\{node=".*",role="worker"\} 1$/m);
-    // Before anything was delivered, or the alert on the success rate would have nothing to compare.
+    // Present before the first delivery, because the alert on the success rate compares it.
     assert.match(text, /^ringback_attempts_total\{outcome="delivered",error="none"\} 0$/m);
   });
 });
@@ -70,7 +70,7 @@ describe('a scrape', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('counts what this node did', () => {
+  it('counts the work of this node', () => {
     const { value } = scraped;
     assert.equal(value('ringback_events_total'), 3);
     assert.equal(value('ringback_attempts_total', { outcome: 'delivered', error: 'none' }), 1);
@@ -86,7 +86,7 @@ describe('a scrape', () => {
     assert.equal(value('ringback_window_deliveries'), 0);
   });
 
-  it('says how it stands with all deliveries: waiting for a retry, or paused', () => {
+  it('shows the deliveries of the cluster: waiting for a retry, or paused', () => {
     const { value } = scraped;
     assert.equal(value('ringback_store_up'), 1);
     assert.equal(value('ringback_cluster_deliveries', { state: 'waiting' }), 2);
@@ -94,7 +94,7 @@ describe('a scrape', () => {
     assert.equal(value('ringback_cluster_deliveries_due'), 1, 'the paused one');
     assert.equal(value('ringback_cluster_deliveries_ended_total', { state: 'delivered' }), 1);
     assert((value('ringback_cluster_oldest_due_seconds') ?? 0) > 0, 'the paused one');
-    assert.equal(value('ringback_cluster_oldest_ready_seconds'), 0, 'nothing could go');
+    assert.equal(value('ringback_cluster_oldest_ready_seconds'), 0, 'no delivery can be claimed');
     const pendingS = value('ringback_cluster_oldest_pending_seconds') ?? 0;
     assert(pendingS >= (value('ringback_cluster_oldest_due_seconds') ?? Infinity));
     assert.equal(value('ringback_cluster_lanes', { kind: 'held' }), 1);
@@ -104,12 +104,12 @@ describe('a scrape', () => {
     assert((value('ringback_data_free_bytes') ?? 0) > 0);
   });
 
-  it('names nobody: no app, no subscription, no event, no URL, no key', () => {
+  it('contains no app, subscription, event, URL or key', () => {
     assert.equal(secrets.length, 7);
     for (const secret of secrets) assert.equal(scraped.text.includes(secret), false, secret);
   });
 
-  it('is text that other programs read', (t) => {
+  it('is text that other programs can parse', (t) => {
     const families = parsePrometheus(scraped.text);
     assert.deepEqual(
       families.map(({ name }) => name),
@@ -123,7 +123,7 @@ describe('a scrape', () => {
     promtool(t, ['check', 'metrics'], scraped.text);
   });
 
-  describe('has all that is used', () => {
+  describe('has all metrics that are used', () => {
     const dashboard: unknown = JSON.parse(readFileSync(join(grafana, 'ringback.json'), 'utf8'));
     const alertsFile = join(grafana, 'alerts.yaml');
     const { groups } = load(readFileSync(alertsFile, 'utf8')) as Alerts;
@@ -158,7 +158,7 @@ describe('a scrape', () => {
       for (const name of scraped.types.keys()) assert(named.has(name), `${name} is not explained`);
     });
 
-    it('and nothing else would pass', () => {
+    it('and no others: unknown names, labels and values fail', () => {
       assert.throws(() => holds('sum(rate(ringback_made_up_total[5m]))'), /made_up/);
       assert.throws(() => holds('ringback_cluster_nodes{rule="all"}'), /rule/);
       assert.throws(() => holds('ringback_cluster_nodes{role="both"}'), /both/);
@@ -167,17 +167,17 @@ describe('a scrape', () => {
     });
   });
 
-  /** A query can be read, and its metrics, labels and their values are in the scrape. */
+  /** Asserts that a query is valid, and that its metrics, labels and label values are in the scrape. */
   function holds(query: string): void {
     for (const { name, matchers } of selectorsIn(query)) {
-      if (name === 'up') continue; // Of Prometheus itself.
+      if (name === 'up') continue; // Added by Prometheus itself.
       const samples = scraped.samples.get(name);
       assert(samples !== undefined && samples.length > 0, `${name} is not in the scrape: ${query}`);
       for (const { label, operator, value } of matchers) {
-        if (label === 'job' || label === 'instance') continue; // Of Prometheus, too.
+        if (label === 'job' || label === 'instance') continue; // Added by Prometheus, too.
         const values: string[] = samples.flatMap(({ labels }) => labels[label] ?? []);
         assert(values.length > 0, `${name} has no label ${label}: ${query}`);
-        // Not every way to be refused is tried here.
+        // This test does not cause every kind of refusal.
         const known = label === 'code' ? Object.keys(problems) : values;
         if (operator === '=') assert(known.includes(value), `no ${label}="${value}": ${query}`);
       }
@@ -185,7 +185,7 @@ describe('a scrape', () => {
   }
 });
 
-/** A delivered, a failed and a paused delivery, and requests that are refused; gives what is secret. */
+/** Causes a delivered, a failed and a paused delivery, and refused requests; returns what metrics must not contain. */
 async function act(service: Started): Promise<string[]> {
   await using good = await receive();
   await using bad = await receive(() => 500);
@@ -212,7 +212,7 @@ async function act(service: Started): Promise<string[]> {
 interface Scrape {
   text: string;
   types: ReadonlyMap<string, string>;
-  /** By the name that stands in the line: `…_bucket`, too. */
+  /** By the name in the line, including `…_bucket`. */
   samples: ReadonlyMap<string, readonly Line[]>;
   value: (name: string, labels?: Readonly<Record<string, string>>) => number | undefined;
 }
@@ -245,7 +245,7 @@ interface Selector {
   matchers: { label: string; operator: string; value: string }[];
 }
 
-/** Which metrics a query asks for, as Prometheus' own grammar sees it. */
+/** The metrics of a query, by Prometheus' own grammar. */
 function selectorsIn(query: string): Selector[] {
   const found: Selector[] = [];
   parser.parse(query).iterate({
@@ -265,7 +265,7 @@ function selectorsIn(query: string): Selector[] {
   return found;
 }
 
-/** Every text under this name, however deep. */
+/** Every string under this name, at any depth. */
 function textsIn(value: unknown, name: string): string[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, one]: [string, unknown]) =>
@@ -277,14 +277,14 @@ interface Printer {
   diagnostic: (message: string) => void;
 }
 
-/** Prometheus' own tool, where it is installed or `PROMTOOL` says where it is. */
+/** Runs Prometheus' own tool, if it is installed or `PROMTOOL` names it. */
 function promtool(t: Printer, args: readonly string[], input = ''): void {
   const { error, status, stdout, stderr } = spawnSync(process.env['PROMTOOL'] ?? 'promtool', args, {
     input,
     encoding: 'utf8',
   });
   if (error !== undefined) {
-    t.diagnostic(`not asked, because there is no promtool: ${error.message}`);
+    t.diagnostic(`skipped, because promtool is not available: ${error.message}`);
     return;
   }
   assert.equal(status, 0, `${stdout}${stderr}`);

@@ -1,5 +1,5 @@
-// Puts any document on a real socket: compiled, mounted and served like our own, over a store in
-// memory. Operations that are neither subscribe nor unsubscribe answer with who called.
+// Serves any document on a real socket: compiled and mounted like our own, over a store in memory.
+// Operations that are neither subscribe nor unsubscribe answer with the app and key of the caller.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export interface Mounted extends AsyncDisposable {
   url: string;
   contract: Contract;
   context: Context;
-  /** The first key of the app `default`: every scope. */
+  /** The first key of the app `default`, with every scope. */
   key: string;
   appId: string;
   /** A key of the app `default` with these scopes only. */
@@ -40,9 +40,9 @@ export interface Mounted extends AsyncDisposable {
 
 export interface MountOptions extends LoadOptions {
   world?: World;
-  /** Where it is said to be reached; by default where it listens. */
+  /** The public URL; by default the address on which the server listens. */
   publicUrl?: string;
-  /** Instead of the handlers that answer with who called. */
+  /** Replaces the handlers that answer with the caller. */
   handlers?: Handlers;
   role?: NodeRole;
 }
@@ -99,7 +99,7 @@ export async function mountContract(
   };
 }
 
-/** Through a file, as an operator would. */
+/** Loads the document from a file, as an operator would. */
 export async function loadDocument(
   document: Record<string, unknown>,
   options: LoadOptions = {},

@@ -1,4 +1,4 @@
-// Nodes over HTTP: which ones there are, what each role offers, and whether a node is ready.
+// Nodes over HTTP: the list of nodes, what each role offers, and whether a node is ready.
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { version } from '../../src/core/base/package.ts';
 import { start } from './harness.ts';
 
 describe('GET /nodes', () => {
-  it('lists the nodes that are there, and says which one answers', async () => {
+  it('lists the live nodes, and marks the one that answers', async () => {
     await using service = await start({ env: { RINGBACK_NODE_NAME: 'a-1' } });
     const { status, json } = await service.call({ path: '/nodes' });
     assert.equal(status, 200);
@@ -22,7 +22,7 @@ describe('GET /nodes', () => {
 });
 
 describe('GET /readyz', () => {
-  it('says which node is ready, and for what', async () => {
+  it('returns the name and the role of the node', async () => {
     await using service = await start();
     const { status, json } = await service.call({ path: '/readyz', key: null });
     assert.equal(status, 200);
@@ -42,7 +42,7 @@ const published = {
 };
 
 describe('a worker', () => {
-  it('offers its probes, and for everything else says where to ask', async () => {
+  it('serves its probes, and for everything else names the roles to call instead', async () => {
     await using service = await start({ role: 'worker' });
     for (const path of ['/healthz', '/readyz']) {
       assert.equal((await service.call({ path, key: null })).status, 200, path);
@@ -61,20 +61,24 @@ describe('a worker', () => {
 });
 
 describe('a node with the role api', () => {
-  it('takes requests and delivers nothing: what is published waits for others', async () => {
+  it('accepts requests and delivers nothing: deliveries stay pending for other nodes', async () => {
     await using service = await start({ role: 'api' });
     assert.equal((await service.call(subscribed)).status, 201);
     assert.equal((await service.call(published)).status, 202);
     const { json } = await service.call({ path: '/deliveries' });
     const [delivery] = json['items'] as Record<string, unknown>[];
-    assert.deepEqual([delivery?.['state'], delivery?.['attemptCount']], ['due', 0], 'born waiting');
+    assert.deepEqual(
+      [delivery?.['state'], delivery?.['attemptCount']],
+      ['due', 0],
+      'inserted as pending',
+    );
     const nodes = await service.call({ path: '/nodes' });
     assert.equal((nodes.json['items'] as { role: string }[])[0]?.role, 'api');
   });
 });
 
-describe('an event that was rejected', () => {
-  it('shows why, and what was sent even if it is no JSON', async () => {
+describe('a rejected event', () => {
+  it('shows the reason, and the payload even if it is not JSON', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ringback-rejected-'));
     const env = { RINGBACK_DATA: folder, RINGBACK_API_KEY: 'k'.repeat(40) };
     const ring = { RINGBACK_ENCRYPTION_KEY: Buffer.alloc(32).toString('base64') };
@@ -86,7 +90,7 @@ describe('an event that was rejected', () => {
         const { json } = await service.call({ path: `/events/${id}` });
         assert.equal('rejected' in json, false);
       }
-      // Only PostgreSQL has the door through which such an event comes.
+      // Such events come from the SQL inbox, which only PostgreSQL has, so the test writes the row itself.
       const db = new DatabaseSync(join(folder, 'ringback.db'));
       db.prepare('update event set rejected = ?, payload = ?').run('it broke', Buffer.from('{"x'));
       db.close();

@@ -1,4 +1,4 @@
-// A null in any property of any body is a mistake of the caller, or means something: never a failure of ours.
+// A null in any property of any body is either meaningful or the caller's mistake; it never causes a 5xx.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -10,7 +10,7 @@ import { callOf, hook, idParameter, kindOf, tenantsOf, type Tenant } from './ten
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
 const withBody = contract.operations.filter(({ body }) => body !== undefined);
 
-/** Bodies that are right, so that the null is all that is wrong. */
+/** Valid bodies, so that the null is the only fault. */
 const right: Record<string, readonly Record<string, unknown>[]> = {
   subscribeOperation: [{ callbackUrl: hook }, { failedUrl: hook }],
   editSubscription: [{ state: 'paused' }, {}],
@@ -27,7 +27,7 @@ const right: Record<string, readonly Record<string, unknown>[]> = {
 
 type Shape = ReturnType<Validator['shape']>;
 
-/** The body with a null at each place that the schema declares, and with a null instead of it. */
+/** Yields null, and the body with a null at each place that the schema declares. */
 function* withNulls(shape: Shape, value: unknown, depth = 0): Generator {
   yield null;
   if (depth > 4) return;
@@ -55,9 +55,9 @@ describe('a null in the body', () => {
 
   for (const operation of withBody) {
     const { operationId, method, path, scope } = operation;
-    it(`is never a failure of ${operationId}`, async () => {
+    it(`never causes a 5xx of ${operationId}`, async () => {
       const bodies = right[operationId];
-      assert.ok(bodies, `say in null-properties.test.ts what ${operationId} takes`);
+      assert.ok(bodies, `add to null-properties.test.ts a body for ${operationId}`);
       const key = scope === 'operator' ? service.key : tenant.key;
       const { make } = tenantsOf(service.call);
       const id = idParameter(operation) && (await make(kindOf(operation), tenant));
@@ -75,7 +75,7 @@ describe('a null in the body', () => {
     });
   }
 
-  it('is refused by a sign-in with a key and a ticket, which says what it expects', async () => {
+  it('is refused by a sign-in with a key and a null ticket', async () => {
     const headers = { origin: service.url };
     const body = { key: 'x', ticket: null };
     const call = { method: 'POST', path: '/console/session', headers, body };

@@ -1,7 +1,7 @@
-// What a browser may say about a request that carries somebody's cookie, in every combination, and
-// the rule about it (docs/openapi-semantics.md rule 26) as a model of a few lines.
+// All combinations of the headers with which a browser describes a request that carries a cookie, and
+// a short model of the rule for them (docs/openapi-semantics.md rule 26).
 
-/** How the service is reached in these cases. */
+/** The public URL of the service in these cases. */
 export const publicUrl = 'https://hooks.example';
 
 export const carriers = ['cookie', 'header'] as const;

@@ -18,7 +18,7 @@ const call = {
   request: { query: new Map(), path: new Map([['title', own.title]]) },
 } as unknown as Call;
 
-describe('pages that everybody may read', () => {
+describe('public pages', () => {
   after(async () => pages[Symbol.asyncDispose]());
 
   for (const name of [
@@ -28,7 +28,7 @@ describe('pages that everybody may read', () => {
     'getContract',
     'getContractReport',
   ]) {
-    it(`are the same bytes for all who wait for them: ${name}`, async () => {
+    it(`are the same buffer for all requests: ${name}`, async () => {
       const [one, other] = [await handlers[name]?.(call), await handlers[name]?.(call)];
       assert(one?.body instanceof Uint8Array && one.body.length > 1_000);
       assert.equal(one.body, other?.body);
@@ -36,8 +36,8 @@ describe('pages that everybody may read', () => {
   }
 });
 
-describe('pages of a thread', () => {
-  it('are what this thread would make, also where only managed operations are left', async () => {
+describe('pages made on a worker thread', () => {
+  it('equal those made on the main thread, including pages of foreign contracts', async () => {
     const fixture = join(import.meta.dirname, '..', 'e2e', 'contracts', 'documents', 'orders.yaml');
     const both = await loadContracts({ own: ownFile, foreign: [fixture] });
     await using others = createPages(both);
@@ -49,7 +49,7 @@ describe('pages of a thread', () => {
     assert.equal(String(html), docsPage(both.management, [orders.title]).html);
   });
 
-  it('reject where the thread fails, for all who wait', async () => {
+  it('reject for all callers if the thread fails', async () => {
     const { files } = own;
     const broken = { ...own, files: { ...files, root: { path: 'x', root: { openapi: '9' } } } };
     await using failing = createPages({

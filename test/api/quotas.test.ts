@@ -1,5 +1,5 @@
-// Quotas of apps over real sockets, with a clock that the test moves: what they refuse, in which words, and
-// when a change of them holds. That the number of subscriptions is exact is in the store's contract.
+// Quotas of apps over real sockets, with a clock that the test moves: what they refuse, with which message, and
+// when a change takes effect. The exact count of subscriptions is tested in the store's contract.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -10,7 +10,7 @@ interface Stage extends AsyncDisposable {
   service: Running;
   world: FrozenWorld;
   app: { id: string; key: string };
-  /** Sets quotas of the app, and lets every node hear of it. */
+  /** Sets quotas of the app, and waits until the cache of every node has expired. */
   allow: (quotas: object) => Promise<void>;
   publish: (payload?: object, headers?: Record<string, string>) => Promise<Answer>;
   publishMany: (count: number) => Promise<Answer>;
@@ -50,7 +50,7 @@ function codeOf({ status, json }: Answer): string {
 }
 
 describe('editApp', () => {
-  it('200: sets quotas and the name, which the operator sees with the present use', async () => {
+  it('200: sets quotas and the name, and shows them with the current use', async () => {
     await using on = await stage();
     await on.subscribe();
     const path = `/apps/${on.app.id}`;
@@ -69,7 +69,7 @@ describe('editApp', () => {
     assert.deepEqual(items[0], json);
   });
 
-  it('400: what is no quota; 403: another key; 404: no such app', async () => {
+  it('400: an invalid quota; 403: another key; 404: an unknown app', async () => {
     await using on = await stage();
     const ask = async (body: object, key = on.service.key, id = on.app.id): Promise<string> =>
       codeOf(await on.service.call({ method: 'PATCH', path: `/apps/${id}`, key, body }));
@@ -83,12 +83,12 @@ describe('editApp', () => {
     assert.equal(await ask({ quotas: { events: 1 } }), '400 invalid_request');
     assert.equal(await ask({}), '400 invalid_request');
     assert.equal(await ask({ name: 'x' }, on.app.key), '403 missing_scope');
-    // Not the next one to its own: that is another app's, where both were made in one millisecond.
+    // Not the successor of its own id: that belongs to another app if both were created in the same millisecond.
     const unknown = `app_${'0'.repeat(26)}`;
     assert.equal(await ask({ name: 'x' }, on.service.key, unknown), '404 not_found');
   });
 
-  it('409: a name that is taken, and the name that every start looks for', async () => {
+  it('409: a name that is taken, and renaming the app "default"', async () => {
     await using on = await stage();
     const rename = async (id: string, name: string): Promise<string> =>
       codeOf(await on.service.call({ method: 'PATCH', path: `/apps/${id}`, body: { name } }));
@@ -99,7 +99,7 @@ describe('editApp', () => {
 });
 
 describe('the quota of subscriptions', () => {
-  it('429: says the number; a repetition is answered, and an end makes room', async () => {
+  it('429: names the quota; repeats are still answered, and an unsubscribe makes room', async () => {
     await using on = await stage({ RINGBACK_QUOTA_SUBSCRIPTIONS: '2' });
     const first = await on.subscribe({ 'idempotency-key': 'a' });
     assert.equal(first.status, 201);
@@ -118,7 +118,7 @@ describe('the quota of subscriptions', () => {
     assert.equal((await on.subscribe()).status, 429);
   });
 
-  it('is each app’s own', async () => {
+  it('applies to each app separately', async () => {
     await using on = await stage({ RINGBACK_QUOTA_SUBSCRIPTIONS: '1' });
     assert.equal((await on.subscribe()).status, 201);
     const body = { callbackUrl: 'http://127.0.0.1:9000/' };
@@ -127,11 +127,11 @@ describe('the quota of subscriptions', () => {
   });
 });
 
-describe('the quota of events a second', () => {
+describe('the quota of events per second', () => {
   const rate = ({ headers }: Answer): (string | null)[] =>
     ['ratelimit-policy', 'ratelimit', 'retry-after'].map((name) => headers.get(name));
 
-  it('lets a second’s worth in, says what is left, and lets more in as time passes', async () => {
+  it('admits one second’s worth, reports the rest, and admits more as time passes', async () => {
     await using on = await stage({ RINGBACK_QUOTA_EVENTS_PER_SECOND: '4' });
     assert.deepEqual(rate(await on.publish()), ['"events";q=4;w=1', '"events";r=3;t=1', null]);
     assert.deepEqual(rate(await on.publishMany(3)), ['"events";q=4;w=1', '"events";r=0;t=1', null]);
@@ -146,7 +146,7 @@ describe('the quota of events a second', () => {
     assert.equal((await on.publish()).status, 429);
   });
 
-  it('takes a batch of more than that when nothing is owed, and then none for as long', async () => {
+  it('admits a larger batch if nothing is owed, and then refuses events for a proportional time', async () => {
     await using on = await stage({ RINGBACK_QUOTA_EVENTS_PER_SECOND: '4' });
     assert.deepEqual(rate(await on.publishMany(12)), [
       '"events";q=4;w=1',
@@ -159,7 +159,7 @@ describe('the quota of events a second', () => {
     assert.equal((await on.publish()).status, 202);
   });
 
-  it('owes as many events as before when the quota is raised, which are soon paid for', async () => {
+  it('keeps the debt of events when the quota is raised, and pays it off faster', async () => {
     await using on = await stage({ RINGBACK_QUOTA_EVENTS_PER_SECOND: '2' });
     assert.equal((await on.publishMany(1_000)).status, 202);
     await on.allow({ eventsPerSecond: 500 });
@@ -168,7 +168,7 @@ describe('the quota of events a second', () => {
     assert.equal((await on.publishMany(900)).status, 202);
   });
 
-  it('is not used up by what is refused, and that is refused for its own reason', async () => {
+  it('is not used up by refused requests, which are refused for their own reason', async () => {
     await using on = await stage({
       RINGBACK_QUOTA_EVENTS_PER_SECOND: '2',
       RINGBACK_QUOTA_PAYLOAD: '100',
@@ -195,7 +195,7 @@ describe('the quota of events a second', () => {
     assert.equal(await post('/events', ill), '422 payload_refused');
   });
 
-  it('counts a ping, keeps apps apart, and says nothing where there is no quota', async () => {
+  it('counts pings, separates apps, and sends no headers without a quota', async () => {
     await using on = await stage();
     const { json } = await on.subscribe();
     await on.allow({ eventsPerSecond: 1 });

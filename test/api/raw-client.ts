@@ -1,11 +1,11 @@
-// An HTTP client that sends what it is told and nothing else: repeated headers, odd media types,
-// cookies, a body with GET. Connections are kept, so that thousands of requests stay quick.
+// An HTTP client that sends requests exactly as given: repeated headers, unusual media types, cookies,
+// a body with GET. It keeps connections alive, so that thousands of requests stay fast.
 import { Agent, request, type IncomingHttpHeaders } from 'node:http';
 
 export interface RawCall {
   method?: string;
   path: string;
-  /** In order, repetitions included. `Host` and `Content-Length` are added. */
+  /** Sent in order, including repetitions. `Host` and `Content-Length` are added. */
   headers?: readonly (readonly [string, string])[];
   body?: string;
 }
@@ -14,7 +14,7 @@ export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
-  /** Empty when the answer is no JSON object. */
+  /** Empty if the response is not a JSON object. */
   json: Record<string, unknown>;
 }
 
@@ -33,7 +33,7 @@ export function rawClient(base: string): RawClient {
       const answer = Promise.withResolvers<RawAnswer>();
       const call = request({ agent, hostname, port, method, path, headers: lines }, (response) => {
         const chunks: Buffer[] = [];
-        // A stream has no end, so its head is the answer.
+        // A stream does not end, so only its head is returned.
         const { statusCode: status = 0, headers: given } = response;
         if (/event-stream/.test(given['content-type'] ?? '')) {
           answer.resolve({ status, headers: given, text: '', json: {} });

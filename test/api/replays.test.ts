@@ -1,4 +1,4 @@
-// /replays over real sockets: what is answered, by status.
+// /replays over real sockets, by status.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -44,7 +44,7 @@ describe('/replays', () => {
   };
 
   describe('200', () => {
-    it('counts what would be sent again, and keeps nothing', async () => {
+    it('counts what would be sent again, and stores nothing', async () => {
       const count = async (filter: object): Promise<unknown> => {
         const answer = await post({ filter, dryRun: true });
         assert.equal(answer.status, 200, answer.text);
@@ -64,7 +64,7 @@ describe('/replays', () => {
   });
 
   describe('201', () => {
-    it('answers with the replay and where it is; it runs, and ends', async () => {
+    it('answers with the replay and its location; it runs, and ends', async () => {
       receiver.script = () => 200;
       const filter = { event: 'other', from: '2026-01-01T00:00:00.000Z' };
       const made = await post({ filter, ratePerSecond: 7 });
@@ -91,7 +91,7 @@ describe('/replays', () => {
       assert.deepEqual(itemsOf(list.json), [json]);
     });
 
-    it('answers the same key with the same replay, and another request with 422', async () => {
+    it('answers the same key with the same replay, and 422 for another request', async () => {
       const headers = { 'idempotency-key': 'one' };
       const body = { filter: { event: 'nothing' } };
       const first = await post(body, headers);
@@ -124,7 +124,7 @@ describe('/replays', () => {
       });
     }
 
-    it('refuses a time that cannot be shown again', async () => {
+    it('refuses a time that cannot be represented in UTC', async () => {
       for (const name of ['from', 'until']) {
         const filter = { [name]: '9999-12-31T23:59:59-23:59' };
         const { status, json } = await post({ filter, dryRun: true });
@@ -133,7 +133,7 @@ describe('/replays', () => {
       }
     });
 
-    it('refuses what it does not know', async () => {
+    it('refuses unknown fields', async () => {
       for (const body of [{ filter: { app: 'x' } }, { rate: 5 }, [], { filter: null }]) {
         assert.equal((await post(body)).status, 400, JSON.stringify(body));
       }
@@ -142,7 +142,7 @@ describe('/replays', () => {
   });
 
   describe('403', () => {
-    it('lets a key with read look, and one with admin act', async () => {
+    it('allows reading with the scope read, and changes with the scope admin', async () => {
       const [reader, admin] = [await newKey(['read']), await newKey(['admin'])];
       const { id } = (await post({ filter: { event: 'nothing' } })).json;
       const statusOf = async (key: string, method: string, path: string): Promise<number> => {
@@ -158,7 +158,7 @@ describe('/replays', () => {
   });
 
   describe('404', () => {
-    it('is the answer to an unknown subscription, also in a dry run', async () => {
+    it('answers an unknown subscription, also in a dry run', async () => {
       for (const dryRun of [true, false]) {
         for (const unknown of ['sub_00000000000000000000000000', 'nonsense']) {
           const answer = await post({ filter: { subscriberId: unknown }, dryRun });
@@ -169,7 +169,7 @@ describe('/replays', () => {
   });
 
   describe('409', () => {
-    it('cancels a running one, again without harm, but none that is done', async () => {
+    it('cancels a running replay, also repeatedly, but not a finished one', async () => {
       receiver.script = () => 200;
       const { id } = (await post({ ratePerSecond: 1 })).json;
       const first = await cancel(id);
@@ -182,8 +182,8 @@ describe('/replays', () => {
       assert.deepEqual([late.status, late.json['code']], [409, 'conflict']);
     });
 
-    it('refuses one too many', async () => {
-      // One delivery is sent in a second, so these run for a while.
+    it('limits the number of running replays', async () => {
+      // At one delivery per second these run for a while.
       const made: unknown[] = [];
       for (let i = 0; i < 5; i += 1) await publish(service, 'more');
       await until(

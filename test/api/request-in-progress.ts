@@ -1,15 +1,15 @@
-// A request that stays under way until the test sends its body, for tests of how the service stops.
+// A request that stays in progress until the test sends its body, for tests of how the service stops.
 import { connect } from 'node:net';
 
 export interface InFlight {
-  /** Sends the rest; resolves with the whole answer when the service has closed the connection. */
+  /** Sends the body; resolves with the whole response once the service has closed the connection. */
   finish: () => Promise<string>;
   closed: Promise<void>;
 }
 
 const body = '{"callbackUrl":"http://127.0.0.1:9000/"}';
 
-/** A request without its body. `100 Continue` proves that the service has begun with it. */
+/** Sends a request without its body. `100 Continue` proves that the service is processing it. */
 export async function startRequest(url: string, key: string): Promise<InFlight> {
   const { hostname, port, host } = new URL(url);
   const head = [
@@ -24,7 +24,7 @@ export async function startRequest(url: string, key: string): Promise<InFlight> 
   let text = '';
   const continued = Promise.withResolvers<void>();
   const closed = new Promise<void>((resolve) => {
-    socket.on('error', () => undefined); // A reset is an end too.
+    socket.on('error', () => undefined); // A reset also closes the connection.
     socket.on('close', () => resolve());
   });
   socket.on('data', (chunk: Buffer) => {

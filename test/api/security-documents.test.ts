@@ -1,4 +1,4 @@
-// Requirements of other documents than our own, executed over real sockets
+// Security requirements of foreign documents, executed over real sockets
 // (docs/openapi-semantics.md rules 4, 22–25, 28).
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
@@ -22,7 +22,7 @@ const securitySchemes = {
   Digest: { type: 'http', scheme: 'digest' },
 };
 
-/** Each becomes the operation `GET /<name>`; undefined leaves it to the list of the document. */
+/** Each becomes the operation `GET /<name>`; undefined applies the list of the document. */
 const requirements: Record<string, readonly Requirement[] | undefined> = {
   global: undefined,
   none: [],
@@ -81,7 +81,7 @@ interface Sent {
   authorization: (typeof authorizations)[number];
 }
 
-/** Every combination of what a request can carry: 405. */
+/** All 405 combinations of credentials in a request. */
 const combinations: Sent[] = tries.flatMap((H) =>
   tries.flatMap((Q) =>
     tries.flatMap((C) =>
@@ -91,8 +91,8 @@ const combinations: Sent[] = tries.flatMap((H) =>
 );
 
 /**
- * The model: what docs/openapi-semantics.md rules 22 and 23 say, in a few lines; and an app id
- * beside a key must be that of the key.
+ * A short model of docs/openapi-semantics.md rules 22 and 23. An app id that is sent with a key must be
+ * that of the key.
  */
 function statusFor(list: readonly Requirement[], sent: Sent): number {
   const holds: Record<string, boolean> = {
@@ -135,7 +135,7 @@ describe('the security requirements of any document', () => {
   };
 
   for (const [name, list = global] of Object.entries(requirements)) {
-    it(`"${name}" holds for all ${combinations.length} ways to ask`, async () => {
+    it(`"${name}" is enforced for all ${combinations.length} combinations of credentials`, async () => {
       const wrong = await Promise.all(
         combinations.map(async (sent) => {
           const { status } = await client.send(callOf(name, sent));
@@ -147,7 +147,7 @@ describe('the security requirements of any document', () => {
     });
   }
 
-  it('knows who calls where a key was given, also where none is needed', async () => {
+  it('identify the caller by a valid key, even if none is required', async () => {
     const who = async (path: string, headers: Lines): Promise<unknown> =>
       (await client.send({ path, headers })).json['key'];
     const key = on.key.slice(0, 12);
@@ -157,7 +157,7 @@ describe('the security requirements of any document', () => {
     assert.equal(await who('/header-and-app', [...app(on.appId), ['X-API-Key', on.key]]), key);
   });
 
-  it('asks that two keys of one alternative belong to one app', async () => {
+  it('require two keys of one alternative to belong to one app', async () => {
     const other = await on.newApp('two keys');
     const path = `/header-and-query?api_key=${other.key}`;
     assert.equal((await client.send({ path, headers: [['X-API-Key', on.key]] })).status, 401);
@@ -170,7 +170,7 @@ describe('the security requirements of any document', () => {
     assert.equal(right.status, 200);
   });
 
-  it('takes the key as a bearer token whatever the case of the scheme', async () => {
+  it('accept the key as a bearer token, whatever the case of the scheme', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER']) {
       const headers: Lines = [['Authorization', `${scheme} ${on.key}`]];
       assert.equal((await client.send({ path: '/bearer', headers })).status, 200, scheme);
@@ -186,7 +186,7 @@ describe('the security requirements of any document', () => {
     assert.equal((await client.send({ path: '/bearer', headers: twice })).status, 401, 'twice');
   });
 
-  it('takes the key as the password of basic, whoever the user is', async () => {
+  it('accept the key as the password of basic authentication, with any user name', async () => {
     for (const user of ['', 'anyone', 'ü']) {
       const headers: Lines = [['Authorization', basic(on.key, user)]];
       assert.equal((await client.send({ path: '/basic', headers })).status, 200, user);
@@ -197,7 +197,7 @@ describe('the security requirements of any document', () => {
     assert.equal((await client.send({ path: '/basic', headers: bare })).status, 401);
   });
 
-  it('gives one challenge for each alternative that can run', async () => {
+  it('send one challenge for each supported alternative', async () => {
     const wanted = {
       'header-or-query':
         'ApiKey realm="ringback", in="header", name="X-API-Key", ' +
@@ -217,19 +217,19 @@ describe('the security requirements of any document', () => {
     }
   });
 
-  it('says at load which alternatives cannot run', () => {
+  it('cause a warning on loading for each unsupported alternative', () => {
     const pointers = on.contract.warnings.map(({ pointer }) => pointer);
     for (const name of ['mtls', 'mtls-or-header', 'digest', 'app-alone']) {
       assert.ok(
         pointers.some((pointer) => pointer.startsWith(`#/paths/~1${name}/get/security`)),
-        `${name} is warned of`,
+        `no warning for ${name}`,
       );
     }
   });
 });
 
-describe('a document that cannot be trusted', () => {
-  it('shuts what asks for an unknown scheme, global or of an operation', async () => {
+describe('a faulty document', () => {
+  it('closes operations that require an unknown scheme, globally or themselves', async () => {
     const document = documentOf(
       { open: [{ H: [] }, { Ghost: [] }], both: [{ H: [], Ghost: [] }], outer: undefined },
       { security: [{ Ghost: [] }] },
@@ -247,7 +247,7 @@ describe('a document that cannot be trusted', () => {
     }
   });
 
-  it('shuts what asks for an unknown kind of scheme, or one without a place', async () => {
+  it('closes operations that require a scheme of an unknown type, or without a location', async () => {
     for (const scheme of [
       { type: 'magic' },
       { type: 'apiKey', name: 'k' },
@@ -264,7 +264,7 @@ describe('a document that cannot be trusted', () => {
     }
   });
 
-  it('does not load with a list or a requirement that is none', async () => {
+  it('does not load with an invalid list or requirement', async () => {
     for (const security of [{ H: [] }, 'H', null, [[]], ['H'], [null]]) {
       const document = documentOf({ a: undefined }, { security });
       await assert.rejects(loadDocument(document), ContractError, JSON.stringify(security));
@@ -279,7 +279,7 @@ describe('a document that cannot be trusted', () => {
     }
   });
 
-  it('cannot lend a handler from a prototype to an operation of that name', async () => {
+  it('cannot get a handler from the prototype by naming an operation after its property', async () => {
     const names = ['constructor', 'toString', 'hasOwnProperty', '__proto__'];
     const document = documentOf(Object.fromEntries(names.map((name) => [name, []])));
     await using on = await mountContract(document, { handlers: {} });
@@ -291,7 +291,7 @@ describe('a document that cannot be trusted', () => {
 });
 
 describe('a challenge', () => {
-  it('is a legal header whatever a parameter is called', async () => {
+  it('is a valid header, whatever the name of a parameter', async () => {
     const components = {
       securitySchemes: { Odd: { type: 'apiKey', in: 'query', name: 'ключ "1"\\\r\nX: y' } },
     };
@@ -307,7 +307,7 @@ describe('a challenge', () => {
 });
 
 describe('$url', () => {
-  it('has lost every key, however it was spelled, and kept the rest', async () => {
+  it('contains no key, however it was spelled, and everything else', async () => {
     await using on = await mountContract(subscribing('{$request.query.url}?from={$url}'));
     using client = rawClient(on.url);
     const target = 'url=http://127.0.0.1:9000/cb';
@@ -343,7 +343,7 @@ describe('$url', () => {
     assert.ok(!on.logged().includes(on.key.slice(12)));
   });
 
-  it('is on our own origin, whichever the request line names', async () => {
+  it('has the origin of the service, whatever the request line says', async () => {
     await using on = await mountContract(subscribing('{$request.query.url}?from={$url}'));
     using client = rawClient(on.url);
     const path = 'http://elsewhere.example/hooks?url=http://127.0.0.1:9000/cb';
@@ -359,7 +359,7 @@ describe('$url', () => {
     assert.equal(url.searchParams.get('from')?.split('?')[0], `${on.url}/hooks`);
   });
 
-  it('has lost the key that another operation of the document takes there', async () => {
+  it('does not contain the key of another operation of the document', async () => {
     const document = subscribing('{$request.query.url}?from={$url}');
     const get = { operationId: 'other', security: [{ T: [] }], responses: { 200: {} } };
     const paths = { ...(document['paths'] as object), '/other': { get } };
@@ -381,7 +381,7 @@ describe('$url', () => {
 });
 
 describe('the scope of a foreign subscribe operation', () => {
-  it('is "subscribe" where the document names none', async () => {
+  it('is "subscribe" if the document names none', async () => {
     await using on = await mountContract(subscribing('{$request.query.url}'));
     using client = rawClient(on.url);
     const ask = async (key: string): Promise<number> => {
@@ -396,7 +396,7 @@ describe('the scope of a foreign subscribe operation', () => {
   });
 });
 
-/** A document with one subscribe operation, whose callback key is given. */
+/** A document with one subscribe operation, with the given callback key. */
 function subscribing(key: string): Record<string, unknown> {
   const callback = { post: { responses: { 200: { description: 'ok' } } } };
   const post = {

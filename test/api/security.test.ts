@@ -1,5 +1,5 @@
-// Who may call what, over real sockets, by our own document (docs/openapi-semantics.md rules 22–25,
-// 28, 29, 31). Other documents' requirements are in security-documents.test.ts.
+// Access control of openapi.yaml over real sockets (docs/openapi-semantics.md rules 22–25, 28, 29, 31).
+// Requirements of other documents are in security-documents.test.ts.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -12,7 +12,7 @@ import { start, type Running } from './harness.ts';
 import { rawClient, type RawAnswer, type RawCall, type RawClient } from './raw-client.ts';
 
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
-/** What only somebody can call who is signed in to the console: see sessions.test.ts. */
+/** These require a console session: see sessions.test.ts. */
 const ofSession = ['getSession', 'signOut'];
 const guarded = contract.operations.filter(
   ({ security, operationId }) => security.length > 0 && !ofSession.includes(operationId),
@@ -25,14 +25,14 @@ const challenges = [
 ];
 
 type Lines = [string, string][];
-/** The three places of a key, as the part of a request that fills them. */
+/** The part of a request with the key in each of its three places. */
 const places: Record<string, (key: string) => Pick<RawCall, 'path'> & { headers: Lines }> = {
   header: (key) => ({ path: '/subscriptions', headers: [['X-API-Key', key]] }),
   query: (key) => ({ path: `/subscriptions?api_key=${encodeURIComponent(key)}`, headers: [] }),
   cookie: (key) => ({ path: '/subscriptions', headers: [['Cookie', `X-API-KEY=${key}`]] }),
 };
 
-/** A path of the operation that leads nowhere. */
+/** A path of the operation, with ids that do not exist. */
 function pathOf({ path }: Operation): string {
   const names = { '{id}': 'none', '{title}': 'Ringback', '{page}': 'keys', '{file}': 'none' };
   return Object.entries(names).reduce((made, [name, value]) => made.replace(name, value), path);
@@ -66,7 +66,7 @@ async function stage(env: Record<string, string> = {}): Promise<Stage> {
   };
 }
 
-describe('the places of a key', () => {
+describe('a key in its three places', () => {
   let on: Stage;
   before(async () => {
     on = await stage();
@@ -76,11 +76,11 @@ describe('the places of a key', () => {
     (await on.client.send({ path, headers })).status;
 
   for (const [name, place] of Object.entries(places)) {
-    it(`takes a key from the ${name} alone`, async () => {
+    it(`is accepted from the ${name} alone`, async () => {
       assert.equal((await on.client.send(place(on.service.key))).status, 200);
     });
 
-    it(`refuses a key that stands twice in the ${name}, equal or not`, async () => {
+    it(`is refused if it is given twice in the ${name}, equal or not`, async () => {
       const { key } = on.service;
       const twice: Record<string, [string, Lines][]> = {
         header: [['/subscriptions', [...header(key), ...header(key)]]],
@@ -100,11 +100,11 @@ describe('the places of a key', () => {
       }
     });
 
-    it(`takes an empty ${name} for a missing one`, async () => {
+    it(`counts as missing if the ${name} is empty`, async () => {
       assert.equal((await on.client.send(place(''))).status, 401);
     });
 
-    it(`lets a wrong key elsewhere not spoil the one in the ${name}`, async () => {
+    it(`is accepted from the ${name} even with a wrong key elsewhere`, async () => {
       const { key } = on.service;
       const right = place(key);
       for (const [other, wrongPlace] of Object.entries(places)) {
@@ -119,19 +119,19 @@ describe('the places of a key', () => {
     });
   }
 
-  it('takes all three at once, as swagger-client sends them', async () => {
+  it('is accepted from all three at once, as swagger-client sends it', async () => {
     const { key } = on.service;
     const path = `/subscriptions?api_key=${key}`;
     assert.equal(await status(path, [...header(key), ...cookie(key)]), 200);
   });
 
-  it('does not care about the case of a header name', async () => {
+  it('is accepted whatever the case of the header name', async () => {
     for (const name of ['x-api-key', 'X-API-KEY', 'x-Api-kEy']) {
       assert.equal(await status('/subscriptions', [[name, on.service.key]]), 200, name);
     }
   });
 
-  it('cares about the case of query and cookie names', async () => {
+  it('is refused in a query or cookie name of another case', async () => {
     const { key } = on.service;
     assert.equal(await status(`/subscriptions?API_KEY=${key}`, []), 401);
     assert.equal(await status(`/subscriptions?Api_Key=${key}`, []), 401);
@@ -139,7 +139,7 @@ describe('the places of a key', () => {
     assert.equal(await status('/subscriptions', [['Cookie', `X-API-Key=${key}`]]), 401);
   });
 
-  it('finds its cookie among others, on one line or several, quoted or not', async () => {
+  it('is found among other cookies, on one line or several, quoted or not', async () => {
     const { key } = on.service;
     const others = `a=1; X-API-KEY=${key}; b="2"`;
     assert.equal(await status('/subscriptions', [['Cookie', others]]), 200);
@@ -147,7 +147,7 @@ describe('the places of a key', () => {
     assert.equal(await status('/subscriptions', cookie(`"${key}"`)), 200);
   });
 
-  it('takes no key from places that the document does not name', async () => {
+  it('is refused in places that the document does not name', async () => {
     const { key } = on.service;
     assert.equal(await status('/subscriptions', [['Authorization', `Bearer ${key}`]]), 401);
     assert.equal(await status('/subscriptions', [['X-API-Key-Id', key]]), 401);
@@ -157,7 +157,7 @@ describe('the places of a key', () => {
 });
 
 describe('a refused key', () => {
-  it('looks the same whatever is wrong with it, in every place', async () => {
+  it('gets the same answer whatever is wrong with it, in every place', async () => {
     await using on = await stage();
     const { id, key: right } = await on.makeKey({});
     const { key: expired } = await on.makeKey({ expiresAt: '2026-03-01T12:01:00Z' });
@@ -213,7 +213,7 @@ describe('a refused key', () => {
     assert.equal(headers['www-authenticate'], challenges.join(', '));
   });
 
-  it('is always 401, never 429, and harms nobody beside it', async () => {
+  it('is always 401, never 429, and does not affect other callers', async () => {
     await using on = await stage();
     const guesses = Array.from({ length: 600 }, (_, index) => [
       index % 2 === 0 ? makeKey(on.world).key : `guess-number-${index}-of-a-chosen-key`,
@@ -230,7 +230,7 @@ describe('a refused key', () => {
     assert.equal((await on.client.send(right)).status, 200);
   });
 
-  it('is refused before its body is looked at', async () => {
+  it('is refused before the body is parsed', async () => {
     await using on = await stage();
     const body = '{"not json';
     const answer = await on.client.send({ method: 'POST', path: '/subscribe', body });
@@ -248,7 +248,7 @@ describe('the scopes of openapi.yaml', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  /** The model of docs/openapi-semantics.md rule 28; nodes and metrics belong to all apps: see
+  /** A model of docs/openapi-semantics.md rule 28. Nodes and metrics concern all apps: see
    * docs/decisions/0015-metrics-are-an-operators.md. */
   const expectedScope = ({ path, method }: Operation): string => {
     if (path.startsWith('/apps') || path === '/nodes' || path === '/metrics') return 'operator';
@@ -267,7 +267,7 @@ describe('the scopes of openapi.yaml', () => {
     const { operationId, method, scope: needed } = operation;
     for (const scope of scopes) {
       const may = scope === needed;
-      it(`${operationId} ${may ? 'lets' : 'does not let'} "${scope}" in`, async () => {
+      it(`${operationId} ${may ? 'accepts' : 'refuses'} "${scope}"`, async () => {
         const key = keys.get(scope) ?? '';
         const call = { method, path: pathOf(operation), headers: header(key) };
         const { status, json } = await on.client.send(call);
@@ -294,7 +294,7 @@ describe('the scopes of openapi.yaml', () => {
   }
 
   for (const operation of open) {
-    it(`${operation.operationId} needs no key and minds no wrong one`, async () => {
+    it(`${operation.operationId} needs no key, and ignores a wrong one`, async () => {
       const { method } = operation;
       const path = pathOf(operation);
       const expected = method === 'POST' ? 400 : path.endsWith('/none') ? 404 : 200;
@@ -304,7 +304,7 @@ describe('the scopes of openapi.yaml', () => {
     });
   }
 
-  it('leave open only the operations without security', () => {
+  it('leave only the operations without security open', () => {
     const contracts = ['/contracts', '/contracts/{title}', '/contracts/{title}/report'];
     const documents = ['/openapi.json', '/openapi.yaml', ...contracts];
     const console = ['/console', '/console/{page}', '/console/assets/{file}', '/console/session'];
@@ -315,7 +315,7 @@ describe('the scopes of openapi.yaml', () => {
     );
   });
 
-  it('lets only keys of the app default hold "operator"', async () => {
+  it('allow "operator" only for keys of the app default', async () => {
     const made = await on.service.call({ method: 'POST', path: '/apps', body: { name: 'other' } });
     const key = String(made.json['key']);
     const list = await on.service.call({ path: '/keys', key });
@@ -330,7 +330,7 @@ describe('the scopes of openapi.yaml', () => {
 });
 
 describe('RINGBACK_REQUIRE_APP_ID', () => {
-  it('asks for the key and the id of its app, in every place of the key', async () => {
+  it('requires the key and the id of its app, in every place of the key', async () => {
     await using on = await stage({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const { key, appId } = on.service;
     const headers = { 'X-APP-ID': appId };
@@ -350,7 +350,7 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
       'without its prefix': [[['X-APP-ID', appId.slice(4)]], false],
       'in another case': [[['X-APP-ID', appId.toUpperCase()]], false],
       'of another app': [[['X-APP-ID', other.appId]], false],
-      'of nobody': [[['X-APP-ID', 'app_00000000000000000000000000']], false],
+      'of no app': [[['X-APP-ID', 'app_00000000000000000000000000']], false],
       twice: [
         [
           ['X-APP-ID', appId],
@@ -375,7 +375,7 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
     assert.equal(mixed.status, 401, "another app's key with our id");
   });
 
-  it('looks like any other 401, and its challenges say what else is needed', async () => {
+  it('answers like any other 401, with challenges that name X-APP-ID', async () => {
     await using on = await stage({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const fixed: Lines = [['X-Request-Id', 'fixed']];
     const path = '/subscriptions';
@@ -386,7 +386,7 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
     assert.equal(idless.headers['www-authenticate'], wanted);
   });
 
-  it('shows in the served document, and leaves open what was open', async () => {
+  it('changes the served document, and keeps open operations open', async () => {
     await using on = await stage({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const { status, json } = await on.client.send({ path: '/openapi.json' });
     assert.equal(status, 200);
@@ -394,12 +394,12 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
       { ApiKeyHeader: [], AppId: [] },
       { ApiKeyQuery: [], AppId: [] },
       { ApiKeyCookie: [], AppId: [] },
-      { ConsoleSession: [] }, // It knows its app.
+      { ConsoleSession: [] }, // A session knows its app.
     ]);
     assert.equal((await on.client.send({ path: '/healthz' })).status, 200);
   });
 
-  it('is off by default: no app id is needed, and a wrong one is refused all the same', async () => {
+  it('is off by default: no app id is needed, but a wrong one is refused', async () => {
     await using on = await stage();
     const headers = header(on.service.key);
     const wrong: Lines = [...headers, ['X-APP-ID', 'app_wrong']];
@@ -412,12 +412,12 @@ describe('RINGBACK_REQUIRE_APP_ID', () => {
 describe('RINGBACK_API_KEY', () => {
   const chosen = {
     'of 32 letters': 'abcdefghijklmnopqrstuvwxyzabcdef',
-    'of signs': "!#$%&'()*+,-./0123456789:<=>?@[]^_`{|}~",
-    'that looks like ours': makeKey(frozenWorld()).key,
+    'of punctuation': "!#$%&'()*+,-./0123456789:<=>?@[]^_`{|}~",
+    'in our own format': makeKey(frozenWorld()).key,
     'of 1,000 characters': 'x'.repeat(1000),
   };
   for (const [name, key] of Object.entries(chosen)) {
-    it(`opens every door with a key ${name}, without a checksum of ours`, async () => {
+    it(`has every scope with a key ${name}, which needs no checksum`, async () => {
       await using on = await stage({ RINGBACK_API_KEY: key });
       for (const [at, place] of Object.entries(places)) {
         assert.equal((await on.client.send(place(key))).status, 200, at);
@@ -430,7 +430,7 @@ describe('RINGBACK_API_KEY', () => {
 });
 
 describe('a key in the query', () => {
-  it('stands in no log line, whatever becomes of the request', async () => {
+  it('appears in no log line, whatever the result of the request', async () => {
     await using on = await stage();
     const { key } = on.service;
     const wrong = makeKey(on.world).key;
@@ -448,7 +448,7 @@ describe('a key in the query', () => {
 
     const log = on.service.logged();
     assert.ok(log.split('\n').length > 60, 'requests are logged');
-    assert.match(log, new RegExp(`"key":"${key.slice(0, 12)}"`), 'by the id of the key');
+    assert.match(log, new RegExp(`"key":"${key.slice(0, 12)}"`), 'with the id of the key');
     for (const secret of [key, wrong]) assert.ok(!log.includes(secret.slice(12)));
     assert.ok(!/api_key|api%5f|\?/i.test(log), 'no query at all');
   });

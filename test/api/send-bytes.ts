@@ -1,8 +1,8 @@
-// Sends bytes as they are, for what no HTTP client would send, and reads the one answer.
+// Sends raw bytes that no HTTP client would send, and reads the response.
 import { connect } from 'node:net';
 import type { Answer } from './harness.ts';
 
-/** A text stands for its latin1 bytes, so that `\xff` is one of them. */
+/** The text is encoded as latin1, so that `\xff` is one byte. */
 export async function sendBytes(base: string, text: string): Promise<Answer> {
   const { hostname, port } = new URL(base);
   const socket = connect({ host: hostname, port: Number(port) });

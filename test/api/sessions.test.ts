@@ -1,5 +1,5 @@
-// Signing in to the console and out of it, over real sockets, on both databases: whom a session lets in,
-// until when, and what becomes of the secrets that make it.
+// Console sessions over real sockets, on both databases: signing in and out, what a session may do and
+// until when, and where its secrets must not appear.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -21,7 +21,7 @@ async function signedIn(on: Running, body: object = { key: on.key }): Promise<st
   return cookieOf(answer);
 }
 
-/** As a browser sends it back. */
+/** The cookie as a browser sends it back. */
 function cookieOf({ headers }: Answer): string {
   const [first = ''] = headers.getSetCookie();
   const [pair = ''] = first.split(';');
@@ -32,7 +32,7 @@ function tokenOf(cookie: string): string {
   return cookie.slice('ringback_session='.length);
 }
 
-/** With nothing but the session. */
+/** Calls with only the session as credential. */
 async function by(cookie: string, on: Running, call: Partial<CallOf> = {}): Promise<Answer> {
   const { headers = {}, ...rest } = call;
   return on.call({ path: '/subscriptions', key: null, ...rest, headers: { cookie, ...headers } });
@@ -62,7 +62,7 @@ describe('signIn', () => {
   });
   after(async () => on[Symbol.asyncDispose]());
 
-  it('takes a key, says who that is, and gives a cookie that no script can read', async () => {
+  it('accepts a key, returns its identity, and sets a cookie that no script can read', async () => {
     const answer = await signIn(on, { key: on.key });
     assert.equal(answer.status, 201);
     assert.deepEqual(answer.json, {
@@ -82,7 +82,7 @@ describe('signIn', () => {
     assert.equal((await by(cookieOf(answer), on)).status, 200);
   });
 
-  it('takes the ticket of a link once', async () => {
+  it('accepts the ticket of a link once', async () => {
     const ticket = await ticketOf(on);
     const both = await Promise.all([signIn(on, { ticket }), signIn(on, { ticket })]);
     const [answer, ...others] = both.filter(({ status }) => status === 201);
@@ -93,7 +93,7 @@ describe('signIn', () => {
     assert.equal((await signIn(on, { ticket })).status, 401);
   });
 
-  it('takes no ticket that waited for an hour', async () => {
+  it('refuses a ticket that is an hour old', async () => {
     const [early, late] = [await ticketOf(on), await ticketOf(on)];
     world.advance(limits.ticketMs - 1);
     assert.equal((await signIn(on, { ticket: early })).status, 201);
@@ -101,7 +101,7 @@ describe('signIn', () => {
     assert.equal((await signIn(on, { ticket: late })).status, 401);
   });
 
-  it('takes no ticket of a key that was revoked since', async () => {
+  it('refuses the ticket of a key that was revoked since', async () => {
     await using other = await start();
     const ticket = await ticketOf(other);
     const { key } = await makeKey(other, { scopes });
@@ -109,17 +109,17 @@ describe('signIn', () => {
     assert.equal((await other.call(gone)).status, 204);
     assert.equal((await signIn(other, { ticket })).status, 401);
     const next = await signIn(other, { ticket: await ticketOf(other) });
-    assert.equal(next.json['keyId'], key.slice(0, 12), 'the next one is of the key that is left');
+    assert.equal(next.json['keyId'], key.slice(0, 12), 'the next ticket is for the remaining key');
   });
 
-  it('gives no link where no key may manage the app', async () => {
+  it('returns no link if no key may manage the app', async () => {
     await using other = await start();
     const gone = { method: 'DELETE', path: `/keys/${other.key.slice(0, 12)}` };
     assert.equal((await other.call(gone)).status, 204);
     assert.equal(await other.signInLink(), undefined);
   });
 
-  it('answers all that is wrong with the same 401, challenge included', async () => {
+  it('answers every invalid credential with the same 401 and challenge', async () => {
     const revoked = await makeKey(on, {});
     await on.call({ method: 'DELETE', path: `/keys/${revoked.id}` });
     const cookie = await signedIn(on);
@@ -144,13 +144,13 @@ describe('signIn', () => {
     }
   });
 
-  it('wants a key or a ticket, and not both', async () => {
+  it('requires either a key or a ticket', async () => {
     for (const body of [{}, { key: '' }, { key: 1 }, { key: on.key, ticket: 'x' }]) {
       assert.equal((await signIn(on, body)).status, 400, JSON.stringify(body));
     }
   });
 
-  it('lets no page of another origin sign anybody in', async () => {
+  it('refuses sign-ins from pages of another origin', async () => {
     const cases: [Record<string, string>, number][] = [
       [{ 'sec-fetch-site': 'cross-site' }, 403],
       [{ 'sec-fetch-site': 'same-site' }, 403],
@@ -166,10 +166,14 @@ describe('signIn', () => {
     }
     const ticket = await ticketOf(on);
     await signIn(on, { ticket }, { origin: 'https://evil.example' });
-    assert.equal((await signIn(on, { ticket })).status, 201, 'a refused call uses up no ticket');
+    assert.equal(
+      (await signIn(on, { ticket })).status,
+      201,
+      'a refused call does not use up the ticket',
+    );
   });
 
-  it('ends the session that the browser had, and no other; a refused call ends none', async () => {
+  it('ends the previous session of the browser, and no other; a refused call ends none', async () => {
     const [mine, theirs] = [await signedIn(on), await signedIn(on)];
     await signIn(on, { key: 'wrong' }, { cookie: mine });
     assert.equal((await by(mine, on)).status, 200);
@@ -183,7 +187,7 @@ describe('signIn', () => {
     assert.equal((await signIn(on, { key: on.key }, broken)).status, 201);
   });
 
-  it('marks the cookie as secure where the service is known by https', async () => {
+  it('sets Secure on the cookie if the public URL is https', async () => {
     await using other = await start({ env: { RINGBACK_PUBLIC_URL: 'https://hooks.example' } });
     const answer = await signIn(other, { key: other.key });
     assert.match(answer.headers.getSetCookie()[0] ?? '', /; Secure$/);
@@ -195,7 +199,7 @@ describe('signIn', () => {
     assert.match((await other.signInLink()) ?? '', /^https:\/\/hooks\.example\/console#ticket=/);
   });
 
-  it('marks the cookie as secure where a trusted proxy was asked by https', async () => {
+  it('sets Secure on the cookie if a trusted proxy was called over https', async () => {
     await using behind = await start({ env: { RINGBACK_TRUST_PROXY: 'on' } });
     await using open = await start();
     const cases: [Started, string, boolean][] = [
@@ -216,7 +220,7 @@ describe('signIn', () => {
 });
 
 describe('getSession', () => {
-  it('says who is signed in, and nothing to a key', async () => {
+  it('returns the identity of the session, and refuses keys', async () => {
     await using on = await start();
     const made = await signIn(on, { key: on.key });
     const cookie = cookieOf(made);
@@ -225,7 +229,7 @@ describe('getSession', () => {
     const { expiresAt: _made, ...who } = made.json;
     const { expiresAt: _found, ...again } = found.json;
     assert.deepEqual(again, who);
-    assert.equal(cookieOf(found), cookie, 'the browser keeps it for longer');
+    assert.equal(cookieOf(found), cookie, 'the lifetime of the cookie is extended');
     for (const headers of [{}, { cookie: `X-API-KEY=${on.key}` }]) {
       const answer = await on.call({ path, headers });
       assert.equal(answer.status, 401);
@@ -234,7 +238,7 @@ describe('getSession', () => {
     }
   });
 
-  it('shows no later end than that of the key', async () => {
+  it('ends no later than the key', async () => {
     const world = frozenWorld();
     await using on = await start({ world });
     const expiresAt = new Date(world.nowMs() + 60_000).toISOString();
@@ -250,7 +254,7 @@ describe('getSession', () => {
 });
 
 describe('a session', () => {
-  it('lives for 12 hours after its last use, and 30 days at most', async () => {
+  it('lasts 12 hours after its last use, and at most 30 days', async () => {
     const world = frozenWorld();
     await using on = await start({ world });
     const [used, idle] = [await signedIn(on), await signedIn(on)];
@@ -259,7 +263,7 @@ describe('a session', () => {
     assert.equal((await by(used, on)).status, 200);
     world.advance(1);
     assert.equal((await by(idle, on)).status, 401);
-    const stepMs = limits.sessionMs - limits.sessionProlongMs; // So exactly it is written.
+    const stepMs = limits.sessionMs - limits.sessionProlongMs; // The precision with which the last use is stored.
     for (; world.nowMs() + limits.sessionMs < endMs; world.advance(stepMs)) {
       assert.equal((await by(used, on)).status, 200);
     }
@@ -268,7 +272,7 @@ describe('a session', () => {
     assert.equal((await by(used, on)).status, 401);
   });
 
-  it('is not prolonged by a page that is open while nobody is there', async () => {
+  it('is not extended by the live view of an unattended page', async () => {
     const world = frozenWorld();
     await using on = await start({ world });
     const cookie = await signedIn(on);
@@ -280,7 +284,7 @@ describe('a session', () => {
     assert.equal((await by(cookie, on)).status, 401);
   });
 
-  it('can do what its key can do', async () => {
+  it('has the scopes of its key', async () => {
     await using on = await start();
     const { key } = await makeKey(on, { scopes: ['read'] });
     const cookie = await signedIn(on, { key });
@@ -294,7 +298,7 @@ describe('a session', () => {
     assert.equal((await by(operator, on, { method: 'POST', path: '/keys', body })).status, 201);
   });
 
-  it('obeys the rules of a cookie', async () => {
+  it('is subject to the rules for cookies', async () => {
     await using on = await start();
     const cookie = await signedIn(on);
     const publish = {
@@ -312,7 +316,7 @@ describe('a session', () => {
     assert.equal((await by(cookie, on)).status, 200);
   });
 
-  it('stands in no log, nor does a ticket', async () => {
+  it('appears in no log, nor does a ticket', async () => {
     await using on = await start();
     const ticket = await ticketOf(on);
     const cookie = await signedIn(on, { ticket });
@@ -327,7 +331,7 @@ describe('a session', () => {
     }
   });
 
-  it('cannot be had from what the store holds', async () => {
+  it('requires exactly its token, as the session cookie', async () => {
     await using on = await start();
     const cookie = await signedIn(on);
     for (const value of ['', 'x', tokenOf(cookie).slice(0, -1), `"${tokenOf(cookie)}x"`]) {
@@ -335,7 +339,7 @@ describe('a session', () => {
     }
     assert.equal((await by(`${cookie}; ${cookie}`, on)).status, 401, 'given twice (24)');
     const beside = { headers: { 'x-api-key': 'wrong' } };
-    assert.equal((await by(cookie, on, beside)).status, 200, 'a wrong key beside it (24)');
+    assert.equal((await by(cookie, on, beside)).status, 200, 'with a wrong key in the header (24)');
     const token = tokenOf(cookie);
     assert.equal((await on.call({ path: '/subscriptions', key: token })).status, 401);
   });
@@ -375,12 +379,12 @@ for (const { name, env } of databases) {
       assert.match(out.headers.getSetCookie()[0] ?? '', /^ringback_session=; Path=\/; Max-Age=0;/);
       assert.equal((await by(first, on)).status, 401);
       assert.equal((await by(first, on, { method: 'DELETE', path })).status, 401);
-      assert.equal((await by(second, on)).status, 200, 'another session stays');
+      assert.equal((await by(second, on)).status, 200, 'another session is not affected');
       await on.call({ method: 'DELETE', path: `/keys/${id}` });
       assert.equal((await by(second, on)).status, 401);
     });
 
-    it('end with the secret that they began with: a leaked one is good for nothing', async () => {
+    it('end with the secret of their sign-in, so that a leaked secret cannot outlive its rotation', async () => {
       await using place = await env();
       const world = frozenWorld();
       await using on = await start({ env: place.env, world });
@@ -402,7 +406,7 @@ for (const { name, env } of databases) {
       assert.equal((await by(await signedIn(on, { key: last }), on)).status, 200);
     });
 
-    it('are not made by the ticket of a secret that was replaced', async () => {
+    it('are not created by the ticket of a replaced secret', async () => {
       await using place = await env();
       await using on = await start({ env: place.env });
       const ticket = await ticketOf(on);
@@ -412,7 +416,7 @@ for (const { name, env } of databases) {
       assert.equal((await signIn(on, { ticket })).status, 401);
     });
 
-    it('of one app see nothing of another', async () => {
+    it('see nothing of another app', async () => {
       await using place = await env();
       await using on = await start({ env: place.env });
       const made = await on.call({ method: 'POST', path: '/apps', body: { name: 'other' } });
@@ -428,12 +432,16 @@ for (const { name, env } of databases) {
       const who = await by(theirs, on, { path });
       assert.deepEqual([who.json['appName'], who.json['appId']], ['other', made.json['id']]);
       const both = `${ours}; X-API-KEY=${otherKey}`;
-      assert.equal((await by(both, on, one)).status, 200, 'before a key in a cookie');
+      assert.equal(
+        (await by(both, on, one)).status,
+        200,
+        'takes precedence over a key in a cookie',
+      );
       const named = { ...one, headers: { 'x-api-key': otherKey } };
-      assert.equal((await by(ours, on, named)).status, 404, 'after a key that the caller names');
+      assert.equal((await by(ours, on, named)).status, 404, 'a key in the header takes precedence');
     });
 
-    it('need no app id where keys need one', async () => {
+    it('need no app id, even if keys need one', async () => {
       await using place = await env();
       await using on = await start({ env: { ...place.env, RINGBACK_REQUIRE_APP_ID: 'on' } });
       assert.equal((await on.call({ path: '/subscriptions' })).status, 401);
@@ -445,7 +453,7 @@ for (const { name, env } of databases) {
 }
 
 describe('sessions in a cluster', () => {
-  it('are of all nodes: made on one, used and ended on another, noticed within a second', async () => {
+  it('are valid on all nodes: created on one, ended on another, noticed within a second', async () => {
     await using database = await freshStoreDatabase();
     const encryptionKey = Buffer.alloc(32, 7).toString('base64');
     const key = 'cluster-session-key-'.padEnd(40, 'k');

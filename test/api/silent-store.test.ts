@@ -1,4 +1,4 @@
-// A store that is down, or says nothing at all: everybody gets an answer in time, and it is never a 2xx.
+// A store that is down, or does not answer at all: every caller gets a response in time, and never a 2xx.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -13,9 +13,9 @@ interface Stage extends AsyncDisposable {
   world: VirtualWorld;
   service: Running;
   be: (mood: Mood) => void;
-  /** Resolves when the store is asked again, and is not well. */
+  /** Resolves when an unhealthy store is called again. */
   asked: () => Promise<void>;
-  /** The answer to a call whose key is known, after exactly so long a silence of the store. */
+  /** The response to a call that must come exactly this long after the store was called in vain. */
   answerAfter: (ms: number, call: Call) => Promise<Answer>;
 }
 
@@ -53,8 +53,8 @@ async function stage(): Promise<Stage> {
       const answer = service.call(call).finally(() => (isAnswered = true));
       await asked.promise;
       await world.pass(ms - 1);
-      await service.call({ path: '/healthz' }); // An answer would have come before this one.
-      assert.equal(isAnswered, false, `not before ${ms} ms`);
+      await service.call({ path: '/healthz' }); // A response would have arrived before this one.
+      assert.equal(isAnswered, false, `answered before ${ms} ms`);
       await world.pass(1);
       return answer;
     },
@@ -62,7 +62,7 @@ async function stage(): Promise<Stage> {
       mood = 'well';
       const stop = { isOver: false };
       const stopping = service[Symbol.asyncDispose]().then(() => (stop.isOver = true));
-      // A heartbeat that was asked in silence is never answered; the stop does not wait for long.
+      // A heartbeat sent while the store was silent is never answered, so the stop runs into its time limit.
       while (!stop.isOver) await world.pass(limits.storeAnswerMs);
       await stopping;
     },
@@ -84,8 +84,8 @@ function said(answer: Answer, pattern: RegExp): void {
   assert.doesNotMatch(answer.text, /CANARY|postgres/);
 }
 
-describe('a store that says nothing', () => {
-  it('lets a publish fail in time, and says that repeating may send it twice', async () => {
+describe('a store that does not answer', () => {
+  it('fails a publish in time, with a warning that a repeat may publish it twice', async () => {
     await using on = await stage();
     assert.equal((await on.service.call(publish)).status, 202);
     on.be('silent');
@@ -94,7 +94,7 @@ describe('a store that says nothing', () => {
       /may have been accepted.*without an Idempotency-Key/,
     );
     on.be('well');
-    assert.equal((await on.service.call(publish)).status, 202, 'it heals by itself');
+    assert.equal((await on.service.call(publish)).status, 202, 'it recovers by itself');
   });
 
   const id = 'sub_01jc4t6v8m3q5r7w9x1y2z3a4b';
@@ -110,9 +110,9 @@ describe('a store that says nothing', () => {
     { path: '/nodes' },
   ];
   for (const call of [...asksToWrite, ...asksToRead]) {
-    it(`lets ${call.method ?? 'GET'} ${call.path} fail in time too`, async () => {
+    it(`fails ${call.method ?? 'GET'} ${call.path} in time as well`, async () => {
       await using on = await stage();
-      assert.equal((await on.service.call(publish)).status, 202, 'its key is known now');
+      assert.equal((await on.service.call(publish)).status, 202, 'the key is cached now');
       on.be('silent');
       said(
         await on.answerAfter(limits.storeAnswerMs, call),
@@ -121,7 +121,7 @@ describe('a store that says nothing', () => {
     });
   }
 
-  it('lets a caller whose key is not known wait no longer than five seconds in all', async () => {
+  it('answers a caller whose key is not cached within five seconds in total', async () => {
     assert.ok(limits.keyAnswerMs + limits.storeAnswerMs <= 5_000);
     await using on = await stage();
     on.be('silent');
@@ -140,7 +140,7 @@ describe('a store that says nothing', () => {
 });
 
 describe('a store that is down', () => {
-  it('lets a publish fail at once, and shows nothing of the database', async () => {
+  it('fails a publish at once, without details of the database', async () => {
     await using on = await stage();
     assert.equal((await on.service.call(publish)).status, 202);
     on.be('down');
@@ -150,8 +150,8 @@ describe('a store that is down', () => {
   });
 });
 
-describe('a node whose heartbeat does not arrive', () => {
-  it('says so, and is ready again when it does', async () => {
+describe('a node whose heartbeats do not arrive', () => {
+  it('is not ready, until one does', async () => {
     await using on = await stage();
     on.world.freeze(limits.nodeFreshMs + 1);
     const probe = { path: '/readyz', key: null };
@@ -166,7 +166,7 @@ describe('a scrape of metrics', () => {
   const upOf = ({ text }: Answer): string | undefined =>
     /^ringback_store_up (.*)$/m.exec(text)?.[1];
 
-  it('says in time that the store does not respond, and leaves out what only it knows', async () => {
+  it('reports in time that the store does not respond, and omits the metrics read from it', async () => {
     await using on = await stage();
     const before = await on.service.call(scrape);
     assert.equal(upOf(before), '1');
@@ -186,7 +186,7 @@ describe('a scrape of metrics', () => {
     assert.doesNotMatch(answer.text, /^ringback_cluster_/m);
   });
 
-  it('is open to nobody else meanwhile: a key that never opened it, or long ago', async () => {
+  it('refuses other keys meanwhile: those that were never used for it, or not recently', async () => {
     await using on = await stage();
     const body = { name: 'scraper', scopes: ['operator'] };
     const { json } = await on.service.call({ method: 'POST', path: '/keys', body });

@@ -1,5 +1,5 @@
-// Every hostile URL we know of, through the front door: none is accepted, none is stored. Names lead
-// to the address that the URL hides; only an answer that is public throughout gets in.
+// Sends every URL of the SSRF corpus to POST /subscribe: none is accepted, none is stored. Names resolve
+// to the address that the URL hides; a name is accepted only if all its addresses are public.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { after, describe, it } from 'node:test';
@@ -18,7 +18,7 @@ const file = new URL('../../../shared/corpus/ssrf-urls.json', import.meta.url);
 const skip = existsSync(file) ? false : 'the corpus ../shared/corpus/ssrf-urls.json is absent';
 const rows = skip === false ? (JSON.parse(readFileSync(file, 'utf8')) as Row[]) : [];
 
-/** What every name means at the moment. */
+/** The addresses to which every name resolves now. */
 let addresses: readonly string[] = [];
 const resolver: Resolver = { resolve: async () => ({ kind: 'addresses', addresses }) };
 const service = await start({ resolver, env: { RINGBACK_ALLOW_TARGETS: 'none' } });
@@ -30,7 +30,7 @@ after(async () => {
 
 const publicAddress = '93.184.215.14';
 
-/** All rows in one variant; a tenth of them in the others, which share its guard. */
+/** All rows in one variant, and a tenth of them in each of the others, which share its guard. */
 const variants: readonly (readonly [string, Row[], (url: string) => Promise<RawAnswer>])[] = [
   ['body', rows, send],
   [
@@ -48,7 +48,7 @@ const variants: readonly (readonly [string, Row[], (url: string) => Promise<RawA
 describe('POST /subscribe over the corpus', { skip }, () => {
   for (const [variant, some, ask] of variants) {
     it(`accepts none of ${some.length} URLs (${variant})`, async () => {
-      assert(rows.length > 4000, 'the corpus is not all there');
+      assert(rows.length > 4000, 'the corpus is incomplete');
       const wrong: string[] = [];
       for (const [target, group] of Map.groupBy(some, (row) => row.target)) {
         addresses = [/^\d/.test(target) ? target : '10.0.0.1'];
@@ -67,7 +67,7 @@ describe('POST /subscribe over the corpus', { skip }, () => {
     assert.deepEqual((await service.call({ path: '/subscriptions' })).json['items'], []);
   });
 
-  it('shows nobody the address behind a name', async () => {
+  it('does not reveal the address of a name', async () => {
     addresses = ['10.11.12.13'];
     const { status, text } = await send('https://hooks.example/');
     assert.equal(status, 422);
@@ -75,13 +75,13 @@ describe('POST /subscribe over the corpus', { skip }, () => {
   });
 });
 
-describe('POST /subscribe of a service that a proxy stands in front of', () => {
+describe('POST /subscribe of a service behind a proxy', () => {
   const environments = [
     { RINGBACK_PUBLIC_URL: 'https://hooks.example' },
     { RINGBACK_TRUST_PROXY: 'on' },
   ];
   for (const env of environments) {
-    it(`refuses this machine, though it listens on loopback: ${JSON.stringify(env)}`, async () => {
+    it(`refuses loopback, although the service listens on it: ${JSON.stringify(env)}`, async () => {
       await using proxied = await start({ env });
       for (const callbackUrl of [
         'http://127.0.0.1:2375/',
@@ -95,7 +95,7 @@ describe('POST /subscribe of a service that a proxy stands in front of', () => {
     });
   }
 
-  it('reaches this machine where RINGBACK_ALLOW_TARGETS lists it', async () => {
+  it('accepts loopback if RINGBACK_ALLOW_TARGETS lists it', async () => {
     const env = { RINGBACK_TRUST_PROXY: 'on', RINGBACK_ALLOW_TARGETS: 'loopback' };
     await using proxied = await start({ env });
     const body = { callbackUrl: 'http://127.0.0.1:9000/' };
@@ -131,7 +131,7 @@ describe('POST /subscribe with a name', () => {
     assert.equal((await send('https://hooks.example/cb')).status, 422);
   });
 
-  it('stores nothing of all that', async () => {
+  it('stores none of these', async () => {
     assert.deepEqual((await service.call({ path: '/subscriptions' })).json['items'], []);
   });
 
@@ -158,7 +158,7 @@ async function post(path: string, body?: unknown): Promise<RawAnswer> {
   return client.send({ method: 'POST', path, headers, body: JSON.stringify(body) });
 }
 
-/** All of them, a few at a time. */
+/** Processes all items, a few at a time. */
 async function inParallel<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = items.values();
   const worker = async (): Promise<void> => {

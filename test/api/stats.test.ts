@@ -1,4 +1,4 @@
-// Statistics over HTTP: what happened, step by step, of an app and of its subscriptions.
+// Statistics over HTTP: counts per step of an app and of its subscriptions.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -48,7 +48,7 @@ interface SubscriptionStats {
 const nothing = { published: 0, delivered: 0, retried: 0, dead: 0, cancelled: 0 };
 const noLatency = { p50Ms: null, p95Ms: null };
 
-/** A world in which figures of subscriptions are written every few milliseconds. */
+/** A world in which the statistics of subscriptions are written every few milliseconds. */
 function hastyWorld() {
   const world = realWorld();
   return {
@@ -59,7 +59,7 @@ function hastyWorld() {
 }
 
 describe('GET /stats', () => {
-  it('shows every step, and nothing where nothing happened', async () => {
+  it('returns every step, with zeros for steps without events', async () => {
     await using service = await start();
     const stats = await get<Stats>(service, '/stats');
     assert.equal(stats.stepSeconds, 60);
@@ -75,7 +75,7 @@ describe('GET /stats', () => {
     assert.deepEqual([pending, pendingIsCapped, oldestPendingAt, attention], [0, false, null, []]);
   });
 
-  it('has the steps of each range, the running one last', async () => {
+  it('returns the steps of each range, the current one last', async () => {
     await using service = await start();
     const expected = { '15m': [60, 15], '1h': [60, 60], '24h': [1_800, 48], '7d': [10_800, 56] };
     for (const [range, [stepSeconds, steps]] of Object.entries(expected)) {
@@ -87,7 +87,7 @@ describe('GET /stats', () => {
     }
   });
 
-  it('counts what happened, at once', async () => {
+  it('counts publishes and attempts at once', async () => {
     await using receiver = await receive(({ url }) => (url.startsWith('/bad') ? 500 : 200));
     await using service = await start({ env: { RINGBACK_RETRY: '1h' } });
     await subscribe(service, receiver.url);
@@ -124,7 +124,7 @@ describe('GET /stats', () => {
     assert.deepEqual([after.totals.cancelled, after.pending, after.attention], [1, 0, []]);
   });
 
-  it('takes both ends instead of a range, in at most 120 steps', async () => {
+  it('accepts from and until instead of a range, in at most 120 steps', async () => {
     await using service = await start();
     await publish(service, 'a');
     const nowMs = Date.now();
@@ -149,7 +149,7 @@ describe('GET /stats', () => {
       assert.match(time ?? '', /^\d{4}-/);
   });
 
-  it('refuses times that make no sense', async () => {
+  it('refuses invalid times', async () => {
     await using service = await start();
     for (const [query, message] of [
       ['range=2h', /query\.range/],
@@ -167,7 +167,7 @@ describe('GET /stats', () => {
     }
   });
 
-  it('shows one subscription, and 404 for one that is unknown', async () => {
+  it('filters by subscription, and answers 404 for an unknown one', async () => {
     await using receiver = await receive(() => 200);
     await using service = await start({ world: hastyWorld() });
     const { id } = await subscribe(service, receiver.url);
@@ -186,7 +186,7 @@ describe('GET /stats', () => {
     }
   });
 
-  it('needs the scope read', async () => {
+  it('requires the scope read', async () => {
     await using service = await start();
     const key = await keyWith(service, ['publish']);
     for (const path of ['/stats', '/stats/subscriptions?subscriberIds=sub_x']) {
@@ -197,7 +197,7 @@ describe('GET /stats', () => {
 });
 
 describe('GET /stats/subscriptions', () => {
-  it('shows those that are known, step by step', async () => {
+  it('returns the known ones, step by step', async () => {
     await using receiver = await receive(({ url }) => (url.startsWith('/bad') ? 500 : 200));
     await using service = await start({ env: { RINGBACK_RETRY: '1h' }, world: hastyWorld() });
     const good = await subscribe(service, receiver.url);
@@ -223,7 +223,7 @@ describe('GET /stats/subscriptions', () => {
     assert.deepEqual([items[0]?.totals.successRate, items[1]?.totals.successRate], [0, 1]);
   });
 
-  it('takes at most 50 ids, and at least one', async () => {
+  it('accepts 1 to 50 ids', async () => {
     await using service = await start();
     const many = Array.from({ length: 51 }, () => 'sub_x').join(',');
     for (const query of ['', '?subscriberIds=', `?subscriberIds=${many}`]) {

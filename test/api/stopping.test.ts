@@ -1,4 +1,4 @@
-// How the service stops: what is under way is answered, and nobody can hold it up for ever.
+// How the service stops: requests in progress are answered, and none can delay the stop indefinitely.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -6,7 +6,7 @@ import { sleepyWorld, type Nap, type SleepyWorld } from '../engine/sleepy-world.
 import { start, type Running } from './harness.ts';
 import { startRequest } from './request-in-progress.ts';
 
-/** Begins to stop; the sleep is the one that limits how long that may take. */
+/** Starts to stop the service; the nap is the timer of its time limit. */
 async function stop(
   service: Running,
   { nextNap, passOver }: SleepyWorld,
@@ -19,16 +19,16 @@ async function stop(
 }
 
 describe('a stop', () => {
-  it('answers the request under way, closes its connection, and waits for nothing else', async () => {
+  it('answers the request in progress, closes its connection, and waits for nothing else', async () => {
     const sleepy = sleepyWorld();
     const service = await start({ world: sleepy.world });
-    await service.call({ path: '/healthz' }); // Leaves a connection that is kept alive.
+    await service.call({ path: '/healthz' }); // Leaves an idle keep-alive connection.
     const request = await startRequest(service.url, service.key);
     const { stopped } = await stop(service, sleepy);
     const answer = await request.finish();
     assert.match(answer, /^HTTP\/1\.1 201 /);
     assert.match(answer, /^connection: close\r$/im);
-    await stopped; // Nobody woke the sleeper: the time limit had no part in it.
+    await stopped; // The timer was not fired, so the stop did not depend on the time limit.
   });
 
   it('gives up on a request that does not end', async () => {

@@ -1,4 +1,4 @@
-// A client of the live view for tests: reads server-sent events from a real socket, one by one.
+// A client of the live view: reads server-sent events from a real socket, one by one.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
@@ -22,20 +22,20 @@ export interface FrameView {
 
 export interface StreamClient extends Disposable {
   response: IncomingMessage;
-  /** The next event, which may be one that has come already. */
+  /** The next event, which may have arrived already. */
   next(): Promise<SentEvent>;
-  /** Reads on until an event is what the test waits for; gives all that came since. */
+  /** Reads until an event matches; returns all events read, including that one. */
   until(isIt: (event: SentEvent) => boolean): Promise<SentEvent[]>;
-  /** All that came up to now, comments included. */
+  /** Everything received so far, including comments. */
   text(): string;
-  /** The server has ended it. */
+  /** Resolves when the server has ended the stream. */
   ended: Promise<void>;
 }
 
 export interface StreamOptions {
   key: string;
   lastEventId?: string;
-  /** Leaves everything in the socket. */
+  /** Does not read from the socket. */
   isDeaf?: boolean;
 }
 
@@ -52,7 +52,7 @@ export async function openStream(url: string, options: StreamOptions): Promise<S
   const [answer] = await once(sent, 'response');
   const response: IncomingMessage = answer;
   assert.equal(response.statusCode, 200);
-  sent.on('error', () => undefined); // The test has cut it.
+  sent.on('error', () => undefined); // Caused by destroying the request.
   response.on('error', () => undefined);
   let text = '';
   let taken = 0;
@@ -111,7 +111,7 @@ function parse(block: string): SentEvent | undefined {
   return { event, id: fields.get('id'), data };
 }
 
-/** What all frames say together. */
+/** The sum of a count over all frames. */
 export function sumOf(events: readonly SentEvent[], count: keyof FrameView['counts']): number {
   return events
     .filter(({ event }) => event === 'changes')

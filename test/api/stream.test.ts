@@ -1,4 +1,4 @@
-// The live view over real sockets: who may watch, what the frames hold, and how a stream ends.
+// The live view over real sockets: who may open it, what the frames contain, and how a stream ends.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -22,7 +22,7 @@ interface Created {
 }
 
 describe('GET /stream', () => {
-  it('begins with a frame at once, and tells nobody on the way to keep or change it', async () => {
+  it('starts with a frame at once, and forbids proxies to cache, buffer or compress it', async () => {
     await using service = await start();
     using stream = await openStream(service.url, service);
     const { headers } = stream.response;
@@ -46,7 +46,7 @@ describe('GET /stream', () => {
     });
   });
 
-  it('shows a delivery as the list does, and the subscription it is for', async () => {
+  it('shows a delivery as the list does, and its subscription', async () => {
     await using service = await start();
     await using receiver = await receive();
     using stream = await openStream(service.url, service);
@@ -59,7 +59,7 @@ describe('GET /stream', () => {
     assert.deepEqual(events.at(-1)?.data.deliveries, items);
   });
 
-  it('counts attempts that failed, and what waits', async () => {
+  it('counts failed attempts and pending deliveries', async () => {
     await using service = await start();
     await using receiver = await receive(() => 500);
     using stream = await openStream(service.url, service);
@@ -71,7 +71,7 @@ describe('GET /stream', () => {
     assert.deepEqual([last.deliveries[0]?.['state'], last.deliveries[0]?.['status']], ['due', 500]);
   });
 
-  it('tells of a pause, a new secret, a retry by hand and an end', async () => {
+  it('reports a pause, a new secret, a manual retry and an end', async () => {
     await using service = await start();
     await using receiver = await receive();
     const { id } = await subscribe(service, receiver.url);
@@ -96,7 +96,7 @@ describe('GET /stream', () => {
     await stream.until(isTold);
   });
 
-  it('shows a replay as it moves on, and as it ends', async () => {
+  it('shows the progress and the end of a replay', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, receiver.url);
@@ -113,7 +113,7 @@ describe('GET /stream', () => {
     assert.equal(events.at(-1)?.data.replays[0]?.['replayed'], 1);
   });
 
-  it('goes on after Last-Event-ID with what was missed, and only that', async () => {
+  it('resumes after Last-Event-ID with exactly the missed changes', async () => {
     await using service = await start();
     await using receiver = await receive();
     await subscribe(service, receiver.url);
@@ -134,7 +134,7 @@ describe('GET /stream', () => {
     assert(events.every(({ data }) => !data.isReset));
   });
 
-  it('asks to read everything again after an id that it does not know', async () => {
+  it('starts with a reset after an unknown id', async () => {
     await using service = await start();
     using stream = await openStream(service.url, { ...service, lastEventId: 'made up' });
     assert.equal((await stream.next()).data.isReset, true);
@@ -151,7 +151,7 @@ describe('GET /stream', () => {
     await subscribe(service, receiver.url);
     await publish(service, 'order.created');
     await own.until(hasDelivered);
-    // What the other app sees next is its own, though much was told before.
+    // The first change that the other app sees is its own, although many were sent before.
     const answer = await service.call({
       method: 'POST',
       path: '/events',
@@ -165,7 +165,7 @@ describe('GET /stream', () => {
     assert(events.every(({ data }) => data.subscriptions.length + data.deliveries.length === 0));
   });
 
-  it('needs a key with the scope read', async () => {
+  it('requires a key with the scope read', async () => {
     await using service = await start();
     assert.equal((await service.call({ path: '/stream', key: null })).status, 401);
     const { key } = await newKey(service, ['publish']);
@@ -173,14 +173,14 @@ describe('GET /stream', () => {
     assert.deepEqual([answer.status, answer.json['code']], [403, 'missing_scope']);
   });
 
-  it('has a head without a body', async () => {
+  it('answers HEAD without a body', async () => {
     await using service = await start();
     const answer = await service.call({ method: 'HEAD', path: '/stream' });
     assert.equal(answer.status, 200);
     assert.equal(answer.text, '');
   });
 
-  it('ends when its key is revoked, with a sign of life before', async () => {
+  it('ends when its key is revoked, and sends keep-alives before', async () => {
     const watched = lazyWorld(limits.streamStillHereMs);
     await using service = await start({ world: watched.world });
     const { id, key } = await newKey(service, ['read']);
@@ -200,7 +200,7 @@ describe('GET /stream', () => {
     await own.until(({ data }) => data.counts.published > 0);
   });
 
-  it('says goodbye when the service stops, which waits for nobody who does not read', async () => {
+  it('ends with a bye when the service stops, which does not wait for clients that do not read', async () => {
     const service = await start();
     using stream = await openStream(service.url, service);
     using deaf = await openStream(service.url, { ...service, isDeaf: true });
@@ -211,10 +211,10 @@ describe('GET /stream', () => {
     assert.equal(deaf.text(), '');
   });
 
-  it('refuses more than an app may have', async () => {
+  it('limits the number of streams of an app', async () => {
     await using service = await start();
     await using open = new AsyncDisposableStack();
-    await service.call({ method: 'HEAD', path: '/stream' }); // Leaves none open.
+    await service.call({ method: 'HEAD', path: '/stream' }); // Leaves no stream open.
     for (let count = 0; count < limits.streamsPerAppMax; count += 1) {
       open.use(await openStream(service.url, service));
     }
@@ -223,7 +223,7 @@ describe('GET /stream', () => {
   });
 });
 
-/** The real world, but sleeps of one length last until the test says so. */
+/** The real world, except that sleeps of one length last until the test ends them. */
 function lazyWorld(ms: number): { world: World; pass: () => void; passed: Promise<void> } {
   const world = realWorld();
   const first = Promise.withResolvers<void>();

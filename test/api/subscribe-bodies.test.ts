@@ -1,5 +1,5 @@
-// The published schema of the body of POST /subscribe and the service agree, as an independent
-// validator sees it: over real sockets, with drawn bodies.
+// The service accepts a body of POST /subscribe exactly if an independent validator accepts it by the
+// published schema: over real sockets, with random bodies.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
@@ -25,13 +25,13 @@ const settings = fc.oneof(
   fc.jsonValue(),
 );
 
-/** Often right, and often nearly so. */
+/** Often valid, and often nearly valid. */
 const bodies = fc.oneof(
   fc
     .record({
       names: fc.subarray(members, { maxLength: 3 }),
       more: fc.option(settings, { nil: undefined, freq: 2 }),
-      // Any text matches: which URLs are allowed is for the guard to say, with 422.
+      // The schema allows any string; the guard refuses URLs with 422.
       odd: fc.option(
         fc.jsonValue().filter((one) => typeof one !== 'string'),
         { nil: url, freq: 5 },

@@ -1,5 +1,5 @@
-// Subscriptions over real sockets, once they are there: seen, changed, ended; their secrets; and
-// what an Idempotency-Key promises. How they are made is in interface.test.ts.
+// Existing subscriptions over real sockets: read, changed, ended; their secrets; and the guarantees of
+// an Idempotency-Key. Creating them is tested in interface.test.ts.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -107,7 +107,7 @@ function fieldsOf(answer: Answer): string[] {
 }
 
 describe('listSubscriptions', () => {
-  it('goes through all of them or those of one state, newest first, page by page', async () => {
+  it('pages through all of them or those of one state, newest first', async () => {
     await using on = await stage();
     const made: string[] = [];
     for (let index = 0; index < 9; index += 1) made.unshift((await on.subscribe()).id);
@@ -140,7 +140,7 @@ describe('listSubscriptions', () => {
     }
   });
 
-  it('shows 50 where no limit is given, and no secret', async () => {
+  it('returns 50 by default, and no secret', async () => {
     await using on = await stage();
     await Promise.all(Array.from({ length: 51 }, async () => on.subscribe()));
     const page = await on.list();
@@ -149,7 +149,7 @@ describe('listSubscriptions', () => {
     assert.ok(!JSON.stringify(page).includes('whsec_'));
   });
 
-  it('refuses a state, a limit or a cursor that is none', async () => {
+  it('refuses an invalid state, limit or cursor', async () => {
     await using on = await stage();
     for (const query of ['state=odd', 'state=', 'limit=0', 'limit=501', 'cursor=x', 'cursor=0']) {
       const answer = await on.service.call({ path: `/subscriptions?${query}` });
@@ -160,7 +160,7 @@ describe('listSubscriptions', () => {
 });
 
 describe('getSubscription', () => {
-  it('shows what a subscribe call created, inactive callbacks with their reason', async () => {
+  it('shows the created subscription, with the reason of each inactive callback', async () => {
     await using on = await stage();
     const { id } = await on.subscribe({ body: { successUrl: hook } });
     const { callbacks, ...shown } = await on.get(id);
@@ -185,7 +185,7 @@ describe('getSubscription', () => {
     assert.equal(callbacks[2]?.inactive, undefined);
   });
 
-  it('answers 404 to an id that is unknown or no id at all', async () => {
+  it('answers 404 to an unknown or malformed id', async () => {
     await using on = await stage();
     for (const id of ['sub_00000000000000000000000000', 'sub_', 'x', 'app_1', '%F0%9F%92%A5']) {
       const answer = await on.service.call({ path: `/subscriptions/${id}` });
@@ -221,7 +221,7 @@ describe('editSubscription', () => {
     }
   });
 
-  it('guards a new target like the first one, and names the field', async () => {
+  it('checks a new target like the first one, and names the field', async () => {
     await using on = await stage({}, { 'inside.example': ['10.0.0.1'] });
     const { id } = await on.subscribe({ body: { inProgressUrl: hook, failedUrl: hook } });
     const before = await on.get(id);
@@ -248,7 +248,7 @@ describe('editSubscription', () => {
     }
   });
 
-  it('reports every target that is refused at once', async () => {
+  it('reports all refused targets at once', async () => {
     await using on = await stage();
     const { id } = await on.subscribe({ body: { inProgressUrl: hook } });
     const callbacks = [0, 1, 2].map((position) => ({ position, url: 'http://10.0.0.1/' }));
@@ -257,7 +257,7 @@ describe('editSubscription', () => {
     assert.deepEqual(fieldsOf(answer), fields);
   });
 
-  it('wakes a callback that was inactive', async () => {
+  it('activates an inactive callback', async () => {
     await using on = await stage();
     const { id } = await on.subscribe({ body: { successUrl: hook } });
     const url = 'http://127.0.0.1:9000/progress';
@@ -265,7 +265,7 @@ describe('editSubscription', () => {
     const { callbacks } = await on.get(id);
     assert.equal(callbacks[0]?.url, url);
     assert.equal(callbacks[0]?.inactive, undefined);
-    assert.notEqual(callbacks[1]?.inactive, undefined, 'its neighbour sleeps on');
+    assert.notEqual(callbacks[1]?.inactive, undefined, 'the other one stays inactive');
   });
 
   it('changes state and targets together', async () => {
@@ -277,7 +277,7 @@ describe('editSubscription', () => {
     assert.deepEqual([state, callbacks[0]?.url], ['paused', url]);
   });
 
-  it('refuses a position that there is not, or twice, and then changes nothing', async () => {
+  it('refuses a position that does not exist or is given twice, and changes nothing', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const before = await on.get(id);
@@ -290,7 +290,7 @@ describe('editSubscription', () => {
     }
   });
 
-  it('refuses what the contract does not offer', async () => {
+  it('refuses changes that the contract does not offer', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const bodies = [
@@ -311,7 +311,7 @@ describe('editSubscription', () => {
     assert.equal((await on.get(id)).state, 'active');
   });
 
-  it('loses no change when two come at the same time', async () => {
+  it('loses none of several concurrent changes', async () => {
     await using on = await stage();
     const { id } = await on.subscribe({ body: { inProgressUrl: hook, failedUrl: hook } });
     const [urlA, urlB] = ['http://127.0.0.1:9005/', 'http://127.0.0.1:9006/'];
@@ -328,7 +328,7 @@ describe('editSubscription', () => {
     assert.deepEqual([state, callbacks[0]?.url, callbacks[1]?.url], ['paused', urlA, urlB]);
   });
 
-  it('answers 200 or 409 under a crowd, and what it answered 200 to happened', async () => {
+  it('answers many concurrent changes with 200 or 409, and applies those answered with 200', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const urls = Array.from({ length: 24 }, (_, index) => `http://127.0.0.1:9000/${index}`);
@@ -345,7 +345,7 @@ describe('editSubscription', () => {
 });
 
 describe('deleteSubscription', () => {
-  it('ends it like unsubscribeOperation does, and again with the same answer', async () => {
+  it('ends it like unsubscribeOperation, and answers the same when repeated', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const path = `/subscriptions/${id}`;
@@ -359,7 +359,7 @@ describe('deleteSubscription', () => {
     assert.deepEqual([state, endedAt], ['ended', '2026-03-01T12:00:01.000Z']);
   });
 
-  it('leaves an end that nothing can change', async () => {
+  it('cannot be undone or changed', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     await on.service.call({ method: 'POST', path: `/unsubscribe?Id=${id}` });
@@ -371,7 +371,7 @@ describe('deleteSubscription', () => {
     assert.deepEqual(await on.get(id), ended);
   });
 
-  it('wins over a change that comes at the same time', async () => {
+  it('wins over a concurrent change', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const [changed, deleted] = await Promise.all([
@@ -383,7 +383,7 @@ describe('deleteSubscription', () => {
     assert.equal((await on.get(id)).state, 'ended');
   });
 
-  it('answers 404 to an unknown id, both ways', async () => {
+  it('answers 404 to an unknown id, like unsubscribeOperation', async () => {
     await using on = await stage();
     const id = 'sub_00000000000000000000000000';
     const calls = [
@@ -395,7 +395,7 @@ describe('deleteSubscription', () => {
 });
 
 describe('the signing secret', () => {
-  it('is shown again as the subscribe call gave it', async () => {
+  it('can be read again after the subscribe call', async () => {
     await using on = await stage();
     const { id, secret } = await on.subscribe();
     assert.match(secret, /^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -403,7 +403,7 @@ describe('the signing secret', () => {
     assert.notEqual((await on.subscribe()).secret, secret);
   });
 
-  it('keeps the one it replaces for 24 hours', async () => {
+  it('stays valid for 24 hours after a rotation', async () => {
     await using on = await stage();
     const { id, secret: old } = await on.subscribe();
     const rotated = await on.rotate(id);
@@ -417,7 +417,7 @@ describe('the signing secret', () => {
     assert.deepEqual(await on.secret(id), { secret: rotated.secret });
   });
 
-  it('keeps none with an overlap of 0, and only the last one of several', async () => {
+  it('ends at once with an overlap of 0, and only the last of several stays valid', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const first = await on.rotate(id, { overlapSeconds: 60 });
@@ -428,7 +428,7 @@ describe('the signing secret', () => {
     assert.deepEqual(await on.secret(id), third);
   });
 
-  it('is replaced twice by two rotations at the same time', async () => {
+  it('is replaced twice by two concurrent rotations', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const both = await Promise.all([on.rotate(id), on.rotate(id)]);
@@ -437,7 +437,7 @@ describe('the signing secret', () => {
     assert.deepEqual(new Set([secret, previous?.secret]), made);
   });
 
-  it('refuses an overlap out of bounds, and an unknown subscription', async () => {
+  it('is not rotated with an overlap out of range, or for an unknown subscription', async () => {
     await using on = await stage();
     const { id } = await on.subscribe();
     const rotate = async (target: string, body?: object): Promise<Answer> =>
@@ -448,7 +448,7 @@ describe('the signing secret', () => {
     assertProblem(await rotate('sub_00000000000000000000000000'), 404, 'not_found');
   });
 
-  it('stays out of the logs', async () => {
+  it('appears in no log', async () => {
     await using on = await stage();
     const { id, secret } = await on.subscribe();
     const rotated = await on.rotate(id);
@@ -459,8 +459,8 @@ describe('the signing secret', () => {
   });
 });
 
-describe('changes at the same moment', () => {
-  /** The same store, but `between` runs after each look at a subscription and before what follows. */
+describe('concurrent changes', () => {
+  /** The same store, but `run` is called after each read of a subscription. */
   const between = (context: Context, run: () => Promise<void>): Context => ({
     ...context,
     store: {
@@ -484,7 +484,7 @@ describe('changes at the same moment', () => {
     return { ...on, id: subscriberId };
   }
 
-  it('are made one after the other: no rotation forgets another one', async () => {
+  it('are applied one after the other: no rotation is lost', async () => {
     await using on = await subscribed();
     const { context, id } = on;
     const [first] = await getSecrets(context, context.defaultApp, id);
@@ -503,10 +503,10 @@ describe('changes at the same moment', () => {
     const [earlier, later] = chains[0]?.[1] === first?.secret ? chains : chains.toReversed();
     assert.equal(earlier?.[1], first?.secret);
     assert.equal(later?.[1], earlier?.[0], 'the later one replaced the earlier one');
-    assert.equal(looks, 3, 'the one that was too late looked again');
+    assert.equal(looks, 3, 'the later one read the subscription again');
   });
 
-  it('end in a conflict when others are always faster', async () => {
+  it('end in a conflict if others are always faster', async () => {
     await using on = await subscribed();
     const { context, id } = on;
     const app = context.defaultApp;
@@ -523,7 +523,7 @@ describe('changes at the same moment', () => {
 });
 
 describe('the database files', () => {
-  it('hold no signing secret and no API key, while it runs and after', async () => {
+  it('contain no signing secret and no API key, while the service runs and afterwards', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'ringback-sealed-'));
     try {
       const key = 'the-operators-own-key-for-this-database';
@@ -557,7 +557,7 @@ describe('the database files', () => {
 function assertSealed(folder: string, secrets: readonly string[]): void {
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));
   const holds = (text: string | Buffer): boolean => files.some((file) => file.includes(text));
-  assert.ok(holds('127.0.0.1:9000/hook') && holds('canary name'), 'the search can find something');
+  assert.ok(holds('127.0.0.1:9000/hook') && holds('canary name'), 'the search works');
   assert.ok(!holds('whsec_') && !holds('canary-idempotency-key') && !holds('api_key'));
   for (const secret of secrets) {
     assert.ok(!holds(secret), 'as text');
@@ -577,7 +577,7 @@ describe('Idempotency-Key on subscribe', () => {
   });
   const count = async (on: Stage): Promise<number> => (await on.list('?limit=500')).items.length;
 
-  it('gives the same answer to the same request, secret included', async () => {
+  it('answers the same request with the same response, including the secret', async () => {
     await using on = await stage();
     const variants: Partial<Call>[] = [
       {},
@@ -593,7 +593,7 @@ describe('Idempotency-Key on subscribe', () => {
     }
   });
 
-  it('takes the same request with the key in another place for the same', async () => {
+  it('treats a request with the key in another place as the same', async () => {
     await using on = await stage();
     const { key } = on.service;
     const first = await on.service.call(keyed('k'));
@@ -602,7 +602,7 @@ describe('Idempotency-Key on subscribe', () => {
     assert.deepEqual([again.status, again.text], [first.status, first.text]);
   });
 
-  it('takes the same request with an origin before the path for the same, as proxies send it', async () => {
+  it('treats a request with an absolute URL, as proxies send it, as the same', async () => {
     await using on = await stage();
     using client = rawClient(on.service.url);
     const first = await on.service.call(keyed('k'));
@@ -636,7 +636,7 @@ describe('Idempotency-Key on subscribe', () => {
     assert.equal(await count(on), 1);
   });
 
-  it('makes one subscription of many requests at the same time', async () => {
+  it('creates one subscription for many concurrent requests', async () => {
     await using on = await stage();
     const answers = await Promise.all(
       Array.from({ length: 12 }, async () => on.service.call(keyed('k'))),
@@ -645,7 +645,7 @@ describe('Idempotency-Key on subscribe', () => {
     assert.equal(await count(on), 1);
   });
 
-  it('lets one win when two different requests come at the same time', async () => {
+  it('accepts one of two different concurrent requests', async () => {
     await using on = await stage();
     const answers = await Promise.all(
       [hook, `${hook}/b`].map(async (callbackUrl) =>
@@ -656,7 +656,7 @@ describe('Idempotency-Key on subscribe', () => {
     assert.equal(await count(on), 1);
   });
 
-  it('forgets after 24 hours, whether or not retention runs', async () => {
+  it('expires after 24 hours, whether or not retention runs', async () => {
     await using on = await stage();
     const first = await on.service.call(keyed('k'));
     on.world.advance(dayMs);
@@ -668,7 +668,7 @@ describe('Idempotency-Key on subscribe', () => {
     assert.equal(await count(on), 2);
   });
 
-  it('is not used up by a request that was refused', async () => {
+  it('is not used up by a refused request', async () => {
     await using on = await stage();
     const bad = await on.service.call(keyed('k', { body: { callbackUrl: 'http://10.0.0.1/' } }));
     assert.equal(bad.status, 422);

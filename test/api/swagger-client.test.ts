@@ -1,5 +1,5 @@
-// A standard client drives the service from the served document and nothing else: no path, no
-// parameter place and no header of ours is written down here.
+// A standard client drives the service from the served document alone: this test contains no path, no
+// parameter location and no header of the API.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { after, describe, it } from 'node:test';
@@ -27,12 +27,12 @@ interface Request {
 
 interface Response {
   status: number;
-  /** The client splits values at commas. */
+  /** The client splits header values at commas. */
   headers: Record<string, string | string[]>;
   body: Record<string, unknown>;
 }
 
-// It brings no types of its own.
+// The package has no type declarations.
 const swaggerClient = createRequire(import.meta.url)('swagger-client') as (options: {
   url: string;
 }) => Promise<Client>;
@@ -72,7 +72,7 @@ describe('swagger-client', () => {
     }
   }
 
-  it('sends all keys it has, and one that is right is enough', async () => {
+  it('sends all its keys, one of which must be valid', async () => {
     const client = await load(plain);
     const authorized = { ApiKeyHeader: 'wrong', ApiKeyQuery: plain.key, ApiKeyCookie: 'wrong' };
     const [status, execution] = variants['query'] ?? [];
@@ -94,7 +94,7 @@ describe('swagger-client', () => {
     });
   }
 
-  it('needs no key where the document asks for none', async () => {
+  it('needs no key where the document requires none', async () => {
     const client = await load(both);
     for (const operationId of ['getHealth', 'getReadiness', 'getOpenapiJson', 'getOpenapiYaml']) {
       assert.equal((await client.execute({ operationId })).status, 200, operationId);
@@ -104,7 +104,7 @@ describe('swagger-client', () => {
 
 describe('swagger-client with RINGBACK_REQUIRE_APP_ID', () => {
   for (const place of places) {
-    it(`sends ${place} and AppId together, since the document asks for both`, async () => {
+    it(`sends ${place} and AppId together, because the document requires both`, async () => {
       const client = await load(both);
       const securities = { authorized: { [place]: both.key, AppId: both.appId } };
       const sent: Request[] = [];
@@ -139,13 +139,13 @@ describe('openapi-schema-validator', () => {
     ['by default', plain],
     ['with RINGBACK_REQUIRE_APP_ID', both],
   ] as const) {
-    it(`calls the served document valid ${name}`, async () => {
+    it(`accepts the served document ${name}`, async () => {
       const result = await new Validator().validate(await served(on));
       assert.deepEqual(result, { valid: true });
     });
   }
 
-  it('can tell: without its title the document is invalid', async () => {
+  it('rejects the document without its title', async () => {
     const untitled = { ...(await served(plain)), info: { version: '1' } };
     const { valid } = await new Validator().validate(untitled);
     assert.equal(valid, false);
@@ -156,7 +156,7 @@ async function load(on: Running): Promise<Client> {
   return swaggerClient({ url: `${on.url}/openapi.json` });
 }
 
-/** The document as it is served: the client gives away only its resolved form. */
+/** The document as served, because the client exposes only its resolved form. */
 async function served(on: Running): Promise<Record<string, unknown>> {
   return (await on.call({ path: '/openapi.json', key: null })).json;
 }
@@ -165,7 +165,7 @@ function challengeOf({ headers }: Response): string {
   return [headers['www-authenticate'] ?? ''].flat().join(', ');
 }
 
-/** As a client would: from the response's description to the link, its expression, its operation. */
+/** Follows the link like a client: from the described response to the link, its expression and its operation. */
 async function followLink(
   on: Running,
   client: Client,

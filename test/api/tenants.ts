@@ -1,5 +1,5 @@
-// Two apps and everything that they can own, made over HTTP; and for every operation of the contract that
-// takes an id, a call that would do something with it. For proofs that nothing crosses apps.
+// Creates apps and everything that they can own over HTTP; and for every operation of the contract that
+// takes an id, a call that would act on it. For tests of the isolation between apps.
 import assert from 'node:assert/strict';
 import type { Operation, Parameter } from '../../src/contract/model/contract.ts';
 import { idMaker, withPrefix } from '../../src/core/base/id.ts';
@@ -10,12 +10,12 @@ import type { Answer, Call } from './harness.ts';
 const world = realWorld();
 const newId = idMaker(world);
 
-/** Where callbacks would go: nobody is there. */
+/** The callback URL; nothing listens there. */
 export const hook = 'http://127.0.0.1:9000/hook';
 
 export type Kind = 'subscription' | 'event' | 'delivery' | 'replay' | 'key' | 'app';
 
-/** What an id parameter names, by the path; an operation that fits nothing must be added here. */
+/** The kind of record that an id parameter names, by the path. New paths must be added here. */
 export function kindOf({ path }: Operation): Kind {
   if (/^\/(?:subscriptions|unsubscribe$)/.test(path)) return 'subscription';
   if (path.startsWith('/events')) return 'event';
@@ -23,14 +23,14 @@ export function kindOf({ path }: Operation): Kind {
   if (path.startsWith('/replays')) return 'replay';
   if (path.startsWith('/keys')) return 'key';
   if (path.startsWith('/apps/')) return 'app';
-  throw new Error(`Cannot tell what the id of ${path} names: say it in tenants.ts`);
+  throw new Error(`Cannot tell what the id of ${path} names: add it to tenants.ts`);
 }
 
 export function idParameter({ parameters }: Operation): Parameter | undefined {
   return parameters.find((one) => one.in === 'path' || (one.required && isId(one)));
 }
 
-/** Documents and pages belong to the service, and everybody may read them. */
+/** Documents and pages belong to the service, and are public. */
 export function isOfNobody({ path, security }: Operation): boolean {
   return /^\/(contracts|console)\//.test(path) && security.length === 0;
 }
@@ -39,7 +39,7 @@ export function isId({ name }: Parameter): boolean {
   return /(?:^id|Id)$/i.test(name);
 }
 
-/** Bodies with which an operation would do something, if it were let. */
+/** Bodies with which an operation would have an effect, if it were allowed. */
 const bodies: Record<string, object> = {
   editSubscription: { state: 'paused', callbacks: [{ position: 0, url: `${hook}/stolen` }] },
   rotateSecret: { overlapSeconds: 0 },
@@ -73,11 +73,11 @@ export interface Tenants {
   /** A call that must succeed. */
   ok: (call: Call) => Promise<Answer>;
   make: (kind: Kind, tenant: Tenant) => Promise<string>;
-  /** All that its owner can see of it. */
+  /** Everything that its owner can read of it. */
   look: (kind: Kind, id: string, tenant: Tenant) => Promise<string[]>;
 }
 
-/** `call` without a key of its own has every scope. */
+/** `call` without a key must have every scope. */
 export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
   const newApp = async (name: string): Promise<Tenant> => {
     const { json } = await call({ method: 'POST', path: '/apps', body: { name } });
@@ -102,10 +102,10 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
       return String((await ok({ method: 'POST', path: '/keys', key, body })).json['id']);
     }
     if (kind === 'replay') {
-      // With nothing to send again it is done at once.
+      // With nothing to replay it is done at once.
       return String((await ok({ method: 'POST', path: '/replays', key, body: {} })).json['id']);
     }
-    // Paused, so that nothing moves by itself while it is looked at.
+    // Paused, so that nothing changes while the test reads it.
     const subscriberId = await make('subscription', { key, appId });
     const path = `/subscriptions/${subscriberId}`;
     await ok({ method: 'PATCH', path, key, body: { state: 'paused' } });
@@ -116,7 +116,7 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
     return kind === 'event' ? eventId : `${eventId.replace('evt_', 'dlv_')}_0`;
   };
 
-  /** All that its owner can see of it. */
+  /** Everything that its owner can read of it. */
   const look = async (kind: Kind, id: string, { key }: Tenant): Promise<string[]> => {
     const paths = {
       subscription: [
@@ -136,14 +136,14 @@ export function tenantsOf(call: (call: Call) => Promise<Answer>): Tenants {
   return { newApp, ok, make, look };
 }
 
-/** An id that was never given out. */
+/** An id that does not exist. */
 export function random(kind: Kind): string {
   const prefixes = { subscription: 'sub', event: 'evt', replay: 'rpl', app: 'app' } as const;
   if (kind === 'key') return `rbk_${makeKey(world).id}`;
   return kind === 'delivery' ? `dlv_${newId()}_0` : withPrefix(prefixes[kind], newId());
 }
 
-/** Status, body and headers; what must differ between two requests is made equal. */
+/** Status, body and headers, with the values masked that always differ between two requests. */
 export function normal({ status, headers, text }: Answer, id: string): object {
   const kept = [...headers].filter(([name]) => name !== 'date');
   return { status, text: text.replaceAll(id, '<id>'), headers: Object.fromEntries(kept) };

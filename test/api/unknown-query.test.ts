@@ -1,5 +1,5 @@
-// A query parameter that an operation does not declare is refused with the name that was probably meant. A new
-// operation is tested by being there.
+// A query parameter that an operation does not declare is refused, and the most similar name is suggested. A new
+// operation is tested automatically.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -10,11 +10,11 @@ import { rawClient } from './raw-client.ts';
 import { hook } from './tenants.ts';
 
 const contract = await loadContract(join(import.meta.dirname, '..', '..', 'openapi.yaml'));
-/** Their pages read the query themselves. */
+/** The console pages read the query themselves. */
 const open = ['getConsole', 'getConsolePage'];
 const strict = contract.operations.filter(({ operationId }) => !open.includes(operationId));
 
-/** What is wrong with query parameters, by their names. */
+/** The errors of query parameters, by name. */
 function queryFaults({ json }: Pick<Answer, 'json'>): Record<string, string> {
   const faults = (json['errors'] ?? []) as { field: string; message: string }[];
   const found = faults.filter(({ field }) => field.startsWith('query.'));
@@ -51,14 +51,14 @@ describe('a query parameter that is not declared', () => {
     });
   }
 
-  it('is refused beside declared ones, and nothing is listed', async () => {
+  it('is refused together with declared ones, and nothing is listed', async () => {
     const answer = await service.call({ path: '/deliveries?staet=dead&limit=1' });
     const message = 'is not a query parameter of listDeliveries, did you mean "state"?';
     assert.equal(answer.json['detail'], `query.staet ${message}`);
     assert.equal(answer.json['items'], undefined);
   });
 
-  it('is refused where there are none to mean', async () => {
+  it('is refused by an operation without query parameters', async () => {
     const { json } = await service.call({ path: '/nodes?verbose=1' });
     assert.equal(
       json['detail'],
@@ -66,7 +66,7 @@ describe('a query parameter that is not declared', () => {
     );
   });
 
-  it('is refused by publishing, by the direct way and by the long one', async () => {
+  it('is refused by publishing, on the fast path and the regular one', async () => {
     using client = rawClient(service.url);
     for (const more of [[], [['Connection', 'close']]] as const) {
       const answer = await client.send({
@@ -80,13 +80,13 @@ describe('a query parameter that is not declared', () => {
     assert.deepEqual((await service.call({ path: '/events' })).json['items'], []);
   });
 
-  it('is taken by the pages of the console, which read it themselves', async () => {
+  it('is accepted by the console pages, which read it themselves', async () => {
     for (const path of ['/console?from=x', '/console/deliveries?state=dead&state=failed']) {
       assert.notEqual((await service.call({ path })).status, 400);
     }
   });
 
-  it('is refused without its value, which may be a secret', async () => {
+  it('is refused without quoting its value, which may be a secret', async () => {
     const { text } = await service.call({ path: '/events?apikey=secret-value', key: service.key });
     assert.ok(!text.includes('secret-value'));
   });
@@ -106,7 +106,7 @@ describe('a query parameter of a foreign contract', () => {
     return await service.call({ method: 'POST', path: '/streams?tnoe=x', body: { url: hook } });
   };
 
-  it('may be any, unless the document says otherwise', async () => {
+  it('is accepted, unless the document forbids it', async () => {
     assert.equal((await subscribe('security: []')).status, 201);
     const refused = await subscribe('x-ringback-strict-query: true');
     assert.equal(refused.status, 400);

@@ -1,5 +1,5 @@
-// An app id that is sent must be that of the key, for every operation of the contract and in every way that a
-// request can come. A new operation is tested by being there.
+// An app id in a request must be that of the key, for every operation of the contract and every way to
+// authenticate. A new operation is tested automatically.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -40,9 +40,9 @@ describe('X-APP-ID', () => {
   after(async () => service[Symbol.asyncDispose]());
 
   for (const { operationId, method, path, scope } of guarded) {
-    // Sessions of the console are all that some operations take.
+    // Operations with the scope operator need the operator's key.
     const isOperators = scope === 'operator';
-    it(`is refused by ${operationId} when it names another app than the key or session`, async () => {
+    it(`is refused by ${operationId} if it names another app than the key or session`, async () => {
       const key = isOperators ? service.key : ours.key;
       const cookie = isOperators ? cookies.operator : cookies.ours;
       const call = { method, path: path.replaceAll(/\{\w+\}/g, 'x'), headers: {} };
@@ -65,7 +65,7 @@ describe('X-APP-ID', () => {
     });
   }
 
-  it('keeps an event out of both apps, by the direct way and by the long one', async () => {
+  it('publishes to neither app, on the fast path and the regular one', async () => {
     using client = rawClient(service.url);
     const body = JSON.stringify({ event: 'e', payload: {} });
     for (const more of [[], [['Connection', 'close']]] as const) {
@@ -87,7 +87,7 @@ describe('X-APP-ID', () => {
     }
   });
 
-  it('is refused when one of several lines names another app', async () => {
+  it('is refused if one of several lines names another app', async () => {
     using client = rawClient(service.url);
     const lines = [ours.appId, theirs.appId].map((id) => ['X-APP-ID', id] as const);
     for (const both of [lines, lines.toReversed()]) {
@@ -96,7 +96,7 @@ describe('X-APP-ID', () => {
     }
   });
 
-  it('does not say which app the key belongs to', async () => {
+  it('does not reveal the app of the key', async () => {
     const headers = { 'X-APP-ID': theirs.appId };
     const { text } = await service.call({ path: '/events', key: ours.key, headers });
     assert.ok(!text.includes(ours.appId));
@@ -128,7 +128,7 @@ describe('the app id of a foreign contract', () => {
   const other = `app_${'0'.repeat(26)}`;
   const body = { url: hook };
 
-  it('is refused where the document declares it, though the operation does not ask for it', async () => {
+  it('is refused if the document declares it, even if the operation does not require it', async () => {
     await using service = await serve(document('declared', '[{ Key: [] }]'));
     const call = { method: 'POST', path: '/streams', body };
     const wrong = await service.call({ ...call, path: '/streams?tenant=x' });
@@ -137,17 +137,21 @@ describe('the app id of a foreign contract', () => {
     assert.equal(right.status, 201);
   });
 
-  it('is X-APP-ID where the document says nothing of it, if the value is an id of an app', async () => {
+  it('is X-APP-ID if the document does not declare one, and the value is an app id', async () => {
     await using service = await serve(document('undeclared', '[{ Key: [] }]'));
     const ask = async (path: string, id: string): Promise<Answer> =>
       service.call({ method: 'POST', path, headers: { 'X-APP-ID': id }, body });
     assertWrongApp(await ask('/streams', other), other);
     assert.equal((await ask('/streams', service.appId)).status, 201);
     assert.equal((await ask('/streams', 'a-gateway')).status, 201);
-    assert.equal((await ask('/own', other)).status, 201, 'a parameter of its own');
+    assert.equal(
+      (await ask('/own', other)).status,
+      201,
+      'the operation declares that parameter itself',
+    );
   });
 
-  it('is that of the app "default" where anybody may subscribe', async () => {
+  it('is that of the app "default" for an anonymous subscribe', async () => {
     await using service = await serve(document('undeclared', '[]'));
     const call = { method: 'POST', path: '/streams', body };
     const refused = await sendTo(service.url, service.key, {

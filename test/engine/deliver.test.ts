@@ -79,7 +79,7 @@ function stage(): {
   const deps = {
     world,
     prepare: createPrepare(ring, []),
-    sender: { send, print: () => undefined, close: async () => undefined, count },
+    sender: { send, close: async () => undefined, count },
     ...invalidation,
     gate,
     confirmer: {

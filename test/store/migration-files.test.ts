@@ -1,5 +1,5 @@
-// Migrations that were applied somewhere never change: their files are frozen, databases record their hashes, and
-// one that was made before hashes were recorded is compared with the schema of its time.
+// Applied migrations must never change: their files are frozen and databases record their hashes. A database from before
+// the hashes is compared with the schema of its release.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ function newFolder(): Folder {
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true }) };
 }
 
-/** The first `count` migrations, as an earlier program had them. */
+/** Copies the first `count` migrations, as an earlier release had them. */
 function earlier(folder: Folder, { from, count }: { from: string; count: number }): string {
   const dir = join(folder.path, 'earlier');
   for (const { number, name } of readMigrations(from).slice(0, count)) {
@@ -51,11 +51,11 @@ function earlier(folder: Folder, { from, count }: { from: string; count: number 
 }
 
 describe('the list of migrations', () => {
-  it('has every file as it is: `npm run docs` adds rows, and refuses to change one', () => {
+  it('matches the files: `npm run docs` adds rows, but refuses to change one', () => {
     assert.equal(readFileSync(frozenPath, 'utf8'), frozenMigrations());
   });
 
-  it('is not written when a file was changed or is gone, and names it', () => {
+  it('is not written if a file was changed or deleted, and the error names it', () => {
     using folder = newFolder();
     cpSync(join(migrationsDir, '..'), folder.path, { recursive: true });
     const file = join(folder.path, 'sqlite', '0007_session.sql');
@@ -78,7 +78,7 @@ describe('the list of migrations', () => {
 });
 
 describe('a database on SQLite', () => {
-  /** At migration `count`, as a program left it that recorded no hashes. */
+  /** A database at migration `count`, as a release before the hashes left it. */
   function unhashed(folder: Folder, count: number): { path: string; db: DatabaseSync } {
     const path = join(folder.path, 'ringback.db');
     const db = new DatabaseSync(path);
@@ -95,7 +95,7 @@ describe('a database on SQLite', () => {
       .map((row) => row['hash']);
   const expected = readMigrations(migrationsDir).map(({ sql }) => migrationHash(sql));
 
-  it('records the hash of each migration, also of those that were applied before', () => {
+  it('records the hash of each migration, including those applied earlier', () => {
     for (const count of [1, lastUnhashed - 1, lastUnhashed]) {
       using folder = newFolder();
       const { path, db } = unhashed(folder, count);
@@ -106,7 +106,7 @@ describe('a database on SQLite', () => {
     }
   });
 
-  it('is refused when a migration was changed after it was applied: by a start, migrate and doctor', async () => {
+  it('is refused by serve, migrate and doctor if an applied migration was changed', async () => {
     using folder = newFolder();
     const path = join(folder.path, 'ringback.db');
     const db = new DatabaseSync(path);
@@ -130,7 +130,7 @@ describe('a database on SQLite', () => {
     assert.match(found.message, reason);
   });
 
-  it('without hashes is refused when its tables are not those of a release', () => {
+  it('without hashes is refused unless its tables are those of a release', () => {
     using folder = newFolder();
     const { path, db } = unhashed(folder, lastUnhashed);
     db.exec('alter table subscription drop column filter; create index mine on event (name)');
@@ -149,11 +149,11 @@ describe('a database on SQLite', () => {
     );
     db.exec('alter table subscription add column filter text');
     applyMigrations(db, { database: path, migrationsDir, nowMs });
-    assert.deepEqual(hashes(db), expected, 'what an operator has added is no harm');
+    assert.deepEqual(hashes(db), expected, 'objects added by an operator are allowed');
     db.close();
   });
 
-  it('has the columns and indexes that are expected of migration 18', () => {
+  it('has the expected columns and indexes at migration 18', () => {
     using folder = newFolder();
     const { db } = unhashed(folder, lastUnhashed);
     assert.deepEqual(schemaColumns('sqlite'), columnsOf(db).sort());
@@ -179,7 +179,7 @@ describe('a database on PostgreSQL', () => {
     );
   const expected = readMigrations(postgresMigrationsDir).map(({ sql }) => migrationHash(sql));
 
-  it('records the hash of each migration, also of those that were applied before', async () => {
+  it('records the hash of each migration, including those applied earlier', async () => {
     for (const count of [2, lastUnhashed]) {
       using folder = newFolder();
       await using database = await freshDatabase();
@@ -189,7 +189,7 @@ describe('a database on PostgreSQL', () => {
     }
   });
 
-  it('is refused when a migration was changed after it was applied', async () => {
+  it('is refused if an applied migration was changed', async () => {
     await using database = await freshDatabase();
     await applyToServer(options(database));
     await database.query("update ringback.migration set hash = 'no' where number = 7");
@@ -202,7 +202,7 @@ describe('a database on PostgreSQL', () => {
     await assert.rejects(dueOnServer(options(database)), refusal);
   });
 
-  it('without hashes is refused when its tables are not those of a release', async () => {
+  it('without hashes is refused unless its tables are those of a release', async () => {
     using folder = newFolder();
     await using database = await freshDatabase();
     await unhashed(database, folder, lastUnhashed);
@@ -212,7 +212,7 @@ describe('a database on PostgreSQL', () => {
     await assert.rejects(applyToServer(options(database)), refusal);
   });
 
-  it('has the columns that are expected of migration 18', async () => {
+  it('has the expected columns at migration 18', async () => {
     using folder = newFolder();
     await using database = await freshDatabase();
     await unhashed(database, folder, lastUnhashed);

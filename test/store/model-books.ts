@@ -1,5 +1,5 @@
-// The books of the model: what every delivery must be, who holds it, and how often anything happened. Every
-// delivery that is held passes the rules of its lane here.
+// The state of the model: the expected state and lease of every delivery, and the counts. It also checks every lease
+// against the rules of the lane.
 import { strict as assert } from 'node:assert';
 import type { StatementSync } from 'node:sqlite';
 import type { App } from '../../src/core/domain/app.ts';
@@ -14,22 +14,22 @@ import { newId, openMemory } from './open-memory.ts';
 export class Books {
   readonly store = openMemory();
   readonly app: App;
-  /** Ids by the clock of the store, so that events have an age. */
+  /** Ids use the clock of the store, so that events have an age. */
   readonly newId = idMaker({ ...realWorld(), nowMs: () => this.store.clock.ms });
   subscriptions: string[] = [];
   /** Every delivery that was ever accepted, until it was deleted. */
   readonly deliveries = new Map<string, { state: DeliveryState; lane: number }>();
-  /** What this node believes to hold. */
+  /** Deliveries that this node has leased. */
   readonly held = new Map<string, Leased>();
-  /** An event of which a step of the retention deleted a part. */
+  /** An event that a retention step has deleted in part. */
   half: unknown;
   leases = 0;
   readonly startMs = this.store.clock.ms;
   readonly #statements = new Map<string, StatementSync>();
-  /** What happened so far, and attempts among it. */
+  /** Counts so far. */
   readonly counts = noStatistics().counts;
   attempts = 0;
-  /** Of each limited lane: when one started last, and the time that was saved up then. */
+  /** For each rate-limited lane: the last start, and the unused time at that moment. */
   readonly #starts = new Map<number, { atMs: number; savedMs: number }>();
 
   constructor() {
@@ -51,11 +51,11 @@ export class Books {
     assert.equal(lane?.['state'], 0, 'only an open lane gives deliveries');
     assert.equal(leased.concurrency ?? null, lane['concurrency']);
     const running = [...this.held.values()].filter((one) => one.lane === leased.lane).length;
-    assert(running <= (leased.concurrency ?? Infinity), 'more of a lane than it wants at a time');
+    assert(running <= (leased.concurrency ?? Infinity), 'a lane exceeds its concurrency limit');
     this.#checkRate(leased.lane, lane['interval_ms']);
   }
 
-  /** Each start takes its time out of what was saved up, which is a second, or enough for one. */
+  /** Each start uses up its interval of the saved time, which is at most a second or one interval. */
   #checkRate(lane: number, intervalMs: unknown): void {
     if (typeof intervalMs !== 'number') {
       this.#starts.delete(lane);
@@ -65,7 +65,7 @@ export class Books {
     const before = this.#starts.get(lane) ?? { atMs: 0, savedMs: 0 };
     const most = Math.max(1_000, intervalMs);
     const savedMs = Math.min(most, before.savedMs + atMs - before.atMs);
-    assert(savedMs >= intervalMs - 0.02, 'a lane is faster than its limit');
+    assert(savedMs >= intervalMs - 0.02, 'a lane exceeds its rate limit');
     this.#starts.set(lane, { atMs, savedMs: savedMs - intervalMs });
   }
 

@@ -1,4 +1,4 @@
-// What can happen to the deliveries of the model.
+// The commands of the model.
 import type { Controls } from '../../src/core/domain/controls.ts';
 import { noControls } from '../../src/core/domain/controls.ts';
 import type { Outcome } from './settlement.ts';
@@ -20,7 +20,7 @@ export type Command =
   | { kind: 'startNode' }
   | { kind: 'wait'; ms: number };
 
-/** What makes lanes differ. */
+/** Settings of lanes. */
 export interface Chosen {
   ordered: boolean;
   rate: number | undefined;

@@ -1,4 +1,4 @@
-// What apps and subscribers do to the model and the store beside it.
+// Edits by apps and subscribers, applied to the model and to the store.
 import { strict as assert } from 'node:assert';
 import type { FreshDelivery, Offer } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput } from '../../src/store/port/store.ts';

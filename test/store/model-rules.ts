@@ -1,7 +1,7 @@
-// What no sequence of commands may leave behind, as queries that must find nothing.
+// Invariants as queries that must find nothing, whatever the sequence of commands.
 import { never } from '../../src/core/domain/lane.ts';
 
-/** What must never be found. */
+/** Must never find a row. */
 export const broken = {
   'an app whose subscriptions are miscounted': `
     select no from app where subscriptions <>
@@ -61,7 +61,7 @@ export const broken = {
       and not exists (select 1 from delivery_done where event = part.event and n = part.n)`,
 } as const;
 
-/** What must never be found, except of an event that is half deleted. */
+/** Must never find a row, except for an event that is half deleted. */
 export const miscounted = {
   'attempts that are not counted, or counted twice': `
     select event from (select event, n, attempts from delivery_live

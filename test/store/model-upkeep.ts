@@ -1,4 +1,4 @@
-// What the upkeep does to the model and the store beside it: it cancels, expires, deletes and adds up.
+// Upkeep, applied to the model and to the store: sweeps, retention, expiry and statistics.
 import { strict as assert } from 'node:assert';
 import type { DeliveryState } from '../../src/core/domain/delivery.ts';
 import { firstIdAt } from '../../src/core/base/id.ts';
@@ -15,7 +15,7 @@ export function sweep(books: Books, limit: number): number {
   return cancelled;
 }
 
-/** What waits past its time ends; what has ended may go; what is young or runs does neither. */
+/** Old pending deliveries expire, and ended ones may be deleted; recent or running ones must not be touched. */
 export function retain(books: Books, { ageMs, limit }: { ageMs: number; limit: number }): boolean {
   const beforeMs = books.nowMs() - ageMs;
   const below = firstIdAt(beforeMs);
@@ -23,20 +23,20 @@ export function retain(books: Books, { ageMs, limit }: { ageMs: number; limit: n
   const rowsBefore = countRows(books);
   const { expired, deleted, isMore } = books.store.edit('retain', { beforeMs, limit });
   assert(deleted <= limit);
-  // What ended and went in one step leaves no row behind.
+  // Deliveries that expired and were deleted in one step have no row left.
   const ended = due.filter(([key]) => !isLive(books, key));
   assert.equal(rowsBefore - countRows(books), deleted);
   assert(expired <= ended.length && ended.length <= limit);
   books.counts.dead += expired;
   books.counts.cancelled += ended.length - expired;
   for (const [key] of ended) {
-    assert(key < below, 'what is young has expired');
+    assert(key < below, 'a recent delivery has expired');
     books.set(key, endOf(books, key) ?? 'dead');
   }
   for (const [key, { state }] of books.deliveries) {
     if (isLive(books, key) || endOf(books, key) !== undefined) continue;
-    assert(key < below, 'what is young was deleted');
-    assert(state !== 'due' && state !== 'running', 'what is pending was deleted');
+    assert(key < below, 'a recent delivery was deleted');
+    assert(state !== 'due' && state !== 'running', 'a pending delivery was deleted');
     books.deliveries.delete(key);
   }
   books.subscriptions = books.subscriptions.filter(
@@ -59,10 +59,10 @@ function endOf(books: Books, key: string): DeliveryState | undefined {
   return row === undefined ? undefined : ends[Number(row['state'])];
 }
 
-/** As the table delivery_done writes them. */
+/** States by their number in delivery_done. */
 const ends: readonly (DeliveryState | undefined)[] = [undefined, 'delivered', 'dead', 'cancelled'];
 
-/** Of all that the retention may delete. */
+/** Counts the rows of all tables that the retention may delete from. */
 function countRows(books: Books): number {
   const tables = ['response', 'attempt', 'delivery_done', 'delivery_live', 'event'];
   const made = ['pattern', 'callback', 'lane', 'subscription'];
@@ -70,7 +70,7 @@ function countRows(books: Books): number {
   return Number(books.rows(`select ${counts.join(' + ')} as n`)[0]?.['n']);
 }
 
-/** Nothing is too old here: what was counted can be added up. */
+/** Keeps all statistics, so that they can be added up. */
 export function tidyStatistics(books: Books, limit: number): void {
   const keepMs = books.nowMs();
   const ofSubscriptions = { subscriptionFineMs: keepMs, subscriptionKeepMs: keepMs };

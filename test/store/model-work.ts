@@ -1,4 +1,4 @@
-// What a node does to the model and the store beside it: it claims, settles, fans out and starts again.
+// Work of a node, applied to the model and to the store: claims, settlements, fan-outs and restarts.
 import { strict as assert } from 'node:assert';
 import type { Offer, Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { type Books, payloadOf } from './model-books.ts';
@@ -28,7 +28,7 @@ export function settle(
   cycle(books, [settlement], undefined, undefined);
 }
 
-/** A token that was valid once, or never. */
+/** Settles with a lease that has expired or never existed. */
 export function settleStale(
   books: Books,
   { which, outcome }: Extract<Command, { kind: 'settleStale' }>,
@@ -43,7 +43,7 @@ export function settleStale(
   assert.deepEqual(books.store.db.prepare('select total_changes() as n').get(), before);
 }
 
-/** One cycle of work, with everything that must be true of it. */
+/** Runs one cycle of work, and checks its result. */
 export function cycle(
   books: Books,
   settlements: Settlement[],
@@ -109,7 +109,7 @@ function acceptFanOut(books: Books, event: string): void {
   }
 }
 
-/** As a publish with more listeners than can be served at once. */
+/** Like a publish that needs a large fan-out. */
 export function beginFanOut(books: Books, name: string): void {
   const id = books.newId();
   const appNo = books.app.no;

@@ -1,5 +1,4 @@
-// The contract of the Store port: what Ringback tells of itself, and when it gives a receiver up. One
-// store for all tests, an app for each.
+// The contract of the Store port: Ringback's own events (notices). All tests share one store, with an app for each.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { brokenAfter } from '../../src/core/domain/circuit-breaker.ts';
@@ -12,10 +11,10 @@ export function noticeContract(name: string, open: OpenSubject): void {
       noticeStage(open);
     const { clock, newId } = on;
 
-    it('tells of a dead delivery in the transaction that ends it, if anybody listens', async () => {
+    it('reports a dead delivery in the transaction that ends it, if a subscription matches', async () => {
       const one = await subscribed('*');
       await fail(await fresh('a'));
-      assert.deepEqual(await notices(), [], 'nobody listens');
+      assert.deepEqual(await notices(), [], 'no subscription matches');
       await subscribed('ringback.delivery.*');
       const second = await fresh('a');
       await fail(second);
@@ -38,7 +37,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       });
     });
 
-    it('tells nothing of its own events, and nothing to another app', async () => {
+    it("does not report Ringback's own events, nor anything to another app", async () => {
       const audience = await subscribed('ringback.*', '*');
       await subscribed('ringback.*');
       await fail(await fresh('ringback.ping', audience));
@@ -50,7 +49,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await all(), []);
     });
 
-    it('tells of several that die at once, once each', async () => {
+    it('reports several deliveries that die at once, each once', async () => {
       await subscribed('*');
       await subscribed('ringback.delivery.dead');
       const many = [await fresh('a'), await fresh('b'), await fresh('c')];
@@ -60,7 +59,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       assert.equal(told.length, 3);
     });
 
-    it('tells that a receiver wants no more, also when it asks twice', async () => {
+    it('reports a gone receiver once, even if it responds with 410 twice', async () => {
       await subscribed('ringback.subscription.gone');
       const one = await subscribed('*');
       const [first, second] = [await fresh('a', one), await fresh('a', one)];
@@ -77,7 +76,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       );
     });
 
-    it('tells it also of a ping: that ends a subscription like any other event', async () => {
+    it('reports a 410 to a ping, which ends the subscription, too', async () => {
       await subscribed('ringback.subscription.gone');
       const one = await subscribed('*');
       const ping = await fresh('ringback.ping', one);
@@ -91,7 +90,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       );
     });
 
-    it('tells of what waited beyond the retention', async () => {
+    it('reports deliveries that expired by retention', async () => {
       await subscribed('ringback.delivery.dead');
       const one = await subscribed('a');
       await publish('a', one);
@@ -135,7 +134,7 @@ export function noticeContract(name: string, open: OpenSubject): void {
       );
     });
 
-    it('says how the receivers of a subscription do', async () => {
+    it('returns the health of the receivers of a subscription', async () => {
       const one = await subscribed('a', 'b');
       assert.deepEqual(await health(one), {
         state: 'ok',

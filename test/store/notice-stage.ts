@@ -1,4 +1,4 @@
-// What suites about notices do on their stage.
+// Common steps of the suites about notices.
 import { strict as assert } from 'node:assert';
 import { noControls, type Controls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
@@ -137,20 +137,20 @@ export function noticeStage(open: OpenSubject): NoticeStage {
     };
   }
 
-  /** Gives the event's id. */
+  /** Returns the event id. */
   async function publish(what: string, one: Subscription): Promise<string> {
     const output = await on.store.edit('publish', publishing(what, one));
     assert(output.kind === 'accepted' && output.events[0]?.deliveries === 1);
     return output.events[0].id;
   }
 
-  /** What can be had of an event now. */
+  /** Claims, and returns the deliveries of an event. */
   async function claimed(event: string): Promise<Leased[]> {
     const worked = await on.dispatcher.claim({ room: 99 });
     return worked.claimed.filter((leased) => leased.event === event);
   }
 
-  /** A delivery that is under way. */
+  /** A delivery in flight. */
   async function fresh(what: string, one?: Subscription): Promise<Leased> {
     const [first] = (await on.dispatcher.publish({ room: 1 }, publishing(what, one))).fresh;
     assert(first);
@@ -163,14 +163,14 @@ export function noticeStage(open: OpenSubject): NoticeStage {
     return on.store.settle({ event, n, lease, outcome: { kind }, attempt: made });
   }
 
-  /** Its last attempt failed. */
+  /** Settles a delivery whose last attempt failed. */
   async function fail({ event, n, lease }: Leased): Promise<Settled> {
     const outcome = { kind: 'dead', reason: 'exhausted' } as const;
     const made = attempt({ startedMs: clock.ms, status: 500, error: 'status' });
     return on.store.settle({ event, n, lease, outcome, attempt: made });
   }
 
-  /** So many failures in a row that the breaker opens. */
+  /** Fails often enough in a row to open the circuit breaker. */
   async function breakDown(
     one: Subscription,
     what = 'a',
@@ -186,14 +186,14 @@ export function noticeStage(open: OpenSubject): NoticeStage {
     return { lane, failingMs };
   }
 
-  /** A probe of a broken receiver. */
+  /** Fails the probe of a broken receiver. */
   async function failNext(one: Subscription, what = 'a'): Promise<Settled> {
     const [probe] = await claimed(await publish(what, one));
     assert(probe);
     return fail(probe);
   }
 
-  /** Goes to a time at which figures are kept by the half hour. */
+  /** Advances the clock until statistics are kept by the half hour. */
   async function coarsen(ms: number): Promise<void> {
     await on.store.edit('keepStatistics', { limit: 1_000 });
     clock.ms = ms;
@@ -211,7 +211,7 @@ export function noticeStage(open: OpenSubject): NoticeStage {
     return waiting.filter(({ appNo }) => appNo === on.app.no);
   }
 
-  /** Takes what there is to tell in this app. */
+  /** Takes all pending notices of this app. */
   async function notices(): Promise<{ name: string; payload: Record<string, unknown> }[]> {
     const told = await all();
     for (const { no } of told) await leave(no);

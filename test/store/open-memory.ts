@@ -1,4 +1,4 @@
-// An adapter in memory together with its connection, for tests that look behind the port.
+// An in-memory adapter with access to its connection, for tests below the port.
 import { strict as assert } from 'node:assert';
 import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -40,7 +40,7 @@ export interface Opened {
   /** Asserts that the edit was written. */
   edit: <V extends EditVerb>(verb: V, input: EditInput<V>) => EditOutput<V>;
   read: <V extends ReadVerb>(verb: V, input: ReadInput<V>) => ReadOutput<V>;
-  /** The same, and what was born with the offered lease. */
+  /** Like `edit`, and also returns the deliveries inserted with the offered lease. */
   offering: <V extends EditVerb>(
     offer: Offer,
     verb: V,
@@ -57,11 +57,11 @@ export interface Written<V extends EditVerb> {
   output: EditOutput<V>;
   fresh: readonly FreshDelivery[];
   nextWork: NextWork;
-  /** What was taken up after it. */
+  /** The work claimed after it. */
   worked: Worked | undefined;
 }
 
-/** `given`: brought up first, if it is not. */
+/** `given`: a database to migrate, if needed. */
 export function openMemory(given?: DatabaseSync): Opened {
   if (given !== undefined) applyMigrations(given, { database: 'given', migrationsDir, nowMs: 1 });
   const db = given ?? migratedMemory();

@@ -1,5 +1,4 @@
-// Reads a plan of PostgreSQL and says what in it could grow with the tables: scans, sorts, and indexes
-// that are read from end to end.
+// Analyses a plan of PostgreSQL for parts that grow with the tables: scans, sorts, and full index scans.
 import { strict as assert } from 'node:assert';
 
 export interface PlanNode {
@@ -11,10 +10,10 @@ export interface PlanNode {
   sortKey: readonly string[];
 }
 
-/** Columns of each index, in their order. */
+/** The columns of each index, in order. */
 export type Indexes = ReadonlyMap<string, readonly string[]>;
 
-/** All nodes of what `explain (format json)` gives. */
+/** All nodes in the output of `explain (format json)`. */
 export function readPlan(value: unknown): PlanNode[] {
   assert(Array.isArray(value), 'Cannot read a plan: it is no list');
   const nodes: PlanNode[] = [];
@@ -22,12 +21,12 @@ export function readPlan(value: unknown): PlanNode[] {
   return nodes;
 }
 
-/** What is unusual in a plan; the partitions of a table say it once. */
+/** Unusual parts of a plan, reported once for all partitions of a table. */
 export function findings(nodes: readonly PlanNode[], indexes: Indexes): Set<string> {
   return new Set(nodes.flatMap((node) => findingsOf(node, indexes)));
 }
 
-/** Indexes of partitions have names that tell little; here they are called by table and columns. */
+/** Indexes of partitions have meaningless names, so use the table and columns instead. */
 export function indexName(index: string, indexes: Indexes): string {
   const [, table] = /^(\w+)_2\d{7}_/.exec(index) ?? [];
   return table === undefined ? index : `${table} (${(indexes.get(index) ?? []).join(', ')})`;
@@ -62,7 +61,7 @@ function findingsOf(node: PlanNode, indexes: Indexes): string[] {
   return isEqual || filter === '' ? [] : [`filters a range of ${name}`];
 }
 
-/** Without what the planner adds: the table, the collation, and `|| ''`, which keeps an index away. */
+/** Without the table, the collation, and `|| ''`, which prevents the use of an index. */
 function keysOf({ sortKey }: PlanNode): string {
   return sortKey
     .map((key) => key.replace(' COLLATE "C"', '').replace(/^\(\((.*) \|\| ''::text\)\)/, '$1'))

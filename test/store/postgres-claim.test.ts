@@ -1,4 +1,4 @@
-// What a claim on PostgreSQL brings over the wire.
+// Data that a claim on PostgreSQL transfers.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Leased } from '../../src/core/domain/delivery.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('claim', { timeout: 300_000 }, () => {
-  it('reads the payload of an event once, however many of its deliveries it takes', async () => {
+  it('reads the payload of an event once, however many of its deliveries it leases', async () => {
     await stage.subscribe('a', 20);
     const nowMs = world.nowMs();
     const payloads = ['"one"', '"another"'].map((text) => Buffer.from(text));
@@ -46,7 +46,7 @@ describe('claim', { timeout: 300_000 }, () => {
     assert.equal(bytes, Buffer.concat(payloads).byteLength);
   });
 
-  it('takes first what went back to the head of an ordered lane that looks had passed', async () => {
+  it('starts with a delivery that returned to the head of an ordered lane after earlier claims', async () => {
     const { lane } = await stage.subscribe('a');
     const startMs = world.nowMs();
     const laterMs = startMs + 2 * limits.floorMs;

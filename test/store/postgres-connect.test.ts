@@ -1,4 +1,4 @@
-// Connections to a real PostgreSQL: each setting is in force, whatever a role, a URL or a pooler says.
+// Connections to a real PostgreSQL: each setting must be in force, whatever a role, a URL or a pooler sets.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -32,7 +32,7 @@ const plans = {
 };
 
 describe('connect', () => {
-  it('puts every setting in force', async () => {
+  it('applies every setting', async () => {
     await using database = await freshDatabase();
     await holds(database.url, { ...promises, enable_seqscan: 'on' });
     await holds(database.url, { ...promises, ...plans }, { kind: 'engine' });
@@ -40,7 +40,7 @@ describe('connect', () => {
     await holds(database.url, { ...promises, ...patience }, { kind: 'schema' });
   });
 
-  it('puts them in the start options, so that no statement comes before them', async () => {
+  it('applies them by start options, before any statement', async () => {
     await using database = await freshDatabase();
     const client = await open(database.url, { kind: 'engine' });
     const settings = { ...promises, ...plans };
@@ -52,7 +52,7 @@ describe('connect', () => {
     assert.deepEqual(rows, []);
   });
 
-  it('does not believe a role, a database or a URL', async () => {
+  it('overrides defaults of a role, a database or a URL', async () => {
     await using database = await freshDatabase();
     const role = `ringback_test_${randomBytes(6).toString('hex')}`;
     const name = new URL(database.url).pathname.slice(1);
@@ -74,7 +74,7 @@ describe('connect', () => {
     }
   });
 
-  it('sets by statement what a pooler refuses or drops of the start options', async () => {
+  it('uses statements for start options that a pooler refuses or drops', async () => {
     await using database = await freshDatabase();
     for (const manner of ['refuses', 'drops'] as const) {
       await using pooler = await startPooler(database.url, manner);
@@ -83,7 +83,7 @@ describe('connect', () => {
     }
   });
 
-  it('gives counts, times and sums as numbers, and bytes as bytes', async () => {
+  it('returns counts, times and sums as numbers, and bytes as bytes', async () => {
     await using database = await freshDatabase();
     const client = await open(database.url);
     const { rows } = await client.query(`
@@ -106,7 +106,7 @@ describe('connect', () => {
     await client.end();
   });
 
-  it('says when an idle connection breaks, and only then', async () => {
+  it('reports when an idle connection breaks, and only then', async () => {
     await using database = await freshDatabase();
     const lost: Error[] = [];
     const client = await open(database.url, { onLost: (error) => lost.push(error) });
@@ -118,11 +118,13 @@ describe('connect', () => {
     assert(isConnectionLost(lost[0]));
     await assert.rejects(client.query('select 1'), (error) => failureKind(error) === 'unavailable');
 
-    const other = await open(database.url, { onLost: () => assert.fail('it was ended by us') });
+    const other = await open(database.url, {
+      onLost: () => assert.fail('the test itself has closed it'),
+    });
     await other.end();
   });
 
-  it('gives up on a server that takes the connection and says nothing', async () => {
+  it('times out on a server that accepts the connection but does not respond', async () => {
     const server = createServer(() => {}).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
@@ -135,7 +137,7 @@ describe('connect', () => {
 });
 
 describe('statement', () => {
-  it('names a text by what it says, short enough for the server', () => {
+  it('has a name derived from its text, short enough for the server', () => {
     const one = statement('select 1');
     assert.equal(statement('select 1'), one);
     assert.equal(one.text, 'select 1');
@@ -143,7 +145,7 @@ describe('statement', () => {
     assert.notEqual(statement('select 2').name, one.name);
   });
 
-  it('is prepared once on a connection', async () => {
+  it('is prepared once per connection', async () => {
     await using database = await freshDatabase();
     const client = await open(database.url);
     const add = statement('select $1::int + 1 as sum');
@@ -182,11 +184,11 @@ async function holds(
 
 interface Pooler extends AsyncDisposable {
   url: string;
-  /** How many connections were opened. */
+  /** The number of connections opened. */
   seen: () => number;
 }
 
-/** Stands in for a pooler that does not know the start parameter `options`. */
+/** Simulates a pooler that does not support the start parameter `options`. */
 async function startPooler(target: string, manner: 'refuses' | 'drops'): Promise<Pooler> {
   const { hostname, port } = new URL(target);
   let seen = 0;

@@ -1,5 +1,5 @@
-// What edits cost others on PostgreSQL: publishes do not wait for them, what its caller gave up does not happen, and a
-// subscribe or an unsubscribe is one pipeline and a commit, whatever it does.
+// Costs of edits on PostgreSQL: publishes do not wait for them, an edit withdrawn by its caller does not happen, and a
+// subscribe or an unsubscribe takes one pipeline and a commit, whatever it does.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { World } from '../../src/core/base/world.ts';
@@ -11,7 +11,7 @@ import { openStage, world, type Stage, type Step } from './postgres-stage.ts';
 import { countTrips, type Trips } from './round-trips.ts';
 import { callback, digest, newSubscription } from './subject.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 
 let stage: Stage;
@@ -37,7 +37,7 @@ async function isThere({ id }: NewSubscription): Promise<boolean> {
   return (await stage.store.read('subscription', { appNo, id })) !== undefined;
 }
 
-/** Somebody's transaction that holds the row of the app. */
+/** Starts a transaction that locks the row of the app. */
 async function holdApp(): Promise<Step> {
   const step = await stage.begin();
   await step.tx.query('select from app where no = $1 for update', [stage.appNo]);
@@ -45,7 +45,7 @@ async function holdApp(): Promise<Step> {
 }
 
 describe('an edit that waits for a lock', net, () => {
-  it('holds up no publish, and what it makes is found by those after its answer', async () => {
+  it('does not block publishes, and takes effect for those after its response', async () => {
     await stage.subscribe('busy');
     const holding = await holdApp();
     let isAnswered = false;
@@ -60,7 +60,7 @@ describe('an edit that waits for a lock', net, () => {
     assert.ok(behind.kind === 'accepted' && behind.events[0]?.deliveries === 2);
   });
 
-  it('happens all the same when it was given up, and one behind it never does', async () => {
+  it('still happens when it is withdrawn, but one queued behind it does not', async () => {
     const patience = Promise.withResolvers<void>();
     const sleepy: Pick<World, 'sleep' | 'monotonicMs'> = {
       sleep: async () => {
@@ -94,9 +94,9 @@ describe('an edit that waits for a lock', net, () => {
 });
 
 describe('a batch of edits', net, () => {
-  it('ends when its time is over, and the rest goes with the next one', async () => {
+  it('ends when its time is over, and the rest moves to the next one', async () => {
     let ms = 0;
-    /** Each look at it takes longer than a batch may. */
+    /** Each reading of the clock takes longer than a batch may. */
     const slow = { ...world, monotonicMs: () => (ms += 1_000) };
     const store = await stage.node({ world: slow });
     const { appNo } = stage;
@@ -118,7 +118,7 @@ describe('a batch of edits', net, () => {
 });
 
 describe('a round trip', net, () => {
-  /** Through a proxy, by a node whose connection has run everything once. */
+  /** Runs a node through a counting proxy, on a connection with prepared statements. */
   async function counted(body: (store: Store, trips: Trips) => Promise<void>): Promise<void> {
     await using proxy = await startProxy(stage.database.url);
     const trips = countTrips(proxy);
@@ -141,7 +141,7 @@ describe('a round trip', net, () => {
     for (const { kind } of await Promise.all(ended)) assert.equal(kind, 'ended');
   }
 
-  it('is all that subscribes take, and one for their commit, however many they are', async () => {
+  it('plus one for the commit is all that any number of subscribes takes', async () => {
     await counted(async (store, trips) => {
       await made(store, fresh('one'));
       const ofOne = trips.of('insert into subscription');
@@ -162,7 +162,7 @@ describe('a round trip', net, () => {
     });
   });
 
-  it('is all that unsubscribes take, and one for their commit, whatever is pending', async () => {
+  it('plus one for the commit is all that unsubscribes take, whatever is pending', async () => {
     await counted(async (store, trips) => {
       const ids = await Promise.all(
         Array.from({ length: 20 }, async () => made(store, fresh('x', 'y', 'z'))),

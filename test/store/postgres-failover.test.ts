@@ -1,5 +1,5 @@
-// A failover to a standby that does not have everything: what only the old server had is neither promised
-// nor, where it was promised by nobody's fault, does it leave a delivery that nobody works on.
+// A failover to a standby that has not replicated everything. Edits that only the old primary had must not have been
+// acknowledged, and lost outcomes must not leave deliveries leased forever.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { openCluster } from '../../src/store/open/open.ts';
@@ -14,11 +14,11 @@ import { settlementOf } from './settlement.ts';
 import { callback, newApp, newSubscription } from './subject.ts';
 import { startTestNode } from './test-node.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 
-describe('a failover to a standby that has not heard the last of its primary', net, () => {
-  it('undoes no edit that was answered, and leaves no delivery with a node that has settled it', async (t) => {
+describe('a failover to a standby that has not replicated everything', net, () => {
+  it('loses no acknowledged edit, and no delivery stays leased to a node that has settled it', async (t) => {
     await using primary = await startPostgres({
       settings: { fsync: 'off', wal_keep_size: '256MB' },
     });
@@ -36,7 +36,7 @@ describe('a failover to a standby that has not heard the last of its primary', n
     await using pair = await startPair(primary, 'failover');
     await pair.replicate('asynchronous');
 
-    // Leased in both, settled in the primary only.
+    // Leased in both, but settled only in the primary.
     const event = { id: newId(), name: 'a', payload: Buffer.from('{}') };
     await store.edit('publish', {
       appNo: app.no,
@@ -55,7 +55,7 @@ describe('a failover to a standby that has not heard the last of its primary', n
 
     await using there = openDatabase(primary.url('failover'));
     await pair.replicate('synchronous');
-    // It waits for the standby in vain, and is ended while it does: it is committed, and only here.
+    // Its backend is terminated while it waits for the standby, so it is committed only on the primary.
     const answer = store.edit('keepSetting', { name: 'x', value: Buffer.from('1') });
     let isAnswered = false;
     answer.then(
@@ -72,7 +72,7 @@ describe('a failover to a standby that has not heard the last of its primary', n
     await until(async () => isAnswered || (await waiters()) > 0);
     assert.ok(
       !isAnswered,
-      'what the primary says of it is worth nothing before the standby has it',
+      'the status on the primary does not count before the standby has the commit',
     );
     await primary.kill();
     await pair.takeOver();

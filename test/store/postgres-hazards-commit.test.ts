@@ -1,5 +1,5 @@
-// The outcome of a commit: the connection is cut at every message of a publish and of a settlement in
-// turn. What was answered is there, what was refused is not, and what nobody knows is not forgotten.
+// Outcomes of commits when the connection is cut at each message of a publish and of a settlement: acknowledged changes
+// exist, refused ones do not, and uncertain ones are resolved.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { Client } from 'pg';
@@ -17,7 +17,7 @@ import { answered, insist, leasedNone, openStage, until, world } from './postgre
 import type { TestDispatcher } from './test-dispatcher.ts';
 import { attachDispatcher } from './test-dispatcher.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 const room = { room: 8 };
 
@@ -25,9 +25,9 @@ let stage: Stage;
 let proxy: PostgresProxy;
 let store: Store;
 let dispatcher: TestDispatcher;
-/** Added to the clock that says how long the outcome of a commit was asked for. */
+/** Added to the clock that limits the queries for the outcome of a commit. */
 const later = { ms: 0 };
-/** Pauses between two questions about the outcome of a commit. */
+/** Pauses between two queries for the outcome of a commit. */
 const pauses = { count: 0 };
 
 before(async () => {
@@ -56,15 +56,15 @@ describe('a connection that is cut', net, () => {
         const counts = { answered: 0, refused: 0 };
         for (let k = 1; await publishCutAt({ side, when, k }, counts); k += 1);
         t.diagnostic(JSON.stringify(counts));
-        // Both have happened: otherwise nothing was cut.
+        // Both must have happened, or nothing was cut.
         assert(counts.refused > 5 && counts.answered > 0, JSON.stringify(counts));
       });
 
-      it(`${when} each message of the ${side} in turn: a publish that waits for nothing`, async (t) => {
+      it(`${when} each message of the ${side} in turn: a publish that does not wait for the callbacks`, async (t) => {
         const counts = { answered: 0, refused: 0 };
         for (let k = 1; await plainCutAt({ side, when, k }, counts); k += 1);
         t.diagnostic(JSON.stringify(counts));
-        // Its commit leaves early: of what the server says, five or six messages come before that.
+        // Its commit is sent early: only five or six messages of the server come before it.
         assert(counts.refused > 3 && counts.answered > 0, JSON.stringify(counts));
       });
 
@@ -78,8 +78,8 @@ describe('a connection that is cut', net, () => {
   }
 });
 
-describe('a commit that goes on without its connection', net, () => {
-  it('is asked for until it is known, and then answered', async () => {
+describe('a commit that outlives its connection', net, () => {
+  it('is queried until its outcome is known, and then acknowledged', async () => {
     await using slow = await commitsWait('event');
     const answers = { inProgress: 0 };
     const asked = Promise.withResolvers<number>();
@@ -93,19 +93,19 @@ describe('a commit that goes on without its connection', net, () => {
     const pausesBetween = await asked.promise;
     await slow.release();
     const { output, fresh } = await publishing;
-    assert.equal(pausesBetween, 1, 'one pause between two questions');
+    assert.equal(pausesBetween, 1, 'one pause between two queries');
     assert.equal(output.kind, 'accepted');
     assert.equal(fresh.length, 1);
     await settled(fresh);
   });
 
-  it('is refused when nobody knows in time; what it leased comes back once it is known', async () => {
+  it('is refused if its outcome is not known in time; its leases are released once it is', async () => {
     const slow = await commitsWait('event');
     const input = stage.publishing('a');
     const publishing = assert.rejects(dispatcher.publish(room, input), StoreUnavailable);
     await cutForGood();
     await publishing;
-    assert.deepEqual(await claimed(), [], 'it is still under way');
+    assert.deepEqual(await claimed(), [], 'it is still in progress');
     await slow.release();
     await slow[Symbol.asyncDispose]();
     const deliveries = await untilClaimed();
@@ -116,7 +116,7 @@ describe('a commit that goes on without its connection', net, () => {
     await settled(deliveries);
   });
 
-  it('the same for a claim', async () => {
+  it('is handled in the same way for a claim', async () => {
     const { output } = await dispatcher.publish(leasedNone, stage.publishing('a'));
     assert.equal(output.kind, 'accepted');
     const slow = await commitsWait('delivery_live');
@@ -143,7 +143,7 @@ interface Counts {
   refused: number;
 }
 
-/** Gives false when the transaction has fewer messages. */
+/** Returns false if the transaction has fewer messages. */
 async function publishCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   const isCut = cutInTransaction(place);
   const key = digest(JSON.stringify(place));
@@ -158,11 +158,11 @@ async function publishCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   } else {
     counts.answered += 1;
     assert.deepEqual(first.output, { kind: 'accepted', events: [{ id, deliveries: 1 }] }, label);
-    assert.deepEqual(await eventsOf([id]), [id], `answered, but not there: ${label}`);
+    assert.deepEqual(await eventsOf([id]), [id], `acknowledged, but not there: ${label}`);
     assert.equal(first.fresh.length, 1);
   }
   proxy.forget();
-  // A client that was refused asks again, with the same key and a new event.
+  // A refused client repeats its request with the same key.
   const again = stage.publishing('a', { idempotency });
   const second = await insist(async () => dispatcher.publish(room, again));
   const ids = [id, ...again.events.map((event) => event.id)];
@@ -172,7 +172,7 @@ async function publishCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   return isCut();
 }
 
-/** Without a key, after so many that nobody waits to hear who listens. */
+/** Without a key, after enough publishes that the cached callbacks are used. */
 async function plainCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   const publish = async (input = stage.publishing('plain')) => dispatcher.publish(room, input);
   for (let times = 0; times <= limits.listenerCacheSteadyTimes; times += 1) {
@@ -212,7 +212,7 @@ async function settleCutAt(place: CutPoint, counts: Counts): Promise<boolean> {
   return isCut();
 }
 
-/** Cuts at the k-th message of one side, counted from `begin`; says whether it came so far. */
+/** Cuts at the k-th message of one side after `begin`; returns whether that was reached. */
 function cutInTransaction({ side, when, k }: CutPoint): () => boolean {
   let connection: number | undefined;
   let count = 0;
@@ -263,8 +263,8 @@ async function untilClaimed(): Promise<readonly Leased[]> {
 }
 
 /**
- * Cuts everything while a commit waits (`commitsWait`). Not sooner: a server that cannot answer what came
- * before the commit, in the same packet, undoes it.
+ * Cuts all connections while a commit waits (`commitsWait`). Not sooner, because a server that cannot respond to the
+ * earlier statements in the same packet rolls back.
  */
 async function cutWhileItCommits(): Promise<void> {
   const waiting = "select from pg_locks where locktype = 'advisory' and objid = 7 and not granted";
@@ -272,7 +272,7 @@ async function cutWhileItCommits(): Promise<void> {
   proxy.cutAll();
 }
 
-/** Cuts it at its commit; time runs out at the first answer that it is still under way. */
+/** Cuts at the commit; the time limit is reached at the first response that it is still in progress. */
 async function cutForGood(): Promise<void> {
   let isLate = false;
   watch(({ side, bytes }) => {
@@ -287,7 +287,7 @@ interface Waiting extends AsyncDisposable {
   release(): Promise<void>;
 }
 
-/** Commits that wrote to the table wait from now on, until they are released. */
+/** From now on, commits that wrote to the table wait until they are released. */
 async function commitsWait(table: string): Promise<Waiting> {
   const { database } = stage;
   const holder = new Client({ connectionString: database.url });

@@ -1,5 +1,5 @@
-// Deadlocks: whoever locks lanes or keys does so in one order, however they stand in the batch. On a real
-// PostgreSQL, step by step and by chance.
+// Deadlocks: lanes and keys must always be locked in the same order, whatever their order in the batch. On a real
+// PostgreSQL, step by step and at random.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { createStalledFanOuts } from '../../src/store/rules/fan-outs.ts';
@@ -21,7 +21,7 @@ import type { Stage } from './postgres-stage.ts';
 import { claimOn, insist, openStage, publishOn, world } from './postgres-stage.ts';
 import { startTestNode } from './test-node.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 
 let stage: Stage;
@@ -31,13 +31,13 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('nodes that use the same lanes', net, () => {
-  it('do not wait for each other in a circle', async (t) => {
+  it('do not deadlock', async (t) => {
     const subscriptions: { id: string }[] = [];
     for (const _ of upTo(5)) {
       subscriptions.push(await stage.subscribe('all', 24));
       await stage.subscribeOrdered('all');
     }
-    // Whatever happens, they end: nodes that go on asking keep the process.
+    // Stop the nodes in any case, because running ones would keep the process alive.
     await using running = new AsyncDisposableStack();
     const nodes = await Promise.all(
       upTo(3).map(async () =>
@@ -57,7 +57,7 @@ describe('nodes that use the same lanes', net, () => {
         endEachFifth(store, subscriptions, round),
         insist(async () => store.edit('publish', stage.publishing('all'))),
       ]);
-      answered += (await Promise.all<unknown>(asked)).length; // Or it throws.
+      answered += (await Promise.all<unknown>(asked)).length; // Throws if a call failed.
     }
     const refused = nodes.map(({ counts }) => counts.refused);
     const settled = nodes.map(({ counts }) => counts.settled);
@@ -71,8 +71,8 @@ describe('nodes that use the same lanes', net, () => {
   });
 });
 
-describe('nodes that subscribe for one app in the same moment', net, () => {
-  it('keep to its quota together, exactly', async () => {
+describe('nodes that subscribe for one app at the same time', net, () => {
+  it('enforce its quota exactly', async () => {
     const app = await newApp(stage.store);
     const nodes = await Promise.all(upTo(3).map(async () => stage.node()));
     const outputs = await Promise.all(
@@ -93,8 +93,8 @@ describe('nodes that subscribe for one app in the same moment', net, () => {
   });
 });
 
-describe('nodes that publish and subscribe in the same moment', net, () => {
-  it('do not wait for each other in a circle', async () => {
+describe('nodes that publish and subscribe at the same time', net, () => {
+  it('do not deadlock', async () => {
     for (const i of upTo(8)) await stage.subscribe(`e${i}`);
     const nodes = await Promise.all(upTo(3).map(async () => stage.node()));
     const other = (): EditInput<'subscribe'> => {
@@ -103,7 +103,7 @@ describe('nodes that publish and subscribe in the same moment', net, () => {
       return { subscription, idempotency: undefined };
     };
     for (const round of upTo(4)) {
-      // Asleep, as after any quiet minute, so that publishes lock them.
+      // Lanes sleep, as after an idle minute, so that publishes lock them.
       await stage.database.query('update ringback.lane set ready_ms = 9007199254740991');
       await Promise.all<unknown>(
         nodes.flatMap((store, k) =>
@@ -123,8 +123,8 @@ describe('nodes that publish and subscribe in the same moment', net, () => {
   });
 });
 
-describe('transactions that need the same lanes in another order', net, () => {
-  it('lock what several edits need before the first of them', async () => {
+describe('transactions that need the same lanes in different orders', net, () => {
+  it('lock everything that several edits need before the first edit', async () => {
     const one = await stage.subscribe('l0');
     const two = await stage.subscribe('l1');
     const nowMs = world.nowMs();
@@ -144,13 +144,13 @@ describe('transactions that need the same lanes in another order', net, () => {
     await assert.doesNotReject(Promise.all([publishing, ending]));
   });
 
-  it('lock a lane that keeps an order in its turn, among the others', async () => {
+  it('lock an ordered lane in the same order as the others', async () => {
     const { lane } = await stage.subscribe('all');
     await stage.subscribeOrdered('all');
     const nowMs = world.nowMs();
     await stage.once(async (tx) => publishOn(tx, nowMs, [stage.publishing('all')]));
     await stage.once(async (tx) => claimOn(tx, { nowMs }));
-    // Asleep, so that a publish wakes it.
+    // The lane sleeps, so that a publish wakes it.
     await stage.database.query('update ringback.lane set ready_ms = 9007199254740991');
     const between = await stage.begin();
     await between.tx.query('select no from lane where no = $1 for update', [lane]);
@@ -162,7 +162,7 @@ describe('transactions that need the same lanes in another order', net, () => {
     await assert.doesNotReject(Promise.all([settling, publishing]));
   });
 
-  it('wait for each other in one direction only', async () => {
+  it('wait for each other in only one direction', async () => {
     const events = ['l0', 'l1', 'l2'];
     const lanes: number[] = [];
     for (const event of events) lanes.push((await stage.subscribe(event)).lane);
@@ -188,7 +188,7 @@ describe('transactions that need the same lanes in another order', net, () => {
         ),
       );
       await stage.once(async (tx) => claimOn(tx, { nowMs, room: 3 }));
-      // Both get as far as the lane in the middle.
+      // Both proceed to the lane in the middle.
       const between = await stage.begin();
       await between.tx.query('select no from lane where no = $1 for update', [lanes[1] ?? 0]);
       const one = stage.once(async (tx) => act(tx, events));
@@ -201,12 +201,12 @@ describe('transactions that need the same lanes in another order', net, () => {
   });
 
   for (const verb of ['advanceReplay', 'retryDelivery'] as const) {
-    it(`lock a fan-out that is under way before its lanes: ${verb}`, async () => {
+    it(`lock a fan-out in progress before its lanes: ${verb}`, async () => {
       const { lane } = await stage.subscribe('all', 2);
       const { appNo } = stage;
       const event = await endedWhileFanningOut();
       const edit = verb === 'retryDelivery' ? retrying(event) : await replaying(event);
-      // The fan-out gets as far as its first lane; the other edit needs its second.
+      // The fan-out proceeds to its first lane; the other edit needs its second.
       const between = await stage.begin();
       await between.tx.query('select no from lane where no = $1 for update', [lane]);
       const nowMs = world.nowMs();
@@ -233,7 +233,7 @@ describe('transactions that need the same lanes in another order', net, () => {
     });
   }
 
-  /** Its two deliveries were delivered, and it has two more to make. */
+  /** An event with two delivered deliveries, whose fan-out has two more to create. */
   async function endedWhileFanningOut(): Promise<string> {
     const publishing = stage.publishing('all');
     await stage.once(async (tx) => publishOn(tx, world.nowMs(), [publishing]));
@@ -270,7 +270,7 @@ describe('transactions that need the same lanes in another order', net, () => {
     return { verb: 'advanceReplay', input: step };
   }
 
-  /** Of the deliveries of these events that run. */
+  /** Retry outcomes for the running deliveries of these events. */
   async function retries(events: readonly string[]): Promise<Settlement[]> {
     const rows = await stage.database.query(
       `select event.id, n, event.name, lease::float8 from ringback.event

@@ -1,5 +1,5 @@
-// Lost wake-ups under load: many transactions at once on a real PostgreSQL. What a schedule
-// does step by step (postgres-hazards-wakeup.test.ts) happens here by chance, again and again.
+// Lost wake-ups under load: many concurrent transactions on a real PostgreSQL repeatedly hit, by chance, the interleavings
+// that postgres-hazards-wakeup.test.ts tests step by step.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { never } from '../../src/core/domain/lane.ts';
@@ -17,14 +17,14 @@ import { settlementOf } from './settlement.ts';
 
 const sweep = createSweep();
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 const publishers = 8;
 const holdMaxMs = 30;
-/** Short, so that lanes close all the time. */
+/** Short, so that lanes close often. */
 const lingerMs = { least: 2, most: 50 };
 
-/** Of no node at all: a rescue frees it. */
+/** A lease of a node that does not exist, so that a recovery releases it. */
 const deadLease = 999 * 2 ** 32;
 
 keepApart();
@@ -36,14 +36,14 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('publishes that commit late', net, () => {
-  it('are all delivered, and no lane with a waiting delivery is ever closed', async (t) => {
+  it('are all delivered, and no lane with a pending delivery is ever closed', async (t) => {
     const events = upTo(30).map((i) => `l${i}`);
     for (const event of events) await stage.subscribe(event);
     const rounds = [...events, ...events];
     const counts = { closed: 0, forgotten: 0, freed: 0, back: 0, again: 0 };
     const work = { isPublishing: true, isClaiming: true };
     const publishing = Promise.all(
-      // All at one lane at a time, more or less: it is ready when the second one comes.
+      // Several publish to about the same lane, so that it is already ready for the second one.
       upTo(publishers).map(async () => {
         for (const event of rounds) {
           await publishLate(event);
@@ -107,7 +107,7 @@ describe('publishes that commit late', net, () => {
   });
 });
 
-/** Gives how many deliveries it made. */
+/** Returns the number of deliveries. */
 async function publishLate(event: string, onWritten = (): void => undefined): Promise<number> {
   return stage.once(async (tx) => {
     const [output] = await publishOn(tx, world.nowMs(), [stage.publishing(event)]);
@@ -118,7 +118,7 @@ async function publishLate(event: string, onWritten = (): void => undefined): Pr
   });
 }
 
-/** In one instant: what waits is in a lane that will be looked at, or has ended and will be swept. */
+/** In one snapshot, every pending delivery must be in a lane that will be claimed or swept. */
 async function assertNothingForgotten(): Promise<void> {
   const forgotten = await stage.database.query(
     `select no from ringback.lane
@@ -149,8 +149,8 @@ async function claimOnAndOn(work: { isPublishing: boolean }, counts: Counts): Pr
       counts.back += wentBack;
       const lease = random(4) === 0 ? deadLease : ours;
       const closing = countingCloses(tx, counts);
-      // Now and then a look sees everything, as a node's does: on a machine that stood still for
-      // seconds, what is committed late lies below the floor of its lane.
+      // Some claims ignore floors, as nodes do now and then: after a stall of the machine, a late commit may lie below the
+      // floor of its lane.
       const floors = { readyMs: 0, isDropped: random(16) === 0 };
       const { deliveries } = await claimOn(closing, { nowMs, lingerMs, lease, floors });
       if (lease === ours) return deliveries.map((leased) => settlementOf(leased, outcome(), nowMs));
@@ -170,7 +170,7 @@ async function sendAgain({ event, n }: Settlement, counts: Counts): Promise<void
   await assertNothingForgotten();
 }
 
-/** As long as anybody claims: what was delivered may be sent again when nothing else is left. */
+/** Recovers leases and retries delivered ones, as long as there are claims. */
 async function rescueOnAndOn(work: { isClaiming: boolean }, counts: Counts): Promise<void> {
   while (work.isClaiming) {
     const times = { givenMs: null, nowMs: world.nowMs() };
@@ -184,7 +184,7 @@ async function isSomethingLeft(): Promise<boolean> {
   return (await stage.database.query('select from ringback.delivery_live limit 1')).length > 0;
 }
 
-/** Counts the looks that close a lane. */
+/** Counts the claims that close a lane. */
 function countingCloses(tx: Tx, counts: Counts): Tx {
   return {
     run: async (script) => tx.run(script),

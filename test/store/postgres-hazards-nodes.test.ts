@@ -1,5 +1,5 @@
-// Nodes that do not know that they are gone, and transactions of others that stay open for long: neither
-// loses a delivery, and neither keeps the cluster from its work.
+// Nodes that do not know that they were declared gone, and long transactions of other programs: neither may lose a
+// delivery or stop the cluster.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Client } from 'pg';
@@ -16,7 +16,7 @@ import { claimOn, openStage, publishOn, until, world } from './postgres-stage.ts
 import type { NodeOptions, TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 const startMs = 1_700_000_000_000;
 const silentMs = 60_000;
@@ -32,17 +32,17 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('a node that was declared gone', net, () => {
-  it('goes on publishing, claiming and settling, and nothing is lost or done twice', async () => {
+  it('continues to publish, claim and settle, and nothing is lost or duplicated', async () => {
     await using zombie = await holdingNode(await stage.node());
     await using alive = await startTestNode(await stage.node(), { hears: false });
     const before = await published(zombie);
     await silence(zombie);
     assert.deepEqual(await rescue(alive), { gone: 1, freed: 1 });
     await works(alive, 1);
-    // It knows nothing of this: what it publishes is leased to a number that is dead.
+    // It does not know this, so its publishes are leased to a dead node number.
     const fresh = await published(zombie);
     assert.equal(Math.floor(fresh.lease / 2 ** 32), zombie.no);
-    // What was taken from it is not its any more, whoever has it now.
+    // It must not settle deliveries that were taken from it.
     assert.deepEqual(await settle(zombie, before), { kind: 'stale' });
     assert.deepEqual(await rescue(alive), { gone: 0, freed: 1 });
     assert.deepEqual(await settle(zombie, fresh), { kind: 'stale' });
@@ -58,7 +58,7 @@ describe('a node that was declared gone', net, () => {
     assert.deepEqual(await Promise.all(beats), [{ kind: 'gone' }, { kind: 'alive' }]);
   });
 
-  it('claims, and what it claimed is free at the next rescue', async () => {
+  it('claims deliveries, which the next recovery releases', async () => {
     await using zombie = await holdingNode(await stage.node(), { claims: true, hears: false });
     await using alive = await startTestNode(await stage.node(), { hears: false });
     await silence(zombie);
@@ -70,7 +70,7 @@ describe('a node that was declared gone', net, () => {
     await settledAll({ delivered: 1 });
   });
 
-  it('may still settle what it holds, as long as nobody took it away', async () => {
+  it('may still settle its deliveries, as long as they were not released', async () => {
     await using zombie = await holdingNode(await stage.node());
     await using alive = await startTestNode(await stage.node(), { hears: false });
     await silence(zombie);
@@ -81,7 +81,7 @@ describe('a node that was declared gone', net, () => {
     await settledAll({ delivered: 1 });
   });
 
-  it('commits after the rescue what it began before: the next rescue finds it', async () => {
+  it('may commit a claim after the recovery, and the next recovery finds it', async () => {
     await using alive = await startTestNode(await stage.node(), { hears: false });
     const dead = 999 * 2 ** 32 + 1;
     const late = await stage.begin();
@@ -92,7 +92,7 @@ describe('a node that was declared gone', net, () => {
     await works(alive, 1);
   });
 
-  /** Until it has so many: the nodes' clocks may differ by a millisecond. */
+  /** Repeats it until the node has enough, because the nodes' clocks may differ by a millisecond. */
   async function works(node: TestNode, count: number): Promise<void> {
     await until(async () => {
       if (node.taken.length < count) await node.work();
@@ -100,13 +100,13 @@ describe('a node that was declared gone', net, () => {
     });
   }
 
-  /** Takes fresh deliveries and keeps them. */
+  /** A node that takes fresh deliveries and does not settle them. */
   async function holdingNode(store: Store, options: NodeOptions = {}): Promise<TestNode> {
     const outcome = (): undefined => undefined;
     return startTestNode(store, { takesFresh: true, claims: false, outcome, ...options });
   }
 
-  /** Born with the node's lease, because the lane rests. */
+  /** Inserted with the node's lease, because the lane is idle. */
   async function published({ store, taken }: TestNode): Promise<Leased> {
     await stage.database.query(`update ringback.lane set ready_ms = ${never}, quiet_ms = null`);
     const input = stage.publishing('a');
@@ -131,14 +131,14 @@ describe('a node that was declared gone', net, () => {
 
   async function settledAll(expected: Record<string, number>): Promise<void> {
     const all = { due: 0, running: 0, delivered: 0, dead: 0, cancelled: 0, ...expected };
-    // The last settlement may be on its way.
+    // The last settlement may still be in flight.
     await until(async () => (await stage.store.read('tally', {})).running === 0);
     assert.deepEqual(await stage.store.read('tally', {}), all);
   }
 });
 
 describe('a transaction that stays open', net, () => {
-  it('with a number of its own: lanes linger meanwhile and close afterwards', async () => {
+  it('with a transaction id: lanes linger meanwhile and close afterwards', async () => {
     await using open = await longTransaction('select pg_current_xact_id()');
     await publish(startMs);
     for (const ms of [0, 50, 100, 200, 400, 800, 1_600]) await look({ nowMs: startMs + ms });
@@ -148,29 +148,29 @@ describe('a transaction that stays open', net, () => {
     assert.equal(await readyMs(), never);
   });
 
-  it('with nothing but an old snapshot: lanes close as always', async () => {
+  it('with only an old snapshot: lanes close as usual', async () => {
     await using _open = await longTransaction('select from ringback.lane');
     await publish(startMs);
     for (const ms of [0, 50, 100]) await look({ nowMs: startMs + ms });
     assert.equal(await readyMs(), never);
   });
 
-  it('leaves dead rows behind that looks step over: their floors rise with what waits', async () => {
+  it('leaves dead rows that claims skip, because floors rise with the pending deliveries', async () => {
     const laterMs = startMs + 3 * limits.floorMs;
     await publish(startMs);
     await look({ nowMs: laterMs, room: 1 });
-    assert.equal(await floorMs(), 0, 'a quiet lane has none');
+    assert.equal(await floorMs(), 0, 'an idle lane has none');
     for (let i = 0; i < 3; i += 1) await publish(laterMs);
     await look({ nowMs: laterMs, room: 1 });
     assert.equal(await floorMs(), laterMs - limits.floorMs);
-    // Committed late, as of long ago: below the floor.
+    // A late commit with an old due time: below the floor.
     await publish(startMs);
     assert.deepEqual(await look({ nowMs: laterMs, room: 1 }), [laterMs]);
     const floors = { readyMs: 0, isDropped: true };
     assert.deepEqual(await look({ nowMs: laterMs, room: 1, floors }), [startMs]);
   });
 
-  it('lanes that were ready long ago are looked at, too, within the time that says so', async () => {
+  it('lanes that became ready long ago are claimed in time, too', async () => {
     const keeper = keepFloors();
     const nowMs = startMs + 10 * limits.floorMs;
     assert.deepEqual(keeper.next(nowMs), { readyMs: 0, isDropped: true });
@@ -183,7 +183,7 @@ describe('a transaction that stays open', net, () => {
     assert.deepEqual(await look({ nowMs, floors: dropped }), [startMs]);
   });
 
-  it('no floor hides a fresh delivery in a lane that sleeps until a far retry', async () => {
+  it('floors do not hide a fresh delivery in a lane that sleeps until a distant retry', async () => {
     await publish(startMs);
     const leased = await claimed({ nowMs: startMs });
     const farMs = startMs + 10 * limits.floorMs;
@@ -205,7 +205,7 @@ describe('a transaction that stays open', net, () => {
     return stage.once(async (tx) => (await claimOn(tx, looking)).deliveries);
   }
 
-  /** Gives when those were due that it took. */
+  /** Claims, and returns the due times. */
   async function look(looking: Looking): Promise<number[]> {
     const events = (await claimed(looking)).map(({ event }) => event);
     const rows = await stage.database.query(
@@ -229,7 +229,7 @@ describe('a transaction that stays open', net, () => {
     return Number(row?.['value']);
   }
 
-  /** Somebody else's, in the same database. */
+  /** A long transaction of another program in the same database. */
   async function longTransaction(sql: string): Promise<AsyncDisposable & { end(): Promise<void> }> {
     const client = new Client({ connectionString: stage.database.url });
     await client.connect();

@@ -1,5 +1,5 @@
-// Hearing from other nodes: fast when it works, not needed when it does not, and never inside of a
-// transaction, where PostgreSQL would make all that notify commit one after the other.
+// Notifications between nodes: fast if they work, not required if they are lost, and never inside a transaction, because
+// PostgreSQL serialises the commits of transactions that notify.
 import { strict as assert } from 'node:assert';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { openStage, until, world } from './postgres-stage.ts';
 import { statementsIn } from './statements.ts';
 import { startTestNode } from './test-node.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 
 let stage: Stage;
@@ -28,8 +28,8 @@ afterEach(async () => {
   await proxy[Symbol.asyncDispose]();
 });
 
-describe('a node that makes deliveries for others', net, () => {
-  it('is heard by one that does not look by itself, and tells outside of transactions', async (t) => {
+describe('a node that creates deliveries for others', net, () => {
+  it('notifies a node that does not poll, outside of transactions', async (t) => {
     const told = tellings();
     await using speaker = await startTestNode(await stage.node({ url: proxy.url }), speaks);
     await using listener = await startTestNode(await stage.node());
@@ -44,13 +44,13 @@ describe('a node that makes deliveries for others', net, () => {
     await listener.until(events);
     t.diagnostic(JSON.stringify(told));
     assert(listener.counts.notified > 0);
-    // Once, when it has begun to listen, which may be later than here: what was said before it did.
-    assert(speaker.counts.notified <= 1, 'nobody hears himself');
+    // At most once, when it begins to listen, for notifications from before.
+    assert(speaker.counts.notified <= 1, 'a node ignores its own notifications');
     assert(told.transactions > 4 && told.count > 1);
     assert.equal(told.inside, 0);
   });
 
-  it('tells at most once in a while, however often it has something to tell', async (t) => {
+  it('limits the rate of its notifications', async (t) => {
     const url = proxy.url;
     const told = tellings();
     const listening = new ReconnectingClient({ url, kind: 'plain', purpose: 'listen' });
@@ -70,7 +70,7 @@ describe('a node that makes deliveries for others', net, () => {
     assert(told.count <= tookMs / limits.notifyEveryMs + 1, `${told.count} in ${tookMs} ms`);
   });
 
-  it('is found by looking, when what it tells is lost without a word', async () => {
+  it('is found by polling if its notifications are silently lost', async () => {
     await using speaker = await startTestNode(await stage.node(), speaks);
     const { pollMs } = stage.store;
     const store = await stage.node({ url: proxy.url });
@@ -80,7 +80,7 @@ describe('a node that makes deliveries for others', net, () => {
     await held;
     const { notified } = listener.counts;
     await listener.until(1);
-    // From here on it hears nothing, and finds everything all the same.
+    // From here on it gets no notifications, but must find everything nevertheless.
     for (let i = 2; i <= 4; i += 1) {
       await speaker.store.edit('publish', stage.publishing('a'));
       await listener.until(i);
@@ -88,13 +88,13 @@ describe('a node that makes deliveries for others', net, () => {
     assert.equal(listener.counts.notified, notified);
   });
 
-  it('is heard again by a node whose ear was cut off', async () => {
+  it('is noticed again by a node whose LISTEN connection was cut', async () => {
     await using speaker = await startTestNode(await stage.node(), speaks);
     await using listener = await startTestNode(await stage.node({ url: proxy.url }));
     const cut = proxy.cut('before', ({ side, type }) => side === 'backend' && type === 'A');
     await speaker.store.edit('publish', stage.publishing('a'));
     await cut;
-    await listener.until(1); // It looks once when it listens again.
+    await listener.until(1); // The node polls once when it listens again.
     const { notified } = listener.counts;
     await speaker.store.edit('publish', stage.publishing('a'));
     await until(() => listener.counts.notified > notified);
@@ -115,7 +115,7 @@ describe('the statements of the store', () => {
   });
 });
 
-/** Makes deliveries that wait, and takes none. */
+/** Creates pending deliveries, but claims none. */
 const speaks = { claims: false } as const;
 
 interface Tellings {
@@ -124,7 +124,7 @@ interface Tellings {
   transactions: number;
 }
 
-/** Counts what passes the proxy: transactions, and notifications inside and outside of them. */
+/** Counts transactions and notifications that pass the proxy, inside and outside of transactions. */
 function tellings(): Tellings {
   const told = { count: 0, inside: 0, transactions: 0 };
   const open = new Set<number>();

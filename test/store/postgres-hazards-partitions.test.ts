@@ -1,5 +1,5 @@
-// Days of the history come and go while events are published, delivered and read; through the store, on
-// a real PostgreSQL. Whoever holds a day open holds up nobody but its dropping.
+// Partitions of days are created and dropped while events are published, delivered and read, through the store on a real
+// PostgreSQL. A long reader of a day may only delay the drop of that day.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Client } from 'pg';
@@ -13,7 +13,7 @@ import { openStage, until, world } from './postgres-stage.ts';
 import type { TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 const dayMs = 24 * 60 * 60 * 1000;
 const oldMs = Math.floor(world.nowMs() / dayMs) * dayMs - 40 * dayMs;
@@ -29,7 +29,7 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('an event of a day without partitions', net, () => {
-  it('makes the day, and is delivered', async () => {
+  it('creates the partitions, and is delivered', async () => {
     await using node = await startTestNode(store);
     assert.deepEqual(await daysOf(), []);
     const id = await publishOld(node);
@@ -39,7 +39,7 @@ describe('an event of a day without partitions', net, () => {
     await until(async () => (await stateOf(id)) === 'delivered');
   });
 
-  it('does so on several nodes at once', async () => {
+  it('creates them on several nodes at once', async () => {
     await using node = await startTestNode(store);
     await using other = await startTestNode(await stage.node());
     const both = [node, other, node, other];
@@ -48,7 +48,7 @@ describe('an event of a day without partitions', net, () => {
     assert.equal((await daysOf()).length, partitionsOfDay);
   });
 
-  it('does so also while another day is waited for', async () => {
+  it('creates them even while the drop of another day waits', async () => {
     await using node = await startTestNode(store);
     await publishOld(node);
     await deliverAll(node, 1);
@@ -63,8 +63,8 @@ describe('an event of a day without partitions', net, () => {
   });
 });
 
-describe('a day that is past its time', net, () => {
-  it('is dropped while others are published, delivered and read', async (t) => {
+describe('a day past the retention', net, () => {
+  it('is dropped while other events are published, delivered and read', async (t) => {
     await using node = await startTestNode(store);
     await using other = await startTestNode(await stage.node());
     const old = await publishOld(node);
@@ -72,10 +72,10 @@ describe('a day that is past its time', net, () => {
     await using reader = await readerOf('event', 'delivery_done');
     const retaining = retain();
     await until(async () => isDetaching());
-    // It is being detached, and waits for the reader. Everybody else goes on.
+    // The detach waits for the reader, and everything else continues.
     const ids: string[] = [];
     for (let i = 0; i < 20; i += 1) ids.push(await publishNow([node, other][i % 2] ?? node));
-    await deliverAll(node, 20, other); // The old one is not to be seen any more.
+    await deliverAll(node, 20, other); // The old event is no longer visible.
     for (const id of ids) await until(async () => (await stateOf(id)) === 'delivered');
     const all = { limit: 50, after: undefined };
     const { items } = await store.read('events', { appNo: stage.appNo, page: all, name: 'a' });
@@ -88,7 +88,7 @@ describe('a day that is past its time', net, () => {
     await publishNow(node);
   });
 
-  it('is dropped when what still waits in it has expired', async () => {
+  it('is dropped when its pending deliveries have expired', async () => {
     await using node = await startTestNode(store, { claims: false });
     const id = await publishOld(node);
     const { expired } = await retain();
@@ -102,12 +102,12 @@ describe('a day that is past its time', net, () => {
     assert.equal((await store.read('tally', {})).due, 0);
   });
 
-  it('stays while a delivery of it is under way', async () => {
+  it('is kept while one of its deliveries is in flight', async () => {
     await using node = await startTestNode(store, { outcome: () => undefined });
     await publishOld(node);
     node.store.work();
     await node.until(1);
-    // The next day has nothing that is under way, and goes: so this one was considered before.
+    // The next day has nothing in flight and is dropped, which shows that this day was checked before.
     const nextMs = oldMs + dayMs;
     await store.edit('publish', {
       ...stage.publishing('none'),
@@ -123,7 +123,7 @@ describe('a day that is past its time', net, () => {
     await untilDropped();
   });
 
-  it('does not keep a store from being closed that waits to drop it', async () => {
+  it('does not block the close of a store that waits to drop it', async () => {
     const another = await stage.node();
     await using node = await startTestNode(store);
     await publishOld(node);
@@ -158,7 +158,7 @@ function oldEvent(atMs: number, name: string): EditInput<'publish'>['events'][nu
   return { id, name, payload: Buffer.from('{}') };
 }
 
-/** Until the nodes were given so many in all, and have settled them. */
+/** Waits until the nodes have claimed and settled that many in total. */
 async function deliverAll(node: TestNode, count: number, ...others: TestNode[]): Promise<void> {
   const all = [node, ...others];
   await until(async () => {
@@ -168,7 +168,7 @@ async function deliverAll(node: TestNode, count: number, ...others: TestNode[]):
   });
 }
 
-/** With a retention that ends with this day. */
+/** Runs retention up to the end of this day. */
 async function retain(atMs = oldMs): Promise<{ expired: number; deleted: number }> {
   return store.edit('retain', { beforeMs: atMs + dayMs, limit: limits.retentionRowsMax });
 }
@@ -180,7 +180,7 @@ async function untilDropped(atMs = oldMs): Promise<void> {
   });
 }
 
-/** The partitions of a day, and what is left of them. */
+/** The partitions of a day that still exist. */
 async function daysOf(atMs = oldMs): Promise<string[]> {
   const name = new Date(atMs).toISOString().slice(0, 10).replaceAll('-', '');
   const rows = await stage.database.query(
@@ -199,7 +199,7 @@ async function stateOf(event: string): Promise<string | undefined> {
   return (await store.read('delivery', { appNo: stage.appNo, event, n: 0 }))?.state;
 }
 
-/** Somebody else's long transaction, which has read these tables. */
+/** A long transaction of another program that has read these tables. */
 async function readerOf(
   ...tables: readonly string[]
 ): Promise<AsyncDisposable & { end(): Promise<void> }> {

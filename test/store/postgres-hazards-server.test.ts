@@ -1,5 +1,5 @@
-// The server goes away and comes back: killed as by a power cut, and frozen. Every call is answered in
-// time, nothing that was answered is lost, and nobody has to open anything again.
+// The server is killed, as by a power cut, or frozen, and comes back. Every call must return in time, nothing acknowledged
+// may be lost, and the store must recover by itself.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -16,9 +16,9 @@ import { until, world } from './postgres-stage.ts';
 import type { TestNode } from './test-node.ts';
 import { startTestNode } from './test-node.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
-/** Over this no call may take while the server is away for good: see `limits`. */
+/** The longest that a call may take while the server is down; see `limits`. */
 const answerMaxMs = limits.databaseConnectMs + limits.commitUnknownMs + limits.databaseConnectMs;
 
 let server: Postgres;
@@ -48,8 +48,8 @@ after(async () => {
   await server[Symbol.asyncDispose]();
 });
 
-describe('a server that goes away', net, () => {
-  it('killed: calls are refused in time, and go on when it is back', async (t) => {
+describe('a server outage', net, () => {
+  it('killed: calls are refused in time, and succeed when it is back', async (t) => {
     const accepted: string[] = [];
     const publishing = { isOn: true };
     const load = publishOnAndOn(publishing, accepted);
@@ -69,13 +69,13 @@ describe('a server that goes away', net, () => {
     await allDelivered(accepted);
   });
 
-  it('frozen: calls wait or are refused, and go on when it thaws', async (t) => {
+  it('frozen: calls wait or are refused, and succeed when it resumes', async (t) => {
     const accepted: string[] = [];
     const publishing = { isOn: true };
     const load = publishOnAndOn(publishing, accepted);
     await until(() => accepted.length > 20);
     server.freeze();
-    // A connection of its own is refused when it cannot be had.
+    // Opening another store is refused while there is no connection.
     const closed = openCluster({ url: database.url, world });
     await assert.rejects(closed);
     const frozenAt = accepted.length;
@@ -87,7 +87,7 @@ describe('a server that goes away', net, () => {
     await allDelivered(accepted);
   });
 
-  it('frozen: a store is closed all the same', async () => {
+  it('frozen: a store can still be closed', async () => {
     const store = await openCluster({ url: database.url, world });
     await store.read('health', {});
     await store.edit('forget', { idempotencyBeforeMs: 0, limit: 1 });
@@ -97,11 +97,11 @@ describe('a server that goes away', net, () => {
     server.thaw();
   });
 
-  it('nodes hear of each other again', async () => {
+  it('nodes notify each other again', async () => {
     const deaf = await startTestNode(await openCluster({ url: database.url, world }));
     await server.kill();
     await server.start();
-    // Its ear is mended by itself; it asks for nothing but what it hears of.
+    // The LISTEN connection recovers by itself; this node only claims after a notification.
     const { notified } = deaf.counts;
     await until(() => deaf.counts.notified > notified);
     const [row] = await database.query(
@@ -114,7 +114,7 @@ describe('a server that goes away', net, () => {
   });
 });
 
-/** What was answered is there, and in the end all of it is delivered. */
+/** Waits until every acknowledged event is delivered. */
 async function allDelivered(ids: readonly string[]): Promise<void> {
   const sql = `select count(*)::int as found from ringback.delivery_done
     where event = any($1) and state = 1`;

@@ -1,5 +1,5 @@
-// A failover that leaves a node at a standby for a while: it neither writes nor believes what it reads
-// there, says so, and goes on by itself when that server is the primary.
+// A failover that leaves a node connected to a standby for a while. The node must report it, neither write nor trust reads
+// there, and recover by itself when that server becomes the primary.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { openCluster } from '../../src/store/open/open.ts';
@@ -10,7 +10,7 @@ import { newApp } from './subject.ts';
 import { world } from './postgres-stage.ts';
 
 describe('a server that comes back as a standby', { timeout: 300_000 }, () => {
-  it('is not used until it is the primary', async (t) => {
+  it('is not used until it becomes the primary', async (t) => {
     await using server = await startPostgres({ settings: { fsync: 'off' } });
     const url = await server.createDatabase('standby');
     const store = await openCluster({ url, world });
@@ -22,7 +22,7 @@ describe('a server that comes back as a standby', { timeout: 300_000 }, () => {
     await server.startAsStandby();
     const isStandby = (error: unknown): boolean =>
       error instanceof StoreUnavailable && error.message.includes('standby');
-    // The connections that were lost say so first.
+    // The first calls only report the lost connections.
     await assert.rejects(write(), StoreUnavailable);
     await store.read('app', { id: app.id }).catch(() => undefined);
     await assert.rejects(write(), isStandby);

@@ -1,5 +1,5 @@
-// The lost wake-up, replayed step by step on a real PostgreSQL: a delivery that is not committed yet
-// cannot be seen by a look, and must be found all the same. Time is what each step says it is.
+// The lost wake-up, step by step on a real PostgreSQL: a claim cannot see an uncommitted delivery, but it must be found
+// later. Each step sets its own time.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { never } from '../../src/core/domain/lane.ts';
@@ -16,7 +16,7 @@ import { settlementOf } from './settlement.ts';
 
 const sweep = createSweep();
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 const startMs = 1_700_000_000_000;
 
@@ -31,10 +31,10 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('a publish that commits late', net, () => {
-  it('is found by a look after its commit, however many came before', async () => {
+  it('is found by a claim after its commit, however many came before', async () => {
     await readyLane();
     const publish = await published(startMs);
-    // It found the lane ready, and wrote nothing to it.
+    // The publish found the lane ready, so it did not write to it.
     assert.deepEqual(await look(startMs), { took: 1, isClosed: false });
     for (const nowMs of [50, 100, 200, 400, 800]) {
       assert.deepEqual(await look(startMs + nowMs), { took: 0, isClosed: false });
@@ -43,7 +43,7 @@ describe('a publish that commits late', net, () => {
     assert.deepEqual(await look(startMs + 2_000), { took: 1, isClosed: false });
   });
 
-  it('is found though its number is younger than that of the first look', async () => {
+  it('is found although its transaction is newer than that of the first claim', async () => {
     await readyLane();
     const first = await stage.begin();
     const publish = await published(startMs);
@@ -56,7 +56,7 @@ describe('a publish that commits late', net, () => {
     assert.deepEqual(await look(startMs + 1_000), { took: 1, isClosed: false });
   });
 
-  it('is found though it came after the mark, when the lane was ready again', async () => {
+  it('is found although it came after the quiet mark, when the lane was ready again', async () => {
     await readyLane();
     for (const nowMs of [0, 50]) await look(startMs + nowMs);
     const publish = await published(startMs + 200);
@@ -65,9 +65,9 @@ describe('a publish that commits late', net, () => {
     assert.deepEqual(await look(startMs + 300), { took: 1, isClosed: false });
   });
 
-  it('is found though its number is younger than that of the look that would make the mark', async () => {
+  it('is found although its transaction is newer than that of the claim that would set the mark', async () => {
     await readyLane();
-    // This look has its number before everybody else, but it looks last: it has outcomes to write.
+    // This claim has the oldest transaction id, but reads last, because it writes outcomes first.
     const slow = await stage.begin();
     const publish = await published(startMs);
     await look(startMs);
@@ -81,7 +81,7 @@ describe('a publish that commits late', net, () => {
   });
 
   for (const looks of [1, 2, 3]) {
-    it(`is found when it wakes the lane after ${looks} of the looks`, async () => {
+    it(`is found when it wakes the lane after ${looks} of the claims`, async () => {
       await readyLane();
       const publish = await stage.begin();
       const { held, reached, release } = holding(publish.tx, makeDeliveriesSql.wake);
@@ -91,14 +91,14 @@ describe('a publish that commits late', net, () => {
       for (let i = 0; i < looks; i += 1, nowMs = startMs + 50 * 2 ** i) await look(nowMs);
       release();
       await publishing;
-      // The lane is locked by who adds to it: looks step over it.
+      // The publish has locked the lane, so claims skip it.
       assert.deepEqual(await look(nowMs), { took: 0, isClosed: false });
       await publish.commit();
       assert.deepEqual(await look(nowMs), { took: 1, isClosed: false });
     });
   }
 
-  it('that comes to nothing leaves a lane that closes', async () => {
+  it('that is rolled back leaves a lane that closes', async () => {
     await readyLane();
     const publish = await published(startMs);
     for (const nowMs of [0, 50, 100, 200]) await look(startMs + nowMs);
@@ -108,15 +108,15 @@ describe('a publish that commits late', net, () => {
   });
 });
 
-describe('a lane that is quiet', net, () => {
-  it('closes at the third look that finds nothing', async () => {
+describe('an idle lane', net, () => {
+  it('closes at the third claim that finds nothing', async () => {
     await readyLane();
     assert.deepEqual(await look(startMs), { took: 1, isClosed: false });
     assert.deepEqual(await look(startMs + 50), { took: 0, isClosed: false });
     assert.deepEqual(await look(startMs + 100), { took: 0, isClosed: true });
   });
 
-  it('is open for what goes back while it is being closed', async () => {
+  it('stays open for a delivery that returns while it is being closed', async () => {
     const ways: [string, (tx: Tx, event: string) => Promise<unknown>][] = [
       ['a retry', async (tx, event) => settleBack(tx, event, 'retry')],
       ['a release', async (tx, event) => settleBack(tx, event, 'released')],
@@ -137,7 +137,7 @@ describe('a lane that is quiet', net, () => {
     }
   });
 
-  it('waits for a look to end before something goes back, and is open again then', async () => {
+  it('reopens for a delivery that returns after a claim has ended', async () => {
     await readyLane();
     const { deliveries } = await claimed(startMs);
     const [{ event } = { event: '' }] = deliveries;
@@ -148,13 +148,13 @@ describe('a lane that is quiet', net, () => {
     const settling = settleBack(back.tx, event, 'retry');
     await stage.untilSomebodyWaits(1);
     await closing.commit();
-    assert.equal(await isClosed(lane.lane), true, 'nothing waits in it yet');
+    assert.equal(await isClosed(lane.lane), true, 'nothing is pending in it yet');
     await settling;
     await back.commit();
     assert.deepEqual(await look(startMs + 200), { took: 1, isClosed: false });
   });
 
-  it('is open for a delivery that is sent again by hand', async () => {
+  it('reopens for a retry by hand', async () => {
     await readyLane();
     const { deliveries } = await claimed(startMs);
     const [{ event } = { event: '' }] = deliveries;
@@ -169,7 +169,7 @@ describe('a lane that is quiet', net, () => {
 });
 
 describe('a lane that ends', net, () => {
-  it('is swept of what was added by whoever found it open and commits late', async () => {
+  it('is swept of deliveries from a late commit that found it open', async () => {
     await readyLane();
     const publish = await published(startMs);
     await end();
@@ -183,7 +183,7 @@ describe('a lane that ends', net, () => {
     assert.equal(await isDone(), true);
   });
 
-  it('is swept of it also when a sweep had its number before anybody else', async () => {
+  it('is swept of them even if the sweep has the oldest transaction id', async () => {
     await readyLane();
     const slow = await stage.begin();
     const publish = await published(startMs);
@@ -196,7 +196,7 @@ describe('a lane that ends', net, () => {
     assert.equal(await swept(), 1);
   });
 
-  it('is swept again of what was added by whoever still saw it listed', async () => {
+  it('is swept again of deliveries from a transaction that still saw it listed', async () => {
     const publish = await stage.begin();
     const { held, reached, release } = holding(publish.tx, makeDeliveriesSql.wake);
     const publishing = publishOn(held, startMs, [stage.publishing('a')]);
@@ -232,7 +232,7 @@ describe('a lane that ends', net, () => {
   }
 });
 
-/** A lane that a publish has woken, in which one delivery waits. */
+/** A lane woken by a publish, with one pending delivery. */
 async function readyLane(event = 'a'): Promise<void> {
   await (await published(startMs, event)).commit();
 }
@@ -282,7 +282,7 @@ async function delivered(event: string): Promise<void> {
   await step.commit();
 }
 
-/** Keeps one statement back until it is released; those before it go as always. */
+/** Delays one statement until it is released; earlier ones are sent as usual. */
 function holding(tx: Tx, sql: string): { held: Tx; reached: Promise<void>; release: () => void } {
   const gate = Promise.withResolvers<void>();
   const asked = Promise.withResolvers<void>();
@@ -290,7 +290,7 @@ function holding(tx: Tx, sql: string): { held: Tx; reached: Promise<void>; relea
     run: async (script) => tx.run(script),
     query: async (text, values) => {
       if (text === sql) {
-        await tx.query('select 1', []); // Those before it are done.
+        await tx.query('select 1', []); // Waits for the earlier statements.
         asked.resolve();
         await gate.promise;
       }

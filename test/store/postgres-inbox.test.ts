@@ -1,4 +1,4 @@
-// The inbox of events that were published by SQL, as nodes ask for it all the time.
+// The inbox for events published by SQL, which nodes poll.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { never } from '../../src/core/domain/lane.ts';
@@ -13,14 +13,14 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('takeInbox', { timeout: 300_000 }, () => {
-  it('writes nothing and locks nothing when there is nothing', async () => {
+  it('writes and locks nothing if the inbox is empty', async () => {
     const held = await stage.begin();
-    await held.tx.query('lock table inbox in exclusive mode', []); // Whoever would write waits.
+    await held.tx.query('lock table inbox in exclusive mode', []); // A write would block.
     assert.deepEqual(await take(60_000), []);
     await held.rollback();
   });
 
-  it('gives an entry to one at a time, and again when its time is over', async () => {
+  it('gives an entry to one node at a time, and to another after its time is over', async () => {
     await stage.database.query(
       `select ringback.publish('a', '{}', null, (select name from ringback.app limit 1))`,
     );
@@ -30,7 +30,7 @@ describe('takeInbox', { timeout: 300_000 }, () => {
     assert.deepEqual(await take(-1), [entry]);
   });
 
-  it('lets an entry be published once, also by two that ask in one batch', async () => {
+  it('publishes an entry once, even if one batch contains it twice', async () => {
     await stage.database.query(
       `select ringback.publish('a', '{}', null, (select name from ringback.app limit 1))`,
     );
@@ -44,7 +44,7 @@ describe('takeInbox', { timeout: 300_000 }, () => {
 });
 
 describe('rejectInbox', { timeout: 300_000 }, () => {
-  it('tells of it, if anybody listens, in the same transaction', async () => {
+  it('reports the rejection in the same transaction, if a subscription matches', async () => {
     const { store } = stage;
     const app = await newApp(store);
     const callbacks = [callback(0, 'ringback.event.rejected')];

@@ -1,4 +1,4 @@
-// Publishes that do not wait for the listeners: their events reach every callback that matches, also right after a change.
+// Publishes that use cached callbacks: their events must reach every matching callback, even right after a change.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -14,7 +14,7 @@ import { createPendingStatistics } from '../../src/store/statistics/pending-stat
 import { fc, seed } from '../fast-check.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 
-/** After so many publishes nobody waits any more. */
+/** After this many publishes, the cache is used. */
 const often = limits.listenerCacheSteadyTimes + 1;
 
 let stage: Stage;
@@ -23,10 +23,10 @@ before(async () => {
 });
 after(async () => stage[Symbol.asyncDispose]());
 
-/** Deliveries are born with a lease, and so leave their lanes as they are. */
+/** Deliveries are inserted leased, and so do not change their lanes. */
 const room = { lease: 1, room: 8, free: new Map(), inFlight: new Map(), laneRoom: 8 };
 
-/** A node that publishes this event, in one transaction at a time. */
+/** A node that publishes this event, one transaction at a time. */
 function publisherOf(event: string) {
   const memory = {
     slices: createSlices(),
@@ -61,15 +61,15 @@ async function written(event: string): Promise<{ events: number; made: number; c
   };
 }
 
-describe('a publish whose listeners have been the same for some time', () => {
-  it('is sent before the database has said so again', async () => {
+describe('a publish whose callbacks have not changed for some time', () => {
+  it('is sent before the database has confirmed them', async () => {
     await stage.subscribe('sent.before');
     const { write, publish } = publisherOf('sent.before');
     await publish(often);
     const shut = await stage.begin();
     await shut.tx.query('lock table lane', []);
     const step = await stage.begin();
-    const { whole } = await write(step.tx); // Nobody can answer it yet.
+    const { whole } = await write(step.tx); // It cannot get a response yet.
     await stage.untilSomebodyWaits(1);
     await shut.rollback();
     const [reply] = (await whole)?.replies ?? [];
@@ -79,7 +79,7 @@ describe('a publish whose listeners have been the same for some time', () => {
     assert.deepEqual({ events, made }, { events: often + 1, made: often + 1 });
   });
 
-  it('writes nothing at all when they are others, even if it is committed; and then is told to them', async () => {
+  it('writes nothing if they have changed, and is then repeated with the current ones', async () => {
     await stage.subscribe('others.hear');
     const { write, publish } = publisherOf('others.hear');
     await publish(often);
@@ -98,7 +98,7 @@ describe('a publish whose listeners have been the same for some time', () => {
     });
   });
 
-  it('writes nothing when anything has changed that the rules of a lane ask for', async () => {
+  it('writes nothing if a lane setting has changed', async () => {
     const { lane } = await stage.subscribe('lane.changes');
     const { write, publish } = publisherOf('lane.changes');
     for (const change of laneChanges) {
@@ -111,7 +111,7 @@ describe('a publish whose listeners have been the same for some time', () => {
     }
   });
 
-  it('is told to whoever listens, whatever another node changes in between', async () => {
+  it('reaches all matching callbacks, whatever another node changes in between', async () => {
     const publisher = await stage.node();
     let run = 0;
     await fc.assert(
@@ -146,7 +146,7 @@ describe('a publish whose listeners have been the same for some time', () => {
   });
 });
 
-/** Each column by itself. */
+/** A change of each column. */
 const laneChanges = [
   'state = 1',
   'state = 0',
@@ -163,7 +163,7 @@ const laneChanges = [
 
 const change = fc.record({
   what: fc.constantFrom('subscribe', 'subscribe', 'end'),
-  // With nobody to take it, the first one wakes its lanes: so it takes two more.
+  // Without a room, the first publish wakes its lanes, so it takes two more.
   times: fc.constantFrom(0, 1, often, often + 2, often + 3),
 });
 

@@ -1,5 +1,5 @@
-// Migrations that go through the whole history: whom they keep from going on meanwhile. The history of a
-// test is short, so another transaction stops the migration in the middle of it.
+// Locks of migrations that process the whole history. The history of a test is short, so another transaction blocks the
+// migration in the middle.
 import { strict as assert } from 'node:assert';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { until } from './postgres-stage.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 12);
 
-describe('while a migration goes through the history', () => {
+describe('while a migration processes the history', () => {
   let database: Database;
   let client: Client;
   let migrationsDir: string;
@@ -31,13 +31,13 @@ describe('while a migration goes through the history', () => {
     await database[Symbol.asyncDispose]();
   });
 
-  it('lanes and subscriptions can be written as figures are counted', async () => {
+  it('lanes and subscriptions can be written while statistics are counted', async () => {
     await migrateTo(5);
     const held = await heldBy(6, 'lock table ringback.event in access exclusive mode');
     assert.deepEqual(held.filter(isStrong).filter(isOf('lane', 'subscription')), []);
   });
 
-  it('deliveries can be read as they get an index', async () => {
+  it('deliveries can be read while they get an index', async () => {
     await migrateTo(9);
     // The last of the indexes that are built.
     const held = await heldBy(10, 'lock table ringback.delivery_live in row exclusive mode');
@@ -46,7 +46,7 @@ describe('while a migration goes through the history', () => {
     assert.deepEqual(exclusive.filter(isOf('delivery_done')), []);
   });
 
-  it('what waits can be read as it gets an index', async () => {
+  it('pending deliveries can be read while they get an index', async () => {
     await migrateTo(16);
     const held = await heldBy(17, 'lock table ringback.delivery_live in row exclusive mode');
     assert.deepEqual(
@@ -55,7 +55,7 @@ describe('while a migration goes through the history', () => {
     );
   });
 
-  it('no table is gone through as it gets a column', async () => {
+  it('adding a column does not scan the table', async () => {
     await migrateTo(10);
     await database.query('create table ringback.scanned (number int, name text)');
     for (const number of [11, 12, 13, 14]) copy(number, noteScans(number));
@@ -63,7 +63,7 @@ describe('while a migration goes through the history', () => {
     assert.deepEqual(await database.query('select * from ringback.scanned'), []);
   });
 
-  it('events can be published as what is in the tables is counted and gets an index', async () => {
+  it('events can be published while rows are counted and indexed', async () => {
     await migrateTo(14);
     for (const sql of [
       `insert into ringback.app (id, name, created_ms)
@@ -77,7 +77,7 @@ describe('while a migration goes through the history', () => {
     ]) {
       await database.query(sql);
     }
-    // The last of the tables that are gone through.
+    // The last of the tables to be processed.
     const held = await heldBy(15, 'lock table ringback.pattern in row exclusive mode');
     assert(held.some(isOf('app')) && held.some(isOf('subscription')), 'these are done');
     const exclusive = held.filter(({ mode }) => mode === 'AccessExclusiveLock');
@@ -96,10 +96,10 @@ describe('while a migration goes through the history', () => {
     ['pattern', 'lane'],
     ['lane', 'pattern'],
   ] as const) {
-    it(`a node that goes from ${first} to ${second} does not make it fail`, async () => {
+    it(`a node that locks ${first} and then ${second} does not make it fail`, async () => {
       await migrateTo(10);
       await client.query('begin');
-      await client.query("set local deadlock_timeout = '1min'"); // Let the migration find it.
+      await client.query("set local deadlock_timeout = '1min'"); // Let the migration detect the deadlock.
       await client.query(`select from ringback.${first}`);
       const migrating = migrateTo(11);
       await until(async () => (await database.query(waiting)).length === 1);
@@ -109,7 +109,7 @@ describe('while a migration goes through the history', () => {
     });
   }
 
-  it('it does not try for ever', async () => {
+  it('it does not retry forever', async () => {
     await migrateTo(10);
     await database.query('create sequence ringback.tries');
     copy(
@@ -132,7 +132,7 @@ describe('while a migration goes through the history', () => {
   const waiting = `select pid from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock'`;
 
-  /** What a migration has locked when it waits for another lock. */
+  /** The locks of a migration while it waits for another lock. */
   async function heldBy(number: number, lock: string): Promise<Held[]> {
     await client.query('begin');
     await client.query(lock);
@@ -155,7 +155,7 @@ describe('while a migration goes through the history', () => {
     return applyMigrations({ url: database.url, migrationsDir, nowMs });
   }
 
-  /** A migration, and what else is to be done in its transaction. */
+  /** Copies a migration, with additional SQL in its transaction. */
   function copy(number: number, more = ''): void {
     const digits = String(number).padStart(4, '0');
     const name = readdirSync(postgresMigrationsDir).find((file) => file.startsWith(digits));
@@ -173,7 +173,7 @@ describe('while a migration goes through the history', () => {
   }
 });
 
-/** In the transaction itself: what everybody sees is late. Notices are new in one of these. */
+/** Records table scans inside the transaction, because the shared statistics are delayed. */
 function noteScans(number: number): string {
   return `
     insert into scanned select ${number}, relname from pg_stat_xact_user_tables

@@ -1,4 +1,4 @@
-// Whatever writes into the history mends a day that is missing there, and takes nobody else down.
+// Any write into the history must create the partitions of a missing day, without affecting other writes.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { firstIdAt } from '../../src/core/base/id.ts';
@@ -14,7 +14,7 @@ beforeEach(async () => {
 afterEach(async () => stage[Symbol.asyncDispose]());
 
 describe('a day without partitions', { timeout: 300_000 }, () => {
-  it('is made for an event that is rejected out of the inbox', async () => {
+  it('gets partitions for an event rejected from the inbox', async () => {
     const { database, store } = stage;
     await database.query(
       `select ringback.publish('a', '{}', null, (select name from ringback.app limit 1))`,
@@ -28,7 +28,7 @@ describe('a day without partitions', { timeout: 300_000 }, () => {
     assert.equal((await store.read('event', { appNo: stage.appNo, id }))?.rejected, 'no');
   });
 
-  it('is mended for a delivery that ends', async () => {
+  it('is repaired for a delivery that ends', async () => {
     const [leased] = await claimed();
     assert(leased !== undefined);
     await detach();
@@ -36,7 +36,7 @@ describe('a day without partitions', { timeout: 300_000 }, () => {
     assert.deepEqual(await stage.store.settle(settlement), { kind: 'settled' });
   });
 
-  it('is mended by retention, which ends what waits in it', async () => {
+  it('is repaired by retention, which expires its pending deliveries', async () => {
     await claimed();
     await stage.database.query('update ringback.delivery_live set lease = null');
     await detach();
@@ -52,7 +52,7 @@ describe('a day without partitions', { timeout: 300_000 }, () => {
     return (await stage.once(async (tx) => claimOn(tx, { nowMs: nowMs + 10 }))).deliveries;
   }
 
-  /** As retention leaves it if it is killed while it drops the day. */
+  /** The state that retention leaves if it is killed while dropping the day. */
   async function detach(): Promise<void> {
     const name = `delivery_done_${dayAt(world.nowMs()).name}`;
     await stage.database.query(

@@ -1,4 +1,4 @@
-// Days of the history on a real PostgreSQL: made, dropped, kept, and what goes on beside it.
+// Daily partitions on a real PostgreSQL: creating, dropping and keeping them, with concurrent transactions.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { Client } from 'pg';
@@ -18,7 +18,7 @@ const oldMs = todayMs - 40 * dayMs;
 const tables = ['attempt', 'delivery_done', 'event', 'response'];
 
 describe('ensurePartitions', () => {
-  it('makes the four partitions of each day, once', async () => {
+  it('creates the four partitions of each day, once', async () => {
     await using stage = await setUp();
     const span = { fromMs: oldMs, toMs: oldMs + dayMs };
     assert.equal(await ensurePartitions(stage.client, span), 8);
@@ -39,7 +39,7 @@ describe('ensurePartitions', () => {
     );
   });
 
-  it('goes on beside a transaction that writes', async () => {
+  it('does not wait for a transaction that writes', async () => {
     await using stage = await setUp();
     const writer = await stage.another();
     await writer.query('begin');
@@ -48,7 +48,7 @@ describe('ensurePartitions', () => {
     await writer.query('commit');
   });
 
-  it('is what a row of a day without partitions asks for', async () => {
+  it('is called for a row of a day without partitions', async () => {
     await using stage = await setUp();
     await assert.rejects(insertEvent(stage, oldMs), (error) => {
       assert.equal(failureKind(error), 'missing_partition');
@@ -63,7 +63,7 @@ describe('ensurePartitions', () => {
     await insertEvent(stage, oldMs);
   });
 
-  it('takes back a day that was half dropped', async () => {
+  it('restores a half-dropped day', async () => {
     await using stage = await withOldDay();
     await leaveDetaching(stage, 'delivery_done');
     await detachPlainly(stage, 'attempt');
@@ -78,7 +78,7 @@ describe('ensurePartitions', () => {
     assert.equal(await countOf(stage, 'attempt'), 1);
   });
 
-  it('takes back a day whose table was given columns meanwhile', async () => {
+  it('restores a day whose table has got columns meanwhile', async () => {
     await using stage = await withOldDay();
     await detachPlainly(stage, 'attempt');
     const name = `attempt_${nameOf(oldMs)}`;
@@ -91,7 +91,7 @@ describe('ensurePartitions', () => {
 });
 
 describe('dropPartitionsBefore', () => {
-  it('drops whole days before, all four tables of each', async () => {
+  it('drops whole days, all four tables of each', async () => {
     await using stage = await withOldDay();
     await ensurePartitions(stage.client, { fromMs: oldMs + dayMs, toMs: oldMs + 2 * dayMs });
     assert.equal(await dropPartitionsBefore(stage.client, oldMs + dayMs - 1), 0);
@@ -113,11 +113,11 @@ describe('dropPartitionsBefore', () => {
       assert.equal(await countOf(stage, 'event'), 1);
       await stage.client.query(`delete from ${table}`);
     }
-    await insertPending(stage, 'delivery_live', firstIdAt(beforeMs)); // Of the next day.
+    await insertPending(stage, 'delivery_live', firstIdAt(beforeMs)); // An event of the next day.
     assert.equal(await dropPartitionsBefore(stage.client, beforeMs), 4);
   });
 
-  it('lets publishing go on while it waits for a transaction that uses the table', async () => {
+  it('does not block publishes while it waits for a transaction on the table', async () => {
     await using stage = await withOldDay();
     const [reader, writer] = [await stage.another(), await stage.another()];
     await reader.query('begin');
@@ -131,7 +131,7 @@ describe('dropPartitionsBefore', () => {
     assert.equal(await dropping, 4);
   });
 
-  it('sees a delivery that was sent again just then, and keeps its day', async () => {
+  it('keeps a day of which a delivery is retried at the same time', async () => {
     await using stage = await withOldDay();
     const again = await stage.another();
     await again.query('begin');
@@ -145,7 +145,7 @@ describe('dropPartitionsBefore', () => {
     assert.equal(await countOf(stage, 'event'), 1);
   });
 
-  it('finishes what a crash left half detached', async () => {
+  it('finishes a detach that was interrupted by a crash', async () => {
     await using stage = await withOldDay();
     await leaveDetaching(stage, 'event');
     await detachPlainly(stage, 'response');
@@ -153,7 +153,7 @@ describe('dropPartitionsBefore', () => {
     assert.deepEqual(await statesOf(stage, oldMs), {});
   });
 
-  it('takes back a half-dropped day that is to be kept longer now', async () => {
+  it('restores a half-dropped day if the retention was extended', async () => {
     await using stage = await withOldDay();
     await leaveDetaching(stage, 'event');
     assert.equal(await dropPartitionsBefore(stage.client, oldMs), 0);
@@ -206,7 +206,7 @@ async function setUp(): Promise<Stage> {
   };
 }
 
-/** With one event, delivered by one attempt. */
+/** A stage with an old day that has one delivered event. */
 async function withOldDay(): Promise<Stage> {
   const stage = await setUp();
   await ensurePartitions(stage.client, { fromMs: oldMs, toMs: oldMs });
@@ -235,7 +235,7 @@ async function insertPending(
   await client.query(`insert into ${table} values ${values}`, [id]);
 }
 
-/** As when a node is killed while it waits: the first half of the detaching has been committed. */
+/** The state after a node was killed while waiting: the first half of the detach is committed. */
 async function leaveDetaching(stage: Stage, table: string): Promise<void> {
   const [reader, killed] = [await stage.another(), await stage.another()];
   await reader.query('begin');
@@ -256,7 +256,7 @@ async function countOf({ client }: Stage, table: string): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-/** By table; asked on a connection that nobody waits on. */
+/** The state of each table, read on a separate connection. */
 async function statesOf({ database }: Stage, ms: number): Promise<Record<string, string>> {
   const rows = await database.query(
     `select relname, case when inhrelid is null then 'detached'

@@ -1,4 +1,4 @@
-// Statements sent in one turn of the event loop, on a real server: they travel together, and fail together.
+// Statements of one turn of the event loop, on a real server: they are sent together and fail together.
 import { strict as assert } from 'node:assert';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';
@@ -40,7 +40,7 @@ const kept = async (): Promise<unknown[]> =>
   (await database.query('select x from ringback.kept order by x')).map(({ x }) => x);
 const fails = /division by zero/;
 
-/** How often the server is asked to answer. */
+/** Counts the Sync messages. */
 function countSyncs(): { syncs: number } {
   const count = { syncs: 0 };
   const { connection } = client;
@@ -53,7 +53,7 @@ function countSyncs(): { syncs: number } {
 }
 
 describe('a packet', () => {
-  it('holds what is asked in one turn, and answers each', async () => {
+  it('contains the statements of one turn, and each gets its result', async () => {
     const count = countSyncs();
     const both = 'select x, $2::text as y from unnest($1::int[]) as x order by x';
     const answers = await Promise.all([
@@ -76,7 +76,7 @@ describe('a packet', () => {
     assert.equal(count.syncs, 2);
   });
 
-  it('is one outside of a transaction: all of it is done, or nothing', async () => {
+  it('is atomic outside of a transaction', async () => {
     const asked = [
       pipelineQuery(client, keep, [[1]]),
       pipelineQuery(client, 'select 1 / $1::int as x', [0]),
@@ -87,7 +87,7 @@ describe('a packet', () => {
     assert.deepEqual(await kept(), [2]);
   });
 
-  it('that failed leaves behind statements that can be asked again', async () => {
+  it('that failed does not break its prepared statements', async () => {
     const late = 'select $1::text as late';
     const first = 'select 2 / $1::int as first';
     const asked = [pipelineQuery(client, first, [0]), pipelineQuery(client, late, ['x'])];
@@ -98,7 +98,7 @@ describe('a packet', () => {
     assert.deepEqual(await pipelineQuery(client, first, [1]), [{ first: 2 }]);
   });
 
-  it('with a row that cannot be read fails, and the next one does not', async () => {
+  it('with an unreadable row fails, but the next one succeeds', async () => {
     const large = 'select x::bigint as large from unnest($1::text[]) as x';
     await assert.rejects(pipelineQuery(client, large, [['1', '9007199254740993']]), /safe integer/);
     assert.deepEqual(await pipelineQuery(client, large, [['9007199254740991']]), [
@@ -112,7 +112,7 @@ describe('a packet', () => {
     await assert.rejects(pipelineQuery(client, 'select 1 as x', []));
   });
 
-  it('may be answered in part, while the rest still waits', async () => {
+  it('may be answered in part while the rest is pending', async () => {
     await sendText(other, 'begin');
     await pipelineQuery(other, keep, [[1]]);
     await sendText(client, 'begin');
@@ -135,8 +135,8 @@ describe('a packet', () => {
   });
 });
 
-describe('what ends a transaction', () => {
-  it('goes behind what was asked in the same turn', async () => {
+describe('the end of a transaction', () => {
+  it('is sent after the statements of the same turn', async () => {
     await sendText(client, 'begin');
     const asked = pipelineQuery(client, keep, [[1]]);
     assert.equal((await sendText(client, 'commit')).command, 'COMMIT');
@@ -144,7 +144,7 @@ describe('what ends a transaction', () => {
     assert.deepEqual(await kept(), [1]);
   });
 
-  it('undoes it where something has failed in between', async () => {
+  it('rolls back if a statement has failed in between', async () => {
     await sendText(client, 'begin');
     const asked = [
       pipelineQuery(client, keep, [[1]]),

@@ -1,5 +1,5 @@
-// Every statement of PostgreSQL, by name, with the plan it gets on empty tables and on large ones: an
-// index for each table it touches, read from its first column on, and nothing sorted that can grow.
+// Checks the plan of every statement on PostgreSQL, on empty and on large tables: each table must be read by an index from
+// its first column on, and nothing of unbounded size may be sorted.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { Client } from 'pg';
@@ -16,18 +16,18 @@ import { statementsIn } from './statements.ts';
 
 const own = (await statementsIn('postgres')).filter(({ name }) => !name.startsWith('savepoint.'));
 const statements = await statementsIn('verbs');
-/** Asked for many values at once and in no other way. */
+/** Statements that are only used for many values at once. */
 const neverAlone = /^(search\.|walkEvents\.|spans\.has|subscriptions\.sought)/;
 const shared = statements
   .filter(({ name }) => !neverAlone.test(name))
   .map(({ name, sql }) => ({ name, sql: toPostgres(sql) }));
 
 const ofSearch = [
-  'bigint text bigint text bigint', // Where it belongs, and the piece.
+  'bigint text bigint text bigint', // The position, and the chunk.
   'bigint bigint bigint', // App, slice, lane.
   'bigint text text bigint bigint text bigint bigint bigint', // The filter.
 ].flatMap((types) => types.split(' '));
-/** Those that lists ask for many rows at once, by the types of their values. */
+/** Statements that lists run for many rows at once, with the types of their values. */
 const repeatedReads = Object.entries({
   'delivery.live': ['text', 'bigint', 'bigint'],
   'delivery.done': ['text', 'bigint', 'bigint'],
@@ -58,9 +58,9 @@ const alive = 'reads all of node_alive';
 const last = 'sorts by event, n';
 const newest = 'sorts by event DESC, n DESC';
 
-/** What may stand in a plan besides, and why it is short. */
+/** Allowed exceptions in plans, with the reason why they are bounded. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
-  // Ends at the first lanes that are not full; those of one moment are sorted by number.
+  // Stops at the first lanes that are not full; lanes of the same time are sorted by number.
   'claim.lanes': ['filters a range of lane_ready', 'sorts by ready_ms, no'],
   'nextWork.ahead': [
     'reads all of lane_ready',
@@ -68,13 +68,13 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'filters a range of fanout_pkey',
   ],
   'nextWork.aheadByApp': ['filters a range of fanout_pkey'],
-  // The first row, or the first that nobody else is at, and no further.
+  // Reads only the first row, or the first that is not locked.
   'fanOut.oldest': ['filters a range of fanout_pkey'],
   'nextWork.fanOut': ['filters a range of fanout_pkey'],
   'forget.firstFanOut': ['reads all of fanout_pkey'],
-  // Ends at the first that is not past its time, and after so many.
+  // Stops at the first that has not expired, and at a limit.
   'expireSubscription.soonest': ['reads all of subscription_expiry'],
-  // What is given with the call, no more than a batch holds, and the lanes of one subscription.
+  // Bounded by the batch, and by the lanes of one subscription.
   'subscribeAll.subscriptions': ['sorts by i', 'sorts by app, i'],
   'subscribeAll.callbacks': ['sorts by no'],
   'unsubscribeAll.end': ['sorts by app, i'],
@@ -82,40 +82,40 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'findSubscriptions.callbacks': ['sorts by id'],
   'sweep.lanes': ['filters a range of lane_sweep'],
   'health.schema': ['reads all of migration_pkey'],
-  // Steps over what is under way: what nodes have taken out of the inbox, or lease.
+  // Skips entries that nodes have taken, and leased deliveries.
   'inbox.take': ['reads all of inbox_pkey', 'sorts by no'],
   'inbox.isAny': ['reads all of inbox_pkey'],
   'expire.waiting': ['filters a range of delivery_live_pkey'],
-  // As many as expire in a step.
+  // Bounded by the step.
   'expire.standing': ['sorts by no, due_ms, event, n'],
-  // The first of each day, of which the first counts.
+  // The first of each day.
   'forgetSubscriptions.firstEvent': ['reads all of event (id)'],
-  // The oldest that have ended; lanes that are not swept yet hold up few of them.
+  // The oldest ended ones; few have lanes that are not swept yet.
   'forgetSubscriptions.oldest': ['filters a range of subscription_ended'],
-  // As many as are asked for; those that are not old enough yet are the last.
+  // Bounded by the limit.
   'notices.oldest': ['reads all of notice_pkey'],
   // Five days of one subscription, by the half hour; the callbacks of a lane.
   'disableFailing.delivered': ['filters a range of stat_subscription_pkey'],
   'disableFailing.url': ['sorts by "position"'],
-  // As many as are asked for, of those that run.
+  // Bounded by the limit, of running ones.
   'replays.due': ['reads all of replay_running'],
-  // As many as came in the batch, or as a subscription has lanes.
+  // Bounded by the batch, or by the lanes of a subscription.
   'idempotencyKeys.keep': ['sorts by app, key'],
   'makeDeliveries.order': ['sorts by no'],
   'endSubscription.lanes': ['sorts by no'],
   'arrangeLanes.lanes': ['sorts by no'],
-  // All nodes that are there, and what they have under way.
+  // All living nodes, and their deliveries in flight.
   'nodes.silent': [alive],
   'nodes.list': [alive],
   'nodes.orphans': [alive, 'sorts by lane'],
   'nodes.leased': ['sorts by lane', 'reads all of delivery_running'],
   'nodes.freeLeased': ['reads all of delivery_running'],
-  // All that ever were, once a minute.
+  // All nodes ever, once a minute.
   'nodes.forget': ['scans node'],
-  // As many as receivers want no more.
+  // Bounded by the number of gone receivers.
   'settle.lockApps': ['sorts by no'],
   'nodes.free': [alive, 'filters a range of delivery_running'],
-  // Minutes that are not put together yet, and those that are too old: as many as a step takes.
+  // Minutes that are not folded yet, and those that are too old, bounded by the step.
   'tidyStatistics.fold': ['reads all of stat_app_fresh', 'sorts by app, minute', 'sorts by app'],
   'tidyStatistics.coarsen': [
     'filters a range of stat_subscription_fine',
@@ -123,12 +123,12 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   ],
   'tidyStatistics.oldOfApps': ['filters a range of stat_app_age'],
   'tidyStatistics.oldOfSubscriptions': ['filters a range of stat_subscription_age'],
-  // As many as a batch has to do with.
+  // Bounded by the batch.
   'writeStatistics.app': ['sorts by app'],
   'writeStatistics.subscription': ['sorts by subscription, minute'],
   // The minutes of a span.
   'statistics.ofApp': ['sorts by ((((minute - $2) / $4))::integer)'],
-  // What nodes have under way.
+  // Deliveries in flight.
   'deliveries.running': ['sorts by slice', 'reads all of delivery_running'],
   'oldestPending.running': ['reads all of delivery_running'],
   'statistics.running': ['reads all of delivery_running'],
@@ -140,11 +140,11 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'attention.failing': ['sorts by "position"'],
   'attention.lastTried': ['sorts by started_ms DESC, event DESC, n DESC'],
   'attention.lastTried, repeated': ['sorts by started_ms DESC, event DESC, n DESC'],
-  // The slices of an era, and those that lie across the edge of one: a few thousand at most.
+  // The slices of an era, and those across its edge: a few thousand at most.
   'spans.reaching': ['filters a range of slice_span_first', 'filters a range of slice_span_wide'],
   // The slices that are older than the oldest event by a day.
   'forgetSpans.old': ['filters a range of slice_span_first', 'reads all of event (id)'],
-  // As many rows as a piece may examine, of which the last is looked for.
+  // Bounded by the rows of a chunk.
   'subscriptions.sought, repeated': ['sorts by no'],
   'search.doneByKey, repeated': [last],
   'search.liveByKey, repeated': [last],
@@ -155,9 +155,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'walkEvents.ofSlice, repeated': ['sorts by id DESC', 'sorts by id'],
   'search.doneOfLane, repeated': [last, newest, 'filters a range of delivery_done (event, n)'],
   'search.waitingOfLane, repeated': [last, newest],
-  // A row for each app, and minutes that are not put together yet.
+  // One row per app, and minutes that are not folded yet.
   'gauges.counts': ['reads all of stat_app_fresh'],
-  // What nodes have under way; so many, and no more; the first row.
+  // Deliveries in flight, or bounded by a limit.
   'gauges.running': ['reads all of delivery_running'],
   'gauges.notices': ['reads all of notice_pkey'],
   'gauges.fanOuts': ['reads all of fanout_pkey'],
@@ -167,7 +167,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'tally.all': ['scans delivery_live', 'scans delivery_done'],
 };
 
-/** The indexes of hot statements, in the order of the plan. */
+/** The expected indexes of hot statements, in the order of the plan. */
 const hot: Readonly<Record<string, readonly string[]>> = {
   'claim.lanes': ['lane_ready'],
   'claim.lanesByApp': ['lane_app_ready'],
@@ -195,8 +195,8 @@ const hot: Readonly<Record<string, readonly string[]>> = {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-describe('a statement that takes a bounded number of rows', () => {
-  it('chooses them once: below "in (…)" a plan may choose again for each row, and take more', () => {
+describe('a statement that leases a bounded number of rows', () => {
+  it('does not select them below "in (…)", where a plan may repeat the selection for each row', () => {
     const often = own.filter(({ sql }) => /\bin\s*\(\s*select[^)]*\bskip locked/.test(sql));
     assert.deepEqual(
       often.map(({ name }) => name),
@@ -232,14 +232,14 @@ describe('the plan on PostgreSQL', { skip: await tooOld() }, () => {
     for (const { name, sql } of all) it(name, async () => holds({ name, sql }));
   });
 
-  it('needs every exception that is listed', () => {
+  it('has no unused exceptions', () => {
     const unused = Object.entries(exceptions).flatMap(([name, allowed]) =>
       allowed.filter((finding) => seen.get(name)?.has(finding) !== true),
     );
     assert.deepEqual(unused, []);
   });
 
-  it('finds events by their id also in a day that was analyzed while it was empty', async () => {
+  it('finds events by id even in a day that was analyzed while empty', async () => {
     await database.query('analyze');
     const { sql = '' } = own.find(({ name }) => name === 'claim.events') ?? {};
     const { nodes, indexes } = await explain(sql);
@@ -258,7 +258,7 @@ describe('the plan on PostgreSQL', { skip: await tooOld() }, () => {
   }
 });
 
-/** Before 18 `any(…)` gives up the order of an index more often; and 16 is the first to show such plans. */
+/** Before 18, `any(…)` loses the order of an index more often; generic plans can be shown from 16 on. */
 async function tooOld(): Promise<string | false> {
   await using server = openDatabase(await sharedPostgres());
   const [row] = await server.query("select current_setting('server_version_num')::int as version");
@@ -273,7 +273,7 @@ interface Explained {
 
 type Explain = (sql: string) => Promise<Explained>;
 
-/** The plan that is kept for all values, as the engine's connections have it. */
+/** Shows generic plans, with the settings of the engine's connections. */
 async function explainer(url: string, clients: Client[]): Promise<Explain> {
   const client = await connect({ url, kind: 'engine', purpose: 'plans', onLost });
   clients.push(client);
@@ -297,7 +297,7 @@ async function indexesOn(client: Client): Promise<Indexes> {
   return new Map(rows.map(({ name, columns }) => [name, columns]));
 }
 
-/** Each once, in the order of the plan. */
+/** The used indexes without duplicates, in the order of the plan. */
 function indexesOf(nodes: readonly PlanNode[], indexes: Indexes): string[] {
   const used = nodes.flatMap(({ index }) =>
     index === undefined ? [] : [indexName(index, indexes)],

@@ -1,5 +1,4 @@
-// Fan-outs that cannot be read, as no code of ours writes them, on PostgreSQL: each stands alone, and all
-// others flow.
+// Unreadable fan-outs on PostgreSQL, which only corruption can cause: each must only affect itself.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { timeOf } from '../../src/core/base/id.ts';
@@ -14,8 +13,8 @@ const lanes = limits.callbacksPerSubscriptionMax;
 const dayMs = 24 * 60 * 60 * 1000;
 const listeners = Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes;
 
-describe('a fan-out that cannot be read, on PostgreSQL', () => {
-  it('is passed over and stays, while the others are made', async () => {
+describe('an unreadable fan-out, on PostgreSQL', () => {
+  it('is skipped and kept, while the others are processed', async () => {
     await using stage = await openStage();
     const publish = await crowd(stage);
     const [poison, sound] = [await publish(), await publish()];
@@ -28,7 +27,7 @@ describe('a fan-out that cannot be read, on PostgreSQL', () => {
     assert.deepEqual(await made(stage), { [sound]: listeners });
   });
 
-  it('holds nothing up when it is past its time: its event goes', async () => {
+  it('does not block retention, which deletes its event', async () => {
     await using stage = await openStage();
     const publish = await crowd(stage);
     const poison = await publish();
@@ -40,11 +39,11 @@ describe('a fan-out that cannot be read, on PostgreSQL', () => {
     assert.deepEqual(await rowsOf(stage, 'select id as event from ringback.event'), []);
   });
 
-  it('takes back what its step had made', async () => {
+  it('rolls back its step', async () => {
     await using stage = await openStage();
     const publish = await crowd(stage);
     const poison = await publish();
-    // It goes on from a delivery that is there already.
+    // The next step would start with a delivery that already exists.
     await using way = await open(stage);
     await way.step();
     await stage.database.query('update ringback.fanout set made = made - 1');
@@ -54,7 +53,7 @@ describe('a fan-out that cannot be read, on PostgreSQL', () => {
   });
 });
 
-/** So many listeners that every event is fanned out in steps. */
+/** Enough callbacks that every event is fanned out in steps. */
 async function crowd(stage: Stage): Promise<() => Promise<string>> {
   for (let has = 0; has < listeners; has += lanes) await stage.subscribe('all', lanes);
   return async () => {
@@ -86,7 +85,7 @@ async function open(stage: Stage): Promise<PoisonStage> {
   };
 }
 
-/** Until nothing is left that can be made. */
+/** Runs fan-out steps until none is possible. */
 async function fanOutAll(stage: Stage): Promise<string[]> {
   await using way = await open(stage);
   const failures: string[] = [];

@@ -1,5 +1,5 @@
-// A pooler between the store and PostgreSQL: refused where it shares server connections among sessions, whatever the
-// size of its pool and the order in which it gives them out; accepted where a session keeps its own.
+// A pooler between the store and PostgreSQL: transaction pooling must be refused, whatever the size of the pool and the
+// order of its connections; session pooling must be accepted.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -14,7 +14,7 @@ import { findPgBouncer, startPgBouncer, type PgBouncerOptions } from '../postgre
 import { startPooler, type Pooler, type PoolerOptions } from '../postgres/pooler.ts';
 import { startProxy } from '../postgres/proxy.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety timeout, far longer than any passing test. */
 const net = { timeout: 300_000 };
 
 describe('openStore behind a pooler in transaction mode', net, () => {
@@ -34,7 +34,7 @@ describe('openStore behind a pooler in transaction mode', net, () => {
     }
   }
 
-  it('leaves settings of other clients as they are', async () => {
+  it('does not change settings of other clients', async () => {
     await using database = await freshDatabase();
     await using pooler = await startPooler(database.url, { mode: 'transaction', servers: 1 });
     await refuses(pooler.url, database);
@@ -48,7 +48,7 @@ describe('openStore behind a pooler in transaction mode', net, () => {
     assert.deepEqual(rows, []);
   });
 
-  it('refuses it while other clients use it', async () => {
+  it('refuses it while other clients use the pooler', async () => {
     await using database = await freshDatabase();
     await using pooler = await startPooler(database.url, { mode: 'transaction', servers: 3 });
     const over = new AbortController();
@@ -66,7 +66,7 @@ describe('openStore behind a pooler in transaction mode', net, () => {
     }
   });
 
-  it('refuses several of them behind one address', async () => {
+  it('refuses several poolers behind one address', async () => {
     await using database = await freshDatabase();
     await using cleanup = new AsyncDisposableStack();
     const urls: string[] = [];
@@ -79,7 +79,7 @@ describe('openStore behind a pooler in transaction mode', net, () => {
   });
 });
 
-describe('openStore where a session keeps its server connection', net, () => {
+describe('openStore with a server connection per session', net, () => {
   it('works behind a pooler in session mode', async () => {
     await using database = await freshDatabase();
     const options: PoolerOptions = { mode: 'session', servers: 20, resets: true };
@@ -87,7 +87,7 @@ describe('openStore where a session keeps its server connection', net, () => {
     await works(pooler.url);
   });
 
-  it('asks two sessions through a proxy, and more through a pooler', async () => {
+  it('probes two sessions through a proxy, and more through a pooler', async () => {
     await using database = await freshDatabase();
     await using proxy = await startProxy(database.url);
     let came = 0;
@@ -103,7 +103,7 @@ describe('openStore where a session keeps its server connection', net, () => {
     assert.equal(pooler.clients(), 8);
   });
 
-  it('says what is wrong when it cannot be reached', async () => {
+  it('names the problem if the server cannot be reached', async () => {
     await assert.rejects(checkSession('postgres://somebody:CANARY@127.0.0.1:1/x'), (error) => {
       assert(error instanceof CannotOpenStore);
       assert.match(error.message, /^Cannot connect to "postgres:\/\/somebody@127\.0\.0\.1:1\/x": /);
@@ -142,7 +142,7 @@ describe('a real PgBouncer', { ...net, skip }, () => {
   }
 });
 
-/** As many server connections are open and free as it may have. */
+/** Opens all server connections of the pooler, and releases them. */
 async function fill(pooler: Pooler, servers: number): Promise<void> {
   const clients = Array.from({ length: servers }, () => new Client(pooler.url));
   for (const client of clients) await client.connect();
@@ -151,7 +151,7 @@ async function fill(pooler: Pooler, servers: number): Promise<void> {
   await Promise.all(clients.map(async (client) => client.end()));
 }
 
-/** With words that help, and before anything was made. */
+/** Checks that the store is refused with a helpful message, before anything is created. */
 async function refuses(url: string, database: Database): Promise<void> {
   const opening = openStore({ url, world: realWorld(), onFatal: assert.fail });
   const error = await opening.then(
@@ -178,7 +178,7 @@ async function works(url: string): Promise<void> {
   }
 }
 
-/** Gives each new connection to the next of these. */
+/** Distributes new connections round-robin. */
 async function startBalancer(urls: readonly string[]): Promise<{ url: string } & AsyncDisposable> {
   let count = 0;
   const listener = createServer((socket) => {

@@ -1,4 +1,4 @@
-// ringback.publish(): events that commit or roll back with somebody's own data.
+// ringback.publish(): events that commit or roll back with the caller's transaction.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -13,7 +13,7 @@ import { freshStoreDatabase } from '../postgres/store-database.ts';
 const appId = '01jc4t6v8m3q5r7w9x1y2z3a4b';
 
 describe('ringback.publish', () => {
-  it('puts the event into the inbox, byte for byte, and gives its id', async () => {
+  it('puts the event into the inbox, byte for byte, and returns its id', async () => {
     await using database = await setUp();
     const payload = '\t{"b":1, "a":12345678901234567890,"b":"\\u00e9 é 🐘\\/"} ';
     const beforeMs = Date.now();
@@ -27,10 +27,10 @@ describe('ringback.publish', () => {
     assert.equal(row['taken_ms'], null);
     const createdMs = Number(row['created_ms']);
     assert(createdMs >= beforeMs && createdMs <= Date.now());
-    assert(firstIdAt(createdMs) <= id && id < firstIdAt(createdMs + 1), 'the id has the time');
+    assert(firstIdAt(createdMs) <= id && id < firstIdAt(createdMs + 1), 'the id contains the time');
   });
 
-  it('makes ids that differ, rise with time and leave the top bit of chance free', async () => {
+  it('generates ids that are unique, increase with time and keep the top random bit clear', async () => {
     await using database = await setUp();
     const rows = await database.query(
       `select id from (select ringback.make_id(i) as id, i from generate_series(1, 2000) as i) x
@@ -51,7 +51,7 @@ describe('ringback.publish', () => {
     }
   });
 
-  it('takes JSON values too, and prefers text for a literal', async () => {
+  it('accepts JSON values, too, and treats a literal as text', async () => {
     await using database = await setUp();
     await database.query(`select ringback.publish('a', '{"x":  1}')`);
     await database.query(`select ringback.publish('a', '{"x":  1}'::jsonb)`);
@@ -84,8 +84,8 @@ describe('ringback.publish', () => {
   });
 });
 
-describe('what ringback.publish refuses', () => {
-  it('is a name that is none, by the same rule as over HTTP', async () => {
+describe('a refusal of ringback.publish', () => {
+  it('applies to an invalid name, by the same rule as over HTTP', async () => {
     await using database = await setUp();
     for (const name of ['', 'a'.repeat(257), '😀'.repeat(257), 'a'.repeat(100_000)]) {
       assert(!isEventName(name));
@@ -114,12 +114,12 @@ describe('what ringback.publish refuses', () => {
     }
   });
 
-  it('is a name of Ringback itself', async () => {
+  it("applies to names of Ringback's own events", async () => {
     await using database = await setUp();
     await refused(database, ['ringback.ping', '1'], /begins with "ringback.", which is reserved/);
   });
 
-  it('is what is not JSON', async () => {
+  it('applies to invalid JSON', async () => {
     await using database = await setUp();
     for (const payload of [
       '',
@@ -142,7 +142,7 @@ describe('what ringback.publish refuses', () => {
     await refused(database, ['a', null], /its payload is null, expected JSON/);
   });
 
-  it('is a payload over the limit of a request body', async () => {
+  it('applies to a payload over the limit of a request body', async () => {
     await using database = await setUp();
     const bytes = limits.bodyBytesMax;
     await publish(database, ['a', `"${'é'.repeat(bytes / 2 - 1)}"`]);
@@ -153,7 +153,7 @@ describe('what ringback.publish refuses', () => {
     );
   });
 
-  it('is an app that does not exist', async () => {
+  it('applies to an unknown app', async () => {
     await using database = await setUp();
     for (const app of ['nobody', '', `app_${'0'.repeat(26)}`, appId]) {
       await refused(
@@ -164,7 +164,7 @@ describe('what ringback.publish refuses', () => {
     }
   });
 
-  it('is an idempotency key that is empty or too long', async () => {
+  it('applies to an idempotency key that is empty or too long', async () => {
     await using database = await setUp();
     const longest = limits.idempotencyKeyCharsMax;
     await publish(database, ['a', '1', 'é'.repeat(longest)]);
@@ -179,7 +179,7 @@ describe('what ringback.publish refuses', () => {
 });
 
 describe('an idempotency key of ringback.publish', () => {
-  it('gives the same event again for the same event, and refuses another', async () => {
+  it('returns the same event for a repetition, and refuses another event', async () => {
     await using database = await setUp();
     const id = await publish(database, ['a', '{"x":1}', 'key']);
     assert.equal(await publish(database, ['a', '{"x":1}', 'key']), id);
@@ -197,7 +197,7 @@ describe('an idempotency key of ringback.publish', () => {
     assert.equal((await database.query('select from ringback.inbox')).length, 2);
   });
 
-  it('is kept as over HTTP, under an operation of its own', async () => {
+  it('is stored as over HTTP, under a separate operation', async () => {
     await using database = await setUp();
     const parts = ['a', '{"x":"é"}'];
     const id = await publish(database, [...parts, 'ключ']);
@@ -220,7 +220,7 @@ describe('an idempotency key of ringback.publish', () => {
     assert.notEqual(await publish(database, ['a', '1', 'key', 'other']), id);
   });
 
-  it('is free again after a day', async () => {
+  it('can be reused after a day', async () => {
     await using database = await setUp();
     const id = await publish(database, ['a', '1', 'key']);
     const age = `update ringback.idem set created_ms = created_ms - $1`;
@@ -232,7 +232,7 @@ describe('an idempotency key of ringback.publish', () => {
     assert.equal(await publish(database, ['b', '1', 'key']), next);
   });
 
-  it('waits for an open transaction that has it, and knows how that one ended', async () => {
+  it('waits for an open transaction with the same key, and depends on its outcome', async () => {
     await using database = await setUp();
     for (const end of ['commit', 'rollback']) {
       const [first, second] = [await connected(database.url), await connected(database.url)];
@@ -249,7 +249,7 @@ describe('an idempotency key of ringback.publish', () => {
 });
 
 describe('rights on ringback.publish', () => {
-  it('are nobody else’s until granted, and open nothing but publishing', async () => {
+  it('must be granted, and allow nothing but publishing', async () => {
     await using database = await setUp();
     const name = `ringback_test_${randomBytes(6).toString('hex')}`;
     await database.query(`create role ${name} login password 'plain-password'`);
@@ -298,7 +298,7 @@ describe('rights on ringback.publish', () => {
     }
   });
 
-  it('cannot be turned by what the caller puts in the way', async () => {
+  it('cannot be abused by objects that the caller creates', async () => {
     await using database = await setUp();
     await database.query(`
       create schema trap;
@@ -326,7 +326,7 @@ async function setUp(): Promise<Database> {
   return database;
 }
 
-/** The bare id. */
+/** Returns the id without its prefix. */
 async function publish(database: Database, values: Arguments): Promise<string> {
   const places = values.map((_, index) => `$${index + 1}::text`).join();
   const [row] = await database.query(`select ringback.publish(${places}) as id`, values);

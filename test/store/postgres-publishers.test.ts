@@ -1,4 +1,4 @@
-// Which roles may publish into which apps by ringback.publish().
+// Grants of ringback.publish() to roles, by app.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ const denied = '42501';
 const ids = { default: 'd'.repeat(26), shop: 's'.repeat(26) } as const;
 
 describe('ringback.grant_publish', () => {
-  it('lets a role publish into that app, by name and by id, and into no other', async () => {
+  it('allows a role to publish into that app only, by name or id', async () => {
     await using stage = await setUp();
     const role = await stage.role();
     await stage.owner.query(`select ringback.grant_publish('${role.name}', 'shop')`);
@@ -29,7 +29,7 @@ describe('ringback.grant_publish', () => {
     assert.equal(await role.publishJson('default'), denied);
   });
 
-  it('makes the first app that was granted the one of a publish that names none', async () => {
+  it('makes the first granted app the default of a role', async () => {
     await using stage = await setUp();
     const role = await stage.role();
     await stage.owner.query(`select ringback.grant_publish('${role.name}', 'app_${ids.shop}')`);
@@ -52,7 +52,7 @@ describe('ringback.grant_publish', () => {
     assert.deepEqual(await stage.owner.query('select from ringback.publisher'), []);
   });
 
-  it('holds for members of the role, as long as they are', async () => {
+  it('applies to members of the role, while they are members', async () => {
     await using stage = await setUp();
     const [group, member] = [await stage.role(), await stage.role()];
     await stage.owner.query(`select ringback.grant_publish('${group.name}', 'shop')`);
@@ -66,7 +66,7 @@ describe('ringback.grant_publish', () => {
     assert.equal(await member.publish('shop'), denied);
   });
 
-  it('holds for the role that a session has set, not for the one that signed in', async () => {
+  it('applies to the current role of a session, not to the login role', async () => {
     await using stage = await setUp();
     const role = await stage.role();
     await stage.owner.query(`select ringback.grant_publish('${role.name}', 'shop')`);
@@ -74,7 +74,7 @@ describe('ringback.grant_publish', () => {
     await assert.rejects(stage.owner.query(asRole), { code: denied });
   });
 
-  it('for "public" holds for every role', async () => {
+  it('for "public" applies to every role', async () => {
     await using stage = await setUp();
     const role = await stage.role();
     await stage.owner.query(`select ringback.grant_publish('public', 'shop')`);
@@ -85,7 +85,7 @@ describe('ringback.grant_publish', () => {
 });
 
 describe('ringback.revoke_publish', () => {
-  it('ends the right for one app, and with the last one the right to call', async () => {
+  it('revokes one app, and with the last one the right to call', async () => {
     await using stage = await setUp();
     const role = await stage.role();
     for (const app of ['default', 'shop']) {
@@ -100,16 +100,12 @@ describe('ringback.revoke_publish', () => {
     assert.deepEqual(await stage.owner.query(`select ${calls} as may`), [{ may: false }]);
   });
 
-  it('forgets a role that was dropped', async () => {
+  it('ignores a dropped role', async () => {
     await using stage = await setUp();
     await stage.owner.query("insert into ringback.publisher (role, app) values ('gone_before', 1)");
     const role = await stage.role();
     await stage.owner.query(`select ringback.grant_publish('${role.name}', 'shop')`);
-    assert.equal(
-      await role.publish('default'),
-      denied,
-      'a dropped role changes nothing for others',
-    );
+    assert.equal(await role.publish('default'), denied, 'a dropped role does not affect others');
     await stage.owner.query(`select ringback.revoke_publish('gone_before')`);
     const left = await stage.owner.query('select role from ringback.publisher');
     assert.deepEqual(left, [{ role: role.name }]);
@@ -117,7 +113,7 @@ describe('ringback.revoke_publish', () => {
 });
 
 describe('the migration "publishers"', () => {
-  it('leaves the app "default" to roles that could publish before, and no other', async () => {
+  it('grants only the app "default" to roles that could publish before', async () => {
     await using database = await freshDatabase();
     const dir = mkdtempSync(join(tmpdir(), 'ringback-migrations-'));
     try {
@@ -133,7 +129,7 @@ describe('the migration "publishers"', () => {
     await stage.owner.query(
       `grant execute on function ringback.publish(text, text, text, text) to ${before.name}`,
     );
-    assert.equal(await before.publish('shop'), 'shop', 'any app, before');
+    assert.equal(await before.publish('shop'), 'shop', 'any app, before the migration');
     await applyMigrations({ url: database.url, migrationsDir, nowMs });
     assert.deepEqual(
       [await before.publish(null), await before.publish('default'), await before.publish('shop')],
@@ -145,7 +141,7 @@ describe('the migration "publishers"', () => {
 
 interface Role {
   name: string;
-  /** The app that got the event, or the code of the error; `null`: without naming an app. */
+  /** Returns the app that got the event, or the error code; `null` publishes without naming an app. */
   publish: (app: string | null) => Promise<string>;
   publishJson: (app: string | null) => Promise<string>;
 }

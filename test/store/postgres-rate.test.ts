@@ -1,5 +1,5 @@
-// The rate limit of two nodes that claim at the same moments, on a clock that the test moves: together
-// they take what one would, and never more.
+// The rate limit with two nodes that claim at the same time, on a clock that the test moves: together they must claim
+// exactly as much as one would.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -16,7 +16,7 @@ const ratePerSecond = 20;
 const intervalMs = 1_000 / ratePerSecond;
 
 describe('a rate limit on PostgreSQL', () => {
-  it('is exact over two nodes that claim at once', async () => {
+  it('is exact over two concurrently claiming nodes', async () => {
     await using database = await freshStoreDatabase();
     const clock = { ms: realWorld().nowMs() };
     const world = { ...realWorld(), nowMs: () => clock.ms };
@@ -45,7 +45,7 @@ describe('a rate limit on PostgreSQL', () => {
       const elapsedMs = clock.ms - startMs;
       assert(elapsedMs < 3_000, `after ${elapsedMs} ms ${taken} of ${events}`);
       for (const node of nodes) node.took = 0;
-      // At once, and once more for whoever found the lane in the other one's hands.
+      // Concurrently, and again for the node that found the lane locked by the other.
       for (let turn = 0; turn < 2; turn += 1) {
         await Promise.all(
           nodes.map(async (node) => {

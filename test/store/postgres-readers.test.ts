@@ -1,5 +1,4 @@
-// Reads of a node while others of its reads wait: what deliveries and requests need does not stand in
-// the queue of lists.
+// Reads of a node while other reads wait: reads for deliveries and requests must not queue behind lists.
 import { strict as assert } from 'node:assert';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -27,7 +26,7 @@ describe('lists that wait', { timeout: 300_000 }, () => {
       await store.read('deliveries', input).catch(() => undefined);
       ended.push(i);
     });
-    // One connection is left to other apps.
+    // One connection is reserved for other apps.
     await stage.untilSomebodyWaits(limits.databaseReadersMax - 2);
     const [targets] = await Promise.all([
       store.read('targets', { callbacks: [Number(row?.['no'])] }),

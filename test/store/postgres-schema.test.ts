@@ -1,4 +1,4 @@
-// The schema on PostgreSQL: how it comes up, whom it refuses, and that it is the same as on SQLite.
+// The schema on PostgreSQL: migrations, refusals, and equality with SQLite.
 import { strict as assert } from 'node:assert';
 import { randomBytes } from 'node:crypto';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,7 +46,7 @@ const all = [
 ];
 
 describe('applyMigrations', () => {
-  it('brings an empty database up, and changes nothing the second time', async () => {
+  it('migrates an empty database, and changes nothing the second time', async () => {
     await using database = await freshDatabase();
     const options = { url: database.url, migrationsDir, nowMs };
     assert.deepEqual(await readDueMigrations(options), all);
@@ -61,7 +61,7 @@ describe('applyMigrations', () => {
     );
   });
 
-  it('makes partitions from yesterday to three days ahead', async () => {
+  it('creates partitions from yesterday to three days ahead', async () => {
     await using database = await freshDatabase();
     await applyMigrations({ url: database.url, migrationsDir, nowMs });
     const rows = await database.query(
@@ -74,7 +74,7 @@ describe('applyMigrations', () => {
     );
   });
 
-  it('is done once when three nodes start at once', async () => {
+  it('runs once when three nodes start concurrently', async () => {
     await using database = await freshDatabase();
     const options = { url: database.url, migrationsDir, nowMs };
     const done = await Promise.all([1, 2, 3].map(async () => applyMigrations(options)));
@@ -84,7 +84,7 @@ describe('applyMigrations', () => {
     );
   });
 
-  it('leaves nothing of a migration that fails, and goes on when it is mended', async () => {
+  it('rolls back a failed migration, and continues when it is fixed', async () => {
     await using database = await freshDatabase();
     const dir = mkdtempSync(join(tmpdir(), 'ringback-migrations-'));
     try {
@@ -121,7 +121,7 @@ describe('applyMigrations', () => {
     await refused(readDueMigrations(options), expected);
   });
 
-  it('refuses a server that does not answer', async () => {
+  it('refuses a server that does not respond', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -156,7 +156,7 @@ describe('applyMigrations', () => {
     });
   });
 
-  it('refuses a user without the right, who may be given a schema instead', async () => {
+  it('refuses a user without the right to create a schema, unless it has one', async () => {
     await using database = await freshDatabase();
     await using role = await plainRole(database);
     const options = { url: role.url, migrationsDir, nowMs };
@@ -178,14 +178,14 @@ describe('migrations', () => {
     assert.deepEqual(readdirSync(migrationsDir).sort(), readdirSync(sqliteDir).sort());
   });
 
-  it('give the same tables, columns and indexes, apart from a few', async () => {
+  it('create the same tables, columns and indexes, with a few exceptions', async () => {
     await using database = await freshStoreDatabase();
     const [sqlite, postgres] = [sqliteSchema(sqliteDir), await postgresSchema(database)];
-    // Payloads and bodies stand in tables with a number of their own on SQLite only.
+    // Only SQLite numbers the tables with payloads and bodies.
     for (const column of ['event.no integer', 'response.no integer']) {
       assert(sqlite.delete(column), column);
     }
-    // Only PostgreSQL has a door for SQL, and lives to tell apart.
+    // Only PostgreSQL supports publishing by SQL, and tracks lives of the database.
     const inbox = ['no', 'app', 'created_ms', 'taken_ms'].map((name) => `inbox.${name} integer`);
     const life = ['life.no integer', 'life.id text'];
     const texts = ['inbox.id text', 'inbox.name text', 'inbox.payload blob'];
@@ -196,7 +196,7 @@ describe('migrations', () => {
     assert.deepEqual([...postgres].sort(), [...sqlite].sort());
   });
 
-  it('fill the version of lanes that were there before', async () => {
+  it('set the version of existing lanes', async () => {
     await using database = await freshDatabase();
     const dir = mkdtempSync(join(tmpdir(), 'ringback-migrations-'));
     try {
@@ -225,11 +225,11 @@ describe('migrations', () => {
   });
 });
 
-describe('plans made while a table is empty', () => {
+describe('plans created while a table is empty', () => {
   const key = /Index Scan using \w+_pkey on .*\n.*Index Cond: \((id|\(event) = .*/;
   const wholeKey = new RegExp(`${key.source} AND \\(n = `);
 
-  it('go to the queue by its key, from the list of what is asked for', async () => {
+  it('read the queue by its key', async () => {
     await using database = await freshStoreDatabase();
     const settle = `
       delete from delivery_live d using unnest($1::text[], $2::int[], $3::bigint[]) as x (event, n, lease)
@@ -245,7 +245,7 @@ describe('plans made while a table is empty', () => {
     }
   });
 
-  it('go to the history by its key', async () => {
+  it('read the history by its key', async () => {
     await using database = await freshStoreDatabase();
     await database.query('vacuum analyze');
     const id = firstIdAt(Date.now());
@@ -262,7 +262,7 @@ describe('plans made while a table is empty', () => {
   });
 });
 
-/** As the engine's connections would have it. */
+/** The plan with the settings of the engine's connections. */
 async function planOf(database: Database, sql: string, values: string[]): Promise<string> {
   const client = await connect({
     url: database.url,
@@ -309,7 +309,7 @@ interface Role extends AsyncDisposable {
   url: string;
 }
 
-/** A user of the server who owns nothing. */
+/** A role that owns nothing. */
 async function plainRole(database: Database): Promise<Role> {
   const name = `ringback_test_${randomBytes(6).toString('hex')}`;
   await database.query(`create role ${name} login password 'plain-password'`);
@@ -372,7 +372,7 @@ const sqliteTypes = new Map([
   ['double precision', 'real'],
 ]);
 
-/** In the words of SQLite, without partitions and without what the program itself keeps. */
+/** The schema in the notation of SQLite, without partitions and the record of migrations. */
 async function postgresSchema(database: Database): Promise<Set<string>> {
   const columns = await database.query(`
     select relname || '.' || attname as name, format_type(atttypid, null) as type

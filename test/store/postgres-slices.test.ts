@@ -1,4 +1,4 @@
-// Nodes write into slices of their own, which lie side by side in time; lists are in order all the same.
+// Nodes write into separate slices that overlap in time, but lists must be in order.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { firstIdAt, timeOf } from '../../src/core/base/id.ts';
@@ -13,7 +13,7 @@ const minuteMs = 60_000;
 const none = { state: undefined, name: undefined, event: undefined, subscription: undefined };
 
 describe('lists of a cluster', () => {
-  it('have the newest first, whichever node wrote it, and find all of a time', async () => {
+  it('are newest first over all nodes, and complete for a time range', async () => {
     await using database = await freshStoreDatabase();
     const clock = { ms: realWorld().nowMs() };
     const world = { ...realWorld(), nowMs: () => clock.ms };
@@ -34,7 +34,7 @@ describe('lists of a cluster', () => {
     for (let i = 0; i < 40; i += 1) {
       clock.ms += minuteMs;
       ids.push(await publish(i % 3 === 0 ? one : other, clock.ms));
-      // What was published by SQL an hour ago, and is taken in now.
+      // As if published by SQL an hour ago and taken from the inbox now.
       if (i % 10 === 9) ids.push(await publish(one, clock.ms - 60 * minuteMs));
     }
     ids.sort().reverse();

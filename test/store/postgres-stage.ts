@@ -1,5 +1,5 @@
-// A database with some lanes for the tests of hazards, and what these need around it: nodes, and
-// transactions that a test takes one step at a time. Nothing here waits by the clock.
+// A database with lanes for the concurrency tests, with nodes, and transactions that a test runs step by step. Nothing here
+// waits by the clock.
 import { strict as assert } from 'node:assert';
 import type { Client } from 'pg';
 import type { Controls } from '../../src/core/domain/controls.ts';
@@ -29,19 +29,19 @@ export const world = realWorld();
 export interface Stage extends AsyncDisposable {
   readonly database: Database;
   readonly appNo: number;
-  /** The node that made the app; it is closed with the stage, as all others. */
+  /** The node that created the app; it is closed with the stage, like all others. */
   readonly store: Store;
   node(options?: Partial<ClusterOptions>): Promise<Store>;
-  /** A subscription that hears this event alone; `lane` is the first of so many. */
+  /** A subscription for only this event; `lane` is the first of its lanes. */
   subscribe(event: string, lanes?: number): Promise<{ id: string; lane: number }>;
-  /** One whose deliveries keep their order. */
+  /** An ordered subscription. */
   subscribeOrdered(event: string): Promise<{ id: string; lane: number }>;
   publishing(event: string, more?: Partial<EditInput<'publish'>>): EditInput<'publish'>;
-  /** A transaction that has its number, on a connection of its own. */
+  /** A transaction with an assigned id, on a separate connection. */
   begin(): Promise<Step>;
-  /** A whole transaction. */
+  /** Runs a whole transaction. */
   once<T>(body: (tx: Tx) => Promise<T>): Promise<T>;
-  /** Until so many statements wait for a lock. */
+  /** Waits until that many statements wait for a lock. */
   untilSomebodyWaits(count: number): Promise<void>;
 }
 
@@ -136,7 +136,7 @@ export async function openStage(): Promise<Stage> {
   };
 }
 
-/** Without a lease there is no room for fresh deliveries: they wait. */
+/** Without a lease there is no room for fresh deliveries, so they stay pending. */
 export async function publishOn(
   tx: Tx,
   nowMs: number,
@@ -162,7 +162,7 @@ export async function publishOn(
   return published.replies;
 }
 
-/** An offer that takes nothing: what is published waits. */
+/** An offer without room, so that published deliveries stay pending. */
 export const leasedNone = { room: 0 };
 
 export interface Looking {
@@ -181,7 +181,7 @@ export async function claimOn(tx: Tx, looking: Looking): Promise<Claimed> {
   return claim(tx, { slots, nowMs, floors, turns: { lastApp: 0 }, lingerMs });
 }
 
-/** Undefined when the store refused it. */
+/** Undefined if the store refused the call. */
 export async function answered<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked;
@@ -192,8 +192,8 @@ export async function answered<T>(asked: Promise<T>): Promise<T | undefined> {
 }
 
 /**
- * As a client does that was refused: a connection that was cut may only be noticed when it is used again, and a
- * machine with too much to do is now and then slower than the limits for a connection and for a lock, 3 s.
+ * Repeats a refused call, as a client does: a cut connection may only be noticed at its next use, and an overloaded
+ * machine may exceed the limits of 3 s for a connection or a lock.
  */
 export async function insist<T>(ask: () => Promise<T>): Promise<T> {
   for (const _ of Array.from({ length: insistMax })) {
@@ -205,18 +205,18 @@ export async function insist<T>(ask: () => Promise<T>): Promise<T> {
 
 const insistMax = 9;
 
-/** As the driver says it. */
+/** The driver's error for a timeout. */
 function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === 'timeout expired';
 }
 
-/** A loop that went on for ever would keep the test's process, though the test has failed long ago. */
+/** An endless loop would keep the process alive after the test has failed. */
 const patienceMs = 180_000;
 
 export async function until(check: () => boolean | Promise<boolean>): Promise<void> {
   const startedMs = world.monotonicMs();
   while (!(await check())) {
-    assert(world.monotonicMs() - startedMs < patienceMs, `Waited in vain: ${String(check)}`);
+    assert(world.monotonicMs() - startedMs < patienceMs, `Timed out waiting for: ${String(check)}`);
     await world.sleep(1);
   }
 }

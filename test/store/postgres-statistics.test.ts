@@ -1,4 +1,4 @@
-// Statistics of apps on PostgreSQL: publishes and outcomes count beside each other.
+// Statistics of apps on PostgreSQL: publishes and outcomes are counted concurrently.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { bucketCount } from '../../src/core/telemetry/statistics.ts';
@@ -11,13 +11,13 @@ import { callback, newApp, newSubscription } from './subject.ts';
 const lease = 2 ** 32 + 1;
 const offer = { lease, room: 8, free: new Map(), inFlight: new Map(), laneRoom: 8 };
 
-describe('figures of an app, on PostgreSQL', () => {
-  it('let nobody wait: a publish is written while outcomes that were counted are not committed', async () => {
+describe('statistics of an app, on PostgreSQL', () => {
+  it('do not block: a publish is written while counted outcomes are uncommitted', async () => {
     await using stage = await openStage();
     await stage.subscribe('one');
     await using node = await openNode(stage);
     await node.settle(await node.publish());
-    // The row that outcomes count in, held as by a transaction of theirs that waits for its commit.
+    // Lock the row that outcomes are counted in, as if their transaction waited for its commit.
     const outcomes = await stage.begin();
     const held = await outcomes.tx.query(
       'update stat_app set delivered = delivered + 1 where delivered > 0 returning delivered',
@@ -34,7 +34,7 @@ describe('figures of an app, on PostgreSQL', () => {
     assert.deepEqual({ ...sum }, { published: 2, made: 2, delivered: 1, took: 1 });
   });
 
-  it('are those of each, where outcomes of two apps are written together', async () => {
+  it('are separate for each app if outcomes of two apps are written together', async () => {
     await using stage = await openStage();
     const other = await newApp(stage.store);
     await stage.subscribe('one');
@@ -57,7 +57,7 @@ describe('figures of an app, on PostgreSQL', () => {
   });
 });
 
-/** Attempts by how long they took, all of them. */
+/** The sum over all duration buckets of attempts. */
 const took = Array.from({ length: bucketCount }, (_, bucket) => `l${bucket}`).join(' + ');
 
 type FreshDelivery = { event: string; n: number };

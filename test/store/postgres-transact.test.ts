@@ -1,5 +1,5 @@
-// The end of a transaction: what it asks for last leaves with its commit, and either all of it happened or
-// nothing did.
+// The end of a transaction: its last statements are sent together with the commit, and either all of it happens or
+// nothing.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { statement } from '../../src/store/postgres/connection/pipeline.ts';
@@ -10,7 +10,7 @@ import {
   transactSql,
 } from '../../src/store/postgres/connection/transact.ts';
 import { asksToCommit, hasCommitted, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
-import { openStage, until, world, type Stage } from './postgres-stage.ts';
+import { openStage, world, type Stage } from './postgres-stage.ts';
 
 let stage: Stage;
 let proxy: PostgresProxy;
@@ -60,27 +60,7 @@ describe('transact', { timeout: 60_000 }, () => {
     assert.deepEqual(await notes(), ['a first word', 'a last word']);
   });
 
-  it('says that the commit has left, while the server is still at what comes before it', async () => {
-    let isAsked = false;
-    void proxy.cut('after', (message) => {
-      isAsked ||= asksToCommit(message);
-      return false;
-    });
-    const shut = await stage.begin();
-    await shut.tx.query('lock table public.note', []);
-    const left = Promise.withResolvers<void>();
-    const done = transact({ link, world }, async (tx) => {
-      const whole = tx.query(insert, ['a long word']).then(() => 'heard');
-      return { result: 'unheard', whole, written: [], onLeft: left.resolve };
-    });
-    await left.promise;
-    await until(async () => isAsked);
-    await shut.rollback();
-    assert.equal(await done, 'heard');
-    proxy.forget();
-  });
-
-  it('is undone by a last statement that fails, and says why; the connection goes on', async () => {
+  it('rolls back and reports the reason if a last statement fails; the connection stays usable', async () => {
     const earlier = await notes();
     const failing = transact({ link, world }, async (tx) => {
       await tx.query(insert, ['undone']);
@@ -96,13 +76,13 @@ describe('transact', { timeout: 60_000 }, () => {
     assert.deepEqual(await again, [{ one: 1 }]);
   });
 
-  it('writes nothing when it could not begin', async () => {
+  it('writes nothing if the begin fails', async () => {
     const earlier = await notes();
     const { name } = statement('begin');
     await link.withClient(async (client) => client.query(`deallocate ${name}`));
     const failing = transact({ link, world }, async (tx) => {
       await tx.query(insert, ['outside']).catch(() => undefined);
-      await turn(); // The begin has failed by now, and nobody has looked at that yet.
+      await turn(); // The begin has failed by now, but its error was not handled yet.
       return { result: 'unheard', written: [] };
     });
     await assert.rejects(failing, { code: '26000' });
@@ -112,7 +92,7 @@ describe('transact', { timeout: 60_000 }, () => {
     });
   });
 
-  it('leaves nothing for the next transaction when its body fails', async () => {
+  it('does not affect the next transaction if its body fails', async () => {
     const earlier = await notes();
     const cause = new RangeError('no memory');
     const failing = transact({ link, world }, async (tx) => {
@@ -126,7 +106,7 @@ describe('transact', { timeout: 60_000 }, () => {
     assert.deepEqual(await notes(), [...earlier, 'of the next one']);
   });
 
-  it('is not called done when a last statement failed before it was sent', async () => {
+  it('is not reported as done if a last statement failed before it was sent', async () => {
     const cause = new RangeError('no memory for its bytes');
     const halved = transact({ link, world }, async (tx) => {
       const sent = tx.query(insert, ['a half']);
@@ -138,7 +118,7 @@ describe('transact', { timeout: 60_000 }, () => {
     await assert.rejects(halved, isUnknown);
   });
 
-  it('believes a commit in doubt only behind a commit of its own, which a standby must have', async () => {
+  it('trusts an uncertain commit only after another commit, which a standby must have', async () => {
     const passed: string[] = [];
     const isCut = proxy.cut('before', hasCommitted);
     void proxy.cut('after', (message) => {
@@ -155,8 +135,8 @@ describe('transact', { timeout: 60_000 }, () => {
     assert.deepEqual(passed, ['reach']);
   });
 
-  it('does not believe a commit in doubt whose events are not there', async () => {
-    // After a failover another transaction may have its number: committed, but not this one.
+  it('does not trust an uncertain commit whose events are missing', async () => {
+    // After a failover, another transaction may have the same id: that one is committed, but not this one.
     const isCut = proxy.cut('before', hasCommitted);
     const doubtful = transact({ link, world }, async (tx) => {
       await tx.query(insert, ['of another']);
@@ -164,12 +144,12 @@ describe('transact', { timeout: 60_000 }, () => {
     });
     await assert.rejects(doubtful, (error) => !(error instanceof OutcomeUnknown));
     await isCut;
-    assert((await notes()).includes('of another'), 'the number was committed');
+    assert((await notes()).includes('of another'), 'a transaction with this id was committed');
   });
 
-  // Before and behind any other name.
+  // Names that sort before and after any other.
   for (const life of ['!', '~']) {
-    it(`leaves a commit in doubt without events unknown in another life, "${life}"`, async () => {
+    it(`treats an uncertain commit without events as unknown in another life, "${life}"`, async () => {
       const isCut = proxy.cut('before', hasCommitted);
       const doubtful = transact({ link, world }, async (tx) => {
         await tx.query(insert, [`in a life before "${life}"`]);

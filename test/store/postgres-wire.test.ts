@@ -1,4 +1,4 @@
-// Values that come back from a real server as they were sent.
+// Values must come back from a real server unchanged.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import { bytes } from '../../src/store/sql/row.ts';
@@ -12,7 +12,7 @@ before(async () => {
 });
 after(async () => stage[Symbol.asyncDispose]());
 
-/** PostgreSQL has no text with a NUL in it. */
+/** PostgreSQL text cannot contain NUL. */
 const text = fc
   .oneof(
     fc.constantFrom(
@@ -34,8 +34,8 @@ const text = fc
   )
   .map((some) => some.toWellFormed().replaceAll('\0', ''));
 
-describe('lists on their way to PostgreSQL', () => {
-  it('text and nothing', async () => {
+describe('array parameters of PostgreSQL', () => {
+  it('keep text and null', async () => {
     const held = await stage.begin();
     const sent = async (list: readonly (string | null)[]): Promise<void> => {
       const rows = await held.tx.query('select x from unnest($1::text[]) as x', [list]);
@@ -48,7 +48,7 @@ describe('lists on their way to PostgreSQL', () => {
     await held.rollback();
   });
 
-  it('numbers, yes and no, and bytes', async () => {
+  it('keep numbers, booleans and bytes', async () => {
     const held = await stage.begin();
     const numbers = [0, -1, 1.5, 2 ** 53 - 1, 1e-7];
     const kinds = await held.tx.query(

@@ -1,4 +1,4 @@
-// The contract on PostgreSQL, each suite or test on a database of its own, which was emptied before.
+// The contract on PostgreSQL; each suite or test has its own, emptied database.
 import { after } from 'node:test';
 import { realWorld } from '../../src/core/base/world.ts';
 import { openCluster } from '../../src/store/open/open.ts';

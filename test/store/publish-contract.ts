@@ -1,5 +1,5 @@
-// The contract of the Store port: who gets a delivery when something is published. Every test has a store of
-// its own, because a claim sees the lanes of all apps.
+// The contract of the Store port: the deliveries of a publish. Every test has its own store, because a claim sees the lanes
+// of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { VerbFailed } from '../../src/store/port/store.ts';
@@ -26,7 +26,7 @@ export function publishContract(name: string, open: OpenSubject): void {
     } = deliveryStage(open);
 
     describe('publish', () => {
-      it('makes one delivery for every callback that hears the event', async () => {
+      it('creates one delivery for every matching callback', async () => {
         const matching = ['a.b.c', 'a.b.*', 'a.*', '*'];
         const deaf = ['a', 'a.b', 'a.b.c.*', 'b.*', 'A.b.c'];
         const all = [...matching, ...deaf].map((pattern, index) => callback(index, pattern));
@@ -42,7 +42,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { due: 4 });
       });
 
-      it('keeps the event, also when nobody hears it', async () => {
+      it('stores the event even if no callback matches', async () => {
         const payload = Buffer.from([0, 255, 1, 254]);
         const [accepted] = await publish('a', { payload });
         assert.equal(accepted?.deliveries, 0);
@@ -57,28 +57,28 @@ export function publishContract(name: string, open: OpenSubject): void {
         });
       });
 
-      it('crosses neither apps nor contracts, and leaves out who has ended', async () => {
+      it('does not cross apps or contracts, and ignores ended subscriptions', async () => {
         await subscribed([callback(0, '*')], { app: await newApp(on.store) });
         await subscribed([callback(0, '*')], { contract: 'Another' });
         await unsubscribe(await subscribed([callback(0, '*')]));
         assert.equal((await publish('a'))[0]?.deliveries, 0);
       });
 
-      it("does not give Ringback's own events to those who hear everything", async () => {
+      it("does not match Ringback's own events with *", async () => {
         await subscribed([callback(0, '*'), callback(1, 'ringback.*'), callback(2, 'ringback.x')]);
         assert.equal((await publish('ringback.x', { contract: '' }))[0]?.deliveries, 2);
-        assert.equal((await publish('ringback.x'))[0]?.deliveries, 0, 'they are of no contract');
+        assert.equal((await publish('ringback.x'))[0]?.deliveries, 0, 'they belong to no contract');
         assert.equal((await publish('ringbackx'))[0]?.deliveries, 1);
       });
 
-      it('sees a subscription that was answered before, whatever is in flight', async () => {
+      it('matches a subscription acknowledged before, whatever is in flight', async () => {
         const inFlight = [publish('a'), publish('a')];
         await subscribed();
         assert.equal((await publish('a'))[0]?.deliveries, 1);
         await Promise.all(inFlight);
       });
 
-      it('sees a subscription of the same batch, if it came before', async (t) => {
+      it('matches an earlier subscription of the same batch', async (t) => {
         if (on.store.isShared) {
           t.skip('publishes are in no batch with subscribes');
           return;
@@ -88,7 +88,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal(second[0]?.deliveries, 1);
       });
 
-      it('keeps all events or none', async () => {
+      it('stores all events or none', async () => {
         await subscribed();
         const [first] = await publish('a');
         assert(first);
@@ -105,7 +105,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('fails a poisoned publish alone, and its neighbours go the slow way', async () => {
+      it('fails only the poisoned publish, and repeats the others one by one', async () => {
         await subscribed();
         const [first] = await publish('a');
         assert(first);
@@ -123,7 +123,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { due: 3 });
       });
 
-      it('addresses one subscription: its callbacks that hear the event', async () => {
+      it('addressed to one subscription reaches its matching callbacks', async () => {
         await subscribed();
         const one = await subscribed([callback(0, 'a'), callback(1, '*'), callback(2, 'b')]);
         const audience = { kind: 'subscription', id: one.id } as const;
@@ -133,13 +133,13 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert(made.every(({ subscription }) => subscription === one.id));
       });
 
-      it('addresses all callbacks of a subscription, whatever they hear', async () => {
+      it('can address all callbacks of a subscription, whatever their patterns', async () => {
         const one = await subscribed([callback(0, 'a'), inactive(1, 'x'), callback(2, 'b')]);
         const audience = { kind: 'all_callbacks', id: one.id } as const;
         assert.equal((await publish('ringback.ping', { audience }))[0]?.deliveries, 2);
       });
 
-      it('keeps nothing for a subscription that is unknown, ended or of another app', async () => {
+      it('stores nothing if the addressed subscription is unknown, ended or of another app', async () => {
         const ended = await subscribed();
         await unsubscribe(ended);
         const foreign = await subscribed([callback(0, '*')], { app: await newApp(on.store) });
@@ -152,19 +152,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal((await events_()).length, 0);
       });
 
-      it('announces deliveries about to be inserted leased, and then takes the same list', async () => {
-        await subscribed([callback(0, 'a'), callback(1, 'a'), callback(2, 'b')]);
-        const { fresh, prepared } = await on.dispatcher.publish({ room: 1 }, publishInput(['a']));
-        assert.equal(fresh.length, 1);
-        assert.equal(prepared.length, 1);
-        assert.equal(prepared[0], fresh[0]);
-        assert.deepEqual(
-          (await on.dispatcher.publish({ room: 0 }, publishInput(['a']))).prepared,
-          [],
-        );
-      });
-
-      it('keeps the trace with the event: fresh, claimed, and of one that has none', async () => {
+      it('stores the trace with the event, for fresh and claimed deliveries', async () => {
         await subscribed();
         const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 vendor=x';
         const traced = { ...publishInput(['a', 'b']), trace };
@@ -181,7 +169,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('waits in a subscription that is paused, until it is resumed', async () => {
+      it('stays pending in a paused subscription until the resume', async () => {
         const one = await subscribed();
         const paused = await edit(one, 'paused');
         const { fresh } = await on.dispatcher.publish({ room: 9 }, publishInput(['a']));
@@ -194,7 +182,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal((await claim()).claimed.length, 2);
       });
 
-      it('answers a repeated request with the first answer, and writes nothing', async () => {
+      it('answers a repeated request with the first result, and writes nothing', async () => {
         await subscribed();
         const idempotency = { key: digest(newId()), print: digest('request') };
         const first = await on.store.edit('publish', publishInput(['a', 'b'], { idempotency }));
@@ -212,7 +200,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { due: 2 });
       });
 
-      it('answers a repeated request alike after the addressed subscription has ended', async () => {
+      it('answers a repeated request in the same way after the addressed subscription has ended', async () => {
         const one = await subscribed();
         const audience = { kind: 'subscription', id: one.id } as const;
         const idempotency = { key: digest(newId()), print: digest('request') };
@@ -231,12 +219,12 @@ export function publishContract(name: string, open: OpenSubject): void {
         const late = publishInput(['a'], { audience, idempotency: fresh });
         assert.deepEqual(await on.store.edit('publish', late), { kind: 'not_found' });
         const other = publishInput(['a'], { idempotency: { ...fresh, print: digest('other') } });
-        assert.equal((await on.store.edit('publish', other)).kind, 'accepted', 'no key was kept');
+        assert.equal((await on.store.edit('publish', other)).kind, 'accepted', 'no key was stored');
       });
     });
 
     describe('a fresh delivery', () => {
-      it('is taken straight from the publish, with its payload, before that is answered', async () => {
+      it('is handed over by the publish, with its payload, before the response', async () => {
         await subscribed();
         const memory = Buffer.from('....{"x":1}....');
         const payload = memory.subarray(4, 11);
@@ -264,7 +252,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal(Buffer.from((await eventOf(event)).payload).toString(), '{"x":1}');
       });
 
-      it('is taken only as far as there is room, in all and in its lane', async () => {
+      it('is limited by the room in total and in its lane', async () => {
         await subscribed([callback(0, '*'), callback(1, '*')]);
         const names = ['a', 'b', 'c', 'd'];
         const { fresh } = await on.dispatcher.publish(
@@ -279,7 +267,7 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal(on.dispatcher.nextWorks.at(-1)?.readyMs, clock.ms);
       });
 
-      it('waits behind those that wait already', async () => {
+      it('queues behind pending ones', async () => {
         await subscribed();
         await publish('a');
         const { fresh } = await on.dispatcher.publish({ room: 9 }, publishInput(['b']));
@@ -289,14 +277,14 @@ export function publishContract(name: string, open: OpenSubject): void {
           claimed.map(({ eventName }) => eventName),
           ['a', 'b'],
         );
-        // Now that nothing waits, the next one goes straight again.
+        // Now that nothing is pending, the next one is handed over directly again.
         assert.equal(
           (await on.dispatcher.publish({ room: 9 }, publishInput(['c']))).fresh.length,
           1,
         );
       });
 
-      it('waits in a lane that is full, as the offer says', async () => {
+      it('stays pending in a lane that is full according to the offer', async () => {
         await subscribed();
         const [first] = (await on.dispatcher.publish({ room: 9 }, publishInput(['a']))).fresh;
         assert(first);

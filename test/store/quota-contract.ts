@@ -1,4 +1,4 @@
-// The contract of the Store port: quotas of apps, and the number of subscriptions that they are held to.
+// The contract of the Store port: quotas of apps, and the count of subscriptions that they limit.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -37,7 +37,7 @@ export function quotaContract(name: string, open: OpenSubject): void {
       });
 
     describe('editApp', () => {
-      it('sets what is given, leaves the rest, and takes back what is null', async () => {
+      it('sets given values, keeps the others, and removes those that are null', async () => {
         const app = await newApp(store);
         assert.deepEqual(app.quotas, noQuotas);
         const edit = async (quotas: object): Promise<App> => {
@@ -55,7 +55,7 @@ export function quotaContract(name: string, open: OpenSubject): void {
         });
       });
 
-      it('gives another name, but none that is taken', async () => {
+      it('changes the name, unless it is taken', async () => {
         const [app, other] = [await newApp(store), await newApp(store)];
         const rename = async (to: string): Promise<EditOutput<'editApp'>> =>
           store.edit('editApp', { appNo: app.no, name: to, quotas: {} });
@@ -67,7 +67,7 @@ export function quotaContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await store.edit('editApp', nobody), { kind: 'not_found' });
       });
 
-      it('is seen by whoever looks up a key of the app', async () => {
+      it('is visible in lookups of a key of the app', async () => {
         const key = newKey();
         const app = await newApp(store, key);
         await setQuota(app, 3);
@@ -76,7 +76,7 @@ export function quotaContract(name: string, open: OpenSubject): void {
     });
 
     describe('subscribe', () => {
-      it('stops exactly at the quota, and goes on when one has ended', async () => {
+      it('stops exactly at the quota, and continues when a subscription has ended', async () => {
         const app = await newApp(store);
         await setQuota(app, 3);
         const outputs = await Promise.all(Array.from({ length: 5 }, async () => subscribe(app)));
@@ -94,7 +94,7 @@ export function quotaContract(name: string, open: OpenSubject): void {
         assert.equal((await subscribe(app)).kind, 'full');
       });
 
-      it('takes the quota of all apps where the app has none of its own', async () => {
+      it('uses the default quota if the app has none', async () => {
         const app = await newApp(store);
         assert.equal((await subscribe(app, 1)).kind, 'created');
         assert.deepEqual(await subscribe(app, 1), { kind: 'full', quota: 1 });
@@ -105,7 +105,7 @@ export function quotaContract(name: string, open: OpenSubject): void {
         assert.equal((await subscribe(app)).kind, 'created');
       });
 
-      it('answers a repetition although the app is full, and keeps no key of a refusal', async () => {
+      it('answers a repetition although the quota is reached, and stores no key of a refusal', async () => {
         const app = await newApp(store);
         const keyed = async (key: string): Promise<EditOutput<'subscribe'>> =>
           store.edit('subscribe', {

@@ -1,5 +1,5 @@
-// The contract of the Store port: what goes on later: fan-outs, leases of the dead, retries, sweeps. Every test has a store of
-// its own, because a claim sees the lanes of all apps.
+// The contract of the Store port: fan-outs, leases of dead nodes, retries by hand, and sweeps. Every test has its own store,
+// because a claim sees the lanes of all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -30,7 +30,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
     } = deliveryStage(open);
 
     describe('fanOut', () => {
-      it('reaches who listened when the event was accepted, step by step', async () => {
+      it('reaches the subscriptions at the time of the publish, step by step', async () => {
         const subscriptions = await crowd();
         const targets = subscriptions.length * limits.callbacksPerSubscriptionMax;
         const output = await on.store.edit('publish', { ...publishInput(['a']), trace: 'a trace' });
@@ -43,7 +43,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         await subscribed(); // Too late.
         const last = subscriptions.at(-1);
         assert(last);
-        await unsubscribe(last); // Ends before its turn.
+        await unsubscribe(last); // Ends before the fan-out reaches it.
 
         const first = await on.dispatcher.fanOut({ room: 0 });
         assert.deepEqual(first.fannedOut, { deliveries: [], isMore: true });
@@ -51,7 +51,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         const second = await on.dispatcher.fanOut({ room: 100 });
         assert.equal(second.fannedOut.isMore, true);
         const running = second.fannedOut.deliveries.length;
-        assert.ok(running > limits.fanOutStepMin && running <= 100, `${running} are born`);
+        assert.ok(running > limits.fanOutStepMin && running <= 100, `${running} are inserted`);
         while ((await on.dispatcher.fanOut({ room: 0 })).fannedOut.isMore);
         const [fresh] = second.fannedOut.deliveries;
         assert(fresh);
@@ -67,7 +67,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.deepEqual(again.fannedOut, { deliveries: [], isMore: false });
       });
 
-      it('makes a step as short as it is told, whatever room there is', async () => {
+      it('respects the limit of a step, whatever the room', async () => {
         await crowd();
         await publish('a');
         const { fannedOut } = await on.dispatcher.fanOut({ room: 100, stepMax: 7 });
@@ -75,7 +75,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { running: 7 });
       });
 
-      it('makes no short steps with a large payload, which each of them reads', async () => {
+      it('avoids short steps with a large payload, because each step reads it', async () => {
         await crowd();
         const payload = new Uint8Array(limits.fanOutSharedBytesMax + 1).fill(0x20);
         payload.set([0x7b, 0x7d]);
@@ -86,7 +86,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.equal(fannedOut.deliveries.length, 50);
       });
 
-      it('takes no callback twice, and counts a retry that came in between', async () => {
+      it('does not repeat a callback, and counts a retry in between', async () => {
         await crowd();
         const [accepted] = await publish('a');
         assert(accepted);
@@ -106,7 +106,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.equal(due + delivered, count);
       });
 
-      it('answers a repeated request while it goes on', async () => {
+      it('answers a repeated request while it is in progress', async () => {
         await crowd();
         const idempotency = { key: digest(newId()), print: digest('request') };
         const first = await on.store.edit('publish', publishInput(['a'], { idempotency }));
@@ -117,7 +117,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
     });
 
     describe('startNode', () => {
-      it('frees all leases at once, and the old ones are worth nothing', async () => {
+      it('releases all leases at once, and old leases become invalid', async () => {
         const one = await leased();
         const first = await startAgain();
         assert.equal(first.freed, 1);
@@ -129,14 +129,14 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.deepEqual([again?.event, again?.attempts], [one.event, 0]);
       });
 
-      it('frees nothing where other nodes may live', async () => {
+      it('releases nothing if there may be other nodes', async () => {
         await leased();
         const input = { name: 'here', role: 'all', version: '1.0.0', aloneHere: false } as const;
         assert.equal((await on.store.edit('startNode', input)).freed, 0);
         assert.deepEqual(await tally(), { running: 1 });
       });
 
-      it('frees what was under way when the process ended', async (t) => {
+      it('releases deliveries that were in flight when the process ended', async (t) => {
         if (on.subject.reopen === undefined) {
           t.skip('nothing outlives the close');
           return;
@@ -160,7 +160,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
     });
 
     describe('retryDelivery', () => {
-      it('lets a dead one go on: the schedule anew, the attempts counted on', async () => {
+      it('revives a dead delivery: the schedule restarts, the attempts count on', async () => {
         const one = await leased();
         await settle(one, 'dead');
         assert.deepEqual(await retry(one), { kind: 'due', n: 0 });
@@ -174,7 +174,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { delivered: 1 });
       });
 
-      it('makes a successor for one that was delivered or cancelled', async () => {
+      it('creates a new delivery for a delivered or cancelled one', async () => {
         for (const kind of ['delivered', 'cancelled'] as const) {
           const one = await leased();
           await settle(one, kind);
@@ -189,7 +189,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('refuses what is pending, ended, unknown or of another app', async () => {
+      it('refuses a delivery that is pending, unknown, of an ended subscription or of another app', async () => {
         const one = await leased();
         assert.deepEqual(await retry(one), { kind: 'pending' });
         await settle(one, 'dead');
@@ -207,7 +207,7 @@ export function recoverContract(name: string, open: OpenSubject): void {
     });
 
     describe('sweep', () => {
-      it('cancels what waits in ended subscriptions, a bounded number at a time', async () => {
+      it('cancels pending deliveries of ended subscriptions, a bounded number at a time', async () => {
         const one = await subscribed([callback(0, '*'), callback(1, 'a')]);
         const other = await subscribed();
         await publishMany(4);
@@ -233,10 +233,10 @@ export function recoverContract(name: string, open: OpenSubject): void {
         assert(left.every(({ subscription }) => subscription === other.id));
       });
 
-      it('cancels what a node that died had under way, though the lane was swept before', async () => {
+      it('cancels deliveries that a dead node had in flight, although the lane was swept before', async () => {
         const { subscription: id } = await leased();
         await on.store.edit('unsubscribe', { appNo: on.app.no, id });
-        // A cluster is sure only at the second.
+        // A cluster needs a second sweep to be sure.
         for (let i = 0; i < 3; i += 1) {
           assert.equal((await on.store.edit('sweep', { limit: 9 })).cancelled, 0);
         }

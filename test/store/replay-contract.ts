@@ -1,5 +1,4 @@
-// The part of the store's contract that is about replays: which deliveries a walk finds, and what a step
-// does to them. Run on every adapter.
+// The contract of the Store port: replays, which deliveries they select, and their lifecycle.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -28,7 +27,7 @@ export function replayContract(name: string, open: OpenSubject): void {
     const { clock, newId } = on;
 
     describe('createReplay', () => {
-      it('keeps it with its filter, where it begins and where it ends', async () => {
+      it('stores it with its filter, its start and its end', async () => {
         const { id: subscription } = await subscribed();
         const first = await ended('dead', { subscription });
         const last = await ended('dead', { subscription });
@@ -62,7 +61,7 @@ export function replayContract(name: string, open: OpenSubject): void {
         assert.equal(progressOf(replay), 0);
       });
 
-      it('is done at once where nothing could fit', async () => {
+      it('is done at once if nothing can match', async () => {
         await ended('delivered');
         for (const filter of [
           { state: 'dead' } as const,
@@ -75,7 +74,7 @@ export function replayContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('answers a repetition with the first one, and refuses another request', async () => {
+      it('answers a repetition with the first replay, and refuses another request with the same key', async () => {
         await ended('dead');
         const idempotency = { key: digest('key').subarray(0, 16), print: digest('one') };
         const first = await create(everything, { idempotency });
@@ -87,7 +86,7 @@ export function replayContract(name: string, open: OpenSubject): void {
         assert.equal((await list()).length, 1);
       });
 
-      it('takes a repetition of one that was forgotten as a new request', async () => {
+      it('treats a repetition of a deleted replay as a new request', async () => {
         await ended('dead');
         const idempotency = { key: digest('key').subarray(0, 16), print: digest('one') };
         const first = await create(everything, { idempotency });
@@ -101,7 +100,7 @@ export function replayContract(name: string, open: OpenSubject): void {
         assert.deepEqual(again, { kind: 'repeated', replay: next.replay });
       });
 
-      it('refuses one too many that run, per app, and leaves its key free', async () => {
+      it('limits running replays per app, and does not store the key of a refusal', async () => {
         const one = await ended('dead');
         const idempotency = { key: digest('key').subarray(0, 16), print: digest('one') };
         const first = await created(everything);
@@ -118,7 +117,7 @@ export function replayContract(name: string, open: OpenSubject): void {
     });
 
     describe('replays', () => {
-      it('are listed newest first, page by page, and those of one app only', async () => {
+      it('are listed newest first, page by page, for one app only', async () => {
         const made = [await created(), await created(), await created()];
         const other = await newApp(on.store);
         await create(everything, { owner: other });
@@ -135,7 +134,7 @@ export function replayContract(name: string, open: OpenSubject): void {
         assert.equal(await find(newId()), undefined);
       });
 
-      it('outlive the store, and go once they have ended for long enough', async () => {
+      it('survive a restart, and are deleted some time after their end', async () => {
         await ended('dead');
         const [running, done] = [await created(), await created({ ...everything, fromMs: 9e12 })];
         if (on.subject.reopen !== undefined) await on.reopen();
@@ -152,7 +151,7 @@ export function replayContract(name: string, open: OpenSubject): void {
     });
 
     describe('runningReplays', () => {
-      it('gives those of any app whose step is due first, and none that have ended', async () => {
+      it('returns running replays of all apps by due time', async () => {
         for (let i = 0; i < 4; i += 1) await ended('dead');
         const slow = await created(everything, 1);
         const fast = await created(everything, 1000);
@@ -168,7 +167,7 @@ export function replayContract(name: string, open: OpenSubject): void {
     });
 
     describe('replayable', () => {
-      it('finds exactly what fits, oldest first, in pieces of any size', async () => {
+      it('finds exactly the matching deliveries, oldest first, in chunks of any size', async () => {
         const { filters, all } = await mixture();
         for (const filter of filters) {
           const expected = all
@@ -181,7 +180,7 @@ export function replayContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('looks at a bounded number of rows, and says how far it came', async () => {
+      it('examines a bounded number of rows, and returns its position', async () => {
         const others = await newApp(on.store);
         await many(others, limits.replayRowsExaminedMax + 10);
         const one = await ended('delivered');
@@ -196,7 +195,7 @@ export function replayContract(name: string, open: OpenSubject): void {
         assert.deepEqual([second.names, second.isLast], [[nameOf(one)], true]);
       });
 
-      it('leaves alone what ended after the replay began', async () => {
+      it('ignores deliveries that ended after the replay was created', async () => {
         const first = await ended('dead');
         const late = await leased();
         const last = await ended('dead');

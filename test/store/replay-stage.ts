@@ -1,4 +1,4 @@
-// What suites about replays do on their stage.
+// Common steps of the suites about replays.
 import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
 import {
@@ -32,7 +32,7 @@ export const whole = { limit: 500, after: undefined };
 
 export type Outcome = Settlement['outcome']['kind'] & ('delivered' | 'dead' | 'cancelled');
 
-/** The filter once more, over what the API shows. */
+/** The same filter, implemented on the view of the API. */
 export function fits(one: Delivery, filter: ReplayFilter): boolean {
   const { event, subscription, fromMs = 0, untilMs = 9e12 } = filter;
   return (
@@ -213,7 +213,7 @@ export function replayStage(open: OpenSubject): ReplayStage {
     return { ...input, events: [event] };
   }
 
-  /** The first delivery of an event of its own; any others stay under way. */
+  /** The first delivery of a new event; others stay in flight. */
   async function leased({ subscription, what = 'a.b' }: Of = {}) {
     const id = subscription ?? (await subscribed()).id;
     const input = publishInput(what, { kind: 'subscription', id });
@@ -240,7 +240,7 @@ export function replayStage(open: OpenSubject): ReplayStage {
     assert.deepEqual(settled, { kind: 'settled' });
   }
 
-  /** Ended deliveries of another app, all of one time. */
+  /** Ended deliveries of another app, all with the same time. */
   async function many(owner: App, count: number): Promise<void> {
     const callbacks = [callback(0, 'x')];
     await subscribed(callbacks, owner);

@@ -1,5 +1,5 @@
-// The contract of the Store port, third part: what is older than its time. An adapter may delete by rows
-// or by days, so these tests leave days between what goes and what stays, and ask until nothing is left.
+// The contract of the Store port: retention. An adapter may delete by rows or by days, so these tests leave days between
+// deleted and kept rows, and repeat the retention until nothing is left.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -30,7 +30,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
     } = retentionStage(open);
     const { clock, newId } = on;
 
-    it('leaves what is within its time as it is', async () => {
+    it('keeps everything within the retention', async () => {
       const one = await subscribed();
       const [delivered, dead] = [await leased(one), await leased(one)];
       await settle(delivered, 'delivered');
@@ -42,7 +42,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await everything([delivered.event, dead.event]), before);
     });
 
-    it('deletes what is older: the event, its deliveries, their attempts; and nothing else', async () => {
+    it('deletes exactly older events with their deliveries and attempts', async () => {
       const one = await subscribed([callback(0, 'a')]);
       const old = [await leased(one), await leased(one), await leased(one)];
       for (const [index, kind] of (['delivered', 'dead', 'cancelled'] as const).entries()) {
@@ -73,7 +73,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await retain(), { expired: 0, deleted: 0, isMore: false });
     });
 
-    it('ends what still waits as dead, reason expired, before anything of the event goes', async () => {
+    it('expires pending deliveries before anything of the event is deleted', async () => {
       const one = await subscribed([callback(0, '*'), callback(1, '*')]);
       const [delivery] = await leasedMany(one, 1);
       assert(delivery);
@@ -96,7 +96,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await tally(), { due: 2 });
     });
 
-    it('goes on with the lane: what is young is delivered after what was too old', async () => {
+    it('does not block the lane: recent deliveries are claimed after expired ones', async () => {
       const one = await subscribed();
       await publish(one);
       const retried = await leasedClaim();
@@ -113,7 +113,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual((await on.dispatcher.claim({ room: 9 })).claimed, []);
     });
 
-    it('also ends what waits for a paused subscription, which can be resumed afterwards', async () => {
+    it('expires deliveries of a paused subscription, too, which can be resumed afterwards', async () => {
       const one = await subscribed();
       await publish(one);
       const paused = await edit(one, 'paused');
@@ -126,7 +126,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.equal((await leasedClaim()).event, young);
     });
 
-    it('neither ends nor deletes what is running, and takes its outcome', async () => {
+    it('neither expires nor deletes running deliveries, and accepts their outcome', async () => {
       const one = await subscribed();
       const [first, second] = [await leased(one), await leased(one)];
       clock.ms += 40 * dayMs;
@@ -140,7 +140,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await settle(second, 'delivered'), { kind: 'stale' });
     });
 
-    it('cancels, and does not call expired, what waits for a subscription that has ended', async () => {
+    it('cancels pending deliveries of an ended subscription instead of expiring them', async () => {
       const one = await subscribed([callback(0, '*'), callback(1, '*')]);
       await publish(one);
       await on.store.edit('unsubscribe', { appNo: on.app.no, id: one.id });
@@ -151,7 +151,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await tally(), {});
     });
 
-    it('keeps an event whose fan-out is under way, and ends what it makes', async () => {
+    it('keeps an event with a fan-out in progress, and expires its new deliveries', async () => {
       const length = limits.callbacksPerSubscriptionMax;
       for (let made = 0; made <= limits.targetsAtOnceMax; made += length) {
         await subscribed(Array.from({ length }, (_, at) => callback(at, 'a')));
@@ -172,7 +172,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await tally(), {});
     });
 
-    it('counts what is sent again by hand as pending, however old, until it expires too', async () => {
+    it('keeps old deliveries that are retried by hand until they expire, too', async () => {
       const one = await subscribed();
       const dead = await leased(one);
       await settle(dead, 'dead');
@@ -185,7 +185,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await eventIds(), []);
     });
 
-    it('is the same for all apps', async () => {
+    it('applies to all apps', async () => {
       await publish(await subscribed());
       on.app = await newApp(on.store);
       await publish(await subscribed());
@@ -194,7 +194,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(await tally(), {});
     });
 
-    it('goes on where it stopped, also after a restart', async () => {
+    it('continues where it stopped, even after a restart', async () => {
       const one = await subscribed([callback(0, '*'), callback(1, '*'), callback(2, '*')]);
       for (const each of await leasedMany(one, 3)) await settle(each, 'dead');
       await publish(one);
@@ -209,14 +209,14 @@ export function retentionContract(name: string, open: OpenSubject): void {
     describe('a subscription', () => {
       const keptMs = retentionMs + limits.subscriptionKeepMs;
 
-      it('goes when it ended long ago, with its history', async () => {
+      it('is deleted with its history long after its end', async () => {
         const gone = await subscribed([callback(0, '*'), callback(1, 'b')]);
         await settle(await leased(gone), 'delivered');
         await unsubscribe(gone);
         const alive = await subscribed();
         clock.ms += keptMs + dayMs;
         await retainAll(3);
-        // An open transaction of anybody on the server puts off the moment when its lanes are done with.
+        // Any open transaction on the server delays the sweep of its lanes.
         for (let looks = 0; looks < 10_000 && (await find(gone)) !== undefined; looks += 1) {
           await on.store.edit('sweep', { limit: 99 });
           await retainAll(3);
@@ -229,10 +229,10 @@ export function retentionContract(name: string, open: OpenSubject): void {
           state: undefined,
         });
         assert.deepEqual(items, [alive]);
-        assert.equal(await published('b'), 1, 'and nothing else heard less');
+        assert.equal(await published('b'), 1, 'no other subscription is affected');
       });
 
-      it('stays while it is active or paused, however old, and for its time after its end', async () => {
+      it('is kept while active or paused, however old, and for some time after its end', async () => {
         const [active, paused, ended] = [
           await subscribed(),
           await subscribed(),
@@ -250,7 +250,7 @@ export function retentionContract(name: string, open: OpenSubject): void {
         assert.deepEqual([found?.state, found?.callbacks.length], ['ended', 1]);
       });
 
-      it('is found by its idempotency key for as long as the key counts', async () => {
+      it('is found by its idempotency key for as long as the key is valid', async () => {
         const idempotency = { key: digest(newId()), print: digest('x') };
         const one = await subscribed([callback(0, '*')], idempotency);
         await unsubscribe(one);

@@ -1,4 +1,4 @@
-// What suites about retention do on their stage: age, end and look for what is left.
+// Common steps of the suites about retention.
 import { strict as assert } from 'node:assert';
 import type { DeliveryState, Leased } from '../../src/core/domain/delivery.ts';
 import type { Subscription } from '../../src/core/domain/subscription.ts';
@@ -54,7 +54,7 @@ export function retentionStage(open: OpenSubject): RetentionStage {
     return on.store.edit('retain', { beforeMs: clock.ms - retentionMs, limit });
   }
 
-  /** Until there is no more, in a bounded number of steps. */
+  /** Repeats it until there is no more to delete. */
   async function retainAll(limit = 500): Promise<{ expired: number; deleted: number }> {
     const all = { expired: 0, deleted: 0 };
     for (let step = 0; ; step += 1) {
@@ -88,7 +88,7 @@ export function retentionStage(open: OpenSubject): RetentionStage {
 
   async function unsubscribe({ id }: Subscription): Promise<void> {
     await on.store.edit('unsubscribe', { appNo: on.app.no, id });
-    // A cluster must be sure that nobody is adding to it, which takes a second look.
+    // A cluster needs a second sweep to be sure that no transaction still adds to the lane.
     for (let looks = 0; looks < 2; looks += 1) await on.store.edit('sweep', { limit: 99 });
   }
 
@@ -101,7 +101,7 @@ export function retentionStage(open: OpenSubject): RetentionStage {
     return { appNo: on.app.no, contract: 'Ringback', events, idempotency: undefined };
   }
 
-  /** To all that hear it; how many there are. */
+  /** Publishes to all; returns the number of deliveries. */
   async function published(what: string): Promise<number | undefined> {
     const input = { ...publishInput(what), audience: { kind: 'everyone' } } as const;
     const output = await on.store.edit('publish', input);
@@ -109,7 +109,7 @@ export function retentionStage(open: OpenSubject): RetentionStage {
     return output.events[0]?.deliveries;
   }
 
-  /** To one subscription, where it waits; the event's id. */
+  /** Publishes to one subscription, where it stays pending; returns the event id. */
   async function publish({ id }: Subscription, what = 'a'): Promise<string> {
     const audience = { kind: 'subscription', id } as const;
     const output = await on.store.edit('publish', { ...publishInput(what), audience });
@@ -117,7 +117,7 @@ export function retentionStage(open: OpenSubject): RetentionStage {
     return output.events[0]?.id ?? '';
   }
 
-  /** An event to one subscription; those of its deliveries that are under way. */
+  /** Publishes to one subscription; returns its deliveries in flight. */
   async function leasedMany({ id }: Subscription, room: number): Promise<Leased[]> {
     const audience = { kind: 'subscription', id } as const;
     const { fresh } = await on.dispatcher.publish({ room }, { ...publishInput('a'), audience });
@@ -169,7 +169,7 @@ export function retentionStage(open: OpenSubject): RetentionStage {
     return structuredClone([await eventIds(), await deliveries(), await Promise.all(attempts)]);
   }
 
-  /** States that have any. */
+  /** Counts by state, without zeros. */
   async function tally(): Promise<Partial<Record<DeliveryState, number>>> {
     const counts = Object.entries(await on.store.read('tally', {}));
     return Object.fromEntries(counts.filter(([, count]) => count > 0));

@@ -1,16 +1,16 @@
-// Counts how often a connection is asked and waited for, by what passes through a proxy: messages that leave before the
-// answers to earlier ones are there belong to one round trip.
+// Counts the round trips of connections through a proxy: messages sent before the responses to earlier ones belong to one
+// round trip.
 import type { Passing, PostgresProxy } from '../postgres/proxy.ts';
 
 export interface Trips {
-  /** Of the connection that has run a statement with this text. */
+  /** The counts of the connection that has run a statement with this text. */
   of(sql: string): { trips: number; statements: number };
   reset(): void;
 }
 
 interface Connection {
   trips: number;
-  /** Of statements, in their order. */
+  /** Texts of statements, in order. */
   texts: string[];
   open: number;
   isAsking: boolean;
@@ -26,7 +26,7 @@ export function countTrips(proxy: PostgresProxy): Trips {
     else ask(one, message);
     return false;
   };
-  void proxy.hold('before', note); // It holds nothing: it only looks.
+  void proxy.hold('before', note); // Only observes, and holds nothing.
   return {
     of: (sql) => {
       const found = [...connections.values()].find(({ texts }) =>
@@ -50,7 +50,7 @@ function ask(one: Connection, { type, sql }: Passing): void {
   if (sql !== undefined) one.texts.push(sql);
 }
 
-/** `Z`: the server has answered all up to a Sync or a query. */
+/** `Z` (ReadyForQuery): the server has answered everything up to a Sync or a query. */
 function answer(one: Connection, { type }: Passing): void {
   if (type !== 'Z') return;
   one.open -= 1;

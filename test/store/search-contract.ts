@@ -1,5 +1,5 @@
-// The contract of lists: whatever is asked, following all pages gives exactly what a plain filter over all
-// rows gives, newest first, nothing twice. The rows are those that reads of single ones show.
+// The contract of lists: whatever the query, following all pages must return exactly the rows that a plain filter selects,
+// newest first and without duplicates.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -77,7 +77,7 @@ export function searchContract(name: string, open: OpenSubject): void {
         fromMs: time,
         untilMs: time,
       });
-      // One or two at a time, or next to nothing would ever fit.
+      // At most a few filters at a time, or hardly anything would match.
       const few = fc
         .tuple(filters, fc.subarray(Object.keys(none), { maxLength: 3 }))
         .map(([all, kept]) => ({
@@ -105,7 +105,7 @@ export function searchContract(name: string, open: OpenSubject): void {
       );
     });
 
-    it('finds what runs where nothing waits', async () => {
+    it('finds running deliveries if nothing is pending', async () => {
       const appNo = apps[2]?.no ?? 0;
       const running = deliveries.filter((one) => appOf(one) === appNo).sort(newestFirst);
       assert.equal(running.length, limits.searchRowsMin + 9);
@@ -143,7 +143,7 @@ export function searchContract(name: string, open: OpenSubject): void {
       );
     });
 
-    it('finds subscriptions by state, by what they hear and by where they send it', async () => {
+    it('finds subscriptions by state, event and URL', async () => {
       const filters = fc.record({
         state: fc.constantFrom(undefined, 'active' as const, 'ended' as const),
         event: fc.constantFrom(undefined, ...names, 'ringback.ping', 'other'),

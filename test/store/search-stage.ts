@@ -1,5 +1,5 @@
-// What lists are searched for: apps with subscriptions, events and deliveries of every kind; and what is to
-// be found of them, told by looking at each.
+// Data for searches: apps with subscriptions, events and deliveries of every kind, and the expected results, found by
+// reading each row.
 import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
 import type { AttemptError } from '../../src/core/domain/attempt.ts';
@@ -55,8 +55,8 @@ interface Stage {
 }
 
 /**
- * Two apps whose events lie in several slices: another app fills those up in between. Now and then an
- * event has an old id, as one has that was published by SQL or early by the clock. Of the last app all runs.
+ * Two apps with events in several slices, which another app fills up. Some events have old ids, like those published by
+ * SQL. All deliveries of the last app are running.
  */
 export async function setStage(store: Store, clock: { ms: number }): Promise<Stage> {
   const [busy, quiet, filler] = [await newApp(store), await newApp(store), await newApp(store)];
@@ -123,7 +123,7 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   };
 }
 
-/** As many rows of another app as it takes to begin another slice. */
+/** Enough rows of another app to start a new slice. */
 async function fillSlice(store: Store, app: App, atMs: number): Promise<void> {
   for (let left = limits.sliceRowsMax - 300; left > 0; left -= limits.batchEventsMax) {
     const ids = Array.from({ length: Math.min(left, limits.batchEventsMax) }, () => idAt(atMs));
@@ -135,7 +135,7 @@ function idAt(ms: number): string {
   return firstIdAt(ms).slice(0, 10) + newId().slice(10);
 }
 
-/** Some go on after a failure: claimed, and settled once more. */
+/** Claims some failed deliveries and settles them again. */
 async function retrySome(store: Store, dispatcher: TestDispatcher, chance: Chance): Promise<void> {
   const { claimed } = await dispatcher.claim({ room: 40 });
   for (const one of claimed) {
@@ -200,13 +200,13 @@ export async function readAll<K, T>(
   return found;
 }
 
-/** What the API refuses as a cursor must never be given as one. */
+/** Every returned cursor must be one that the API accepts. */
 export function positioned<T>(page: Page<T>): Page<T> {
   assert(page.next === undefined || isCursor(page.next, 'position'), `next is "${page.next}"`);
   return page;
 }
 
-/** All pages. Many items in small pages would take long, and say nothing more. */
+/** Follows all pages, with a larger limit if there are many items, to save time. */
 export async function follow<T>(
   limit: number,
   expected: number,
@@ -218,7 +218,7 @@ export async function follow<T>(
   do {
     const page = await read({ limit: most, after: next });
     assert(page.items.length <= most);
-    assert(page.items.length === most || page.next === undefined, 'a short page goes on');
+    assert(page.items.length === most || page.next === undefined, 'a short page has a cursor');
     found.push(...page.items);
     next = page.next;
   } while (next !== undefined);

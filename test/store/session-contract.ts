@@ -1,4 +1,4 @@
-// The contract of the Store port, fourth part: who is signed in to the console.
+// The contract of the Store port: sessions of the console.
 import { strict as assert } from 'node:assert';
 import { after, before, describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -33,7 +33,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
     };
     const read = async (hash: Uint8Array) => store.read('session', { hash });
 
-    it('keeps a session with its key and its times', async () => {
+    it('stores a session with its key and its times', async () => {
       const hash = await create('session');
       const found = await read(hash);
       assert.deepEqual(
@@ -53,7 +53,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
       assert.equal(await read(makeToken(realWorld()).hash), undefined);
     });
 
-    it('makes none for a key that is not there, and none that is over or has a broken hash', async () => {
+    it('refuses an unknown key, an expired session and an invalid hash', async () => {
       const { hash } = makeToken(realWorld());
       const [keyId, keyHash] = [key.id, key.hash];
       const good = {
@@ -74,9 +74,9 @@ export function sessionContract(name: string, open: OpenSubject): void {
       assert.equal(await read(hash), undefined);
     });
 
-    it('gives a ticket away once, to whoever comes first', async () => {
+    it('redeems a ticket once', async () => {
       const hash = await create('ticket');
-      assert.equal(await read(hash), undefined, 'a ticket is no session');
+      assert.equal(await read(hash), undefined, 'a ticket is not a session');
       const all = await Promise.all([1, 2, 3].map(async () => store.edit('takeTicket', { hash })));
       const plain = all.map((one) =>
         one.kind === 'taken' ? { ...one, keyHash: Buffer.from(one.keyHash) } : one,
@@ -88,7 +88,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
       ]);
     });
 
-    it('gives no ticket away that has expired, and no session', async () => {
+    it('does not redeem an expired ticket, nor a session', async () => {
       const [ticket, session] = [await create('ticket'), await create('session')];
       const taken = await store.edit('takeTicket', { hash: session });
       assert.deepEqual(taken, { kind: 'not_found' });
@@ -97,7 +97,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(late, { kind: 'not_found' });
     });
 
-    it('prolongs a session, never shortens it, and leaves tickets and others alone', async () => {
+    it('prolongs a session, never shortens it, and does not affect tickets or other sessions', async () => {
       const [session, other, ticket] = [
         await create('session'),
         await create('session'),
@@ -115,7 +115,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
       assert.deepEqual(late, { kind: 'not_found' });
     });
 
-    it('ends a session for good', async () => {
+    it('ends a session permanently', async () => {
       const [session, other, ticket] = [
         await create('session'),
         await create('session'),
@@ -128,7 +128,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
       assert.equal((await store.edit('takeTicket', { hash: ticket })).kind, 'taken');
     });
 
-    it('forgets what has expired, a bounded number at a time', async () => {
+    it('deletes expired rows, a bounded number at a time', async () => {
       clock.ms += 100 * lifeMs;
       const forget = async (limit: number): Promise<number> =>
         (await store.edit('forgetSessions', { beforeMs: clock.ms, limit })).deleted;
@@ -150,7 +150,7 @@ export function sessionContract(name: string, open: OpenSubject): void {
         return made.id;
       };
 
-      it('is the oldest that may manage the app and opens the door', async () => {
+      it('is the oldest active key that may manage the app', async () => {
         const app = await newApp(store, newKey({ scopes: ['read'] }));
         assert.equal(await admin(app), undefined);
         await add(app, { expiresMs: clock.ms });

@@ -1,5 +1,5 @@
-// The contract of the Store port: claiming deliveries and settling them. Every test has a store of
-// its own, because a claim sees the lanes of all apps.
+// The contract of the Store port: claims and settlements. Every test has its own store, because a claim sees the lanes of
+// all apps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { attempt, callback, type OpenSubject } from './subject.ts';
@@ -23,7 +23,7 @@ export function settleContract(name: string, open: OpenSubject): void {
     } = deliveryStage(open);
 
     describe('claim', () => {
-      it('leases what is due, once, the oldest first, with all that sending needs', async () => {
+      it('leases due deliveries once, oldest first, with everything that a send needs', async () => {
         await subscribed();
         await publish('a', { payload: Buffer.from('1') });
         clock.ms += 1;
@@ -41,7 +41,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.deepEqual((await claim()).claimed, []);
       });
 
-      it('shares the room among the lanes, and goes on where it stopped', async () => {
+      it('shares the room among the lanes, and continues where it stopped', async () => {
         const count = 3;
         for (let i = 0; i < count; i += 1) await subscribed();
         await publishMany(20);
@@ -57,7 +57,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assertNothingDue(rest.readyMs);
       });
 
-      it('serves first who has waited longest', async () => {
+      it('starts with the lane that has waited longest', async () => {
         const [a, b] = [await subscribed([callback(0, 'a')]), await subscribed([callback(0, 'b')])];
         await publish('a');
         clock.ms += 10;
@@ -74,7 +74,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.notEqual(a.id, b.id);
       });
 
-      it('takes at most what a lane has free, and none of a full one', async () => {
+      it('respects the free slots of a lane, and skips full ones', async () => {
         await subscribed();
         await publishMany(10);
         const first = await on.dispatcher.claim({ room: 99, laneRoom: 4 });
@@ -121,7 +121,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await attemptsOf(one), [structuredClone({ k: 1, ...written })]);
       });
 
-      it('retry: waits until it is due, and counts the attempt', async () => {
+      it('retry: stays pending until it is due, and counts the attempt', async () => {
         const one = await leased();
         const dueMs = clock.ms + 5_000;
         const failed = attempt({
@@ -147,7 +147,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.deepEqual([first?.message, first?.response], ['no such host', undefined]);
       });
 
-      it('released: waits again, with no attempt counted', async () => {
+      it('released: is pending again, and counts no attempt', async () => {
         const one = await leased();
         await settle(one, 'released', { dueMs: clock.ms + 100 });
         clock.ms += 100;
@@ -156,7 +156,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await attemptsOf(one), []);
       });
 
-      it('dead: ends it and says why', async () => {
+      it('dead: ends it with the reason', async () => {
         const one = await leased();
         await settle(one, 'dead');
         const dead = await deliveryOf(one);
@@ -173,7 +173,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await attemptsOf(one), []);
       });
 
-      it('gone: ends the subscription with it, as if it had unsubscribed', async () => {
+      it('gone: ends the subscription, too, like an unsubscribe', async () => {
         const one = await leased([callback(0, 'a'), callback(1, '*')]);
         const gone = attempt({ status: 410, error: undefined });
         const settled = await settle(one, 'gone', { attempt: gone });
@@ -196,7 +196,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         });
       });
 
-      it('changes nothing with a lease that is not the present one', async () => {
+      it('changes nothing with an outdated lease', async () => {
         const one = await leased();
         for (const kind of [
           'delivered',
@@ -216,10 +216,10 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { delivered: 1 });
       });
 
-      it('lets the first of two count that come in one batch', async () => {
+      it('uses the first of two outcomes in one batch', async () => {
         const [other, one] = [await leased(), await leased()];
         const settled = await Promise.all([
-          settle(other, 'delivered'), // Goes alone; the others gather.
+          settle(other, 'delivered'), // Sent alone; the others are batched.
           settle(one, 'retry', { dueMs: clock.ms + 5 }),
           settle(one, 'delivered'),
         ]);
@@ -230,7 +230,7 @@ export function settleContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await tally(), { due: 1, delivered: 1 });
       });
 
-      it('cancels what would have to wait in a subscription that has ended', async () => {
+      it('cancels a delivery that would be pending in an ended subscription', async () => {
         for (const kind of ['retry', 'released'] as const) {
           const one = await leased();
           await on.store.edit('unsubscribe', { appNo: on.app.no, id: one.subscription });
@@ -240,14 +240,14 @@ export function settleContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('lets a delivery that was under way end as delivered after an unsubscribe', async () => {
+      it('accepts success of a delivery in flight after an unsubscribe', async () => {
         const one = await leased();
         await on.store.edit('unsubscribe', { appNo: on.app.no, id: one.subscription });
         await settle(one, 'delivered');
         assert.deepEqual(await tally(), { delivered: 1 });
       });
 
-      it('gives a lane that fails again and again one delivery at a time, then all of them', async () => {
+      it('leases only probes of a lane that keeps failing, and everything after a success', async () => {
         await subscribed();
         await publishMany(30);
         const { claimed } = await on.dispatcher.claim({ room: 12, laneRoom: 99 });

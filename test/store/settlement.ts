@@ -1,4 +1,4 @@
-// How a test ends a delivery that it holds: the settlement that the engine would have written.
+// Settlements as the engine would write them, for tests that end a leased delivery.
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import type { Settlement } from '../../src/store/port/delivery-verbs.ts';
 import { attempt } from './subject.ts';

@@ -21,7 +21,7 @@ import { newId, openMemory } from './open-memory.ts';
 const dayMs = 24 * 60 * 60_000;
 
 describe('the span of a slice', () => {
-  it('is written a few times in the life of a slice, and covers its events', () => {
+  it('is written a few times per slice, and covers its events', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const spans = () => opened.db.prepare('select * from slice_span').all();
@@ -38,7 +38,7 @@ describe('the span of a slice', () => {
     assert.equal(spans().length, 1);
   });
 
-  it('covers an event that is older than the others, or was undone before', () => {
+  it('covers an event older than the others, and one after a rollback', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const span = () => ({ ...opened.db.prepare('select * from slice_span').get() });
@@ -52,7 +52,7 @@ describe('the span of a slice', () => {
     assert.equal(span()['first_event'], old);
   });
 
-  it('goes when its events have gone, a day later, and the others stay', () => {
+  it('is deleted a day after its events, and the others are kept', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const first = opened.clock.ms;
@@ -67,7 +67,7 @@ describe('the span of a slice', () => {
     retain(first + 3 * dayMs);
     assert.equal(slices(), 1);
     retain(opened.clock.ms + 3 * dayMs);
-    assert.equal(slices(), 1, 'nothing is below all events when there are none');
+    assert.equal(slices(), 1, 'without events, none is older than all events');
   });
 });
 
@@ -76,8 +76,8 @@ describe('rangesInTime', () => {
   const run = prepareScripts(db);
   const insert = db.prepare('insert into slice_span values (?, ?, ?)');
 
-  it('covers the time without a gap, and names every slice where it may have anything', () => {
-    // Some are long, as that of a node which was sent an old event; most are short.
+  it('covers the time without gaps, and names every slice that may have events', () => {
+    // Some are long, as after an event with an old id; most are short.
     const length = fc.oneof({ weight: 9, arbitrary: fc.nat({ max: 9 }) }, fc.nat({ max: 900 }));
     const span = fc.tuple(fc.integer({ min: 1, max: 999 }), length);
     const spans = fc.uniqueArray(span, { maxLength: 200, size: 'max', selector: ([at]) => at });
@@ -120,7 +120,7 @@ function publish({ edit }: Opened, app: App, id: string): void {
   edit('publish', inputOf(app, id));
 }
 
-/** In a transaction of the test's. */
+/** Publishes in a transaction of the test. */
 function publishAlone({ db, clock }: Opened, app: App, id: string): void {
   const context = {
     nowMs: clock.ms,
@@ -152,7 +152,7 @@ function* rangesIn(range: Range): Script<SearchRange[]> {
   }
 }
 
-/** An era is a hundred of these. */
+/** An id by time; an era spans a hundred of these. */
 function idOf(at: number): string {
   return String(at).padStart(7, '0').padEnd(26, '0');
 }

@@ -1,4 +1,4 @@
-// Backups of a SQLite file: a copy that is whole, private and checked, or nothing at all.
+// Backups of a SQLite file: a complete, private and checked copy, or nothing at all.
 import { strict as assert } from 'node:assert';
 import {
   existsSync,
@@ -39,7 +39,7 @@ describe('backUp', () => {
     );
   };
 
-  it('makes a private copy at the same migration, which opens as a store', () => {
+  it('creates a private copy at the same migration, which opens as a store', () => {
     migrated();
     const { bytes, schema } = backUp({ path, file });
     assert.equal(schema, readdirSync(migrationsDir).length);
@@ -48,13 +48,13 @@ describe('backUp', () => {
     openSqlite({ path: file, migrationsDir, nowMs: 1 }).close();
   });
 
-  it('copies what stands in the log of a process that was killed, and never gives a number twice', () => {
+  it('includes the log of a killed process, and numbers are not reused', () => {
     const db = new DatabaseSync(path);
     db.exec('pragma journal_mode = wal');
     const opened = openMemory(db);
     const { node } = opened.edit('startNode', start);
     db.exec('delete from node');
-    // The files as they are at this moment: nothing of the log was folded in.
+    // The files at this moment, without a checkpoint.
     const killed = join(folder, 'killed');
     mkdirSync(killed);
     for (const end of ['', '-wal']) {
@@ -67,7 +67,7 @@ describe('backUp', () => {
     assert(copy.edit('startNode', start).node > node);
   });
 
-  it('sees one moment while another connection goes on writing', () => {
+  it('is a consistent snapshot while another connection writes', () => {
     migrated();
     const db = new DatabaseSync(path);
     const put = db.prepare("insert into setting (name, value) values (?, x'01')");
@@ -86,7 +86,7 @@ describe('backUp', () => {
     );
   });
 
-  it('touches nothing that is there already', () => {
+  it('does not overwrite existing files', () => {
     migrated();
     writeFileSync(file, 'dear to somebody');
     refused(/^Cannot back up to ".*copy\.db": the file already exists$/);
@@ -98,12 +98,12 @@ describe('backUp', () => {
     assert.ok(!existsSync(file));
   });
 
-  it('says that there is no such folder', () => {
+  it('reports a missing folder', () => {
     migrated();
     refused(/^Cannot back up to ".*copy\.db": ENOENT/, join(folder, 'none', 'copy.db'));
   });
 
-  it('leaves nothing behind when the copy fails or is no store', () => {
+  it('leaves no files if the copy fails or is not a store', () => {
     writeFileSync(path, 'this is no database, it is a text of some length');
     refused(/file is not a database/);
     rmSync(path);
@@ -115,7 +115,7 @@ describe('backUp', () => {
     );
   });
 
-  it('says so when the database is damaged', () => {
+  it('reports a damaged database', () => {
     migrated();
     const bytes = readFileSync(path);
     const pageBytes = 4_096;

@@ -1,4 +1,4 @@
-// When the store itself fails: nothing is acknowledged, everybody hears of it, and it heals.
+// Failures of the store: nothing may be acknowledged, every caller must get an error, and the store must recover.
 import { strict as assert } from 'node:assert';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ import { attachDispatcher } from './test-dispatcher.ts';
 const unavailable = { name: 'StoreUnavailable' };
 
 describe('a full database', () => {
-  it('refuses edits, goes on reading, and takes edits again when there is room', async () => {
+  it('refuses edits, still reads, and accepts edits again when there is space', async () => {
     const { db, store } = setUp();
     const app = await newApp(store);
     const pages = Number(db.prepare('pragma page_count').get()?.['page_count']);
@@ -41,7 +41,7 @@ describe('a full database', () => {
     assert.deepEqual(await idsOf(store, app), acked.toReversed());
   });
 
-  it('fails all edits of a batch, not only the one that did not fit', async () => {
+  it('fails all edits of a batch, not only the one without space', async () => {
     const { db, store } = setUp();
     const app = await newApp(store);
     const pages = Number(db.prepare('pragma page_count').get()?.['page_count']);
@@ -49,7 +49,7 @@ describe('a full database', () => {
     const results = await Promise.allSettled(
       Array.from({ length: 200 }, async () => subscribe(store, app)),
     );
-    // The first went alone and fitted; the rest was one batch.
+    // The first was sent alone and had space; the rest was one batch.
     assert.equal(results[0]?.status, 'fulfilled');
     for (const result of results.slice(1)) {
       assert(result.status === 'rejected' && result.reason instanceof StoreUnavailable);
@@ -58,8 +58,8 @@ describe('a full database', () => {
   });
 });
 
-describe('a database that cannot be written', () => {
-  it('refuses edits until it can', async () => {
+describe('a read-only database', () => {
+  it('refuses edits until it is writable', async () => {
     const { db, store } = setUp();
     const app = await newApp(store);
     db.exec('pragma query_only = on');
@@ -89,21 +89,21 @@ describe('a database that another connection has locked', () => {
 });
 
 describe('a failed fsync', () => {
-  it('is fatal: the process is told, and nothing is acknowledged ever after', async () => {
+  it('is fatal: it is reported, and nothing is acknowledged afterwards', async () => {
     const db = new FailingCommit(':memory:');
     const { store, fatal } = setUp(db);
     const app = await newApp(store);
     db.failure = Object.assign(new Error('disk I/O error'), { errcode: 1034 });
     await assert.rejects(subscribe(store, app), { ...unavailable, message: /disk I\/O error/ });
     assert.equal(fatal.length, 1);
-    db.failure = undefined; // The next fsync would report success, and that is the trap.
+    db.failure = undefined; // The next fsync would succeed, but the data of the failed one is lost.
     await assert.rejects(subscribe(store, app), unavailable);
     assert.deepEqual(await idsOf(store, app), []);
   });
 });
 
 describe('a commit that fails', () => {
-  it('keeps nothing of its batch, and the next one is written', async () => {
+  it('rolls back its batch, and the next one is written', async () => {
     const db = new FailingCommit(':memory:');
     const { store, fatal } = setUp(db);
     const app = await newApp(store);
@@ -118,7 +118,7 @@ describe('a commit that fails', () => {
 });
 
 describe('work that cannot be written', () => {
-  it('settles and leases nothing, and goes the next time', async () => {
+  it('settles and leases nothing, and succeeds the next time', async () => {
     const db = new FailingCommit(':memory:');
     const { store } = setUp(db);
     const dispatcher = attachDispatcher(store);
@@ -138,7 +138,7 @@ describe('work that cannot be written', () => {
     assert.deepEqual(await pending(store), { due: 0, running: 1, delivered: 1 });
   });
 
-  it('fails a settlement that breaks a rule alone', async () => {
+  it('fails only a settlement that violates a constraint', async () => {
     const { store } = setUp();
     const dispatcher = attachDispatcher(store);
     const app = await newApp(store);
@@ -161,7 +161,7 @@ describe('work that cannot be written', () => {
     assert.deepEqual(await pending(store), { due: 0, running: 1, delivered: 2 });
   });
 
-  it('is fatal when a claim breaks an invariant: this program can no longer be believed', async () => {
+  it('is fatal if a claim violates an invariant, which is a bug', async () => {
     const { db, store, fatal } = setUp();
     const dispatcher = attachDispatcher(store);
     const app = await newApp(store);
@@ -178,7 +178,7 @@ describe('work that cannot be written', () => {
 describe('threads that were started', () => {
   const options = { migrationsDir, nowMs: 1, onFatal: (error: Error) => assert.fail(error) };
 
-  it('have touched nothing before they are told to, and end', async (t) => {
+  it('do nothing before they are told to, and can be ended', async (t) => {
     const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
     t.after(() => rmSync(dir, { recursive: true }));
     const threads = startThreads();
@@ -201,7 +201,7 @@ describe('threads that were started', () => {
 });
 
 describe('a thread that dies', () => {
-  it('rejects what waits and what comes, and the process is told', async (t) => {
+  it('rejects pending and further calls, and is reported', async (t) => {
     const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
     t.after(() => rmSync(dir, { recursive: true }));
     const died = Promise.withResolvers<Error>();
@@ -211,7 +211,7 @@ describe('a thread that dies', () => {
       nowMs: 1,
       onFatal: died.resolve,
     });
-    const poison: ReadCall = JSON.parse('null'); // No call at all: the thread falls over it.
+    const poison: ReadCall = JSON.parse('null'); // An invalid call, which crashes the thread.
     const health = { verb: 'health', input: {} } as const;
     const waiting = [transport.read(poison), transport.read(health)];
     for (const each of waiting) await assert.rejects(each, unavailable);
@@ -222,7 +222,7 @@ describe('a thread that dies', () => {
   });
 });
 
-describe('a thread that is asked too much', () => {
+describe('an overloaded thread', () => {
   it('refuses at once', async (t) => {
     const dir = mkdtempSync(join(tmpdir(), 'ringback-'));
     t.after(() => rmSync(dir, { recursive: true }));

@@ -1,4 +1,4 @@
-// What the embedded store does with its folder, its files and its connections.
+// The embedded store's folder, files and connections.
 import { strict as assert } from 'node:assert';
 import {
   mkdirSync,
@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe('connect', () => {
-  it('sets what the promises rest on', () => {
+  it('applies the settings that durability depends on', () => {
     const db = connect({ path: join(root, 'x.db'), access: 'write' });
     assert.deepEqual(pragmas(db), {
       journal_mode: 'wal',
@@ -46,7 +46,7 @@ describe('connect', () => {
     db.close();
   });
 
-  it('cannot write through a connection for reads', () => {
+  it('cannot write through a read-only connection', () => {
     const path = join(root, 'x.db');
     const db = connect({ path, access: 'write' });
     db.exec('create table t (a integer) strict');
@@ -62,10 +62,10 @@ describe('connect', () => {
   });
 });
 
-describe('a database whose files are taken away while it is open', () => {
+describe('a database whose files are moved away while it is open', () => {
   const refused = { name: 'StoreUnavailable', message: /deleted, moved or replaced/ };
 
-  it('takes nothing in until it is put back', async () => {
+  it('refuses edits until they are moved back', async () => {
     const dataDir = join(root, 'data');
     const path = join(dataDir, 'ringback.db');
     const store = await open(dataDir);
@@ -78,7 +78,7 @@ describe('a database whose files are taken away while it is open', () => {
     await newApp(store);
   });
 
-  it('takes nothing in without its log, and loses nothing when it is closed', async () => {
+  it('refuses edits without its log, and loses nothing when it is closed', async () => {
     const dataDir = join(root, 'data');
     const store = await open(dataDir);
     const app = await newApp(store);
@@ -95,7 +95,7 @@ describe('a database whose files are taken away while it is open', () => {
 });
 
 describe('openEmbedded', () => {
-  it('makes the folder for its owner only, and the files too', async () => {
+  it('creates the folder and the files for the owner only', async () => {
     const dataDir = join(root, 'deep', 'data');
     const store = await open(dataDir);
     await newApp(store);
@@ -112,7 +112,7 @@ describe('openEmbedded', () => {
     assert.deepEqual(readdirSync(dataDir).sort(), ['ringback.db', 'ringback.db.lock']);
   });
 
-  it('opens what an earlier start made', async () => {
+  it('opens the files of an earlier start', async () => {
     const first = await open(root);
     const app = await newApp(first);
     await first.close();
@@ -121,7 +121,7 @@ describe('openEmbedded', () => {
     await second.close();
   });
 
-  it('refuses a database that a newer program wrote, and lets go of it', async () => {
+  it('refuses a database of a newer release, and closes it', async () => {
     await (await open(root)).close();
     const path = join(root, 'ringback.db');
     const known = readdirSync(migrationsDir).length;
@@ -141,7 +141,7 @@ describe('openEmbedded', () => {
     await (await open(root)).close();
   });
 
-  it('refuses a file that is no database', async () => {
+  it('refuses a file that is not a database', async () => {
     writeFileSync(join(root, 'ringback.db'), 'this is a diary, dear reader. '.repeat(100));
     await assert.rejects(open(root), {
       name: 'CannotOpenStore',
@@ -150,7 +150,7 @@ describe('openEmbedded', () => {
     });
   });
 
-  it('refuses a folder that cannot be made', async () => {
+  it('refuses a folder that cannot be created', async () => {
     writeFileSync(join(root, 'file'), '');
     await assert.rejects(open(join(root, 'file', 'data')), {
       name: 'CannotOpenStore',
@@ -161,7 +161,7 @@ describe('openEmbedded', () => {
 });
 
 describe('openSqlite', () => {
-  it('undoes a migration that fails half-way, and says which one', () => {
+  it('rolls back a failed migration, and names it', () => {
     const dir = join(root, 'migrations');
     const path = join(root, 'x.db');
     writeMigrations(dir, { '0001_init.sql': 'create table a (b text) strict; create tabel c;' });
@@ -212,7 +212,7 @@ function modeOf(path: string): number {
 }
 
 describe('watchFile', () => {
-  it('calls it unavailable when nobody can tell whether the files are there', () => {
+  it('reports unavailable if the files cannot be checked', () => {
     const folder = join(root, 'folder');
     mkdirSync(folder);
     const path = join(folder, 'ringback.db');
@@ -220,7 +220,7 @@ describe('watchFile', () => {
     const checkFile = watchFile(path);
     assert.equal(checkFile(), undefined);
     renameSync(folder, join(root, 'elsewhere'));
-    writeFileSync(folder, ''); // Now the path leads through a file: an error, not an absence.
+    writeFileSync(folder, ''); // Now the path leads through a file, which is an error, not absence.
     assert.equal(checkFile()?.kind, 'unavailable');
   });
 });

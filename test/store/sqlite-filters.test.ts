@@ -1,4 +1,4 @@
-// What a publish on SQLite reads to ask filters: one app must not stall the store with what it keeps.
+// Data that a publish on SQLite reads to evaluate filters: one app must not stall the store with large settings.
 import { strict as assert } from 'node:assert';
 import type { StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
@@ -13,7 +13,7 @@ const filter = { '/type': ['paid', 'x'.repeat(1_000)] };
 const filterChars = JSON.stringify(filter).length;
 
 describe('publish', () => {
-  it('reads of those who filter the filter alone, once for all events of a call', () => {
+  it('reads only the filters, once for all events of a call', () => {
     const db = new Reading(':memory:');
     const { edit } = openMemory(db);
     const app = edit('createApp', { id: newId(), name: 'a', key: newKey() });
@@ -46,7 +46,7 @@ describe('publish', () => {
   });
 });
 
-/** Notes the rows that its statements give back in lists. */
+/** Records the rows that its statements return. */
 class Reading extends DatabaseSync {
   #rows: unknown[] = [];
 
@@ -65,7 +65,7 @@ class Reading extends DatabaseSync {
     this.#rows = [];
   }
 
-  /** The lengths of long texts in them. */
+  /** The lengths of long texts in these rows. */
   longTexts(): number[] {
     const values = this.#rows.flatMap((row) => Object.values(Object(row)));
     return values.flatMap((value) =>

@@ -1,4 +1,4 @@
-// Rows behind the work of deliveries: what the port alone does not show.
+// Rows that claims, batches and fan-outs write, which the port alone does not show.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -12,7 +12,7 @@ import type { Opened } from './open-memory.ts';
 import { newId, openMemory } from './open-memory.ts';
 
 describe('the healthy path', () => {
-  it('writes no lane row', () => {
+  it('does not write lane rows', () => {
     const opened = openMemory();
     const app = addApp(opened);
     subscribe(opened, app, '*');
@@ -28,12 +28,12 @@ describe('the healthy path', () => {
 });
 
 describe('a claim', () => {
-  it('leaves full lanes as they are, and sees past any number of them', () => {
+  it('does not change full lanes, and skips any number of them', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const full = limits.claimLanesMax + 5;
     for (let i = 0; i < full; i += 1) subscribe(opened, app, 'a');
-    publishAs(opened, app, 'a'); // Too many at once: a fan-out.
+    publishAs(opened, app, 'a'); // So many that it needs a large fan-out.
     while (opened.work({ fanOut: offer({ room: 0 }) }).fannedOut.isMore);
     opened.clock.ms += 5;
     subscribe(opened, app, 'b');
@@ -68,7 +68,7 @@ describe('a claim', () => {
     const room = { room: 9, laneRoom: 1 };
     const two = opened.work({ claim: offer(room), fanOut: offer(room) });
     assert.equal(two.claimed.length, 1);
-    assert.deepEqual(two.fannedOut.deliveries, [], 'its lane was filled by the claim');
+    assert.deepEqual(two.fannedOut.deliveries, [], 'the claim has filled its lane');
   });
 });
 
@@ -100,10 +100,10 @@ describe('a batch', () => {
     );
     assert.deepEqual(nextWork, { readyMs: worked?.readyMs, isFanningOut: false });
     const { count } = opened.db.prepare('select count(*) as count from delivery_live').get() ?? {};
-    assert.equal(count, 5, 'the others wait');
+    assert.equal(count, 5, 'the others stay pending');
   });
 
-  it('takes up no more than there is room for in all', () => {
+  it('does not exceed the total room', () => {
     const opened = openMemory();
     const app = addApp(opened);
     for (const name of ['a', 'b']) subscribe(opened, app, name);
@@ -116,7 +116,7 @@ describe('a batch', () => {
 });
 
 describe('a callback with several patterns', () => {
-  it('gets one delivery, from a publish and from a fan-out', () => {
+  it('gets one delivery per event, from a publish or a fan-out', () => {
     const opened = openMemory();
     const app = addApp(opened);
     subscribe(opened, app, 'a');
@@ -136,7 +136,7 @@ describe('a callback with several patterns', () => {
 });
 
 describe('the schema of deliveries', () => {
-  it('refuses rows that break an invariant', () => {
+  it('refuses rows that violate an invariant', () => {
     const opened = openMemory();
     const app = addApp(opened);
     subscribe(opened, app, '*');
@@ -165,7 +165,7 @@ describe('the schema of deliveries', () => {
     }
   });
 
-  it('never gives the number of a node twice', () => {
+  it('never reuses the number of a node', () => {
     const opened = openMemory();
     const input = { name: 'here', role: 'all', version: '1', aloneHere: true } as const;
     const first = opened.edit('startNode', input);

@@ -1,5 +1,5 @@
-// Random sequences of everything that can happen to deliveries, on the adapter in memory and a model
-// beside it. A failure prints its seed: give it to fc.assert as { seed, path } to see it again.
+// Random sequences of commands on the in-memory adapter, compared with a model. A failure prints its seed: pass it to
+// fc.assert as { seed, path } to repeat it.
 import { describe, it } from 'node:test';
 import { fc } from '../fast-check.ts';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -101,7 +101,7 @@ const beginning: Command[] = [
 ];
 
 describe('any sequence of commands', () => {
-  it('keeps every promise of the lanes, loses nothing, and ends', () => {
+  it('obeys the rules of the lanes, loses nothing, and ends', () => {
     fc.assert(
       fc.property(fc.array(command, { maxLength: 60, size: 'max' }), (commands) => {
         const model = new Model();

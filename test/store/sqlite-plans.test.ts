@@ -1,5 +1,4 @@
-// Every statement of the adapter, by name, with the plan that SQLite chooses for it: an index for
-// each table it touches, no scan and no sorting aside.
+// Checks the plan of every statement on SQLite: each table must be read by an index, without scans and sorts.
 import { strict as assert } from 'node:assert';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
@@ -30,17 +29,17 @@ const alive = 'SCAN node USING COVERING INDEX node_alive';
 const sorted = 'USE TEMP B-TREE FOR ORDER BY';
 const seen = ['MATERIALIZE seen', 'SCAN seen', 'CO-ROUTINE edge', 'SCAN edge', 'SCALAR SUBQUERY'];
 
-/** What may stand in a plan besides, and why it is short: it ends at the first row, or sorts few. */
+/** Allowed exceptions in plans, with the reason why they are bounded. */
 const exceptions: Readonly<Record<string, readonly string[]>> = {
   'health.schema': ['SEARCH migration'],
   'slices.last': ['SEARCH event USING COVERING INDEX event_find'],
-  // As many as are asked for: the oldest first, and others are not written yet.
+  // Bounded by the limit.
   'notices.oldest': ['SCAN notice'],
   // As many as are asked for.
   'filters.filters': ['SCAN json_each VIRTUAL TABLE INDEX 1:'],
   // The callbacks of a lane.
   'disableFailing.url': [sorted],
-  // The first row of an index, and no further.
+  // Reads only the first row of an index.
   'fanOut.oldest': ['SCAN json_each VIRTUAL TABLE INDEX 1:', 'CREATE BLOOM FILTER'],
   'nextWork.otherFanOut': ['SCAN json_each VIRTUAL TABLE INDEX 1:', 'CREATE BLOOM FILTER'],
   'nextWork.fanOut': ['SCAN fanout'],
@@ -51,9 +50,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'SCALAR SUBQUERY',
     ...['subscription', 'callback', 'lane'].map((table) => `SEARCH ${table}`),
   ],
-  // As many as are asked for, of those that run.
+  // Bounded by the limit, of running ones.
   'replays.due': ['SCAN replay USING INDEX replay_running'],
-  // At a start, or once for each time that the clock was set: everything that waits.
+  // All pending deliveries, but only at a start or after a clock step.
   'rebase.latest': ['SEARCH node'],
   'rebase.nodes': ['SCAN node'],
   'rebase.seen': ['SCAN node USING INDEX node_alive'],
@@ -63,10 +62,10 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // What a node has under way.
   'nodes.lanes': ['USE TEMP B-TREE FOR DISTINCT', alive, 'CREATE BLOOM FILTER'],
   'nodes.free': [alive, 'CREATE BLOOM FILTER'],
-  // All nodes that are there.
+  // All living nodes.
   'nodes.silent': [alive],
   'nodes.list': ['SCAN node USING INDEX node_alive'],
-  // As many rows as a piece may examine; those of a lane or of names in a slice are sorted.
+  // Bounded by the rows of a chunk; those of a lane or of names in a slice are sorted.
   ...Object.fromEntries(
     Object.keys(searchSql).map((name) => [
       `search.${name}`,
@@ -74,7 +73,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     ]),
   ),
   'walkEvents.ofSlice': [...seen, sorted],
-  // The patterns that hear one name.
+  // The patterns that match one name.
   'subscriptions.sought': [
     ...seen,
     'MATERIALIZE hearing',
@@ -88,18 +87,18 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // So many, and no more are counted.
   'deliveries.failed': ['CO-ROUTINE few', 'SCAN few'],
   'deliveries.retried': ['CO-ROUTINE few', 'SCAN few'],
-  // The first event there is.
+  // The first event.
   'forgetSpans.old': [
     'SCALAR SUBQUERY',
     'SEARCH event USING COVERING INDEX sqlite_autoindex_event_1',
   ],
-  // Minutes that are not put together yet: a few for each app.
+  // Minutes that are not folded yet: a few per app.
   'tidyStatistics.over': ['SCAN stat_app USING COVERING INDEX stat_app_fresh'],
   'statistics.counts': ['CO-ROUTINE parts', 'SCAN parts'],
   // The minutes of a span.
   'statistics.ofApp': ['USE TEMP B-TREE FOR GROUP BY'],
   'statistics.ofSubscription': ['USE TEMP B-TREE FOR GROUP BY'],
-  // No more than are counted, and what a node has under way.
+  // Bounded by a limit, and deliveries in flight.
   'statistics.waiting': ['CO-ROUTINE waiting', 'SCAN waiting'],
   'statistics.running': ['CREATE BLOOM FILTER'],
   // The first thousand rows; the first rows of so many slices.
@@ -118,9 +117,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // A few of each.
   'attention.failing': ['CO-ROUTINE failing', 'SCAN failing', sorted],
   'attention.lastTried': ['CO-ROUTINE waiting', 'SCAN waiting', sorted],
-  // A row for each node that has told something.
+  // One row per node in the feed.
   'feed.heads': ['CO-ROUTINE teller', 'SETUP', 'RECURSIVE STEP', 'SCAN teller'],
-  // A row for each app, and minutes that are not put together yet.
+  // One row per app, and minutes that are not folded yet.
   'gauges.counts': ['CO-ROUTINE parts', 'SCAN stat_app USING INDEX stat_app_fresh', 'SCAN parts'],
   // From lane to lane, one at a time.
   'gauges.due': [
@@ -142,7 +141,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
     'SCAN replay USING COVERING INDEX replay_running',
     'SCAN counted',
   ],
-  // A piece of the table.
+  // A chunk of the table.
   'gauges.lanes': ['CO-ROUTINE piece', 'SCAN piece'],
   'gauges.subscriptions': ['CO-ROUTINE piece', 'SCAN piece'],
   // For tests only.
@@ -171,7 +170,7 @@ describe('the plan of', () => {
 });
 
 describe('the list of statements', () => {
-  it('has none that SQLite compiles again for every call, because its limit is a parameter', () => {
+  it('has no bare parameter as a limit, which SQLite would recompile for every call', () => {
     const bare = statements.filter(({ sql }) => /limit\s+[?:]\w*(?!\w| \+ 0)/.test(sql));
     assert.deepEqual(
       bare.map(({ name }) => name),
@@ -179,7 +178,7 @@ describe('the list of statements', () => {
     );
   });
 
-  it('holds every statement that the adapter prepares for itself', () => {
+  it('contains every statement that the adapter prepares', () => {
     const { db } = openMemory();
     const prepared = new Set<string>();
     class Recorder extends DatabaseSync {

@@ -1,4 +1,4 @@
-// Rows that cannot be read, as no code of ours writes them: each stands alone, and all others flow.
+// Unreadable rows, which only corruption can cause: each must only affect itself.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { timeOf } from '../../src/core/base/id.ts';
@@ -10,7 +10,7 @@ import { newId, openMemory, type Opened } from './open-memory.ts';
 const offer: Offer = { lease: 1, room: 0, free: new Map(), inFlight: new Map(), laneRoom: 0 };
 const lanes = limits.callbacksPerSubscriptionMax;
 
-/** An app with so many listeners that every event is fanned out in steps. */
+/** An app with enough callbacks that every event is fanned out in steps. */
 function crowd(): Opened & { publish: () => string; fanOuts: () => string[] } {
   const opened = openMemory();
   const created = opened.edit('createApp', { id: newId(), name: 'crowd', key: newKey() });
@@ -42,8 +42,8 @@ function crowd(): Opened & { publish: () => string; fanOuts: () => string[] } {
   };
 }
 
-describe('a fan-out that cannot be read', () => {
-  it('is passed over and stays, while the others are made', () => {
+describe('an unreadable fan-out', () => {
+  it('is skipped and kept, while the others are processed', () => {
     const { publish, work, db, fanOuts } = crowd();
     const [poison, sound] = [publish(), publish()];
     db.prepare(`update fanout set names = '{"no":"list"}' where event = ?`).run(poison);
@@ -60,7 +60,7 @@ describe('a fan-out that cannot be read', () => {
     assert.equal(made?.['n'], Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes);
   });
 
-  it('ends nothing, however many there are', () => {
+  it('does not end the process, however many there are', () => {
     const { publish, work, db, fanOuts } = crowd();
     const many = limits.stalledFanOutsMax + 20;
     const poison = Array.from({ length: many }, publish);
@@ -78,7 +78,7 @@ describe('a fan-out that cannot be read', () => {
     assert.equal(made?.['n'], Math.ceil((limits.targetsAtOnceMax + 1) / lanes) * lanes);
   });
 
-  it('holds nothing up when it is past its time: its event goes', () => {
+  it('does not block retention, which deletes its event', () => {
     const { publish, work, db, edit } = crowd();
     const poison = publish();
     db.exec(`update fanout set names = '{"no":"list"}'`);
@@ -89,16 +89,16 @@ describe('a fan-out that cannot be read', () => {
         .map(({ id }) => id);
     const retain = (): unknown => edit('retain', { beforeMs: timeOf(poison) + 1, limit: 500 });
     retain();
-    assert.deepEqual(ids(), [poison], 'nobody has found out that it cannot be read');
+    assert.deepEqual(ids(), [poison], 'it has not been read yet');
     work({ fanOut: offer });
     retain();
     assert.deepEqual(ids(), []);
   });
 
-  it('takes back what its step had made', () => {
+  it('rolls back its step', () => {
     const { publish, work, db, fanOuts } = crowd();
     const poison = publish();
-    // It goes on from a delivery that is there already.
+    // The next step would start with a delivery that already exists.
     work({ fanOut: offer });
     db.prepare('update fanout set made = made - 1').run();
     const count = (): unknown => db.prepare('select count(*) as n from delivery_live').get()?.['n'];
@@ -108,8 +108,8 @@ describe('a fan-out that cannot be read', () => {
   });
 });
 
-describe('a filter that cannot be read', () => {
-  it('hinders nobody: its delivery is made, and waits for whoever mends it', () => {
+describe('an unreadable filter', () => {
+  it('does not affect other subscriptions, and its own delivery is created', () => {
     const { publish, db, work, fanOuts } = crowd();
     db.exec(`update subscription set filter = '{"/a":' where no = 1`);
     db.exec('update pattern set filtered = 1');

@@ -1,4 +1,4 @@
-// One process at a time, and what is left when one is killed in the middle of its work.
+// The lock that allows one process at a time, and the data after a process is killed in the middle of its work.
 import { strict as assert } from 'node:assert';
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 describe('the one-process lock', () => {
-  it('refuses a second process and says why', async () => {
+  it('refuses a second process with the reason', async () => {
     const store = await open();
     const second = start('hold');
     const [line] = await linesOf(second, 1);
@@ -41,7 +41,7 @@ describe('the one-process lock', () => {
     await store.close();
   });
 
-  it('refuses while another process has it, and opens after a kill -9 of that process', async () => {
+  it('refuses while another process holds it, and opens after a kill -9 of that process', async () => {
     const holder = start('hold');
     assert.deepEqual(await linesOf(holder, 1), ['opened']);
     await assert.rejects(open(), { name: 'CannotOpenStore', code: 'in_use' });
@@ -50,7 +50,7 @@ describe('the one-process lock', () => {
     await store.close();
   });
 
-  it('refuses a second store in the same process, and harms the first one not', async () => {
+  it('refuses a second store in the same process, without affecting the first', async () => {
     const store = await open();
     await assert.rejects(open(), { code: 'in_use' });
     const second = start('hold');
@@ -83,7 +83,7 @@ describe('kill -9 during edits', () => {
 });
 
 describe('kill -9 during publish, claim and settle', () => {
-  it('keeps what was acknowledged, frees what was under way, and adds up', async () => {
+  it('keeps acknowledged events, releases deliveries in flight, and all counts agree', async () => {
     for (const linesWanted of [20, 600]) {
       const child = start('deliver');
       const seen = await linesOf(child, linesWanted);
@@ -100,7 +100,7 @@ describe('kill -9 during publish, claim and settle', () => {
         assert.equal((await store.read('event', { appNo, id }))?.deliveries, 3, `event ${id}`);
       }
       for (const [, event = '', n] of ended) {
-        // It may have been left by the child before, for the app that this one had made.
+        // It may belong to the app of an earlier child process.
         const found = await Promise.all(
           Array.from({ length: appNo }, async (_, i) =>
             store.read('delivery', { appNo: i + 1, event, n: Number(n) }),
@@ -123,7 +123,7 @@ describe('kill -9 during publish, claim and settle', () => {
   });
 });
 
-/** As the events themselves say, over all apps of the file. */
+/** The sum over all events of all apps. */
 async function countDeliveries(store: Store): Promise<number> {
   let sum = 0;
   const apps = await store.read('apps', { page: { limit: 50, after: undefined } });

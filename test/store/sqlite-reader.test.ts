@@ -1,4 +1,4 @@
-// Lists go on beside what deliveries wait for, in the one thread that reads.
+// Lists must not block the reads of deliveries in the single reading thread.
 import { strict as assert } from 'node:assert';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { newId } from './open-memory.ts';
 const none = { state: undefined, name: undefined, event: undefined, subscription: undefined };
 
 describe('the reading thread', () => {
-  it('answers what deliveries wait for while a list is being read', async () => {
+  it('answers reads of deliveries while a list is in progress', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
     const store = await openEmbedded({ dataDir, world: realWorld(), onFatal: fail });
     try {
@@ -69,7 +69,7 @@ describe('the reading thread', () => {
     }
   });
 
-  it('answers the lists that were asked for before it is closed', async () => {
+  it('answers pending lists before it closes', async () => {
     const dataDir = await mkdtemp(join(tmpdir(), 'ringback-'));
     const store = await openEmbedded({ dataDir, world: realWorld(), onFatal: fail });
     const page = { limit: 5, after: undefined };

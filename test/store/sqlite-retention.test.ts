@@ -1,4 +1,4 @@
-// Retention in SQLite, behind the port: how much one step does, in which order, and what it does to lanes.
+// Retention in SQLite below the port: the size and order of a step, and its effect on lanes.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -19,11 +19,11 @@ const tables = ['response', 'attempt', 'delivery_done', 'delivery_live', 'event'
 interface Stage extends Opened {
   app: App;
   newId: () => string;
-  /** Subscribes to everything with so many callbacks; gives the id. */
+  /** Subscribes to everything with that many callbacks; returns the id. */
   subscribe: (callbacks?: number) => string;
-  /** Publishes to everyone; with an offer, deliveries of it are under way. */
+  /** Publishes to all; with an offer, its deliveries are in flight. */
   publish: (offer?: Offer) => string;
-  /** Publishes, and every delivery of it ends after one attempt. */
+  /** Publishes, and ends every delivery after one attempt. */
   deliver: () => string;
   retain: (limit?: number) => EditOutput<'retain'>;
   counts: () => Record<(typeof tables)[number], number>;
@@ -89,8 +89,8 @@ function total(counts: Record<string, number>): number {
   return Object.values(counts).reduce((sum, count) => sum + count, 0);
 }
 
-describe('a step of the retention', () => {
-  it('deletes at most so many rows of any kind, and the event after all that is of it', () => {
+describe('a retention step', () => {
+  it('deletes at most the limit of rows in total, and an event after all its rows', () => {
     for (const limit of [1, 2, 3, 7, 40]) {
       const { subscribe, deliver, clock, retain, counts } = stage();
       for (let i = 0; i < 3; i += 1) subscribe(5);
@@ -103,13 +103,14 @@ describe('a step of the retention', () => {
         assert.equal(total(before) - total(after), deleted);
         assert.deepEqual([expired, deleted <= limit, deleted > 0], [0, true, true]);
         assert.equal(isMore, deleted === limit, 'a full step may not have been the last');
-        if (after.event === 0) assert.equal(total(after), 0, 'nothing without its event');
+        if (after.event === 0)
+          assert.equal(total(after), 0, 'no rows are left without their event');
       }
       assert.deepEqual(retain(limit), { expired: 0, deleted: 0, isMore: false });
     }
   });
 
-  it('takes the rows that it ends into account', () => {
+  it('counts the rows that it expires', () => {
     const { subscribe, publish, clock, retain, counts } = stage();
     subscribe(5);
     publish();
@@ -139,7 +140,7 @@ describe('a step of the retention', () => {
     );
   });
 
-  it('deletes the second rows that attempts had before migration 0016', () => {
+  it('deletes the overflow rows of attempts from before migration 0016', () => {
     const { subscribe, deliver, clock, retain, counts, db, read, app } = stage();
     subscribe(2);
     const event = deliver();
@@ -151,14 +152,14 @@ describe('a step of the retention', () => {
     clock.ms += hourMs + 1;
     assert.equal(retain(1).isMore, true);
     assert.deepEqual([counts().response, counts().attempt], [1, 2], 'first of all');
-    // Half of an attempt is shown as none.
+    // A half-deleted attempt is not shown.
     const shown = [0, 1].map((n) => read('attempts', { appNo: app.no, event, n }).length);
     assert.deepEqual(new Set(shown), new Set([0, 1]));
     retain();
     assert.equal(total(counts()), 0);
   });
 
-  it('keeps what is just within its time, to the millisecond', () => {
+  it('is exact to the millisecond', () => {
     const { subscribe, deliver, publish, clock, retain, counts } = stage();
     subscribe();
     publish();
@@ -190,7 +191,7 @@ describe('a step of the retention', () => {
     assert.equal(counts().event, 0);
   });
 
-  it('stops before the first event of which something runs, and goes on when it has ended', () => {
+  it('stops before the first event with a running delivery, and continues when that has ended', () => {
     const { subscribe, deliver, publish, clock, retain, counts, work } = stage();
     subscribe(1);
     deliver();
@@ -203,12 +204,12 @@ describe('a step of the retention', () => {
     assert.deepEqual(retain(), { expired: 0, deleted: 6, isMore: false });
   });
 
-  it('refuses a limit that SQLite would take for none', () => {
+  it('refuses a limit that SQLite would treat as unlimited', () => {
     const { retain } = stage();
     for (const limit of [0, -1]) assert.throws(() => retain(limit), /Cannot retain by/);
   });
 
-  it('ends and deletes nothing while the clock says 1970', () => {
+  it('does nothing while the clock says 1970', () => {
     const { subscribe, publish, deliver, clock, retain, counts } = stage();
     subscribe();
     deliver();
@@ -221,7 +222,7 @@ describe('a step of the retention', () => {
 });
 
 describe('an ordered lane', () => {
-  /** Its head failed and is to be tried again in ten hours; behind it waits a young event. */
+  /** Its head has a retry in ten hours, with a recent event behind it. */
   function failing(): Stage & { head: string; young: string } {
     const on = stage();
     on.subscribe();
@@ -234,7 +235,7 @@ describe('an ordered lane', () => {
     return { ...on, head, young: on.publish() };
   }
 
-  it('goes on at once when its head has expired', () => {
+  it('continues at once when its head has expired', () => {
     const { retain, work, db, clock, young } = failing();
     assert.deepEqual(work({ claim: offer() }).claimed, []);
     assert.equal(retain().expired, 1);
@@ -246,7 +247,7 @@ describe('an ordered lane', () => {
     );
   });
 
-  it('still waits for its head when one that was sent again by hand has expired', () => {
+  it('still waits for its head when a delivery retried by hand has expired', () => {
     const on = stage();
     on.subscribe();
     on.db.exec('update lane set ordered = 1');
@@ -266,7 +267,7 @@ describe('an ordered lane', () => {
     assert.equal(on.work({ claim: offer() }).claimed[0]?.event, head);
   });
 
-  it('stays closed while its head runs, whatever expires behind it', () => {
+  it('stays closed while its head is running, whatever expires behind it', () => {
     const on = stage();
     on.subscribe();
     on.db.exec('update lane set ordered = 1');
@@ -295,7 +296,7 @@ describe('a subscription that ended long ago', () => {
     );
   const longMs = hourMs + limits.subscriptionKeepMs + 1;
 
-  it('goes in small steps, itself last', () => {
+  it('is deleted in small steps, its own row last', () => {
     const on = stage();
     const id = on.subscribe(3);
     on.subscribe();
@@ -319,7 +320,7 @@ describe('a subscription that ended long ago', () => {
     ]);
   });
 
-  it('stays while it has the newest numbers, so that they are never given to another', () => {
+  it('is kept while it has the highest numbers, so that they are never reused', () => {
     const on = stage();
     on.subscribe();
     const id = on.subscribe();
@@ -337,7 +338,7 @@ describe('a subscription that ended long ago', () => {
     );
   });
 
-  it('does not hold up others that ended after it', () => {
+  it('does not block others that ended after it', () => {
     const on = stage();
     const [first, second, third] = [on.subscribe(), on.subscribe(), on.subscribe()];
     for (const id of [third, first, second]) {
@@ -350,7 +351,7 @@ describe('a subscription that ended long ago', () => {
     assert.equal(on.read('subscription', { appNo: on.app.no, id: third })?.state, 'ended');
   });
 
-  it('stays while something waits in its lanes that was not swept', () => {
+  it('is kept while its lanes have pending deliveries', () => {
     const on = stage();
     const id = on.subscribe();
     on.subscribe();

@@ -1,4 +1,4 @@
-// The rows behind the verbs: what a publish, a claim and a cache will find there.
+// The rows that the verbs write, as publishes, claims and caches will find them.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -10,7 +10,7 @@ import { newId, openMemory } from './open-memory.ts';
 const never = Number.MAX_SAFE_INTEGER;
 
 describe('subscribe', () => {
-  it('raises the version of its app, and only of its app', () => {
+  it('increments the version of its own app only', () => {
     const opened = openMemory();
     const [app, other] = [addApp(opened), addApp(opened)];
     const { version } = subscribe(opened, app);
@@ -19,7 +19,7 @@ describe('subscribe', () => {
     assert.equal(versionOf(opened, other), 1);
   });
 
-  it('gives every active callback an open lane and a pattern, and an inactive one neither', () => {
+  it('creates an open lane and a pattern for every active callback, but not for inactive ones', () => {
     const opened = openMemory();
     const app = addApp(opened);
     subscribe(opened, app, [callback(0, 'a.*'), inactive(1, 'b'), callback(2, '*')]);
@@ -38,7 +38,7 @@ describe('subscribe', () => {
     ]);
   });
 
-  it('writes nothing at all for a repeated or mismatched key', () => {
+  it('writes nothing for a repeated or mismatched key', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const idempotency = { key: digest('key'), print: digest('print') };
@@ -79,7 +79,7 @@ describe('unsubscribe', () => {
     );
   });
 
-  it('raises no version the second time', () => {
+  it('does not increment the version the second time', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const { id } = subscribe(opened, app);
@@ -91,7 +91,7 @@ describe('unsubscribe', () => {
 
 describe('editSubscription', () => {
   for (const state of ['paused', 'disabled'] as const) {
-    it(`holds the lanes while ${state}, and looks at them at once when active again`, () => {
+    it(`holds the lanes while ${state}, and makes them ready when active again`, () => {
       const opened = openMemory();
       const app = addApp(opened);
       const made = subscribe(opened, app, [callback(0, 'a'), callback(1, 'b')]);
@@ -105,7 +105,7 @@ describe('editSubscription', () => {
         { no: 2, state: 1, ready_ms: never },
       ]);
       edit(opened, held, { state: 'active' });
-      // What was given up begins anew, without the breaker's gate.
+      // A disabled subscription starts over, without the gate of the circuit breaker.
       const gateMs = state === 'disabled' ? opened.clock.ms : lateMs;
       assert.deepEqual(lanes(opened), [
         { no: 1, state: 0, ready_ms: opened.clock.ms },
@@ -114,7 +114,7 @@ describe('editSubscription', () => {
     });
   }
 
-  it('does not wake or close the lanes of what stays active', () => {
+  it('does not wake or close lanes of a subscription that stays active', () => {
     const opened = openMemory();
     const made = subscribe(opened, addApp(opened));
     opened.db.exec('update lane set ready_ms = 7');
@@ -122,7 +122,7 @@ describe('editSubscription', () => {
     assert.deepEqual(lanes(opened), [{ no: 1, state: 0, ready_ms: 7 }]);
   });
 
-  it('keeps lane and pattern of a callback that gets another target', () => {
+  it('keeps lane and pattern of a callback that gets another URL', () => {
     const opened = openMemory();
     const made = subscribe(opened, addApp(opened));
     const before = patterns(opened);
@@ -133,7 +133,7 @@ describe('editSubscription', () => {
     ]);
   });
 
-  it('makes an inactive callback listen from the new version on', () => {
+  it('activates an inactive callback from the new version on', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const made = subscribe(opened, app, [callback(0, 'a'), inactive(1, 'b')]);
@@ -149,7 +149,7 @@ describe('editSubscription', () => {
     assert.deepEqual(lanes(opened).at(-1), { no: 2, state: 0, ready_ms: never });
   });
 
-  it('gives the callback a held lane when the subscription is, or becomes, paused', () => {
+  it('creates a held lane if the subscription is or becomes paused', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const made = subscribe(opened, app, [inactive(0, 'a'), inactive(1, 'b')]);
@@ -162,7 +162,7 @@ describe('editSubscription', () => {
     );
   });
 
-  it('raises the version of the app', () => {
+  it('increments the version of the app', () => {
     const opened = openMemory();
     const app = addApp(opened);
     const { version } = edit(opened, subscribe(opened, app), { state: 'paused' });
@@ -172,7 +172,7 @@ describe('editSubscription', () => {
 });
 
 describe('the schema', () => {
-  it('is strict everywhere', () => {
+  it('has only strict tables', () => {
     const { db } = openMemory();
     const loose = db
       .prepare("select name from pragma_table_list where type = 'table' and strict = 0")
@@ -211,7 +211,7 @@ describe('the schema', () => {
     ]);
   });
 
-  it('refuses rows that break an invariant', () => {
+  it('refuses rows that violate an invariant', () => {
     const opened = openMemory();
     subscribe(opened, addApp(opened), [callback(0, 'a'), inactive(1, 'b')]);
     for (const sql of [

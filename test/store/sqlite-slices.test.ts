@@ -1,4 +1,4 @@
-// Slices: how they are cut, and that lists find their way across them, whatever the clock did.
+// Slices: their sizes, and lists across them, even after clock steps.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -29,7 +29,7 @@ describe('a slice', () => {
     ]);
   });
 
-  it('goes on after a start', () => {
+  it('continues after a restart', () => {
     const opened = openMemory();
     const app = addApp(opened);
     publish(opened, app, 3);
@@ -46,7 +46,7 @@ describe('lists across slices', () => {
   const [app, busy] = [addApp(opened), addApp(opened)];
   const subscription = subscribe(opened, app);
   subscribe(opened, busy);
-  // Five slices of our own, with foreign ones in between; then the clock is set back a year.
+  // Five slices of the app, with those of another in between; then the clock is set back a year.
   const made: string[] = [];
   for (const [index, owner] of [app, busy, app, app, busy, app, app].entries()) {
     const year = index < 4 ? '2' : '1';
@@ -66,7 +66,7 @@ describe('lists across slices', () => {
   opened.db.exec('delete from delivery_live where slice in (1, 3)');
 
   for (const limit of [1, 3, 500]) {
-    it(`give every event once, the newest first, ${limit} at a time`, () => {
+    it(`return every event once, newest first, ${limit} at a time`, () => {
       const found: string[] = [];
       let after: string | undefined;
       do {
@@ -87,7 +87,7 @@ describe('lists across slices', () => {
       { ...none, state: 'due' as const, subscription },
       { ...none, state: 'delivered' as const, subscription },
     ]) {
-      it(`give every delivery once, ${limit} at a time: ${JSON.stringify(filter)}`, () => {
+      it(`return every delivery once, ${limit} at a time: ${JSON.stringify(filter)}`, () => {
         const found: string[] = [];
         let after: string | undefined;
         do {
@@ -105,7 +105,7 @@ describe('lists across slices', () => {
     }
   }
 
-  it('end with a page that can be asked for, where the first examined all in vain', () => {
+  it('have a cursor after a page that examined rows without a match', () => {
     const large = openMemory();
     const owner = addApp(large);
     large.db.exec(`insert into delivery_done
@@ -121,10 +121,10 @@ describe('lists across slices', () => {
     }
   });
 
-  it('examine a bounded number of rows, and go on where they stopped', () => {
+  it('examine a bounded number of rows, and continue where they stopped', () => {
     const large = openMemory();
     const owner = addApp(large);
-    // Each is an event of its own to look at, and has no delivery.
+    // Each is a separate event without a delivery.
     publish(large, owner, (2 * limits.rowsExaminedMax) / limits.indexProbeRows + 20);
     const filter = { ...none, state: 'delivered' as const };
     const input = { appNo: owner.no, page: { limit: 5, after: undefined }, filter };

@@ -1,4 +1,4 @@
-// The contract on SQLite: in memory without a thread, and in a file behind threads.
+// The contract on SQLite: in memory without threads, and in a file with threads.
 import { writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// Every statement of the store, by name: all that the files of a folder export as `…Sql`.
+// Collects every statement of the store by name: all exports of a folder named `…Sql`.
 import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ export interface Named {
   sql: string;
 }
 
-/** Tests, and what runs in a thread of its own. */
+/** Tests and thread entry points. */
 const skipped = /\.test\.ts$|\/(?:backup-worker|read-thread|write-thread)\.ts$/;
 
 export async function statementsIn(folder: 'verbs' | 'sqlite' | 'postgres'): Promise<Named[]> {

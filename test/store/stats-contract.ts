@@ -1,5 +1,5 @@
-// The contract of the Store port, fourth part: figures. What an app did is exact at every instant, what a
-// subscription did is there once it was kept, and both survive what they count.
+// The contract of the Store port: statistics. Those of an app are exact at every moment, those of a subscription appear once
+// they are stored, and both outlive the counted rows.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import {
@@ -16,7 +16,7 @@ import { settlementOf } from './settlement.ts';
 import { buckets, dayMs, statsStage, sumOf } from './stats-stage.ts';
 
 export function statsContract(name: string, open: OpenSubject): void {
-  describe(`the contract of figures: ${name}`, () => {
+  describe(`the contract of statistics: ${name}`, () => {
     const {
       on,
       staged,
@@ -35,7 +35,7 @@ export function statsContract(name: string, open: OpenSubject): void {
     const { clock, newId } = on;
 
     describe('counts', () => {
-      it('knows nothing of an app that did nothing', async () => {
+      it('is zero for an app without activity', async () => {
         const app = await newApp(on.store);
         assert.deepEqual({ ...(await countsOf(app)) }, noStatistics().counts);
       });
@@ -62,7 +62,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.equal(pendingOf(await countsOf(app)), 2);
       });
 
-      it('counts what ends with its subscription: the last attempt, and what waits', async () => {
+      it('counts deliveries that end with their subscription: the last attempt, and pending ones', async () => {
         const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
         const [delivery] = await leased(one, { room: 1 });
         assert(delivery);
@@ -73,7 +73,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.equal(pendingOf(await countsOf(app)), 0);
       });
 
-      it('counts what is sent again: a dead one goes on, any other has a successor', async () => {
+      it('counts retries by hand: a revived dead delivery, or a new one', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         const [dead] = await leased(one, { room: 1 });
         assert(dead);
@@ -92,7 +92,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.deepEqual([made, revived, pendingOf(await countsOf(app))], [3, 1, 2]);
       });
 
-      it('counts what expires', async () => {
+      it('counts expired deliveries', async () => {
         const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
         await leased(one, { room: 0 });
         clock.ms += 40 * dayMs;
@@ -104,7 +104,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await some(app), { published: 1, made: 2, dead: 2 });
       });
 
-      it('counts nothing of an edit that is refused, and of one that is repeated', async () => {
+      it('does not count refused or repeated edits', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         const input = publishing(one);
         const key = { key: Buffer.alloc(16, 1), print: Buffer.alloc(16, 2) };
@@ -119,7 +119,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.deepEqual(await some(app), { published: 2, made: 2 });
       });
 
-      it('stays when minutes are put together and when they are deleted', async () => {
+      it('does not change when minutes are folded or deleted', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         for (let minute = 0; minute < 3; minute += 1) {
           await leased(one, { room: 0 });
@@ -136,7 +136,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.deepEqual((await read(app, span)).steps, []);
       });
 
-      it('outlives the process', async (t) => {
+      it('survives a restart', async (t) => {
         if (on.subject.reopen === undefined) {
           t.skip('nothing outlives the close');
           return;
@@ -152,7 +152,7 @@ export function statsContract(name: string, open: OpenSubject): void {
     });
 
     describe('appStatistics', () => {
-      it('gives each step what happened in it, and how long attempts took', async () => {
+      it('returns counts and durations of attempts for each step of time', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         clock.ms = Math.ceil(clock.ms / (30 * minuteMs)) * 30 * minuteMs;
         const startMs = clock.ms;
@@ -177,7 +177,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.deepEqual(none.steps, []);
       });
 
-      it('does not take the sum of all time for a minute', async () => {
+      it('does not treat the total as a minute', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         await leased(one, { room: 0 });
         clock.ms += 2 * minuteMs;
@@ -186,7 +186,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.equal(sumOf(steps).counts.made, 1);
       });
 
-      it('knows the oldest event that waits, behind those of others, too', async () => {
+      it('finds the oldest pending event, even behind those of other apps', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         assert.equal((await read(app)).oldestPending, undefined);
         const other = await staged([callback(0, 'a')]);
@@ -205,7 +205,7 @@ export function statsContract(name: string, open: OpenSubject): void {
         assert.equal(timeOf((await read(app)).oldestPending ?? ''), clock.ms);
       });
 
-      it('says what needs attention, the worst first', async () => {
+      it('lists problems, the worst first', async () => {
         const { app, one: worse } = await staged([callback(0, 'a')]);
         const bad = await subscribed(app, { callbacks: [callback(0, 'a')] });
         const off = await subscribed(app, { callbacks: [callback(0, 'a')] });

@@ -1,4 +1,4 @@
-// What suites about figures do on their stage.
+// Common steps of the suites about statistics.
 import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
@@ -121,7 +121,7 @@ export function statsStage(open: OpenSubject): StatsStage {
     return { ...common, audience, events: [newEvent(event)] };
   }
 
-  /** An event to one subscription; those of its deliveries that are under way. */
+  /** Publishes to one subscription; returns its deliveries in flight. */
   async function leased(
     one: Subscription,
     { room, event }: { room: number; event?: string },

@@ -1,4 +1,4 @@
-// The contract of the Store port: settings, keys that are forgotten, many edits at once, and the end.
+// The contract of the Store port: settings, expiry of idempotency keys, concurrent edits, and closing.
 import { strict as assert } from 'node:assert';
 import { readdirSync } from 'node:fs';
 import { describe, it } from 'node:test';
@@ -23,7 +23,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     const { clock } = on;
 
     describe('keepSetting', () => {
-      it('keeps the first value under a name and gives it to everyone', async () => {
+      it('stores the first value under a name and returns it to every caller', async () => {
         const [a, b] = [digest('a'), digest('b')];
         const setting = { name: newId(), value: a };
         assert.deepEqual(plain(await on.store.edit('keepSetting', setting)), plain({ value: a }));
@@ -63,14 +63,14 @@ export function storeContract(name: string, open: OpenSubject): void {
     });
 
     describe('health', () => {
-      it('says which migration the database is at', async () => {
+      it('returns the current migration of the database', async () => {
         const schema = readdirSync(migrationsDir).length;
         assert.deepEqual(plain(await on.store.read('health', {})), { schema });
       });
     });
 
     describe('many edits at once', () => {
-      it('keeps their order and answers each', async () => {
+      it('are executed in order, and each gets its result', async () => {
         const app = await newApp(on.store);
         const ids = await Promise.all(
           Array.from({ length: 800 }, async () => (await subscribed(app)).id),
@@ -85,7 +85,7 @@ export function storeContract(name: string, open: OpenSubject): void {
         assert.deepEqual(listed, ids.toReversed());
       });
 
-      it('fails the poisoned ones alone', async () => {
+      it('fail individually if poisoned', async () => {
         const app = await newApp(on.store);
         const { id: taken } = await subscribed(app);
         const isPoisoned = (i: number) => i % 97 === 50;
@@ -120,7 +120,7 @@ export function storeContract(name: string, open: OpenSubject): void {
         );
       });
 
-      it('shows every resolved edit to the next read', async () => {
+      it('are visible to the next read once resolved', async () => {
         const app = await newApp(on.store);
         for (let i = 0; i < 100; i += 1) {
           const made = await subscribed(app);
@@ -129,8 +129,8 @@ export function storeContract(name: string, open: OpenSubject): void {
       });
     });
 
-    describe('a caller that breaks a rule', () => {
-      it('is told so, and the store goes on', async () => {
+    describe('a call that violates a constraint', () => {
+      it('gets an error, and the store continues', async () => {
         const app = await newApp(on.store);
         const broken = [
           newSubscription(app, { id: 'short' }),
@@ -173,7 +173,7 @@ export function storeContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('finishes what was handed over, then refuses, and may be called twice', async () => {
+      it('finishes earlier calls, then refuses new ones, and can be called twice', async () => {
         const app = await newApp(on.store);
         const taken = Array.from({ length: 30 }, async () => subscribed(app));
         const read = on.store.read('app', { id: app.id });

@@ -1,4 +1,4 @@
-// A process that holds a store, for tests that need a second process or one that can be killed.
+// A process with an open store, for tests that need a second process or one to kill.
 // Run: node child.ts <data folder> <hold | subscribe | deliver>. It speaks in lines on its standard output.
 import { strict as assert } from 'node:assert';
 import { writeSync } from 'node:fs';
@@ -30,13 +30,13 @@ try {
     );
   }
   if (task === 'deliver') await deliverForever(store);
-  say('opened'); // And the store's threads keep the process alive.
+  say('opened'); // The store's threads keep the process alive.
 } catch (error) {
   if (!(error instanceof CannotOpenStore)) throw error;
   say(`refused ${error.code} ${error.message}`);
 }
 
-/** Publishes, takes, claims and settles without end, and says what was acknowledged. */
+/** Publishes, claims and settles in a loop, and prints what was acknowledged. */
 async function deliverForever(store: Store): Promise<void> {
   const app = await newApp(store);
   say(`app ${app.no}`);
@@ -88,7 +88,7 @@ async function deliverForever(store: Store): Promise<void> {
   );
 }
 
-/** Synchronous, so that a kill cannot take back what was said. */
+/** Synchronous, so that a kill cannot lose a printed line. */
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }

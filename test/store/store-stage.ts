@@ -1,5 +1,5 @@
-// Where the suites of the store contract play: a store, the clock it reads, an app and somebody who claims.
-// Fresh for every test, where a claim would see the lanes of the tests before.
+// The environment of the store contract suites: a store, its clock, an app and a dispatcher. A fresh one for every test
+// where claims would otherwise see the lanes of earlier tests.
 import { strict as assert } from 'node:assert';
 import { after, afterEach, before, beforeEach } from 'node:test';
 import type { App } from '../../src/core/domain/app.ts';
@@ -11,25 +11,25 @@ import { attachDispatcher, type TestDispatcher } from './test-dispatcher.ts';
 
 export interface StoreStage {
   readonly clock: { ms: number };
-  /** Ids of its time. */
+  /** Ids by the clock of the stage. */
   readonly newId: () => string;
   readonly subject: Subject;
   readonly store: Store;
   readonly dispatcher: TestDispatcher;
-  /** A test may go on with another. */
+  /** A test may replace it. */
   app: App;
-  /** Where anything outlives the close: another store, with another who claims. */
+  /** If data survives a close: opens another store, with a new dispatcher. */
   reopen: () => Promise<void>;
 }
 
 interface Opened extends Pick<StoreStage, 'subject' | 'store' | 'dispatcher' | 'app'> {
-  /** Never goes back, so that a test whose clock does needs another. */
+  /** Its ids never decrease, so a test whose clock is set back needs a new one. */
   makeId: () => string;
 }
 
 export const startMs = 1_700_000_000_000;
 
-/** Another one for every test of the suite around it, from its beginning to its end. */
+/** A new store for every test of the surrounding suite. */
 export function freshStage(open: OpenSubject): StoreStage {
   const { stage, turn } = stageAt(startMs, open);
   beforeEach(async () => {
@@ -41,7 +41,7 @@ export function freshStage(open: OpenSubject): StoreStage {
   return stage;
 }
 
-/** One store for all tests of the suite around it, and another app for each. */
+/** One store for all tests of the surrounding suite, with a new app for each. */
 export function keptStage(open: OpenSubject, fromMs = startMs): StoreStage {
   const { stage, turn } = stageAt(fromMs, open);
   before(async () => turn.begin());
@@ -98,6 +98,6 @@ function stageAt(fromMs: number, open: OpenSubject): { stage: StoreStage; turn: 
 }
 
 function given<T>(value: T | undefined): T {
-  assert(value !== undefined, 'no test runs, or nothing outlives the close');
+  assert(value !== undefined, 'no test is running, or data does not survive a close');
   return value;
 }

@@ -1,4 +1,4 @@
-// What every suite of the store contract is played on, and the rows that they play with.
+// The subject of the store contract suites, and sample rows for them.
 import { strict as assert } from 'node:assert';
 import { createHash } from 'node:crypto';
 import type { App } from '../../src/core/domain/app.ts';
@@ -10,7 +10,7 @@ import { newId } from './open-memory.ts';
 
 export interface Subject {
   store: Store;
-  /** Closes the store and opens what it kept; undefined where nothing outlives the close. */
+  /** Closes the store and opens its data again; undefined if data does not survive a close. */
   reopen: (() => Promise<Store>) | undefined;
   dispose: () => Promise<void>;
 }

@@ -1,4 +1,4 @@
-// The contract of the Store port: subscribing and unsubscribing.
+// The contract of the Store port: subscribe and unsubscribe.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -23,7 +23,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
     const { clock } = on;
 
     describe('subscribe', () => {
-      it('keeps the subscription as it was given', async () => {
+      it('stores the subscription as given', async () => {
         const app = await newApp(on.store);
         const input = newSubscription(app, {
           callbacks: [callback(0, 'a.*'), inactive(1, 'b'), callback(2, '*')],
@@ -86,12 +86,12 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         }
       });
 
-      it('lets the second of two equal keys in one batch see the first', async () => {
+      it('deduplicates two equal keys in one batch', async () => {
         const app = await newApp(on.store);
         const idempotency = { key: digest(newId()), print: digest('request') };
         const other = { ...idempotency, print: digest('other') };
         const outputs = await Promise.all(
-          // The first goes alone; the others gather into one batch.
+          // The first is sent alone; the others form one batch.
           [undefined, idempotency, idempotency, other, idempotency].map(async (each) =>
             on.store.edit('subscribe', { subscription: newSubscription(app), idempotency: each }),
           ),
@@ -105,7 +105,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         assert.equal(ids[1], ids[4]);
       });
 
-      it('forgets a key that is older than its time, and not a moment before', async () => {
+      it('expires a key exactly at its time', async () => {
         const app = await newApp(on.store);
         const idempotency = { key: digest(newId()), print: digest('one') };
         const later = { ...idempotency, print: digest('two') };
@@ -133,7 +133,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         return output;
       }
 
-      it('ends the earlier subscription there, so that only the new one gets events', async () => {
+      it('replaces the earlier subscription there', async () => {
         const [app, other] = [await newApp(on.store), await newApp(on.store)];
         const first = await put(app);
         assert.equal(first.replaced, undefined);
@@ -152,7 +152,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         assert.equal((await put(app)).replaced, undefined);
       });
 
-      it('leaves one subscription of many at once, and needs no room in the quota', async () => {
+      it('leaves one of many concurrent subscriptions, and does not need additional quota', async () => {
         const app = await newApp(on.store);
         const made = await Promise.all(
           Array.from({ length: 4 }, async () => {
@@ -195,7 +195,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         assert.equal((await find(app, id))?.state, 'active');
       });
 
-      it('gives undefined for an unknown one', async () => {
+      it('returns undefined for an unknown one', async () => {
         const app = await newApp(on.store);
         assert.equal(await find(app, newId()), undefined);
       });

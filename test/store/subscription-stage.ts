@@ -1,4 +1,4 @@
-// What suites about apps and subscriptions do on their stage.
+// Common steps of the suites about apps and subscriptions.
 import { strict as assert } from 'node:assert';
 import type { App } from '../../src/core/domain/app.ts';
 import type { EditOutput, NewSubscription, Page } from '../../src/store/port/store.ts';

@@ -1,4 +1,4 @@
-// The contract of the Store port: figures of single subscriptions, kept and forgotten.
+// The contract of the Store port: statistics of subscriptions, and their expiry.
 import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { bucketOf, minuteMs, minuteOf, spanBetween } from '../../src/core/telemetry/statistics.ts';
@@ -7,12 +7,12 @@ import { settlementOf } from './settlement.ts';
 import { dayMs, nonZero, statsStage, sumOf } from './stats-stage.ts';
 
 export function subscriptionStatsContract(name: string, open: OpenSubject): void {
-  describe(`the contract of figures: ${name}`, () => {
+  describe(`the contract of statistics: ${name}`, () => {
     const { on, staged, subscribed, leased, ofSubscriptions, keep, tidy } = statsStage(open);
     const { clock, newId } = on;
 
     describe('subscriptionStatistics', () => {
-      it('gives what was kept of each, over all its callbacks, and nothing of others', async () => {
+      it('returns the stored statistics of each, over all its callbacks', async () => {
         const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
         const two = await subscribed(app, { callbacks: [callback(0, 'a')] });
         const [first, second] = await leased(one, { room: 2 });
@@ -39,7 +39,7 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         assert.deepEqual(await ofSubscriptions(other, [one.id]), []);
       });
 
-      it('writes no more than it is told to, and says whether there is more', async () => {
+      it('writes at most the limit, and reports whether there is more', async () => {
         await keep();
         const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
         await leased(one, { room: 0 });
@@ -59,7 +59,7 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         assert.equal(sumOf(found?.steps ?? []).counts.made, 2);
       });
 
-      it('counts what waits and runs, up to a bound, and finds the oldest', async () => {
+      it('counts pending and running deliveries up to a limit, and finds the oldest', async () => {
         const { app, one } = await staged([callback(0, 'a'), callback(1, 'a')]);
         const [running] = await leased(one, { room: 1 });
         assert(running);
@@ -74,7 +74,7 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         assert.deepEqual([capped?.pending, capped?.isCapped], [2, true]);
       });
 
-      it('has by the half hour what is older than some hours', async () => {
+      it('is by the half hour after some hours', async () => {
         clock.ms = Math.ceil(clock.ms / (30 * minuteMs)) * 30 * minuteMs;
         const startMs = clock.ms;
         const { app, one } = await staged([callback(0, 'a')]);
@@ -111,7 +111,7 @@ export function subscriptionStatsContract(name: string, open: OpenSubject): void
         assert.deepEqual(await minutesOf(), halfHours);
       });
 
-      it('forgets what is older than its time', async () => {
+      it('deletes old statistics', async () => {
         const { app, one } = await staged([callback(0, 'a')]);
         await leased(one, { room: 0 });
         await keep();

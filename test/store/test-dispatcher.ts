@@ -1,4 +1,4 @@
-// A dispatcher that does what the test says: it offers room when told to, and shows what it was given.
+// A dispatcher that the test controls: it offers room on demand, and shows the deliveries that it got.
 import { strict as assert } from 'node:assert';
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import type { Offer, NextWork, Worked } from '../../src/store/port/delivery-verbs.ts';
@@ -9,17 +9,17 @@ export interface Room extends Pick<Offer, 'apps' | 'appRoom' | 'unproven'> {
   laneRoom?: number;
   /** Free slots by lane. */
   free?: [lane: number, slots: number][];
-  /** Deliveries under way here, by lane. */
+  /** Deliveries in flight on this node, by lane. */
   inFlight?: [lane: number, running: number][];
-  /** Callbacks of a step. */
+  /** The limit of callbacks per step. */
   stepMax?: number;
 }
 
 export interface TestDispatcher {
   nextWorks: NextWork[];
-  /** What it was told of each cycle of work. */
+  /** The results of the cycles of work. */
   works: Worked[];
-  /** Publishes with room for fresh deliveries; gives those it had when the publish was answered. */
+  /** Publishes with room for fresh deliveries; returns those it had at the time of the response. */
   publish: (room: Room, input: EditInput<'publish'>) => Promise<Published>;
   claim: (room: Room) => Promise<Worked>;
   fanOut: (room: Room) => Promise<Worked>;
@@ -28,14 +28,11 @@ export interface TestDispatcher {
 export interface Published {
   output: EditOutput<'publish'>;
   fresh: Leased[];
-  /** What was said to be born before. */
-  prepared: Leased[];
 }
 
 export function attachDispatcher(store: Store): TestDispatcher {
-  let leases = 0; // Of no node at all: a start frees them.
+  let leases = 0; // Leases of no node, which a start releases.
   let taken: Leased[] = [];
-  let prepared: Leased[] = [];
   let worked = awaited();
   const offers: Record<'fresh' | 'claim' | 'fanOut', Offer | undefined> = {
     fresh: undefined,
@@ -55,7 +52,6 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   store.attach({
     offer: () => offers.fresh,
-    prepareRequests: (deliveries) => void prepared.push(...deliveries),
     take: (deliveries, nextWork) => {
       taken.push(...deliveries);
       nextWorks.push(nextWork);
@@ -79,7 +75,6 @@ export function attachDispatcher(store: Store): TestDispatcher {
     works,
     publish: async (room, input) => {
       taken = [];
-      prepared = [];
       offers.fresh = toOffer(room);
       let fresh: Leased[] | undefined;
       const output = await store.edit('publish', input).then((answer) => {
@@ -88,7 +83,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
       });
       offers.fresh = undefined;
       assert(fresh !== undefined);
-      return { output, fresh, prepared };
+      return { output, fresh };
     },
     claim: async (room) => {
       offers.claim = toOffer(room);
@@ -101,7 +96,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
 }
 
-/** A failure that no test waits for is no failure of the test. */
+/** An unobserved rejection must not fail the test. */
 function awaited(): PromiseWithResolvers<Worked> {
   const worked = Promise.withResolvers<Worked>();
   worked.promise.catch(() => undefined);

@@ -1,5 +1,5 @@
-// A node that takes all it can get and settles it at once as the test says, until it is answered. It asks for work when it
-// hears of some and, if told so, now and then by itself; it keeps count of why.
+// A node that claims everything it can and settles it at once, as the test says. It works when it is notified and, if
+// configured, polls; it counts the reasons.
 import type { Leased } from '../../src/core/domain/delivery.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import { realWorld } from '../../src/core/base/world.ts';
@@ -10,15 +10,15 @@ import { settlementOf } from './settlement.ts';
 const world = realWorld();
 
 export interface NodeOptions {
-  /** What becomes of a delivery; undefined: it stays with the node. By default all are delivered. */
+  /** The outcome of a delivery; undefined keeps it leased. By default all are delivered. */
   outcome?: (leased: Leased) => Settlement | undefined;
-  /** Fresh deliveries are born here. */
+  /** Fresh deliveries are inserted leased to this node. */
   takesFresh?: boolean;
-  /** Claims, whenever there is a cycle of work. Default: yes. */
+  /** Claims in each cycle of work. Default: yes. */
   claims?: boolean;
-  /** Asks when it hears of something; otherwise only when the test asks. Default: yes. */
+  /** Works when it is notified; otherwise only when the test says so. Default: yes. */
   hears?: boolean;
-  /** Asks by itself this often. */
+  /** The polling interval. */
   pollMs?: number;
   room?: number;
 }
@@ -26,12 +26,12 @@ export interface NodeOptions {
 export interface TestNode extends AsyncDisposable {
   readonly no: number;
   readonly store: Store;
-  /** All that it was ever given. */
+  /** All deliveries that it ever got. */
   readonly taken: Leased[];
   readonly counts: { notified: number; refused: number; settled: number; stale: number };
   /** One cycle of work. */
   work(): Promise<void>;
-  /** Resolves when it was given so many in all. */
+  /** Resolves when it has got that many in total. */
   until(count: number): Promise<void>;
 }
 
@@ -77,7 +77,7 @@ export async function startTestNode(store: Store, options: NodeOptions = {}): Pr
     }
     for (const check of waiting) check();
   };
-  // A lane that lingers, or one whose time another node's clock says a little sooner than ours.
+  // For a lingering lane, or one that another node's clock considers ready slightly earlier.
   const workAt = (ms: number): void => {
     const waitMs = Math.max(ms - world.nowMs(), 1);
     world.sleep(waitMs, stop.signal).then(

@@ -15,7 +15,7 @@ import { fixtureApiKey, fixtureEnv, fixturesDir } from './fixture.ts';
 
 const headers = { 'x-api-key': fixtureApiKey, 'content-type': 'application/json' };
 
-/** What the program writes by itself at each start, and what only matters for minutes, is left out. */
+/** Tables that the program writes at each start, or that only matter for minutes, are left out. */
 const left = new Set(['migration', 'sqlite_sequence', 'change_feed', 'watch', 'node', 'life']);
 
 const number = String(readMigrations(migrationsDir).length).padStart(4, '0');
@@ -27,7 +27,7 @@ await using database = await freshDatabase();
 await fill({ ...fixtureEnv, DATABASE_URL: database.url });
 writeFileSync(join(fixturesDir, `${number}-postgres.sql`), await postgresRows(database));
 
-/** The receiver fails whoever asks for it in its path. */
+/** The receiver fails if its path says so. */
 async function fill(env: Env): Promise<void> {
   await using receiver = await receive(({ url }) => (url.includes('fail') ? 500 : 200));
   await using serving = await serve(env);
@@ -51,7 +51,7 @@ async function fill(env: Env): Promise<void> {
       payload: { message: 'hello', country },
     });
   }
-  // To each: two to the plain one, the limited one and the dead one (twice), one to the filtered one and the ordered one.
+  // Two each to the plain one and the limited one, four to the dead one, one each to the filtered and the ordered one.
   await receiver.waitFor(2 + 2 + 4 + 1 + 1);
   await pending(serving, 2 + 2);
   await ask(serving, 'POST /replays', { filter: { state: 'dead' } });

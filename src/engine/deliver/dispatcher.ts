@@ -25,7 +25,6 @@ export interface DispatcherDeps {
   /** This node: its current number, and whether it may work. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
-  prepareRequests?: DeliverySink['prepareRequests'];
   /** The subscription ended because its receiver answered that it wants no more callbacks. */
   onGone: (subscription: string, leased: Leased) => void;
   /** The receiver of a lane has failed long enough to disable the subscription. Never rejects. */
@@ -49,7 +48,6 @@ export interface Start {
 }
 
 export class Dispatcher implements LeaseOffer, DeliverySink {
-  readonly prepareRequests: DeliverySink['prepareRequests'];
   readonly #deps: DispatcherDeps;
   #window: Window;
   #inFlight = 0;
@@ -74,7 +72,6 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.prepareRequests = deps.prepareRequests;
     this.#window = this.#newWindow();
     deps.store.attach(this);
     this.#ask();

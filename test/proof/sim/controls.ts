@@ -118,13 +118,6 @@ const breaks: readonly Break[] = [
     breaks: ['I14', 'I7'],
   },
   {
-    name: 'draft-of-long-ago',
-    file: 'src/engine/deliver/attempt-request.ts',
-    find: 'nowMs >= draft.fromMs && nowMs < draft.untilMs;',
-    replace: 'nowMs + draft.fromMs + draft.untilMs > 0;',
-    breaks: ['I6'],
-  },
-  {
     name: 're-serialise-payload',
     file: 'src/engine/publish/publish.ts',
     find: 'events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),',

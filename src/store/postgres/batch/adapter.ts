@@ -10,7 +10,6 @@ import {
   toError,
   type Batch,
   type BatchReply,
-  type Announce,
   type StoreFailure,
   type Transport,
   type WorkReply,
@@ -92,7 +91,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
     throw cannotConnect(url, error);
   }
   return {
-    send: async (batch, announce) => node.send(batch, announce),
+    send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
     nowMs: () => node.nowMs(),
@@ -189,21 +188,21 @@ class PostgresNode {
     this.#upkeepWriter = await next();
   }
 
-  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
+  async send(batch: Batch): Promise<BatchReply> {
     const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
     if (!isPublish) return this.#send(this.#edits, batch);
-    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, announce);
+    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch);
     return this.#order.ahead(async () => this.#alone(publish));
   }
 
-  async #send(side: EditSide, batch: Batch, announce?: Announce): Promise<BatchReply> {
+  async #send(side: EditSide, batch: Batch): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { stalled, ...memory } = this.#memory;
     const { link, pending } = side;
     const context = { ...memory, ...side, nowMs, givenMs };
-    const input = { ...batch, announce, stalled, world: this.#options.world, context };
+    const input = { ...batch, stalled, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const deps = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));

@@ -1,11 +1,11 @@
-// A lane for tests of the rules: open, with nothing to wait for, unless the test says otherwise.
+// A lane for tests of the rules: active, with nothing to wait for, unless the test says otherwise.
 import { never, type Lane } from '../src/core/domain/lane.ts';
 
 export function lane(changes: Partial<Lane> = {}): Lane {
   return {
     no: 1,
     appNo: 1,
-    state: 'open',
+    state: 'active',
     ordered: false,
     gateMs: 0,
     readyMs: never,

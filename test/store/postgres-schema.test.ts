@@ -42,6 +42,7 @@ const all = [
   { number: 19, name: 'publishers' },
   { number: 20, name: 'lane_app_ready' },
   { number: 21, name: 'resource' },
+  { number: 22, name: 'event_names' },
 ];
 
 describe('applyMigrations', () => {

@@ -5,7 +5,8 @@ import { limits } from '../limits/limits.ts';
 
 /** The part of a lane that the breaker knows. */
 interface Breaker {
-  state: 'open' | 'held' | 'ended';
+  /** Of the lane, not of the breaker: that is open after `brokenAfter` failures. */
+  state: 'active' | 'held' | 'ended';
   ordered: boolean;
   /** No attempt before this time. */
   gateMs: number;
@@ -70,6 +71,6 @@ export function isOverdue(
   { state, failures, failingMs }: Pick<Breaker, 'state' | 'failures' | 'failingMs'>,
   nowMs: number,
 ): boolean {
-  if (state !== 'open' || failures < brokenAfter || failingMs === undefined) return false;
+  if (state !== 'active' || failures < brokenAfter || failingMs === undefined) return false;
   return nowMs - failingMs >= limits.disableAfterMs;
 }

@@ -83,7 +83,7 @@ function laterGateMs({ gateMs }: Lane, limitedMs: number): number {
   return Math.max(gateMs, limitedMs);
 }
 
-/** A lane that is never ready has nothing pending, or is held and will be woken when it opens. */
+/** A lane that is never ready has nothing pending, or is held and will be woken when it is active again. */
 function withReadyMs(lane: Lane, nowMs: number, times: LaneTimes): LaneTimes {
   const { readyMs, gateMs } = times;
   if (readyMs === never) return times;

@@ -11,7 +11,7 @@ export const never = 9_007_199_254_740_991;
 export interface Lane extends RateLimited {
   no: number;
   appNo: number;
-  state: 'open' | 'held' | 'ended';
+  state: 'active' | 'held' | 'ended';
   ordered: boolean;
   /** No attempt before this time: breaker, rate limit, or the running head of an ordered lane. */
   gateMs: number;
@@ -41,7 +41,7 @@ export type LaneOutcome =
  * starve the lane's own backlog.
  */
 export function acceptsFresh(lane: Lane, nowMs: number): boolean {
-  if (lane.state !== 'open' || lane.ordered || lane.intervalMs !== undefined) return false;
+  if (lane.state !== 'active' || lane.ordered || lane.intervalMs !== undefined) return false;
   return lane.failures < brokenAfter && lane.gateMs <= nowMs && lane.readyMs > nowMs;
 }
 
@@ -170,7 +170,7 @@ export function wokenReadyMs(
   lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>,
   dueMs: number,
 ): number {
-  if (lane.state !== 'open') return never;
+  if (lane.state !== 'active') return never;
   return Math.max(lane.gateMs, Math.min(lane.readyMs, dueMs));
 }
 

@@ -126,7 +126,7 @@ type Unsent =
   { kind: 'held'; waitMs: number } | { kind: 'ended' };
 
 /**
- * Sends once the store has confirmed that the lane is open. A confirmation that expires before the
+ * Sends once the store has confirmed that the lane is active. A confirmation that expires before the
  * request starts is renewed.
  */
 async function sendOnceConfirmed(deps: DeliverDeps, it: AttemptInput): Promise<Sent | Unsent> {

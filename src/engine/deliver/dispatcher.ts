@@ -41,7 +41,7 @@ export interface Start {
   /** Aborts the attempt. */
   signal: AbortSignal;
   /**
-   * When the store was asked, not when it answered, whether the lane is open: a process that was
+   * When the store was asked, not when it answered, whether the lane is active: a process that was
    * frozen in between would otherwise take an old answer for a new one.
    */
   confirmedMs: number;

@@ -33,7 +33,7 @@ export interface LaneOwner {
   appNo: number;
   subscription: number;
   /** Held: its new lanes stay held until the subscription becomes active. */
-  state: 'open' | 'held';
+  state: 'active' | 'held';
   version: number;
   controls: LaneControls;
 }
@@ -155,7 +155,7 @@ function* arrange(
 }
 
 /** The codes in the column `lane.state`; 2 is ended. */
-const laneState = { open: 0, held: 1 } as const;
+const laneState = { active: 0, held: 1 } as const;
 
 function* addLane(of: LaneOwner, tatMs: number): Script<number> {
   const { appNo, subscription, state, version, controls } = of;

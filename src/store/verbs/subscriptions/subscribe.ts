@@ -85,7 +85,7 @@ function* create(
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
   const owner = { appNo, subscription, version };
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
-  const arranging = { ...owner, state: 'open', controls: controls ?? noControls } as const;
+  const arranging = { ...owner, state: 'active', controls: controls ?? noControls } as const;
   const present = active.map(() => undefined);
   const lanes = yield* arrangeLanes(arranging, present, nowMs);
   for (const callback of callbacks) {

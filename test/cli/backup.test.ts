@@ -1,5 +1,5 @@
-// `ringback backup` as a real process beside a real service: what was acknowledged before is in the copy,
-// the service goes on, and the copy delivers.
+// `ringback backup` as a real process beside a real service: the copy contains everything acknowledged before,
+// the service keeps running, and a service restored from the copy delivers.
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ async function publish(service: Serving): Promise<string> {
   return String(Reflect.get(answer, 'eventId'));
 }
 
-/** Those of the events that a store on this folder does not have. */
+/** The events that the store in this folder does not contain. */
 async function missingIn(dataDir: string, events: readonly string[]): Promise<string[]> {
   const world = realWorld();
   const store = await openEmbedded({ dataDir, world, onFatal: (error) => assert.fail(error) });
@@ -63,7 +63,7 @@ async function missingIn(dataDir: string, events: readonly string[]): Promise<st
 }
 
 describe('ringback backup', () => {
-  it('copies a service at work: nothing that was answered before is missing, and it delivers on', async () => {
+  it('copies a busy service: no event answered before is missing, and pending ones are delivered', async () => {
     await using folder = await newFolder();
     await using waiting = await receive();
     await using busy = await receive();
@@ -111,7 +111,7 @@ describe('ringback backup', () => {
 
     mkdirSync(copy);
     copyFileSync(file, join(copy, 'ringback.db'));
-    assert.deepEqual(await missingIn(copy, before), [], 'what was answered before the backup');
+    assert.deepEqual(await missingIn(copy, before), [], 'events answered before the backup');
 
     const refused = await runChild(['serve', '--port', '0'], { RINGBACK_DATA: copy });
     assert.equal(refused.code, 1);
@@ -129,7 +129,7 @@ describe('ringback backup', () => {
     }
   });
 
-  it('needs no service, and names the key that is set', async () => {
+  it('needs no running service, and names the configured key', async () => {
     await using folder = await newFolder();
     const file = join(folder.path, 'backup.db');
     assert.equal((await runHere(['migrate', '--data', folder.path])).code, 0);
@@ -140,7 +140,7 @@ describe('ringback backup', () => {
     assert.match(out, /Store RINGBACK_ENCRYPTION_KEY separately/);
   });
 
-  it('says in a sentence what it cannot do', async () => {
+  it('explains failures in one sentence', async () => {
     await using folder = await newFolder();
     const there = join(folder.path, 'there.db');
     writeFileSync(there, 'dear to somebody');
@@ -171,7 +171,7 @@ describe('ringback backup', () => {
     assert.ok(!existsSync(file));
   });
 
-  it('says the same as JSON', async () => {
+  it('prints the same facts as JSON', async () => {
     await using folder = await newFolder();
     const data = ['--data', folder.path];
     assert.equal((await runHere(['migrate', ...data])).code, 0);
@@ -195,7 +195,7 @@ describe('ringback backup', () => {
     );
   });
 
-  it('shows on a terminal how far it is, and then what it did', { skip: noTerminal }, async () => {
+  it('shows its progress on a terminal, and then the result', { skip: noTerminal }, async () => {
     await using folder = await newFolder();
     const data = ['--data', folder.path];
     assert.equal((await runHere(['migrate', ...data])).code, 0);
@@ -206,7 +206,7 @@ describe('ringback backup', () => {
     const { code, screen, raw } = await runOnTerminal(large, { columns: 60 });
     assert.equal(code, 0);
     assert.match(raw, /MB copied {2}[█░]+ {2}\d+ % · \d+ of 26/);
-    assert.match(screen[0] ?? '', /^Backed up "/, 'the bar is gone');
+    assert.match(screen[0] ?? '', /^Backed up "/, 'the bar was removed');
     assert.match(screen.join(' '), /the signing secrets in it cannot be decrypted/);
     assert.ok(isColoured(raw));
     const piped = await runHere(['backup', join(folder.path, 'piped.db'), ...data]);

@@ -1,5 +1,5 @@
-// `ringback check` and the start of a service give the same verdict on every document: one refuses what
-// the other refuses, in the same words, and both name the same operations that cannot run.
+// `ringback check` and the start of a service agree on every document: they refuse the same documents with the
+// same message, and name the same operations that cannot run.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -13,9 +13,9 @@ import { documentOf, writeFiles } from '../e2e/contracts/stage.ts';
 import { runHere } from './in-process.ts';
 
 interface Outcome {
-  /** Why a service does not start; undefined when it does. */
+  /** Why a service does not start; undefined if it does. */
   refusal: string | undefined;
-  /** What runs in no such service. */
+  /** The reasons of operations that cannot run. */
   cannotRun: readonly string[];
 }
 
@@ -47,7 +47,7 @@ async function started(files: readonly string[], env: Env): Promise<Outcome> {
   }
 }
 
-/** The verdict of both. */
+/** The common verdict of both. */
 async function verdict(files: readonly string[], env: Env = {}): Promise<Outcome> {
   const { code, ...said } = await checked(files, env);
   const real = await started(files, env);
@@ -100,7 +100,7 @@ const colliding = documentOf(`
 `);
 
 describe('ringback check and the start of a service', () => {
-  it('accept what runs', async () => {
+  it('accept a document that can run', async () => {
     const ok = { refusal: undefined, cannotRun: [] };
     assert.deepEqual(await verdictOn({ 'a.yaml': hook('{$request.body#/url}') }), ok);
     assert.deepEqual(await verdictOn({ 'a.yaml': hook('{$response.body#/url}') }), ok);
@@ -190,7 +190,7 @@ describe('ringback check and the start of a service', () => {
 
 describe('ringback check and the start of a service, over the corpus', { skip: noCorpus }, () => {
   for (const file of corpusFiles()) {
-    // test/contract/corpus serves them where references may lead out of the folder of a document.
+    // test/contract/corpus serves the documents with references outside their own folder.
     it(relative(corpus, file), async () => {
       const { cannotRun } = await verdict([file]);
       if (!/callbacks/u.test(readFileSync(file, 'utf8'))) assert.deepEqual(cannotRun, []);

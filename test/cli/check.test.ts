@@ -1,5 +1,4 @@
-// `ringback check`, the way a person runs it: what it prints, where it says that something is, and with
-// which code it ends.
+// `ringback check` as a person runs it: its output, the locations it names, and its exit code.
 import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -57,7 +56,7 @@ async function check(
 }
 
 describe('ringback check', () => {
-  it('follows references out of the folder of a document only where --contract-root says so', async () => {
+  it('follows references outside the folder of a document only if --contract-root allows it', async () => {
     await using folder = await newFolder();
     await mkdir(join(folder.path, 'api'));
     const outside = good.replace(
@@ -75,7 +74,7 @@ describe('ringback check', () => {
     assert.equal(other.code, 1);
   });
 
-  it('says what a document does, and ends with 0', async () => {
+  it('describes a document, and exits with 0', async () => {
     await using folder = await newFolder();
     const { code, out, err } = await check(folder, { 'shop.yaml': good });
     assert.deepEqual([code, err], [0, '']);
@@ -102,7 +101,7 @@ describe('ringback check', () => {
     );
   });
 
-  it('lists what callbacks send, and never a credential itself', async () => {
+  it('lists the parameters that callbacks send, without credentials', async () => {
     await using folder = await newFolder();
     const sending = good.replace(
       '            post:\n',
@@ -132,7 +131,7 @@ describe('ringback check', () => {
     );
   });
 
-  it('names line and column of what it repaired and of what is lost, and still ends with 0', async () => {
+  it('names line and column of repairs and of lost callbacks, and still exits with 0', async () => {
     await using folder = await newFolder();
     const { code, out } = await check(folder, { 'shop.yaml': sloppy });
     assert.equal(code, 0);
@@ -150,14 +149,14 @@ describe('ringback check', () => {
     assert.match(out, /Executable: 1 of 2 callbacks in 1 operation\n/);
   });
 
-  it('ends with 1 where an operation registers nothing', async () => {
+  it('exits with 1 if an operation registers no callback', async () => {
     await using folder = await newFolder();
     const { code, out, err } = await check(folder, { 'shop.yaml': deaf });
     assert.deepEqual([code, err], [1, 'Some callbacks in this document cannot be executed.\n']);
     assert.match(out, /Not executable:\n +POST \/hooks registers no callback: .* "url"\n/);
   });
 
-  it('ends with 1 where nobody can call an operation', async () => {
+  it('exits with 1 if an operation cannot be called', async () => {
     await using folder = await newFolder();
     const shut = good.replace('type: apiKey, in: header, name: X-API-Key', 'type: mutualTLS');
     const { code, out } = await check(folder, { 'shop.yaml': shut });
@@ -166,7 +165,7 @@ describe('ringback check', () => {
     assert.match(out, /POST \/hooks cannot be called/);
   });
 
-  it('ends with 1 where a document does not load, says where, and goes on with the others', async () => {
+  it('exits with 1 if a document does not load, names the location, and checks the others', async () => {
     await using folder = await newFolder();
     const documents = {
       'broken.yaml': 'openapi: 3.0.4\npaths:\n  /a: [\n',
@@ -185,10 +184,10 @@ describe('ringback check', () => {
     assert.match(out, /Cannot open "\/no\/such.yaml"/);
     assert.match(out, /shop.yaml\n {2}Shop 1.2/);
     assert.match(err, /^Found problems in 4 of 5 files:\n {2}broken.yaml\n/);
-    assert.ok(!/^\s+at /m.test(out + err), 'no stack');
+    assert.ok(!/^\s+at /m.test(out + err), 'no stack trace');
   });
 
-  it('follows references to other files, and names the file of what is wrong there', async () => {
+  it('follows references to other files, and names the file of a problem', async () => {
     await using folder = await newFolder();
     const callbacks = "paid:\n  '{request.body#/url}':\n    post: {}\n";
     await writeFile(join(folder.path, 'callbacks.yaml'), callbacks);
@@ -201,7 +200,7 @@ describe('ringback check', () => {
     assert.match(out, /callbacks.yaml:2:3\n +#\/paid\/\{request.body#~1url\}\n +repaired: /);
   });
 
-  it('says the same as JSON, one entry per file', async () => {
+  it('prints the same facts as JSON, one entry per file', async () => {
     await using folder = await newFolder();
     const { code, out } = await check(
       folder,
@@ -226,14 +225,14 @@ describe('ringback check', () => {
     assert.partialDeepStrictEqual(gone, { file: 'gone.yaml', error: { pointer: '#' } });
   });
 
-  it('says with --json as JSON, too, that it failed', async () => {
+  it('reports a failure as JSON with --json', async () => {
     await using folder = await newFolder();
     const { code, err } = await check(folder, { 'deaf.yaml': deaf }, '--json');
     const message = 'Some callbacks in this document cannot be executed.';
     assert.deepEqual([code, JSON.parse(err)], [1, { error: { message } }]);
   });
 
-  it('fits on a terminal, in colours', { skip: noTerminal }, async () => {
+  it('fits the terminal, in colours', { skip: noTerminal }, async () => {
     await using folder = await newFolder();
     const file = join(folder.path, 'shop.yaml');
     await writeFile(file, sloppy);
@@ -263,7 +262,7 @@ describe('showChecked', () => {
     assert.equal(stripVTControlCharacters(plain), plain);
   });
 
-  it('lets no document play with the terminal', () => {
+  it('escapes control characters of a document', () => {
     const message = 'a \u001B[2J b \u009B31m c \u202E d \n e';
     const shown = showChecked(
       { file: 'a\u0007.yaml', error: { message } },
@@ -273,7 +272,7 @@ describe('showChecked', () => {
     assert.match(shown, /a \\u\{1b\}\[2J b \\u\{9b\}31m c \\u\{202e\} d e\n/);
   });
 
-  it('keeps to short lines, and says the same thing at many places once', () => {
+  it('wraps lines, and groups the same message at many locations', () => {
     const warning = { kind: 'warning', file: 'a.yaml', pointer: `#/${'x'.repeat(200)}` } as const;
     const shown = showChecked(
       {

@@ -1,4 +1,4 @@
-// A service for tests of commands that call one: commands run in this process, or on a pseudo-terminal.
+// A service for tests of commands that call it: commands run in this process, or on a pseudo-terminal.
 import assert from 'node:assert/strict';
 import { start, type Started } from '../api/harness.ts';
 import { runHere, type InProcess, type InProcessOptions } from './in-process.ts';
@@ -12,13 +12,13 @@ import {
 
 export interface Commanded extends AsyncDisposable {
   service: Started;
-  /** Where it is, and the key. */
+  /** The settings with its URL and key. */
   env: Readonly<Record<string, string>>;
-  /** As into a pipe, or on a screen with `columns`. */
+  /** Runs with output to a pipe, or with `columns` to a screen. */
   run: (args: readonly string[], options?: InProcessOptions) => Promise<InProcess>;
-  /** The one JSON value that it says, with nothing beside it. */
+  /** Runs with --json; returns the one JSON value of its output. */
   json: (args: readonly string[], options?: InProcessOptions) => Promise<Record<string, unknown>>;
-  /** On a pseudo-terminal, to its end. */
+  /** Runs on a pseudo-terminal until it exits. */
   onTerminal: (args: readonly string[], options?: TerminalOptions) => Promise<Ended>;
   startOnTerminal: (args: readonly string[], options?: TerminalOptions) => Shown;
 }
@@ -50,7 +50,7 @@ export async function startCommanded(
   };
 }
 
-/** What --json says of a failure, on the error stream. */
+/** The error that --json prints to standard error. */
 export function errorOf({ err }: InProcess): Record<string, unknown> {
   const { error } = JSON.parse(err) as { error: Record<string, unknown> };
   return error;

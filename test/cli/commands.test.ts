@@ -1,4 +1,4 @@
-// What holds for every command: it explains itself, its flags and its --json, with examples of it.
+// Every command documents itself, its flags and its --json, with valid examples.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Command } from '../../src/cli/declare/command.ts';
@@ -12,7 +12,7 @@ const wanted =
   'key check migrate backup doctor';
 
 describe('the list of commands', () => {
-  it('has all of them, each once', () => {
+  it('contains each command once', () => {
     const names = commands.map(({ name }) => name);
     assert.deepEqual(names.toSorted(), wanted.split(' ').toSorted());
   });
@@ -21,7 +21,7 @@ describe('the list of commands', () => {
 describe('ringback --help', () => {
   it('is as narrow as the terminal', async () => {
     const { out } = await runHere(['--help'], { columns: 40 });
-    // oxlint-disable-next-line no-control-regex -- colours take no room
+    // oxlint-disable-next-line no-control-regex -- colours have no width
     const lines = out.replaceAll(/\u001b\[\d+m/g, '').split('\n');
     for (const line of lines) assert.ok(line.length <= 40, line);
     for (const { name } of commands) assert.ok(lines.some((line) => line.startsWith(`  ${name} `)));
@@ -30,7 +30,7 @@ describe('ringback --help', () => {
 
 for (const command of commands) {
   describe(`ringback ${command.name} --help`, () => {
-    it('fits, explains every flag, and says what --json gives', async () => {
+    it('fits, and explains every flag and the output of --json', async () => {
       const { code, out, err } = await runHere([command.name, '--help']);
       assert.deepEqual([code, err], [0, '']);
       const overviewLine = `  ${'subscriptions'.padEnd(13)}  ${command.summary}`;
@@ -50,12 +50,12 @@ for (const command of commands) {
 
     it('is as narrow as the terminal', async () => {
       const { out } = await runHere([command.name, '--help'], { columns: 60 });
-      // oxlint-disable-next-line no-control-regex -- colours take no room
+      // oxlint-disable-next-line no-control-regex -- colours have no width
       const lines = out.replaceAll(/\u001b\[\d+m/g, '').split('\n');
       for (const line of lines) assert.ok(line.length <= 60 || isExample(command, line), line);
     });
 
-    it('names in its usage only what it knows', () => {
+    it('uses only known flags in its usage', () => {
       const known = new Set([...Object.keys(command.flags), 'SETTING']);
       if (command.takesSettings) for (const { flag } of settingFlags) known.add(flag);
       for (const [, flag = ''] of command.usage.join(' ').matchAll(/--([\w-]+)/g)) {
@@ -65,7 +65,7 @@ for (const command of commands) {
         assert.ok(line.startsWith(`ringback ${command.name}`), line);
     });
 
-    it('has examples that are called rightly', () => {
+    it('has valid examples', () => {
       assert.ok(command.examples.length > 0);
       for (const { line } of command.examples) {
         const [, words] = new RegExp(`ringback ${command.name}([^|<>]*)`).exec(line) ?? [];
@@ -80,7 +80,7 @@ function isExample({ examples }: Command, text: string): boolean {
   return examples.some(({ line }) => line === text.trim());
 }
 
-/** As a shell would cut them: words, and what stands in single or double quotes. */
+/** Splits a line like a shell: words, and text in single or double quotes. */
 function shellWords(text: string): string[] {
   return [...text.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
     ([, single, double, plain]) => single ?? double ?? plain ?? '',

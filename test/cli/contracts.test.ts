@@ -1,5 +1,5 @@
-// `ringback serve --contract` as a real process: what it prints about documents that it has never seen,
-// and when it refuses them.
+// `ringback serve --contract` as a real process: what it prints about foreign documents, and when it
+// refuses them.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ function data({ path }: Folder): Env {
   return { RINGBACK_DATA: join(path, 'data'), RINGBACK_LOG: 'warn' };
 }
 
-/** Runs each curl line that was printed, as a person would who pastes it; gives the statuses. */
+/** Runs each printed curl line as if pasted into a shell; returns the statuses. */
 async function paste(child: Serving): Promise<string[]> {
   const lines = child
     .out()
@@ -77,7 +77,7 @@ async function paste(child: Serving): Promise<string[]> {
 }
 
 describe('ringback serve --contract', () => {
-  it('serves the document alone, and warns that it asks for no key', async () => {
+  it('serves only the document, and warns that it requires no key', async () => {
     await using folder = await newFolder();
     await using child = await serve(data(folder), ['--contract', query]);
     await using receiver = await receive();
@@ -104,8 +104,8 @@ describe('ringback serve --contract', () => {
     basic: '{ type: http, scheme: basic }',
   };
   it(
-    'prints lines that work as pasted, wherever the key goes',
-    { skip: !hasCurl && 'there is no curl' },
+    'prints lines that work as pasted, wherever the key is sent',
+    { skip: !hasCurl && 'curl is not installed' },
     async () => {
       for (const [name, scheme] of Object.entries(schemes)) {
         await using folder = await newFolder();
@@ -123,7 +123,7 @@ describe('ringback serve --contract', () => {
     },
   );
 
-  it('takes several, by flags and by the variable, and says which are open', async () => {
+  it('accepts several, by flags and by the variable, and names the open ones', async () => {
     await using folder = await newFolder();
     const shut = 'components: { securitySchemes: { b: { type: http, scheme: bearer } } }';
     const a = write(folder, 'a', `security: [{ b: [] }]\n${shut}`);
@@ -145,7 +145,7 @@ describe('ringback serve --contract', () => {
     assert.deepEqual(await titles(child), ['b', 'a']);
   });
 
-  it('logs what it repaired, with the place, and runs', async () => {
+  it('logs repairs with their location, and runs', async () => {
     await using folder = await newFolder();
     const file = write(folder, 'sloppy', '');
     const text = readFileSync(file, 'utf8').replace('{$request.body#/url}', '{ request.body#url}');
@@ -157,7 +157,7 @@ describe('ringback serve --contract', () => {
     );
   });
 
-  it('--lenient needs no value, and lets a broken payload pass with a warning', async () => {
+  it('--lenient needs no value, and accepts an invalid payload with a warning', async () => {
     await using folder = await newFolder();
     await using child = await serve(data(folder), ['--lenient', '--contract', query]);
     const published = await fetch(`${child.url}/events`, {
@@ -170,7 +170,7 @@ describe('ringback serve --contract', () => {
     assert.equal(warnings.length, 1);
   });
 
-  it('refuses what it cannot serve in a sentence, and makes nothing: not even the first key', async () => {
+  it('explains in one sentence what it cannot serve, and creates nothing, not even the first key', async () => {
     await using folder = await newFolder();
     const mine = write(folder, 'mine', '');
     const broken = join(folder.path, 'broken.yaml');
@@ -189,6 +189,6 @@ describe('ringback serve --contract', () => {
     }
     assert.ok(!existsSync(join(folder.path, 'data')));
     await using child = await serve(data(folder), ['--contract', mine]);
-    assert.match(child.key ?? '', /^rbk_/, 'so that the first start that works shows it');
+    assert.match(child.key ?? '', /^rbk_/, 'the first successful start shows the key');
   });
 });

@@ -1,4 +1,4 @@
-// `ringback deliveries` and `events`: what was published, where it is, and every attempt of one.
+// `ringback deliveries` and `events`: published events, their deliveries, and all attempts of one.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
@@ -12,12 +12,12 @@ interface Page {
   nextCursor: string | null;
 }
 
-/** Would turn the terminal red, ring its bell and clear it. */
+/** Would colour the terminal red, ring its bell and clear it. */
 const hostile = 'no \u001b[31mred\u0007\u001b[2J\r\nsecond line';
 
 let commanded: Commanded;
 let receiver: Receiver;
-/** Deliveries: one delivered, one dead. */
+/** The ids of a delivered and a dead delivery. */
 let good: string;
 let dead: string;
 let badSubscription: string;
@@ -37,8 +37,8 @@ async function list(...words: string[]): Promise<Page> {
   return (await commanded.json(['deliveries', ...words])) as unknown as Page;
 }
 
-describe('ringback deliveries and events, with nothing there', () => {
-  it('say so, and what to do', async () => {
+describe('ringback deliveries and events, on an empty service', () => {
+  it('report that there is nothing, and suggest the next step', async () => {
     const none = await commanded.run(['deliveries']);
     assert.deepEqual([none.code, none.out], [0, '']);
     assert.match(none.err, /^No deliveries yet\. Subscribe first/);
@@ -63,7 +63,7 @@ describe('ringback deliveries', () => {
     await quiet(service);
   });
 
-  it('lists them on a terminal, as wide as it is', { skip: noTerminal }, async () => {
+  it('lists them on a terminal, within its width', { skip: noTerminal }, async () => {
     const wide = await commanded.onTerminal(['deliveries'], { columns: 120 });
     assert.equal(wide.code, 0);
     const [head = '', first = '', second = ''] = wide.screen;
@@ -86,7 +86,7 @@ describe('ringback deliveries', () => {
     }
   });
 
-  it('filters by everything the API can, and is the API’s own as JSON', async () => {
+  it('has every filter of the API, and prints its response with --json', async () => {
     const { json } = await commanded.service.call({ path: '/deliveries' });
     assert.deepEqual(await list(), json);
     const only = async (id: string, ...words: string[]): Promise<void> => {
@@ -112,31 +112,35 @@ describe('ringback deliveries', () => {
     assert.match(none.err, /^No delivery matches\./);
   });
 
-  it('writes whole times and every column into a pipe, without colours', async () => {
+  it('writes full times and all columns to a pipe, without colours', async () => {
     const { out } = await commanded.run(['deliveries', '--state', 'dead']);
     assert.match(out, /^ID +STATE +EVENT +RESPONSE +ATTEMPTS +PUBLISHED +NEXT +URL\n/);
     assert.match(out, / {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z {2}/);
     assert.ok(!isColoured(out));
   });
 
-  it('shows every attempt of one, and obeys nothing in it', { skip: noTerminal }, async () => {
-    const { code, text, raw } = await commanded.onTerminal(['deliveries', dead]);
-    assert.equal(code, 0);
-    assert.match(text, /^delivery +dlv_\w+\nstate +dead\nevent +order\.bad {2}evt_\w+\n/);
-    assert.match(text, /\nAttempt 1: 503 after \d+ ms\n[^]*\nAttempt 2: 503 after \d+ ms\n/);
-    assert.match(text, /\nrequest +POST http:\/\/\S+\n +webhook-id: evt_\w+\n/);
-    assert.match(text, /\nresponse +x-why: full\n/);
-    assert.match(
-      text,
-      /\nbody +no \\u\{1b\}\[31mred\\u\{7\}\\u\{1b\}\[2J\\u\{d\}\n +second line\n/,
-    );
-    assert.ok(text.endsWith(`\nNo further attempts. Send it again: ringback retry ${dead}\n`));
-    assert.ok(!raw.includes('\u0007') && !raw.includes('\u001b[2J'));
-    const { json } = await commanded.service.call({ path: `/deliveries/${dead}` });
-    assert.deepEqual(await commanded.json(['deliveries', dead]), json);
-    const delivered = await commanded.run(['deliveries', good]);
-    assert.match(delivered.out, new RegExp(`Show the payload: ringback events ${goodEvent}\\.`));
-  });
+  it(
+    'shows every attempt of one, with control characters escaped',
+    { skip: noTerminal },
+    async () => {
+      const { code, text, raw } = await commanded.onTerminal(['deliveries', dead]);
+      assert.equal(code, 0);
+      assert.match(text, /^delivery +dlv_\w+\nstate +dead\nevent +order\.bad {2}evt_\w+\n/);
+      assert.match(text, /\nAttempt 1: 503 after \d+ ms\n[^]*\nAttempt 2: 503 after \d+ ms\n/);
+      assert.match(text, /\nrequest +POST http:\/\/\S+\n +webhook-id: evt_\w+\n/);
+      assert.match(text, /\nresponse +x-why: full\n/);
+      assert.match(
+        text,
+        /\nbody +no \\u\{1b\}\[31mred\\u\{7\}\\u\{1b\}\[2J\\u\{d\}\n +second line\n/,
+      );
+      assert.ok(text.endsWith(`\nNo further attempts. Send it again: ringback retry ${dead}\n`));
+      assert.ok(!raw.includes('\u0007') && !raw.includes('\u001b[2J'));
+      const { json } = await commanded.service.call({ path: `/deliveries/${dead}` });
+      assert.deepEqual(await commanded.json(['deliveries', dead]), json);
+      const delivered = await commanded.run(['deliveries', good]);
+      assert.match(delivered.out, new RegExp(`Show the payload: ringback events ${goodEvent}\\.`));
+    },
+  );
 
   it('answers mistakes with what was expected', async () => {
     const unknown = `dlv_${'0'.repeat(26)}_0`;
@@ -166,7 +170,7 @@ describe('ringback deliveries', () => {
 });
 
 describe('ringback deliveries --watch', () => {
-  it('shows changes as they come on a terminal, until Ctrl+C', { skip: noTerminal }, async () => {
+  it('shows changes as they arrive on a terminal, until Ctrl+C', { skip: noTerminal }, async () => {
     await using shown = commanded.startOnTerminal(['deliveries', '--watch'], { columns: 160 });
     await shown.says(/Watching deliveries\. Press Ctrl\+C to stop\./);
     const { eventId } = await publish(commanded.service, 'order.good');
@@ -177,12 +181,12 @@ describe('ringback deliveries --watch', () => {
     assert.equal(await shown.ended, 0);
   });
 
-  it('is a line of JSON for each change into a pipe, filtered', async () => {
+  it('prints one line of JSON per matching change to a pipe', async () => {
     await subscribe(commanded.service, { callbackUrl: receiver.url, event: 'other' });
     const args = ['deliveries', '--watch', '--json', '--state', 'delivered', '--event', 'order.*'];
     await using child = startChild(args, { ...commanded.env });
     const seen = child.says(/\n/);
-    // It needs a moment to be there, and in JSON nothing says so: so there are events until it is.
+    // With --json nothing is printed when the stream opens, so the test publishes until the first line appears.
     while (!child.out().includes('\n')) {
       await publish(commanded.service, 'other');
       await publish(commanded.service, 'order.good');
@@ -201,7 +205,7 @@ describe('ringback deliveries --watch', () => {
 
 describe('ringback events', () => {
   it(
-    'shows one with its payload and where it went, on a terminal',
+    'shows one with its payload and its deliveries, on a terminal',
     { skip: noTerminal },
     async () => {
       const { code, text } = await commanded.onTerminal(['events', goodEvent]);
@@ -215,7 +219,7 @@ describe('ringback events', () => {
     },
   );
 
-  it('is the API’s own as JSON, to the last digit of a payload', async () => {
+  it('prints the response of the API with --json, including every digit of a payload', async () => {
     const { code, out } = await commanded.run(['events', goodEvent, '--json']);
     assert.equal(code, 0);
     const { text } = await commanded.service.call({ path: `/events/${goodEvent}` });

@@ -1,4 +1,4 @@
-// The checks of `ringback doctor` that need no store: certificate, runtime, disk, clocks, names, public URL.
+// The checks of `ringback doctor` that need no store: certificate, runtime, disk, clocks, DNS, public URL.
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ describe('checkCertificate', () => {
     ['20261101', undefined, /^failed The certificate expired on 2026-11-01$/],
   ];
   for (const [until, publicUrl, expected] of cases) {
-    it(`judges one that is valid until ${until}, for ${publicUrl}`, async () => {
+    it(`checks one that is valid until ${until}, for ${publicUrl}`, async () => {
       await using folder = await newFolder();
       const { certificate, key } = makeCertificate('hooks.test', { until });
       const [tlsCert, tlsKey] = ['cert.pem', 'key.pem'].map((name) => join(folder.path, name));
@@ -41,7 +41,7 @@ describe('checkCertificate', () => {
     });
   }
 
-  it('finds out that key and certificate do not belong together, or are none', async () => {
+  it('detects a key of another certificate, and files that are not keys or certificates', async () => {
     await using folder = await newFolder();
     const tlsCert = join(folder.path, 'cert.pem');
     const tlsKey = join(folder.path, 'key.pem');
@@ -57,19 +57,19 @@ describe('checkCertificate', () => {
 });
 
 describe('a small check', () => {
-  it('wants a runtime that is new enough', () => {
+  it('requires a recent runtime', () => {
     assert.equal(checkRuntime('24.12.0', '24.12').state, 'ok');
     assert.equal(checkRuntime('26.1.0').state, 'ok');
     assert.match(checkRuntime('24.2.0').message, /runs on Node 24\.2\.0, expected 24\.12 or newer/);
   });
 
-  it('wants room on the disk', () => {
+  it('requires free disk space', () => {
     assert.equal(assessDisk(5e9).state, 'ok');
     assert.equal(assessDisk(5e8).state, 'warning');
     assert.deepEqual([assessDisk(5e6).state, assessDisk(5e6).message], ['failed', '0.0 GB free']);
   });
 
-  it('wants the clocks to go, and to agree', async () => {
+  it('requires clocks that advance and agree', async () => {
     const world = realWorld();
     assert.equal((await checkClocks(world)).state, 'ok');
     const sleep = async (): Promise<void> => undefined;
@@ -88,7 +88,7 @@ describe('a small check', () => {
     assert.match(assessClock(1_000_000, 0).message, /last used 1000 s after that/);
   });
 
-  it('wants names to be looked up, and goes on without', async () => {
+  it('warns if names cannot be resolved', async () => {
     const answering = (kind: 'missing' | 'failed' | 'addresses') => ({
       resolve: async () => {
         if (kind === 'missing') return { kind };
@@ -109,7 +109,7 @@ describe('a small check', () => {
     assert.equal(nameToLookUp(undefined, undefined), 'example.com');
   });
 
-  it('says which targets callbacks reach, why, and which setting changes it', () => {
+  it('shows which targets callbacks can reach, why, and the setting for it', () => {
     const reach = {
       host: '127.0.0.1',
       publicUrl: undefined,
@@ -124,7 +124,7 @@ describe('a small check', () => {
     );
   });
 
-  it('wants a public URL that clients can use safely', () => {
+  it('requires a public URL that clients can use safely', () => {
     const assess = (publicUrl: string | undefined, host: string): string =>
       checkPublicUrl({ publicUrl, host }).state;
     assert.equal(assess(undefined, '127.0.0.1'), 'ok');

@@ -1,4 +1,4 @@
-// `ringback doctor` on PostgreSQL: a database that is used, an empty one, and none; and how a server is judged.
+// `ringback doctor` on PostgreSQL: a database in use, an empty one, and none; and the checks of a server.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
@@ -14,11 +14,11 @@ import { examine } from './run-doctor.ts';
 
 describe('ringback doctor on PostgreSQL', () => {
   const key = randomBytes(32).toString('base64');
-  /** The server of the tests does not wait for its disk, which the doctor finds out. */
+  /** The test server runs with fsync off, which the doctor reports. */
   const isOfServer = (finding: string): boolean =>
     !/^ok: PostgreSQL \d\d at|^failed: (fsync|full_page_writes) is off/.test(finding);
 
-  it('finds nothing wrong with a database that is used, and knows its key', async () => {
+  it('finds no problem in a database in use, and recognizes its key', async () => {
     await using database = await freshStoreDatabase();
     const { url } = database;
     const world = realWorld();
@@ -46,7 +46,7 @@ describe('ringback doctor on PostgreSQL', () => {
     assert.match((await examine(env)).of('schema').join(), /^failed: .*newer Ringback/);
   });
 
-  it('says what is due in an empty one, and makes nothing there', async () => {
+  it('lists the pending migrations of an empty one, and changes nothing', async () => {
     await using database = await freshDatabase();
     const env = { DATABASE_URL: database.url, RINGBACK_ENCRYPTION_KEY: key };
     const { of } = await examine(env);
@@ -56,7 +56,7 @@ describe('ringback doctor on PostgreSQL', () => {
     assert.equal(row?.['is_empty'], true);
   });
 
-  it('says that it cannot be reached, without its password', async () => {
+  it('reports that it cannot connect, without the password', async () => {
     const env = {
       DATABASE_URL: 'postgres://somebody:CANARY@127.0.0.1:1/nothing',
       RINGBACK_ENCRYPTION_KEY: key,
@@ -66,7 +66,7 @@ describe('ringback doctor on PostgreSQL', () => {
     assert.doesNotMatch(text, /CANARY/);
   });
 
-  it('refuses a pooler in transaction mode, and says what to do', async () => {
+  it('refuses a pooler in transaction mode, and suggests a remedy', async () => {
     await using database = await freshStoreDatabase();
     await using pooler = await startPooler(database.url, { mode: 'transaction', servers: 2 });
     const env = { DATABASE_URL: pooler.url, RINGBACK_ENCRYPTION_KEY: key };
@@ -109,7 +109,7 @@ describe('assessServer', () => {
     [{ connections: 95 }, /^warning The server uses 95 of 100 connections$/],
   ];
   for (const [change, expected] of cases) {
-    it(`judges ${JSON.stringify(change)}`, () => {
+    it(`checks ${JSON.stringify(change)}`, () => {
       const found = assessServer('x', { ...well, ...change });
       assert.match(found.map(({ state, message }) => `${state} ${message}`).join(), expected);
     });

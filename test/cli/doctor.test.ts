@@ -1,5 +1,5 @@
-// `ringback doctor`: what each check says about set-ups that are well and about broken ones, and that it
-// disturbs nothing. It runs in this process, except beside a service that is a process of its own.
+// `ringback doctor`: the findings of each check for working and broken set-ups, and that it changes nothing.
+// It runs in this process; the running service beside it is a separate process.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 let left: Promise<Folder> | undefined;
 after(async () => (await left)?.[Symbol.asyncDispose]());
 
-/** A data folder as a service leaves it: made once, then copied. */
+/** Fills a data folder as a service leaves it; created once, then copied. */
 async function settle(dataDir: string): Promise<void> {
   left ??= (async () => {
     const folder = await newFolder();
@@ -33,7 +33,7 @@ async function settle(dataDir: string): Promise<void> {
 }
 
 describe('ringback doctor', () => {
-  it('says a line for each check, and below it what to do', async () => {
+  it('prints one line per check, followed by the remedy', async () => {
     await using folder = await newFolder();
     const env = { RINGBACK_DATA: folder.path, RINGBACK_HOST: '192.0.2.1', RINGBACK_PORT: '8080' };
     const { out, failure } = await runDoctor(env, []);
@@ -44,7 +44,7 @@ describe('ringback doctor', () => {
     assert.match(failure ?? '', /^1 of \d+ checks failed\.$/);
   });
 
-  it('fits on a terminal, in colours', { skip: noTerminal }, async () => {
+  it('fits the terminal, in colours', { skip: noTerminal }, async () => {
     await using folder = await newFolder();
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PUBLIC_URL: 'http://localhost:8080' };
     const args = ['doctor', '--port', '0', '--lenient', 'perhaps'];
@@ -60,10 +60,11 @@ describe('ringback doctor', () => {
     assert.equal(narrow.code, 0, narrow.text);
     const states = narrow.history.filter((line) => /^(ok|warning) {2,}\S/.test(line));
     assert.ok(states.length > 8);
-    for (const line of narrow.history) assert.match(line, /^(ok|warning| {21}\S)/, 'in its column');
+    for (const line of narrow.history)
+      assert.match(line, /^(ok|warning| {21}\S)/, 'aligned in its column');
   });
 
-  it('finds nothing wrong before the first start, and makes nothing', async () => {
+  it('finds no problem before the first start, and creates nothing', async () => {
     await using folder = await newFolder();
     const path = join(folder.path, 'data');
     const { findings, failure } = await examine({ RINGBACK_DATA: path });
@@ -76,7 +77,7 @@ describe('ringback doctor', () => {
     assert.deepEqual(readdirSync(folder.path), []);
   });
 
-  it('finds nothing wrong with what a service left', async () => {
+  it('finds no problem in the data of a stopped service', async () => {
     await using folder = await newFolder();
     await settle(folder.path);
     const { of, failure } = await examine({ RINGBACK_DATA: folder.path });
@@ -86,7 +87,7 @@ describe('ringback doctor', () => {
     assert.equal(failure, undefined);
   });
 
-  it('says all mistakes in the settings at once, and shows no secret', async () => {
+  it('reports all invalid settings at once, without secrets', async () => {
     const secret = 'postgres://u:CANARY@h/db';
     const env = { RINGBACK_PORT: 'x', RINGBACK_LOG: 'loud', DATABASE_URL: secret };
     const { of, text, failure } = await examine(env);
@@ -99,7 +100,7 @@ describe('ringback doctor', () => {
     assert.doesNotMatch(text, /CANARY/);
   });
 
-  it('says mistakes in the variables of OpenTelemetry, with which a start would end', async () => {
+  it('reports invalid OpenTelemetry variables, which would prevent a start', async () => {
     await using folder = await newFolder();
     const { of, text } = await examine({
       RINGBACK_DATA: folder.path,
@@ -111,11 +112,11 @@ describe('ringback doctor', () => {
       of('settings').join(),
       /^failed: .*OTLP_ENDPOINT.*failed: .*"grpc": expected http\/json/,
     );
-    assert.equal(of('contracts').length, 1, 'the rest is looked at');
+    assert.equal(of('contracts').length, 1, 'the other checks run');
     assert.doesNotMatch(text, /CANARY/);
   });
 
-  it('shows the warnings of a start, which are no failures', async () => {
+  it('shows the warnings of a start, which are not failures', async () => {
     await using folder = await newFolder();
     const env = { RINGBACK_DATA: folder.path, RINGBACK_TYPO: '1' };
     const { of, failure } = await examine(env);
@@ -123,7 +124,7 @@ describe('ringback doctor', () => {
     assert.equal(failure, undefined);
   });
 
-  it('says that the data folder cannot be written to', async () => {
+  it('reports that the data folder is not writable', async () => {
     await using folder = await newFolder();
     const file = join(folder.path, 'file');
     writeFileSync(file, '');
@@ -131,7 +132,7 @@ describe('ringback doctor', () => {
     assert.match(of('folder').join(), /^failed: Cannot write to "\/proc"/);
   });
 
-  it('says that the schema is newer than the program, or older', async () => {
+  it('reports a schema that is newer or older than the program', async () => {
     await using folder = await newFolder();
     await settle(folder.path);
     alter(
@@ -153,7 +154,7 @@ describe('ringback doctor', () => {
     assert.equal(older.failure, undefined);
   });
 
-  it('says that the encryption key is another one, or gone', async () => {
+  it('reports an encryption key that does not match or is missing', async () => {
     await using folder = await newFolder();
     await settle(folder.path);
     const other = randomBytes(32).toString('base64');
@@ -164,7 +165,7 @@ describe('ringback doctor', () => {
     assert.match((await examine(env)).of('key').join(), /^failed: ".*encryption.key" is missing/);
   });
 
-  it('says that the file is damaged, or no database at all', async () => {
+  it('reports a damaged file, and one that is not a database', async () => {
     await using folder = await newFolder();
     await settle(folder.path);
     const path = join(folder.path, 'ringback.db');
@@ -182,7 +183,7 @@ describe('ringback doctor', () => {
     assert.match(none.of('store').join(), /^failed: Cannot read ".*": file is not a database/);
   });
 
-  it('says what is wrong with a contract', async () => {
+  it('reports an invalid contract', async () => {
     await using folder = await newFolder();
     const file = join(folder.path, 'broken.yaml');
     writeFileSync(file, 'openapi: 3.0.4\ninfo: [');
@@ -190,7 +191,7 @@ describe('ringback doctor', () => {
     assert.match(of('contracts').join(), /^failed: .*broken\.yaml:3:1: Cannot read/);
   });
 
-  it('knows a running service: it disturbs nothing, and its port is not taken by a stranger', async () => {
+  it('recognizes a running service and its port, and does not disturb it', async () => {
     await using folder = await newFolder();
     await using child = await serve({ RINGBACK_DATA: folder.path });
     const env = { RINGBACK_DATA: folder.path, RINGBACK_PORT: new URL(child.url).port };
@@ -201,7 +202,7 @@ describe('ringback doctor', () => {
     assert.equal((await fetch(`${child.url}/readyz`)).status, 200);
   });
 
-  it('says that another program has the port', async () => {
+  it('reports that another program uses the port', async () => {
     await using folder = await newFolder();
     await using stranger = createServer(
       (_request, response) => void response.end('{"status":"ok"}'),

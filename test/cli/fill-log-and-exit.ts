@@ -1,8 +1,8 @@
-// A process that says more than any pipe holds, and ends: with its log, as the service does.
+// Logs more than any pipe holds, and exits, with the log of the service.
 import { openLog } from '../../src/cli/serve/log.ts';
 import { realWorld } from '../../src/core/base/world.ts';
 
-process.stderr.on('error', () => undefined); // As the program does, which makes the pipe one that never blocks.
+process.stderr.on('error', () => undefined); // The program does the same, which makes the pipe non-blocking.
 const look = { level: 'info', format: 'json', isTerminal: false, isColoured: false } as const;
 await using logging = openLog(look, realWorld());
 const stay = setInterval(() => undefined, 1_000);

@@ -1,4 +1,4 @@
-// The first run: the lines that `ringback serve` prints, pasted as a person would.
+// The first run: the lines that `ringback serve` prints, pasted into a shell.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:net';
@@ -16,7 +16,7 @@ describe('the first run', () => {
       () => false,
     );
     if (!hasCurl) {
-      t.skip('there is no curl here');
+      t.skip('curl is not installed');
       return;
     }
     await using folder = await newFolder();
@@ -37,8 +37,8 @@ describe('the first run', () => {
     };
     assert.match(await paste(lines[0]), /"subscriberId":"sub_/);
     const { eventId, deliveries } = JSON.parse(await paste(lines[1])) as Record<string, unknown>;
-    assert.equal(deliveries, 2, 'the listener’s own subscription, and the one by hand');
-    // Both subscriptions lead to the listener, and it knows the secrets of both.
+    assert.equal(deliveries, 2, 'the subscription of the listener, and the pasted one');
+    // Both subscriptions deliver to the listener, which can read both secrets.
     const row = `order\\.created  ${String(eventId)}  signature ok\\n  {"message":"Order 42"}\\n`;
     await listening.says(new RegExp(`${row}[^]*${row}`));
     const seen = await until(

@@ -1,5 +1,5 @@
-// Commands against a service that is none, or means harm: nothing that it says steers the terminal, and
-// what was done before it failed is not forgotten.
+// Commands against a broken or hostile service: its output cannot control the terminal, and the work done
+// before a failure is reported.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { json as answers, problem, rawService, type Behave } from '../client/raw-service.ts';
@@ -22,7 +22,7 @@ const runAgainst = async (
 ): Promise<InProcess> =>
   runHere(words, { ...options, env: { RINGBACK_URL: url, RINGBACK_API_KEY: 'k'.repeat(40) } });
 
-describe('a service with escapes in all that it says', () => {
+describe('a service with escape sequences in all its responses', () => {
   const escape = '\u001b]0;PWNED\u0007\u009b2J\u001b[8m\u202e';
   const one = {
     id: 'x',
@@ -115,7 +115,7 @@ describe('a service with escapes in all that it says', () => {
     ['replay', 'cancel', ids.rpl],
   ];
   for (const words of calls) {
-    it(`does not steer the terminal through ringback ${words.join(' ')}`, async () => {
+    it(`does not control the terminal through ringback ${words.join(' ')}`, async () => {
       const frames = `event: changes\ndata: ${JSON.stringify(nasty({ at, ...frame }))}\n\n`;
       await using service = await rawService(async (response, seen) => {
         if (seen.path.startsWith('/stream')) {
@@ -139,15 +139,15 @@ describe('a service with escapes in all that it says', () => {
     });
   }
 
-  it('is told in JSON as it is', async () => {
+  it('is printed unchanged in JSON', async () => {
     await using service = await rawService(answers(200, nasty(all)));
     const { out } = await runAgainst(service, ['unsubscribe', ids.sub, '--json'], { columns: 80 });
     assert.equal((JSON.parse(out) as { id: string }).id, `x${escape}`);
   });
 });
 
-describe('a service that fails in the middle', () => {
-  it('leaves ringback retry with what was done, and what was not tried', async () => {
+describe('a service that fails during a command', () => {
+  it('makes ringback retry list what was done, and what was not attempted', async () => {
     const taken = answers(202, { id: dlv });
     await using service = await rawService(taken, taken, problem(401, 'unauthorized'));
     const { code, out, err } = await runAgainst(service, ['retry', ...ids.dlv]);
@@ -162,7 +162,7 @@ describe('a service that fails in the middle', () => {
     );
   });
 
-  it('tells the same as JSON', async () => {
+  it('is reported in the same way as JSON', async () => {
     const taken = answers(202, { id: dlv });
     await using service = await rawService(taken, taken, problem(401, 'unauthorized'));
     const answer = await runAgainst(service, ['retry', ...ids.dlv, '--json']);
@@ -182,7 +182,7 @@ describe('a service that fails in the middle', () => {
     );
   });
 
-  it('is left when its list goes round in a circle', async () => {
+  it('is given up if its cursors form a cycle', async () => {
     const page = (nextCursor: string): Behave => answers(200, { items: [], nextCursor });
     const turns = Array.from({ length: 50 }, () => [page('a'), page('b'), page('c')]).flat();
     await using service = await rawService(...turns, answers(200, { items: [], nextCursor: null }));
@@ -203,7 +203,7 @@ describe('a service that fails in the middle', () => {
 });
 
 describe('a service that counts', () => {
-  it('lets ringback replay say in one JSON value that nobody can be asked', async () => {
+  it('makes ringback replay report in one JSON value that it cannot ask', async () => {
     await using service = await rawService(answers(200, { matched: 3, isCapped: false }));
     const answer = await runAgainst(service, ['replay', '--json']);
     assert.deepEqual([answer.code, answer.out], [2, '']);
@@ -215,7 +215,7 @@ describe('a service that counts', () => {
 });
 
 describe('a payload of a service', () => {
-  it('stands in lines where that changes nothing', async () => {
+  it('is formatted only if that changes no value', async () => {
     const shown = async (payload: string): Promise<string> => {
       const event = `{"id":"x","event":"a","deliveries":0,"createdAt":"${at}","payload":${payload},`;
       await using service = await rawService((response) => {
@@ -230,7 +230,7 @@ describe('a payload of a service', () => {
 });
 
 describe('a service that answers {}', () => {
-  it('gets an event that is still JSON', async () => {
+  it('still yields valid JSON for an event', async () => {
     await using service = await rawService(answers(200, {}));
     const { code, out, err } = await runAgainst(service, ['events', ids.evt, '--json']);
     JSON.parse(code === 0 ? out : err);

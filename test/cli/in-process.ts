@@ -1,5 +1,5 @@
-// The command line without a process of its own: the same words, the same exit code, in a tenth of the
-// time. What only a process has (signals, a real terminal) is looked at in child.ts and pty.ts.
+// Runs the command line in this process: the same output and exit code, in a tenth of the time. Signals and
+// real terminals need a process: ringback-process.ts and pty.ts.
 import { Readable } from 'node:stream';
 import { commands } from '../../src/cli/program/commands.ts';
 import { runCommandLine } from '../../src/cli/program/run.ts';
@@ -15,17 +15,17 @@ export interface InProcess {
 
 export interface InProcessOptions {
   env?: Env;
-  /** As on a screen that is so wide; otherwise as into a pipe. */
+  /** Output to a screen of this width; without it, to a pipe. */
   columns?: number;
-  /** What is piped in. */
+  /** Standard input. */
   input?: string;
-  /** Ctrl+C, where it comes. */
+  /** Resolves on Ctrl+C. */
   stopped?: Promise<void>;
-  /** Told all that it has said on standard output so far, whenever that is more. */
+  /** Called with all standard output so far, whenever there is more. */
   onOut?: (out: string) => void;
 }
 
-/** For commands that come to an end by themselves. */
+/** Runs a command that ends by itself. */
 export async function runHere(
   args: readonly string[],
   { env = {}, columns, input, stopped, onOut }: InProcessOptions = {},

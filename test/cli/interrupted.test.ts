@@ -1,4 +1,4 @@
-// How commands end that somebody leaves: with Ctrl+C while a service hangs, and with a reader that has gone.
+// How commands end when interrupted: by Ctrl+C while a service hangs, or by a closed pipe.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ const eventId = `evt_${'1'.repeat(26)}`;
 const subscriberId = `sub_${'1'.repeat(26)}`;
 const replay = { id: `rpl_${'1'.repeat(26)}`, state: 'running', matched: 0 };
 
-/** Ctrl+C comes when somebody has asked it something that it never answers. */
+/** A service that never answers; Ctrl+C is pressed once a request has arrived. */
 function frozen(): { behave: Behave; stopped: Promise<void>; isLeft: Promise<void> } {
   const asked = Promise.withResolvers<void>();
   const left = Promise.withResolvers<void>();
@@ -24,7 +24,7 @@ function frozen(): { behave: Behave; stopped: Promise<void>; isLeft: Promise<voi
 }
 
 describe('Ctrl+C while a service hangs', { timeout: patienceMs }, () => {
-  it('ends ringback publish --wait, with what was accepted', async () => {
+  it('ends ringback publish --wait, which prints the accepted event', async () => {
     const { behave, stopped, isLeft } = frozen();
     await using service = await rawService(answers(202, { eventId, deliveries: 1 }), behave);
     const env = { RINGBACK_URL: service.url, RINGBACK_API_KEY: key };
@@ -39,7 +39,7 @@ describe('Ctrl+C while a service hangs', { timeout: patienceMs }, () => {
     );
   });
 
-  it('ends ringback replay, which goes on', async () => {
+  it('ends ringback replay; the replay continues', async () => {
     const { behave, stopped, isLeft } = frozen();
     const counted = answers(200, { matched: 3, isCapped: false });
     await using service = await rawService(counted, answers(202, replay), behave);
@@ -58,13 +58,13 @@ describe('Ctrl+C while a service hangs', { timeout: patienceMs }, () => {
     const words = ['listen', '--listen-port', '0', '--event', 'order.*'];
     const { code, out, err } = await runHere(words, { env, stopped });
     await isLeft;
-    // A pattern is no name, which is all that the query of the contract takes.
+    // The query variant of the contract accepts event names only, so patterns are sent in the body.
     assert.match(service.seen[0]?.body ?? '', /"x-ringback":\{"events":\["order\.\*"\]\}/);
     assert.deepEqual([code, out], [130, '']);
     assert.match(err, /^Interrupted before the service responded: it may have subscribed http:/);
   });
 
-  it('ends what ringback listen forwards, and still unsubscribes', async () => {
+  it('aborts what ringback listen forwards, and still unsubscribes', async () => {
     const { behave, stopped, isLeft } = frozen();
     await using behind = await rawService(behave);
     await using service = await rawService(answers(200, { subscriberId, secret: 'whsec_x' }));
@@ -86,7 +86,7 @@ describe('Ctrl+C while a service hangs', { timeout: patienceMs }, () => {
   });
 });
 
-describe('a reader that has gone', { timeout: patienceMs }, () => {
+describe('a closed pipe', { timeout: patienceMs }, () => {
   const { PATH = '', HOME = '' } = process.env;
   const shell = async (url: string, line: string): Promise<{ said: string; err: string }> => {
     const child = spawn('bash', ['-c', line], {
@@ -141,7 +141,7 @@ describe('a reader that has gone', { timeout: patienceMs }, () => {
     assert.equal(err, '');
   });
 
-  it('is told from a full disk, which is said in a sentence', async () => {
+  it('is distinguished from a full disk, which is explained in one sentence', async () => {
     await using service = await rawService(answers(200, { items: [event], nextCursor: null }));
     const { said, err } = await shell(service.url, '$ringback events > /dev/full; echo $?');
     assert.equal(said, '1\n');

@@ -1,4 +1,4 @@
-// `ringback key`: the way back in when no key is at hand.
+// `ringback key`: regaining access if no key is available.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ interface Prepared {
   firstKey: string;
 }
 
-/** A data folder that has been served once, with a second app called "shop". */
+/** A data folder of a service that has run once, with a second app called "shop". */
 async function prepare(): Promise<Prepared> {
   const folder = await newFolder();
   await using child = await serve({ RINGBACK_DATA: folder.path });
@@ -45,7 +45,7 @@ describe('ringback key', () => {
   const secretIn = (out: string): string => /^(rbk_[0-9A-Za-z]{57})$/m.exec(out)?.[1] ?? '';
   const create = async (...args: string[]): Promise<string> =>
     secretIn(await good('create', '--name', 'me', ...args));
-  /** Which of these keys the service lets in, after it was started. */
+  /** Starts the service; returns which of these keys it accepts. */
   const opens = async (...keys: string[]): Promise<boolean[]> => {
     await using child = await serve({ RINGBACK_DATA: on.folder.path });
     const statuses = await Promise.all(
@@ -61,7 +61,7 @@ describe('ringback key', () => {
     return statuses.map((status) => status === 200);
   };
 
-  it('makes a key that works, shows it once, and lists it without its secret', async () => {
+  it('creates a working key, shows it once, and lists it without its secret', async () => {
     const made = await create('--scopes', 'read, subscribe');
     assert.notEqual(made, '');
     const list = await good('list');
@@ -80,7 +80,7 @@ describe('ringback key', () => {
     assert.deepEqual(await opens(old, fresh), [true, true]);
   });
 
-  it('revokes a key, and says so twice', async () => {
+  it('revokes a key, also repeatedly', async () => {
     const made = await create('--scopes', 'read');
     const id = made.slice(0, 12);
     assert.equal(await good('revoke', id), `Revoked ${id}.\n`);
@@ -91,7 +91,7 @@ describe('ringback key', () => {
     assert.deepEqual([code, /^Cannot rotate key .* revoked/.test(err)], [1, true], err);
   });
 
-  it('works on another app, which has keys of its own', async () => {
+  it('manages another app, which has its own keys', async () => {
     const made = await create('--app', 'shop', '--scopes', 'admin');
     const id = made.slice(0, 12);
     assert.ok((await good('list', '--app', 'shop')).includes(id));
@@ -105,7 +105,7 @@ describe('ringback key', () => {
     assert.match(refused.err, /^Cannot give a key the scope "operator"/);
   });
 
-  it('says what is wrong in a sentence', async () => {
+  it('explains mistakes in one sentence', async () => {
     const mistakes: [string[], RegExp][] = [
       [['list', '--app', 'none'], /^Cannot find app "none"/],
       [['revoke', 'rbk_00000000'], /^There is no key "rbk_00000000"/],
@@ -126,10 +126,10 @@ describe('ringback key', () => {
       assert.match(err, pattern);
       assert.doesNotMatch(err, /^\s+at /m);
     }
-    assert.equal(await good('list'), list, 'and nothing changed');
+    assert.equal(await good('list'), list, 'nothing changed');
   });
 
-  it('says the same as JSON', async () => {
+  it('prints the same facts as JSON', async () => {
     const facts = {
       name: 'for programs',
       scopes: ['publish'],
@@ -158,24 +158,28 @@ describe('ringback key', () => {
     assert.deepEqual([refused.code, JSON.parse(refused.err)], [1, { error: { message } }]);
   });
 
-  it('is a table on a terminal, which fits and obeys nobody', { skip: noTerminal }, async () => {
-    const name = `evil \u001b[2J\u202e ${'long '.repeat(12)}`.trim();
-    await good('create', '--name', name, '--scopes', 'subscribe,publish,read,admin');
-    const env = { RINGBACK_DATA: on.folder.path };
-    const wide = await runOnTerminal(['key', 'list'], { env, columns: 100 });
-    assert.match(wide.screen[0] ?? '', /^ID +STATE +SCOPES +USED +NAME$/);
-    assert.match(wide.text, /evil \\u\{1b\}\[2J\\u\{202e\} lo/);
-    assert.ok(isColoured(wide.raw));
-    const narrow = await runOnTerminal(['key', 'list'], {
-      env: { ...env, NO_COLOR: '1' },
-      columns: 60,
-    });
-    assert.ok(!isColoured(narrow.raw));
-    assert.equal(narrow.history.length, wide.history.length, 'a line for each key');
-    assert.match(narrow.text, /…/);
-  });
+  it(
+    'lists keys on a terminal in a table that fits, with control characters escaped',
+    { skip: noTerminal },
+    async () => {
+      const name = `evil \u001b[2J\u202e ${'long '.repeat(12)}`.trim();
+      await good('create', '--name', name, '--scopes', 'subscribe,publish,read,admin');
+      const env = { RINGBACK_DATA: on.folder.path };
+      const wide = await runOnTerminal(['key', 'list'], { env, columns: 100 });
+      assert.match(wide.screen[0] ?? '', /^ID +STATE +SCOPES +USED +NAME$/);
+      assert.match(wide.text, /evil \\u\{1b\}\[2J\\u\{202e\} lo/);
+      assert.ok(isColoured(wide.raw));
+      const narrow = await runOnTerminal(['key', 'list'], {
+        env: { ...env, NO_COLOR: '1' },
+        columns: 60,
+      });
+      assert.ok(!isColoured(narrow.raw));
+      assert.equal(narrow.history.length, wide.history.length, 'one line per key');
+      assert.match(narrow.text, /…/);
+    },
+  );
 
-  it('finds no database in a folder that never had one, and makes none', async () => {
+  it('reports that a folder has no database, and creates none', async () => {
     await using folder = await newFolder();
     const typo = join(folder.path, 'typo');
     for (const path of [folder.path, typo]) {
@@ -190,7 +194,7 @@ describe('ringback key', () => {
     assert.ok(!existsSync(typo));
   });
 
-  it('leaves a running service alone, and points to its API', async () => {
+  it('does not touch the data of a running service, and refers to its API', async () => {
     await using child = await serve({ RINGBACK_DATA: on.folder.path });
     for (const args of [['list'], ['create', '--name', 'x', '--scopes', 'admin']]) {
       const { code, out, err } = await key(...args);

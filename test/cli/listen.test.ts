@@ -1,5 +1,5 @@
-// `ringback listen` beside `ringback serve`, as real processes: what it prints, what it checks, what it
-// passes on, and how it leaves.
+// `ringback listen` and `ringback serve` as real processes: what listen prints, verifies and forwards, and how
+// it exits.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -73,7 +73,7 @@ describe('ringback listen', () => {
     await folder[Symbol.asyncDispose]();
   });
 
-  it('subscribes, and prints event, id, payload and a good signature of each callback', async () => {
+  it('subscribes, and prints event, id, payload and signature check of each callback', async () => {
     await using listening = await listen(serving);
     assert.match(listening.out(), /for every event/);
     assert.equal(await stateOf(serving, listening.subscriberId), 'active');
@@ -89,7 +89,7 @@ describe('ringback listen', () => {
     assert.equal(listening.err(), '');
   });
 
-  it('shows what is not signed by Ringback as wrong', async () => {
+  it('marks forged callbacks as invalid', async () => {
     await using listening = await listen(serving);
     const id = await publish(serving, 'a', 'true');
     await listening.says(new RegExp(`${id}  signature ok`));
@@ -119,7 +119,7 @@ describe('ringback listen', () => {
     assert.equal(listening.out().match(/signature ok/g)?.length, 1);
   });
 
-  it('shows a callback whose body was changed on the way as wrong', async () => {
+  it('marks a callback with a modified body as invalid', async () => {
     await using receiver = await receive();
     await call(serving, '/subscribe', { body: { callbackUrl: receiver.url } });
     await using listening = await listen(serving);
@@ -133,7 +133,7 @@ describe('ringback listen', () => {
       const more = { 'ringback-event': event, 'ringback-attempt': '1' };
       await fetch(listening.url, { method: 'POST', headers: { ...headers, ...more }, body });
     };
-    // It knows the secret of any subscription of its app, so the true bytes are believed.
+    // The listener can read the secret of any subscription of its app, so the unmodified bytes are valid.
     await replay('replayed.true', sent.body.toString());
     await listening.says(/replayed\.true {2}\S+ {2}signature ok/);
     await replay('replayed.changed', '{"message":"false"}');
@@ -142,7 +142,7 @@ describe('ringback listen', () => {
     await call(serving, `/unsubscribe?Id=${subscription}`, { body: {} });
   });
 
-  it('hears one event with --event', async () => {
+  it('receives one event with --event', async () => {
     await using listening = await listen(serving, ['--event', 'order.paid']);
     assert.match(listening.out(), /for the event order\.paid/);
     await publish(serving, 'order.created', 'not for us');
@@ -153,7 +153,7 @@ describe('ringback listen', () => {
     assert.doesNotMatch(listening.out(), /not for us/);
   });
 
-  it('passes body and headers on with --forward, and answers with what comes back', async () => {
+  it('forwards body and headers with --forward, and returns the response', async () => {
     await using behind = await receive();
     let failures = 2;
     behind.script = () => ((failures -= 1) >= 0 ? 500 : 204);
@@ -179,7 +179,7 @@ describe('ringback listen', () => {
     assert.deepEqual([items[0]?.status, items[0]?.attemptCount], [204, 3]);
   });
 
-  it('answers 502 and says so when there is nobody behind --forward', async () => {
+  it('answers 502 and prints the reason if the --forward target is down', async () => {
     const port = await freePort();
     await using listening = await listen(serving, ['--forward', `http://127.0.0.1:${port}/`]);
     const id = await publish(serving, 'a', 'x');
@@ -198,7 +198,7 @@ describe('ringback listen', () => {
     });
   }
 
-  it('says what is missing without a key, that a wrong one is refused, that its port is taken', async () => {
+  it('explains a missing key, a wrong key, and a port in use', async () => {
     const base = ['listen', '--url', serving.url];
     const keyless = await runHere(base);
     assert.equal(keyless.code, 2);
@@ -218,7 +218,7 @@ describe('ringback listen', () => {
     assert.match(nowhere.err, /^Cannot forward to "ftp:\/\/x": expected an http or https URL/);
   });
 
-  it('says that there is no service', async () => {
+  it('reports that the service is not running', async () => {
     const url = `http://127.0.0.1:${await freePort()}`;
     const args = ['listen', '--url', url, '--listen-port', '0', '--key', key, '--json'];
     const { code, out, err } = await runHere(args);
@@ -228,7 +228,7 @@ describe('ringback listen', () => {
     assert.match(error.message, /ECONNREFUSED/);
   });
 
-  it('says each callback as a line of JSON', async () => {
+  it('prints each callback as one line of JSON', async () => {
     const args = ['listen', '--url', serving.url, '--listen-port', '0', '--json'];
     await using child = startChild(args, { RINGBACK_API_KEY: key });
     const [first] = await child.says(/^\{.*\}\n/);
@@ -267,7 +267,7 @@ describe('ringback listen', () => {
   });
 
   it(
-    'shows callbacks on a terminal, in colours, and obeys none',
+    'shows callbacks on a terminal, in colours, with control characters escaped',
     { skip: noTerminal },
     async () => {
       const args = ['listen', '--url', serving.url, '--listen-port', '0', '--key', key];

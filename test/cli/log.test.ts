@@ -1,5 +1,5 @@
-// The log of the real process: a line a fact with its ids, for people where it is asked for, and a reader
-// that leaves or never reads.
+// The log of the real process: one line per fact with its ids, the pretty format, and readers that leave or
+// never read.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -33,7 +33,7 @@ async function call(url: string, path: string, init: RequestInit = {}): Promise<
 const post = (body: object): RequestInit => ({ method: 'POST', body: JSON.stringify(body) });
 
 describe('the log of ringback serve', () => {
-  it('has a line for each fact, with every id in it', async () => {
+  it('has one line per fact, with all its ids', async () => {
     await using folder = await newFolder();
     await using receiver = await receive(({ url }) => (url.startsWith('/gone') ? 410 : 500));
     await using child = await serve({
@@ -127,7 +127,7 @@ describe('the log of ringback serve', () => {
     });
   });
 
-  it('has a line for each request, as any other, and no secret that a caller chose for its name', async () => {
+  it('has one line per request, and masks a secret that is sent as request id', async () => {
     await using folder = await newFolder();
     await using child = await serve({ RINGBACK_DATA: folder.path, RINGBACK_API_KEY: key });
     for (const id of ['mine', 'whsec_CANARY']) {
@@ -155,7 +155,7 @@ describe('the log of ringback serve', () => {
     });
   });
 
-  it('is for people where that is asked for', async () => {
+  it('is readable text with RINGBACK_LOG_FORMAT=pretty', async () => {
     await using folder = await newFolder();
     await using child = await serve({
       RINGBACK_DATA: folder.path,
@@ -167,10 +167,10 @@ describe('the log of ringback serve', () => {
       /^\d\d:\d\d:\d\d\.\d{3} INFO {2}request requestId=req_\w+ .*status=200/m,
       'err',
     );
-    assert.ok(!child.err().includes('\u001b'), 'no colours: nobody looks at it');
+    assert.ok(!child.err().includes('\u001b'), 'no colours outside a terminal');
   });
 
-  it('loses its readers without an end of the service', async () => {
+  it('does not end the service when its readers leave', async () => {
     await using folder = await newFolder();
     const env = { ...process.env, RINGBACK_PORT: '0', RINGBACK_API_KEY: key };
     const child = spawn(process.execPath, [main, 'serve', '--data', folder.path], {
@@ -184,7 +184,7 @@ describe('the log of ringback serve', () => {
         if (url !== undefined) resolve(url);
       });
       const url = await listening;
-      // Like `| head -1`: whoever read has seen enough.
+      // Like `| head -1`, which closes the pipe after the first line.
       child.stdout.destroy();
       child.stderr.destroy();
       for (let i = 0; i < 20; i += 1) await call(url, '/subscriptions');
@@ -196,12 +196,12 @@ describe('the log of ringback serve', () => {
     }
   });
 
-  it('does not keep a process alive whose log nobody reads', async () => {
+  it('does not keep a process alive if no one reads it', async () => {
     const program = [process.execPath, join(import.meta.dirname, 'fill-log-and-exit.ts')] as const;
     await using child = startChild([], {}, program);
     await child.says(/ready/);
     const ended = child.deafen();
     child.signal('SIGTERM');
-    assert.equal(await inTime(ended, patienceMs, () => 'it does not end'), 0);
+    assert.equal(await inTime(ended, patienceMs, () => 'the process does not exit'), 0);
   });
 });

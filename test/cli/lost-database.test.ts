@@ -1,4 +1,4 @@
-// The disk is full at a start, or the database is gone: a sentence says what to do, and nothing begins empty.
+// A start on a full disk or without its database: the error says what to do, and no empty database is created.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { runHere, terminalOf } from './in-process.ts';
 const aloneEnv = { RINGBACK_PORT: '0', RINGBACK_LOG: 'silent' };
 
 describe('a start without its database', () => {
-  it('is refused by serve, migrate and doctor, and makes no empty one', async () => {
+  it('is refused by serve, migrate and doctor, and creates no empty database', async () => {
     for (const left of ['encryption.key', 'ringback.db-wal', 'ringback.db-shm']) {
       await using folder = await newFolder();
       writeFileSync(join(folder.path, left), '');
@@ -40,19 +40,19 @@ describe('a start without its database', () => {
     }
   });
 
-  it('begins in a folder that has nothing of a database', async () => {
+  it('succeeds in a folder without any database files', async () => {
     await using folder = await newFolder();
     writeFileSync(join(folder.path, 'notes.txt'), '');
     assert.equal((await runHere(['migrate', '--data', folder.path])).code, 0);
-    // As a backup is restored: the key beside it, and no log.
+    // Like a restored backup: with the encryption key, without a WAL file.
     writeFileSync(join(folder.path, 'encryption.key'), '');
     rmSync(join(folder.path, 'ringback.db.lock'));
     assert.equal((await runHere(['migrate', '--data', folder.path])).code, 0);
   });
 });
 
-describe('a service whose store can write no more', () => {
-  it('stops with a sentence', async () => {
+describe('a service whose store can no longer write', () => {
+  it('stops with an explanation', async () => {
     await using folder = await newFolder();
     const env = { ...aloneEnv, RINGBACK_DATA: folder.path };
     const began = Promise.withResolvers<StoreDeps['onFatal']>();
@@ -78,10 +78,10 @@ describe('a service whose store can write no more', () => {
 });
 
 describe('a start on a full disk', () => {
-  /** From the first byte on, in the middle of the migrations, and after them. */
+  /** Full from the first byte, during the migrations, and after them. */
   const sizes = ['8k', '100k', '620k'];
 
-  it('says so in a sentence, at whatever moment it is full', async (t: TestContext) => {
+  it('is explained in one sentence, whenever the disk becomes full', async (t: TestContext) => {
     await using folder = await newFolder();
     const disk = join(folder.path, 'disk');
     mkdirSync(disk);
@@ -105,7 +105,7 @@ describe('a start on a full disk', () => {
     assert.deepEqual(readdirSync(disk), []);
   });
 
-  it('says so in a sentence when nothing can be written at all', async (t: TestContext) => {
+  it('is explained in one sentence if nothing can be written at all', async (t: TestContext) => {
     await using folder = await newFolder();
     const shim = compileShim(folder.path);
     if (shim.kind === 'missing') {

@@ -1,4 +1,4 @@
-// The command line itself: what it offers, and what it says to a mistake.
+// The command line itself: its overview, and its answers to mistakes.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { isColoured, noTerminal, runOnTerminal } from './pty.ts';
 const root = join(import.meta.dirname, '..', '..');
 
 describe('ringback', () => {
-  it('lists its commands with one line each, in less than a screen', async () => {
+  it('lists its commands with one line each, on one screen', async () => {
     const { code, out, err } = await runHere([]);
     assert.deepEqual([code, err], [0, '']);
     for (const { name, summary } of commands)
@@ -22,13 +22,13 @@ describe('ringback', () => {
     for (const word of ['--help', '-h', 'help']) assert.equal((await runHere([word])).out, out);
   });
 
-  it('says its version, the one of the package, as a process too', async () => {
+  it('prints the version of the package, also as a process', async () => {
     const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as object;
     const { code, out, err } = await runChild(['--version']);
     assert.deepEqual([code, out, err], [0, `${Reflect.get(manifest, 'version')}\n`, '']);
   });
 
-  it('knows what was meant by a wrong word, as a process too', async () => {
+  it('suggests the command that was meant, also as a process', async () => {
     const text =
       'Cannot run "delivries": did you mean "deliveries"?\nRun "ringback --help" for usage\n';
     assert.deepEqual(await runChild(['delivries']), { code: 2, out: '', err: text });
@@ -40,7 +40,7 @@ describe('ringback', () => {
     ['help lisen', 'Cannot run "lisen": did you mean "listen"?'],
     ['--port 1', 'Cannot run "--port": expected a command first, as in ringback serve'],
   ] as const) {
-    it(`says to "ringback ${words}" what is wrong, and where to read on`, async () => {
+    it(`explains the mistake in "ringback ${words}", and refers to the help`, async () => {
       const { code, out, err } = await runHere(words.split(' '));
       assert.deepEqual([code, out, err], [2, '', `${message}\nRun "ringback --help" for usage\n`]);
     });
@@ -70,7 +70,7 @@ describe('ringback', () => {
     ['check', 'Cannot check: no FILE given, expected at least one OpenAPI document'],
     ['backup', 'Cannot back up: found nothing, expected one FILE'],
   ] as const) {
-    it(`says to "ringback ${words}" what is wrong`, async () => {
+    it(`explains the mistake in "ringback ${words}"`, async () => {
       const [name = ''] = words.split(' ');
       const { code, out, err } = await runHere(words.split(' '));
       assert.deepEqual(
@@ -80,7 +80,7 @@ describe('ringback', () => {
     });
   }
 
-  it('knows a flag for every setting, and reports mistakes in all of them at once', async () => {
+  it('has a flag for every setting, and reports all invalid ones at once', async () => {
     const { settingFlags } = await import('../../src/cli/declare/flags.ts');
     const args = settingFlags.flatMap(({ flag }) => [`--${flag}`, '\u0001 no such value']);
     const { code, err } = await runHere(['serve', ...args]);
@@ -89,7 +89,7 @@ describe('ringback', () => {
     assert.match(err, /Cannot read --retry/);
   });
 
-  it('says a failure as JSON where JSON was asked for', async () => {
+  it('reports a failure as JSON with --json', async () => {
     const { code, out, err } = await runHere(['migrat', '--json']);
     const message = 'Cannot run "migrat": did you mean "migrate"?';
     assert.deepEqual([code, out, JSON.parse(err)], [2, '', { error: { message } }]);
@@ -100,12 +100,12 @@ describe('ringback on a terminal', { skip: noTerminal }, () => {
   it('shows the overview on one screen, in colours', async () => {
     const { code, screen, history, raw } = await runOnTerminal([], { columns: 80, rows: 30 });
     assert.equal(code, 0);
-    assert.equal(screen[0], history[0], 'nothing has scrolled away');
+    assert.equal(screen[0], history[0], 'nothing has scrolled off the screen');
     assert.match(screen[0] ?? '', /^Ringback \S+: a subscription and callback service\.$/);
     assert.ok(isColoured(raw));
   });
 
-  it('has no colours with NO_COLOR, and breaks no word where it is narrow', async () => {
+  it('has no colours with NO_COLOR, and breaks no words on a narrow terminal', async () => {
     const env = { NO_COLOR: '1' };
     const { raw, history } = await runOnTerminal(['serve', '--help'], { env, columns: 60 });
     assert.ok(!isColoured(raw));

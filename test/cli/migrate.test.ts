@@ -1,4 +1,4 @@
-// `ringback migrate`: what it does to a database, and what it only says.
+// `ringback migrate`: how it changes a database, and what it only reports.
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ async function migrate(path: string, ...args: string[]): Promise<InProcess> {
   return runHere(['migrate', '--data', path, ...args]);
 }
 
-/** A database as an earlier version left it. */
+/** Creates a database as an earlier version left it. */
 function makeOld(path: string, migrations: number): void {
   const older = join(path, 'migrations');
   mkdirSync(older, { recursive: true });
@@ -37,7 +37,7 @@ function makeOld(path: string, migrations: number): void {
 }
 
 describe('ringback migrate', () => {
-  it('makes a database where there is none, and the service starts on it', async () => {
+  it('creates a database if there is none, and the service starts on it', async () => {
     await using folder = await newFolder();
     const path = join(folder.path, 'new');
     assert.deepEqual(await migrate(path), { code: 0, out: lines(0, 'applied'), err: '' });
@@ -48,7 +48,7 @@ describe('ringback migrate', () => {
     assert.match(child.key ?? '', /^rbk_/);
   });
 
-  it('applies what an earlier version did not know, and says which', async () => {
+  it('applies the migrations that an earlier version lacks, and lists them', async () => {
     await using folder = await newFolder();
     makeOld(folder.path, last - 2);
     assert.deepEqual(await migrate(folder.path, '--check'), {
@@ -64,7 +64,7 @@ describe('ringback migrate', () => {
     assert.equal((await migrate(folder.path, '--check')).code, 0);
   });
 
-  it('changes nothing with --check, not even a folder that is not there', async () => {
+  it('changes nothing with --check, and does not create a missing folder', async () => {
     await using folder = await newFolder();
     const path = join(folder.path, 'typo');
     assert.deepEqual(await migrate(path, '--check'), {
@@ -90,7 +90,7 @@ describe('ringback migrate', () => {
     assert.equal((await fetch(`${child.url}/healthz`)).status, 200);
   });
 
-  it('says in a sentence what it cannot do', async () => {
+  it('explains failures in one sentence', async () => {
     await using folder = await newFolder();
     const newer = join(folder.path, 'newer');
     makeOld(newer, last);
@@ -114,7 +114,7 @@ describe('ringback migrate', () => {
     }
   });
 
-  it('says the same as JSON', async () => {
+  it('prints the same facts as JSON', async () => {
     await using folder = await newFolder();
     makeOld(folder.path, last - 2);
     const two = known.slice(-2).map(({ number, name }) => ({ number, name }));
@@ -127,13 +127,13 @@ describe('ringback migrate', () => {
     assert.deepEqual(JSON.parse(done.out), { applied: two, due: [], at: last, last });
   });
 
-  it('shows on a terminal how far it is, and then what it did', { skip: noTerminal }, async () => {
+  it('shows its progress on a terminal, and then the result', { skip: noTerminal }, async () => {
     await using folder = await newFolder();
     const args = ['migrate', '--data', join(folder.path, 'new')];
     const { code, screen, raw } = await runOnTerminal(args, { columns: 60 });
     assert.equal(code, 0);
     assert.match(raw, new RegExp(`Migrations  ░+  0 % · 0 of ${last}`));
-    assert.deepEqual(screen, lines(0, 'applied').trimEnd().split('\n'), 'the bar is gone');
+    assert.deepEqual(screen, lines(0, 'applied').trimEnd().split('\n'), 'the bar was removed');
     assert.ok(isColoured(raw));
     const again = await runOnTerminal(args, { columns: 100 });
     assert.deepEqual([again.code, again.raw], [0, `already at migration ${last}\r\n`]);

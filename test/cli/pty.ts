@@ -1,14 +1,14 @@
-// Ringback on a real pseudo-terminal, its output fed to a terminal emulator: what a person sees. Tests wait
-// for what stands there, never for time.
+// Ringback on a real pseudo-terminal, with a terminal emulator that shows what a person would see. Tests wait
+// for text on the screen, never for time.
 import { spawn, spawnSync } from 'node:child_process';
 import xterm from '@xterm/headless';
 import { keepSettings } from '../canary.ts';
 import { compileCache, main, patienceMs, type Env } from './ringback-process.ts';
 
-/** For `describe(…, { skip: noTerminal }, …)`: why there is no pseudo-terminal here, or false. */
+/** For `describe(…, { skip: noTerminal }, …)`: why no pseudo-terminal is available, or false. */
 export const noTerminal: string | false =
   !String(spawnSync('script', ['--version']).stdout).includes('util-linux') &&
-  'there is no `script` of util-linux to make a pseudo-terminal with';
+  '`script` of util-linux is not installed, which creates the pseudo-terminal';
 
 export interface TerminalOptions {
   env?: Env;
@@ -17,19 +17,19 @@ export interface TerminalOptions {
 }
 
 export interface Shown extends AsyncDisposable {
-  /** The lines as a person sees them now, without the empty ones at the end. */
+  /** The visible lines, without the empty ones at the end. */
   screen: () => string[];
-  /** The same with what has scrolled away above. */
+  /** All lines, including those that have scrolled off. */
   history: () => string[];
-  /** The same as text, with lines put together again that the terminal had to break. */
+  /** All lines as text, with wrapped lines joined. */
   text: () => string;
-  /** Every byte that came, colours and all. */
+  /** All bytes, including escape sequences. */
   raw: () => string;
-  /** Resolves when the pattern is in text(); rejects when it ends without it. */
+  /** Resolves when text() matches; rejects if the process ends before that. */
   says: (pattern: RegExp) => Promise<RegExpExecArray>;
-  /** As if typed: '\x03' is Ctrl+C. */
+  /** Types keys: '\x03' is Ctrl+C. */
   type: (keys: string) => void;
-  /** The exit code, once all that it said is on the screen. */
+  /** The exit code, once all output is on the screen. */
   ended: Promise<number>;
 }
 
@@ -68,10 +68,10 @@ export function startOnTerminal(args: readonly string[], options: TerminalOption
       for (const listener of listeners) listener();
     });
   });
-  child.stdin.on('error', () => undefined); // It may have ended before it heard.
+  child.stdin.on('error', () => undefined); // The process may have ended before it read the keys.
   const ended = new Promise<number>((resolve, reject) => {
     child.on('error', reject);
-    // What came last has to be on the screen first.
+    // The emulator must have processed all output first.
     child.on('close', (code) => emulator.write('', () => resolve(code ?? -1)));
   });
   const text = (): string => textOf(emulator);
@@ -114,7 +114,7 @@ export async function runOnTerminal(
 // oxlint-disable-next-line no-control-regex -- that is what it looks for
 const colour = /\u001b\[[0-9;]*m/;
 
-/** Whether anything in it is painted. */
+/** Whether the output contains colours. */
 export function isColoured(raw: string): boolean {
   return colour.test(raw);
 }
@@ -156,7 +156,7 @@ async function heard({ pattern, text, listeners, ended }: Hearing): Promise<RegE
     found.reject(new Error(`${why} and did not show ${pattern}:\n${text()}`));
   listeners.add(look);
   look();
-  AbortSignal.timeout(patienceMs).addEventListener('abort', () => fail('It ran on'));
+  AbortSignal.timeout(patienceMs).addEventListener('abort', () => fail('It did not end'));
   ended.then(
     (code) => {
       look();

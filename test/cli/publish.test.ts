@@ -1,5 +1,5 @@
-// `ringback publish`: one event from everywhere a payload can come from, waiting for its deliveries, and
-// files of events that are cut, repeated and refused.
+// `ringback publish`: one event from every source of a payload, waiting for its deliveries, and files of
+// events that are interrupted, repeated and refused.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -45,7 +45,7 @@ const line = (event: string, message: string): string =>
 const lines = (event: string, count: number): string =>
   Array.from({ length: count }, (_, at) => line(event, String(at + 1))).join('');
 
-/** How many events of this name there are. */
+/** The number of events with this name. */
 async function published(event: string): Promise<number> {
   const args = ['events', '--event', event, '--all'];
   const { items } = (await commanded.json(args)) as { items: unknown[] };
@@ -53,7 +53,7 @@ async function published(event: string): Promise<number> {
 }
 
 describe('ringback publish', () => {
-  it('keeps the payload byte for byte, wherever it comes from', async () => {
+  it('publishes the payload byte for byte, from every source', async () => {
     const payload = '{ "message" : "\\u00fc ü", "n": 12345678901234567890, "x":1e400 }';
     const path = await file('payload.json', `\n${payload}\n`);
     const ways: [string[], string | undefined][] = [
@@ -86,7 +86,7 @@ describe('ringback publish', () => {
   });
 
   it(
-    'says on a terminal what was published, waits with a bar, and who has it',
+    'shows on a terminal the published event, a progress bar, and the result',
     { skip: noTerminal },
     async () => {
       const held = Promise.withResolvers<void>();
@@ -106,7 +106,7 @@ describe('ringback publish', () => {
     },
   );
 
-  it('leaves the event alone when waiting is ended with Ctrl+C', { skip: noTerminal }, async () => {
+  it('does not affect the event if Ctrl+C ends the wait', { skip: noTerminal }, async () => {
     const held = Promise.withResolvers<void>();
     await using slow = await receive(async () => {
       await held.promise;
@@ -125,7 +125,7 @@ describe('ringback publish', () => {
     await slow.answered(1);
   });
 
-  it('fails when a delivery is dead, and says so as JSON without a bar', async () => {
+  it('fails if a delivery is dead, and reports it as JSON without a bar', async () => {
     const bad = receiver.url.replace('/hook', '/bad');
     await subscribe(commanded.service, { callbackUrl: bad, event: 'half.bad' });
     await subscribe(commanded.service, { callbackUrl: receiver.url, event: 'half.bad' });
@@ -150,7 +150,7 @@ describe('ringback publish', () => {
     );
   });
 
-  it('says what to do when nobody hears it', async () => {
+  it('suggests to subscribe if no subscription matches', async () => {
     const { code, out } = await commanded.run(['publish', 'unheard', '--message', 'x', '--wait']);
     assert.equal(code, 0);
     assert.match(
@@ -192,10 +192,10 @@ describe('ringback publish', () => {
 });
 
 describe('ringback publish --batch', () => {
-  it('publishes each event once, also when a run is killed and repeated', async () => {
+  it('publishes each event once, even if a run is killed and repeated', async () => {
     const path = await file('cut.ndjson', lines('cut.once', 2_001));
     const taken = Promise.withResolvers<void>();
-    // The second batch arrives, and its answer never comes back.
+    // The second batch reaches the service, but its response is held back.
     await using between = await standBetween(async (batches) => {
       if (batches < 2) return 'answer';
       taken.resolve();
@@ -217,7 +217,7 @@ describe('ringback publish --batch', () => {
     assert.equal(await published('cut.once'), 4_002);
   });
 
-  it('says that it does not know when no answer comes, and can be repeated then', async () => {
+  it('reports an unknown result if no response arrives, and can then be repeated', async () => {
     const path = await file('unsure.ndjson', lines('unsure.once', 3));
     await using between = await standBetween(async () => 'cut');
     const env = { RINGBACK_URL: between.url };
@@ -232,7 +232,7 @@ describe('ringback publish --batch', () => {
     assert.equal(await published('unsure.once'), 3);
   });
 
-  it('stops at the first refused batch, by the lines of the file, and goes on when it is put right', async () => {
+  it('stops at the first refused batch, names its lines, and continues once the file is fixed', async () => {
     const good = lines('refused.once', 1_500);
     const bad = good.replace('{"message":"1234"}', '{"text":"1234"}');
     const path = await file('refused.ndjson', bad);
@@ -251,7 +251,7 @@ describe('ringback publish --batch', () => {
     assert.equal(await published('refused.once'), 1_500);
   });
 
-  it('publishes nothing of a file that cannot be read to its end; takes standard input', async () => {
+  it('publishes nothing of a file with an invalid line; accepts standard input', async () => {
     const path = await file('wrong.ndjson', `${lines('half.read', 1_200)}{"event":"half.read"}\n`);
     const { code, err } = await commanded.run(['publish', '--batch', path]);
     assert.equal(code, 1);
@@ -265,7 +265,7 @@ describe('ringback publish --batch', () => {
     assert.match(none.err, /contains no events/);
   });
 
-  it('shows a bar on a terminal, and takes it away at the end', { skip: noTerminal }, async () => {
+  it('shows a bar on a terminal, and removes it at the end', { skip: noTerminal }, async () => {
     const path = await file('bar.ndjson', lines('bar.shown', 1_001));
     const shown = await commanded.onTerminal(['publish', '--batch', path]);
     assert.equal(shown.code, 0);
@@ -276,7 +276,7 @@ describe('ringback publish --batch', () => {
 
 type Fate = 'answer' | 'hold' | 'cut';
 
-/** Passes batches on, and decides what becomes of the answer to the first, second, … of them. */
+/** A proxy that forwards batches, and decides the fate of the response to the first, second, … of them. */
 async function standBetween(
   decide: (batches: number) => Promise<Fate>,
 ): Promise<AsyncDisposable & { url: string }> {

@@ -1,4 +1,4 @@
-// Preloaded into a program: notes what each of its threads loads, in a file of its own in TEST_LOADED.
+// Preloaded into a program: records the modules that each thread loads, in one file per thread in TEST_LOADED.
 import { appendFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { join } from 'node:path';

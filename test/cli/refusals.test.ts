@@ -1,4 +1,4 @@
-// What commands say when the service says no, or nothing: a sentence with the remedy, and JSON for programs.
+// The errors of commands if the service refuses them or is down: a sentence with the remedy, and JSON for programs.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { after, before, describe, it } from 'node:test';
@@ -23,7 +23,7 @@ async function freeUrl(): Promise<string> {
 }
 
 describe('a command that calls a service', () => {
-  it('says that nobody is there, and how to start it', async () => {
+  it('reports that the service is not running, and how to start it', async () => {
     const url = await freeUrl();
     const { code, out, err } = await commanded.run(['events', '--url', url]);
     assert.deepEqual([code, out], [1, '']);
@@ -32,7 +32,7 @@ describe('a command that calls a service', () => {
     assert.match(second, /^Is it running\? Start it with "ringback serve", or set its address/);
   });
 
-  it('says its app id where the service asks for it', async () => {
+  it('sends its app id if the service requires it', async () => {
     await using asking = await startCommanded({ RINGBACK_REQUIRE_APP_ID: 'on' });
     const without = await asking.run(['events']);
     assert.equal(without.code, 1);
@@ -45,7 +45,7 @@ describe('a command that calls a service', () => {
     }
   });
 
-  it('says that the key is not taken, and never repeats it', async () => {
+  it('reports that the key is refused, without printing it', async () => {
     const key = `rbk_${'x'.repeat(40)}`;
     for (const args of [
       ['events'],
@@ -72,7 +72,7 @@ describe('a command that calls a service', () => {
     assert.ok(!odd.err.includes('a secret'), odd.err);
   });
 
-  it('never repeats a password in a URL', async () => {
+  it('never prints a password in a URL', async () => {
     for (const url of [
       'http://user:s3cret@h:99999',
       'http://user:s3cret@h',
@@ -90,7 +90,7 @@ describe('a command that calls a service', () => {
     assert.match(err, /^Cannot read --url: expected an http or https URL/);
   });
 
-  it('names the scope that a key lacks, and how to make one that has it', async () => {
+  it('names the missing scope, and how to create a key with it', async () => {
     const { json } = await commanded.service.call({
       method: 'POST',
       path: '/keys',

@@ -1,4 +1,4 @@
-// `ringback retry` and `ringback replay`: sending again, one by one and many at once.
+// `ringback retry` and `ringback replay`: sending single deliveries again, and many at once.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
@@ -26,7 +26,7 @@ after(async () => {
   await receiver[Symbol.asyncDispose]();
 });
 
-/** Dead deliveries of an event of their own, each to a subscription that would take them now. */
+/** Creates dead deliveries of one event, whose receiver would accept them now. */
 async function die(event: string, count: number): Promise<string[]> {
   const { service } = commanded;
   await subscribe(service, { callbackUrl: receiver.url, event });
@@ -43,21 +43,25 @@ async function die(event: string, count: number): Promise<string[]> {
 }
 
 describe('ringback retry', () => {
-  it('sends again what is named, and says what could not be', { skip: noTerminal }, async () => {
-    const [one = '', two = ''] = await die('retry.some', 2);
-    const unknown = `dlv_${'0'.repeat(26)}_0`;
-    const { code, screen } = await commanded.onTerminal(['retry', one, unknown, two]);
-    assert.equal(code, 1);
-    assert.deepEqual(screen.slice(0, 4), [
-      `Sent again  ${one}`,
-      `Sent again  ${two}`,
-      'Cannot retry 1 of 3:',
-      `  ${unknown}: There is no delivery "${unknown}"`,
-    ]);
-    for (const id of [one, two]) await inState(commanded.service, id, 'delivered');
-  });
+  it(
+    'sends the named deliveries again, and lists those it could not send',
+    { skip: noTerminal },
+    async () => {
+      const [one = '', two = ''] = await die('retry.some', 2);
+      const unknown = `dlv_${'0'.repeat(26)}_0`;
+      const { code, screen } = await commanded.onTerminal(['retry', one, unknown, two]);
+      assert.equal(code, 1);
+      assert.deepEqual(screen.slice(0, 4), [
+        `Sent again  ${one}`,
+        `Sent again  ${two}`,
+        'Cannot retry 1 of 3:',
+        `  ${unknown}: There is no delivery "${unknown}"`,
+      ]);
+      for (const id of [one, two]) await inState(commanded.service, id, 'delivered');
+    },
+  );
 
-  it('takes ids from a pipe, and tells successors, as JSON', async () => {
+  it('reads ids from a pipe, and prints the new ids as JSON', async () => {
     const [one = ''] = await die('retry.piped', 1);
     const again = await commanded.json(['retry', '-'], { input: `${one}\n${one}\n` });
     assert.deepEqual(again, { items: [{ delivery: one, id: one, error: null }] });
@@ -100,7 +104,7 @@ describe('ringback retry', () => {
 });
 
 describe('ringback replay', () => {
-  it('counts, asks, and shows how it went on a terminal', { skip: noTerminal }, async () => {
+  it('counts, asks, and shows the result on a terminal', { skip: noTerminal }, async () => {
     const ids = await die('replay.asked', 3);
     const args = ['replay', '--event', 'replay.asked', '--since', '1h'];
     await using shown = commanded.startOnTerminal(args, { columns: 120 });
@@ -114,7 +118,7 @@ describe('ringback replay', () => {
     for (const id of ids) await inState(commanded.service, id, 'delivered');
   });
 
-  it('sends nothing when it is not wanted', { skip: noTerminal }, async () => {
+  it('sends nothing without a confirmation', { skip: noTerminal }, async () => {
     const [id = ''] = await die('replay.unwanted', 1);
     await using shown = commanded.startOnTerminal(['replay', '--event', 'replay.unwanted']);
     await shown.says(/^1 delivery would be sent again[^]*\[y\/N\]/);
@@ -127,32 +131,36 @@ describe('ringback replay', () => {
     assert.equal((await deliveryOf(commanded.service, id)).state, 'dead');
   });
 
-  it('goes on after Ctrl+C, and says how to look and to cancel', { skip: noTerminal }, async () => {
-    const { service } = commanded;
-    await subscribe(service, { callbackUrl: receiver.url, event: 'replay.left' });
-    // At one in a second it runs far longer than anybody looks.
-    for (let at = 0; at < 60; at += 1) await publish(service, 'replay.left');
-    await quiet(service);
-    const choice = ['--state', 'delivered', '--event', 'replay.left'];
-    const args = ['replay', ...choice, '--rate', '1', '--yes'];
-    await using shown = commanded.startOnTerminal(args);
-    await shown.says(/Sending again {2}[█░]+ .* of 60 .*rpl_\w+/);
-    shown.type('\u0003');
-    assert.equal(await shown.ended, 130);
-    const [, id = ''] = /Stopped watching; (rpl_\w+) continues\.\n/.exec(shown.text()) ?? [];
-    assert.match(
-      shown.text(),
-      new RegExp(`ringback replay show ${id} .*\\n.*ringback replay cancel ${id} `),
-    );
-    assert.doesNotMatch(shown.text(), / of 60/, 'the bar is gone');
-    const running = await commanded.json(['replay', 'show', id]);
-    assert.equal(running['state'], 'running');
-    const cancelled = await commanded.run(['replay', 'cancel', id]);
-    assert.match(cancelled.out, /\nstate +cancelled\n/);
-    await quiet(commanded.service);
-  });
+  it(
+    'continues after Ctrl+C, and explains how to show and cancel it',
+    { skip: noTerminal },
+    async () => {
+      const { service } = commanded;
+      await subscribe(service, { callbackUrl: receiver.url, event: 'replay.left' });
+      // At one per second it outlasts the test.
+      for (let at = 0; at < 60; at += 1) await publish(service, 'replay.left');
+      await quiet(service);
+      const choice = ['--state', 'delivered', '--event', 'replay.left'];
+      const args = ['replay', ...choice, '--rate', '1', '--yes'];
+      await using shown = commanded.startOnTerminal(args);
+      await shown.says(/Sending again {2}[█░]+ .* of 60 .*rpl_\w+/);
+      shown.type('\u0003');
+      assert.equal(await shown.ended, 130);
+      const [, id = ''] = /Stopped watching; (rpl_\w+) continues\.\n/.exec(shown.text()) ?? [];
+      assert.match(
+        shown.text(),
+        new RegExp(`ringback replay show ${id} .*\\n.*ringback replay cancel ${id} `),
+      );
+      assert.doesNotMatch(shown.text(), / of 60/, 'the bar was removed');
+      const running = await commanded.json(['replay', 'show', id]);
+      assert.equal(running['state'], 'running');
+      const cancelled = await commanded.run(['replay', 'cancel', id]);
+      assert.match(cancelled.out, /\nstate +cancelled\n/);
+      await quiet(commanded.service);
+    },
+  );
 
-  it('does it without a word with --yes, as JSON, or only counts', async () => {
+  it('runs without a question with --yes, prints JSON, or only counts', async () => {
     const [id = ''] = await die('replay.silent', 1);
     const args = ['replay', '--event', 'replay.silent'];
     const counted = await commanded.json([...args, '--dry-run']);

@@ -1,4 +1,4 @@
-// Ringback as a real process, the way a person starts it. Tests wait for what it says, never for time.
+// Ringback as a real process, as a person starts it. Tests wait for its output, never for time.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -7,24 +7,24 @@ import { join } from 'node:path';
 import { assertCleanLog, keepSettings } from '../canary.ts';
 
 const source = join(import.meta.dirname, '..', '..', 'src', 'main.ts');
-/** What a user starts, where the setup for all files has built it: `check` takes half the computing of the source. */
+/** The built program, if the global setup has built it: `check` then takes half the CPU time of the source. */
 export const main = process.env['TEST_PROGRAM'] ?? source;
 
-/** A command and what it runs: the checkout's, unless a test has installed another. */
+/** A command and its entry point: those of the checkout, unless a test has installed another. */
 export type Program = readonly [command: string, ...entry: string[]];
 
-/** A hook that changes the source as it is loaded (test/proof/controls) would find none of it in the bundle. */
+/** A hook that changes source files on loading (test/proof/controls) would not find them in the bundle. */
 function ownProgram(env: Env): Program {
   return [process.execPath, env['NODE_OPTIONS'] === undefined ? main : source];
 }
 
-/** A net under a test that would hang: no test that passes comes near it. */
+/** A safety net for tests that would hang: passing tests take far less. */
 export const patienceMs = 180_000;
 
-/** Dozens of processes read the same source: each after the first takes half the time. */
+/** Dozens of processes compile the same source; with the cache, each after the first takes half the time. */
 export const compileCache = process.env['NODE_COMPILE_CACHE'] ?? ownCompileCache();
 
-/** Where no global setup has made one for all files. */
+/** Used if no global setup has created a shared one. */
 function ownCompileCache(): string {
   const path = mkdtempSync(join(tmpdir(), 'ringback-compiled-'));
   process.on('exit', () => rmSync(path, { recursive: true, force: true }));
@@ -35,10 +35,10 @@ export interface Child extends AsyncDisposable {
   pid: number | undefined;
   out: () => string;
   err: () => string;
-  /** Resolves when the text has come; rejects when the process ends without it. */
+  /** Resolves when the output matches; rejects if the process ends before that. */
   says: (pattern: RegExp, stream?: 'out' | 'err') => Promise<RegExpExecArray>;
   signal: (name: NodeJS.Signals) => void;
-  /** From now on nobody reads what it says. Resolves when it has ended nevertheless. */
+  /** Stops reading its output. Resolves when it has ended nevertheless. */
   deafen: () => Promise<number | string>;
   /** The exit code, or the name of the signal that ended it. */
   ended: Promise<number | string>;
@@ -52,7 +52,7 @@ export interface Ended {
 
 export type Env = Readonly<Record<string, string>>;
 
-/** Only `env` and what a shell needs: no setting of the machine may leak into a test. */
+/** Passes only `env` and what a shell needs, so that no setting of the machine leaks into a test. */
 export function startChild(
   args: readonly string[],
   env: Env = {},
@@ -87,7 +87,7 @@ export function startChild(
     const giveUp = AbortSignal.timeout(patienceMs);
     const fail = (why: string): void =>
       found.reject(new Error(`${why} and did not say ${pattern}:\n${texts.out}\n${texts.err}`));
-    giveUp.addEventListener('abort', () => fail('It ran on'));
+    giveUp.addEventListener('abort', () => fail('It did not end'));
     ended.then(
       (code) => fail(`It ended with ${code}`),
       (error: unknown) => fail(String(error)),
@@ -109,7 +109,7 @@ export function startChild(
       for (const pipe of pipes) pipe?.pause();
       return new Promise((resolve) => {
         child.on('exit', (code, signal) => {
-          for (const pipe of pipes) pipe?.resume(); // Else it would never count as closed.
+          for (const pipe of pipes) pipe?.resume(); // Otherwise it would never emit `close`.
           resolve(code ?? String(signal));
         });
       });
@@ -135,10 +135,10 @@ export async function runChild(
 }
 
 export interface Serving extends Child {
-  /** Where it says that it listens. */
+  /** The URL that it prints. */
   url: string;
   appId: string;
-  /** As printed; undefined when none was. */
+  /** The key that it prints, if any. */
   key: string | undefined;
 }
 
@@ -169,7 +169,7 @@ export async function newFolder(): Promise<Folder> {
   return { path, [Symbol.asyncDispose]: async () => rm(path, { recursive: true, force: true }) };
 }
 
-/** The settings of a service that keeps its data there. */
+/** The settings of a service with its data in this folder. */
 export function data({ path }: Folder, more: Env = {}): Env {
   return { RINGBACK_DATA: path, ...more };
 }

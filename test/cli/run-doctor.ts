@@ -1,4 +1,4 @@
-// `ringback doctor` in this process, with what it found.
+// Runs `ringback doctor` in this process; returns its findings.
 import assert from 'node:assert/strict';
 import type { Finding } from '../../src/cli/doctor/finding.ts';
 import type { Env } from './ringback-process.ts';
@@ -6,21 +6,21 @@ import { runHere } from './in-process.ts';
 
 export interface Examination {
   findings: Finding[];
-  /** As it is printed. */
+  /** The printed output. */
   text: string;
   failure: string | undefined;
   /** The findings of a check, as `state: message`. */
   of: (check: string) => string[];
 }
 
-/** Nothing is looked up and no port taken, unless the test says so. */
+/** Avoids DNS lookups and a fixed port, unless the test sets them. */
 const quiet = { RINGBACK_PUBLIC_URL: 'http://localhost:8080', RINGBACK_PORT: '0' };
 
 export async function examine(env: Env): Promise<Examination> {
   const { out: text, failure } = await runDoctor(env, ['--json']);
   const findings = JSON.parse(text) as Finding[];
   const failures = findings.filter(({ state }) => state === 'failed').length;
-  assert.equal(failure !== undefined, failures > 0, 'it fails when something failed');
+  assert.equal(failure !== undefined, failures > 0, 'it fails if and only if a check failed');
   for (const { state, message, remedy } of findings) {
     assert.equal(state === 'ok', remedy === null, message);
   }

@@ -1,4 +1,4 @@
-// How `ringback serve` greets a person at a terminal, and a program.
+// What `ringback serve` prints at its start, for a person at a terminal and for a program.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { commands } from '../../src/cli/program/commands.ts';
@@ -10,7 +10,7 @@ import { isColoured, noTerminal, startOnTerminal } from './pty.ts';
 
 const plainConsole = /^ {2}console +http:\S+\/console +\(sign in with a key\)$/m;
 
-/** In this process: what a child says goes into a pipe, which is no terminal. */
+/** Runs in this process, because the output of a child process goes to a pipe, not a terminal. */
 async function inTerminal(env: Env, look: (greeting: string) => Promise<void>): Promise<void> {
   const greeting = Promise.withResolvers<string>();
   const stopped = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ async function inTerminal(env: Env, look: (greeting: string) => Promise<void>): 
   });
   const served = runCommandLine(['serve'], terminal, commands);
   try {
-    const ended = served.then(() => assert.fail('It ended without a greeting'));
+    const ended = served.then(() => assert.fail('It ended without output'));
     await look(await Promise.race([greeting.promise, ended]));
   } finally {
     stopped.resolve();
@@ -90,7 +90,7 @@ describe('the greeting of ringback serve', () => {
     },
   );
 
-  it('says what callbacks reach, and what the pasted lines need behind a proxy', async () => {
+  it('shows the targets that callbacks can reach, and what the pasted lines need behind a proxy', async () => {
     await using folder = await newFolder();
     await inTerminal(data(folder), async (greeting) => {
       assert.match(
@@ -109,7 +109,7 @@ describe('the greeting of ringback serve', () => {
     });
   });
 
-  it('says one line of JSON where that is asked for', async () => {
+  it('prints one line of JSON with --json', async () => {
     await using folder = await newFolder();
     const start = async (): Promise<Record<string, unknown>> => {
       await using child = startChild(['serve', '--port', '0', '--json'], data(folder));
@@ -118,7 +118,7 @@ describe('the greeting of ringback serve', () => {
       assert.equal(await status(`${String(facts['url'])}/healthz`), 200);
       child.signal('SIGTERM');
       assert.equal(await child.ended, 0);
-      assert.equal(child.out(), line, 'and nothing else');
+      assert.equal(child.out(), line, 'no other output');
       return facts;
     };
     const { url, appId, key, ...rest } = await start();

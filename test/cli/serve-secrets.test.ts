@@ -1,4 +1,4 @@
-// What keeps secrets secret in `ringback serve`: TLS on the way, and the encryption key at rest.
+// How `ringback serve` protects secrets: TLS in transit, and the encryption key at rest.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ const hasOpenssl = await run('openssl', ['version']).then(
   () => false,
 );
 
-describe('TLS', { skip: !hasOpenssl && 'there is no openssl' }, () => {
+describe('TLS', { skip: !hasOpenssl && 'openssl is not installed' }, () => {
   async function makeCertificate(folder: Folder): Promise<{ cert: string; key: string }> {
     const cert = join(folder.path, 'cert.pem');
     const key = join(folder.path, 'key.pem');
@@ -35,7 +35,7 @@ describe('TLS', { skip: !hasOpenssl && 'there is no openssl' }, () => {
     return { cert, key };
   }
 
-  it('serves https, and says so', async () => {
+  it('serves https, and prints an https URL', async () => {
     await using folder = await newFolder();
     const { cert, key } = await makeCertificate(folder);
     const env = { RINGBACK_TLS_CERT: cert, RINGBACK_TLS_KEY: key, RINGBACK_HOST: '0.0.0.0' };
@@ -55,7 +55,7 @@ describe('TLS', { skip: !hasOpenssl && 'there is no openssl' }, () => {
       },
     );
     assert.deepEqual(answer, { code: 200, isTrusted: true });
-    await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`), 'and nothing in the clear');
+    await assert.rejects(fetch(`http://127.0.0.1:${port}/healthz`), 'plain http is refused');
   });
 
   it('refuses a key that belongs to another certificate', async () => {
@@ -72,7 +72,7 @@ describe('TLS', { skip: !hasOpenssl && 'there is no openssl' }, () => {
 });
 
 describe('the encryption key', () => {
-  it('is refused when it is another one, and no new key file stays behind', async () => {
+  it('is refused if it does not match, and no new key file is left behind', async () => {
     await using folder = await newFolder();
     const right = data(folder, { RINGBACK_ENCRYPTION_KEY: zeroKey });
     {
@@ -92,7 +92,7 @@ describe('the encryption key', () => {
     assert.equal(await status(`${again.url}/readyz`), 200);
   });
 
-  it('is made once, in a file that only its owner reads, and never changed', async () => {
+  it('is created once, in a file that only its owner can read, and never changed', async () => {
     await using folder = await newFolder();
     const file = join(folder.path, 'encryption.key');
     {
@@ -105,7 +105,7 @@ describe('the encryption key', () => {
     writeFileSync(file, `${otherKey}\n`);
     const { code } = await runChild(['serve', '--port', '0'], data(folder));
     assert.equal(code, 1);
-    assert.equal(readFileSync(file, 'utf8'), `${otherKey}\n`, 'a file of the person is kept');
+    assert.equal(readFileSync(file, 'utf8'), `${otherKey}\n`, 'the file of the user is kept');
     writeFileSync(file, made);
     await using again = startChild(['serve', '--port', '0'], data(folder));
     await again.says(/listens on/);

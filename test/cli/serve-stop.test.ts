@@ -1,4 +1,4 @@
-// How `ringback serve` stops: what is under way is finished first, unless it is asked twice.
+// How `ringback serve` stops: requests in progress are finished first, unless it is signalled twice.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { startRequest } from '../api/request-in-progress.ts';
@@ -6,10 +6,10 @@ import { data, newFolder, serve } from './ringback-process.ts';
 
 describe('stopping', () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`finishes the request under way on ${signal}, then ends with 0`, async () => {
+    it(`finishes the request in progress on ${signal}, then exits with 0`, async () => {
       await using folder = await newFolder();
       await using child = await serve(data(folder));
-      const idle = await fetch(`${child.url}/healthz`); // Leaves a connection that is kept alive.
+      const idle = await fetch(`${child.url}/healthz`); // Leaves an idle keep-alive connection.
       await idle.arrayBuffer();
       const request = await startRequest(child.url, child.key ?? '');
       child.signal(signal);
@@ -23,11 +23,11 @@ describe('stopping', () => {
       const list = (await (await fetch(`${again.url}/subscriptions`, { headers })).json()) as {
         items: unknown[];
       };
-      assert.equal(list.items.length, 1, 'and what it answered was kept');
+      assert.equal(list.items.length, 1, 'the answered change was stored');
     });
   }
 
-  it('does not wait any more on the second signal', async () => {
+  it('stops at once on the second signal', async () => {
     await using folder = await newFolder();
     await using child = await serve(data(folder));
     const request = await startRequest(child.url, child.key ?? '');

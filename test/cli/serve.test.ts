@@ -25,7 +25,7 @@ async function subscribeWith(url: string, key: string): Promise<number> {
   });
 }
 
-/** Runs each curl line that was printed, as a person would who pastes it; gives the statuses. */
+/** Runs each printed curl line as if pasted into a shell; returns the statuses. */
 async function paste(printed: string, env: Env = {}): Promise<string[]> {
   const lines = printed.split('\n').filter((line) => line.startsWith('  curl '));
   const { PATH = '' } = process.env;
@@ -67,7 +67,7 @@ describe('ringback serve', () => {
     assert.equal(await subscribeWith(second.url, key), 201);
   });
 
-  it('prints no link where it may be kept in a log, only the address', async () => {
+  it('prints the address without a sign-in link outside a terminal, because the output may be logged', async () => {
     await using folder = await newFolder();
     await using child = await serve(data(folder));
     await child.says(plainConsole);
@@ -76,7 +76,7 @@ describe('ringback serve', () => {
 
   it(
     'prints curl lines that work as pasted',
-    { skip: !hasCurl && 'there is no curl' },
+    { skip: !hasCurl && 'curl is not installed' },
     async () => {
       await using folder = await newFolder();
       let key = '';
@@ -91,7 +91,7 @@ describe('ringback serve', () => {
     },
   );
 
-  it('warns when keys would travel in the clear', async () => {
+  it('warns if keys would be sent unencrypted', async () => {
     const open = { RINGBACK_HOST: '0.0.0.0', RINGBACK_LOG: 'silent' };
     {
       await using folder = await newFolder();
@@ -108,13 +108,13 @@ describe('ringback serve', () => {
     assert.equal(child.err(), '');
   });
 
-  it('warns of a setting that it does not know', async () => {
+  it('warns about an unknown setting', async () => {
     await using folder = await newFolder();
     await using child = await serve(data(folder, { RINGBACK_PROT: '1' }));
     await child.says(/Warning: RINGBACK_PROT is not a setting/, 'err');
   });
 
-  it('takes a flag before the variable', async () => {
+  it('prefers a flag to the variable', async () => {
     await using folder = await newFolder();
     await using other = await newFolder();
     await using child = await serve(data(other, { RINGBACK_PORT: 'x' }), [
@@ -127,7 +127,7 @@ describe('ringback serve', () => {
     assert.deepEqual(readdirSync(other.path), []);
   });
 
-  it('reports all mistakes at once, without the secrets, and touches nothing', async () => {
+  it('reports all mistakes at once, without secrets, and changes nothing', async () => {
     await using folder = await newFolder();
     const { code, out, err } = await runChild(['serve'], {
       RINGBACK_DATA: join(folder.path, 'new'),
@@ -146,7 +146,7 @@ describe('ringback serve', () => {
     assert.deepEqual(readdirSync(folder.path), []);
   });
 
-  it('names the flag of a wrong value, and was called wrongly then', async () => {
+  it('names the flag of an invalid value, and exits with the code for wrong usage', async () => {
     const wrong = await runHere(['serve', '--port', 'abc'], { env: { RINGBACK_LOG: 'loud' } });
     assert.deepEqual([wrong.code, wrong.out], [2, '']);
     assert.match(wrong.err, /^Cannot read --port "abc": expected/);
@@ -159,7 +159,7 @@ describe('ringback serve', () => {
     assert.match(set.err, /^Cannot read RINGBACK_PORT "abc"/);
   });
 
-  it('refuses a data folder that another process uses, which goes on', async () => {
+  it('refuses a data folder in use by another process, which keeps running', async () => {
     await using folder = await newFolder();
     const env = data(folder, { RINGBACK_ENCRYPTION_KEY: zeroKey });
     await using first = await serve(env);
@@ -169,11 +169,14 @@ describe('ringback serve', () => {
       assert.match(err, /^Cannot open ".*ringback\.db": another Ringback process is using it/);
       assert.doesNotMatch(err, /^\s+at /m);
     }
-    assert.ok(!existsSync(join(folder.path, 'encryption.key')), 'the refused one made no key');
+    assert.ok(
+      !existsSync(join(folder.path, 'encryption.key')),
+      'the refused process created no key',
+    );
     assert.equal(await subscribeWith(first.url, first.key ?? ''), 201);
   });
 
-  it('says when the port is taken, and lets go of the data folder', async () => {
+  it('reports that the port is in use, and releases the data folder', async () => {
     await using folder = await newFolder();
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
@@ -190,7 +193,7 @@ describe('ringback serve', () => {
     assert.equal(await status(`${child.url}/readyz`), 200);
   });
 
-  it('says in a sentence why it cannot start', async () => {
+  it('explains in one sentence why it cannot start', async () => {
     await using folder = await newFolder();
     const file = join(folder.path, 'file');
     writeFileSync(file, 'no PEM');
@@ -215,13 +218,13 @@ describe('ringback serve', () => {
     }
   });
 
-  it('warns when the chosen key was revoked', async () => {
+  it('warns if the configured key was revoked', async () => {
     await using folder = await newFolder();
     const key = 'a-key-that-was-chosen-by-an-operator';
     const env = data(folder, { RINGBACK_API_KEY: key });
     {
       await using first = await serve(env);
-      assert.ok(!first.out().includes(key), 'a chosen key is not printed');
+      assert.ok(!first.out().includes(key), 'a configured key is not printed');
       assert.doesNotMatch(first.out(), /Warning/);
       const headers = { 'X-API-Key': key };
       const list = (await (await fetch(`${first.url}/keys`, { headers })).json()) as {

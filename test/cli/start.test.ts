@@ -1,5 +1,5 @@
-// What a start loads. Each file costs half a millisecond and some memory, in every thread that loads it: a
-// service that starts late or idles large has usually imported something that it does not need.
+// The modules that a start loads. Each file costs half a millisecond and some memory in every thread that loads
+// it. A slow start or a large idle process is usually caused by an unnecessary import.
 import assert from 'node:assert/strict';
 import { globSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,16 +14,16 @@ const source: Program = [process.execPath, '--import', hook, join(root, 'src', '
 const bundle: Program = [process.execPath, '--import', hook, join(root, 'dist', 'main.js')];
 
 interface Loaded {
-  /** Files of ours, below the checkout. */
+  /** Files of the checkout. */
   own: readonly string[];
   packages: ReadonlySet<string>;
-  /** All of it. */
+  /** All modules. */
   urls: readonly string[];
 }
 
 type Threads = Readonly<Record<'main' | 'write' | 'read', Loaded>>;
 
-/** What the threads of a service on SQLite had loaded when it was ready. */
+/** The modules that each thread of a service on SQLite has loaded when it is ready. */
 async function loadedBy(program: Program): Promise<Threads> {
   await using folder = await newFolder();
   const [dataDir, notes] = [join(folder.path, 'data'), join(folder.path, 'notes')];
@@ -45,7 +45,7 @@ async function loadedBy(program: Program): Promise<Threads> {
   return { main: loaded('main'), write: loaded('store-write'), read: loaded('store-read') };
 }
 
-/** Files that do the work of a command: each declaration imports its own when it runs. */
+/** The files that implement a command: its declaration imports them when it runs. */
 function workOf(command: string): string[] {
   const text = readFileSync(join(root, 'src', 'cli', 'commands', command), 'utf8');
   return [...text.matchAll(/import\('\.\.\/([^']+)'\)/g)].map(([, file]) => `src/cli/${file}`);
@@ -57,9 +57,9 @@ describe('a start on SQLite', () => {
     threads = await loadedBy(source);
   });
 
-  it('loads no package that only others need', () => {
+  it('loads no package that it does not need', () => {
     const { main } = threads;
-    assert(main.packages.has('fastify'), 'what is loaded is seen');
+    assert(main.packages.has('fastify'), 'loaded packages are recorded');
     const unwanted = [...main.packages].filter((name) =>
       /^(pg|ajv$|undici|@opentelemetry)/.test(name),
     );
@@ -67,11 +67,11 @@ describe('a start on SQLite', () => {
     assert(!main.urls.includes('node:tls'));
   });
 
-  it('loads the work of no other command', () => {
+  it('loads the implementation of no other command', () => {
     const { main } = threads;
     const commands = globSync('*.ts', { cwd: join(root, 'src', 'cli', 'commands') });
     const work = commands.flatMap((command) => (command === 'serve.ts' ? [] : workOf(command)));
-    assert(work.length > 10, 'the work of the commands is found');
+    assert(work.length > 10, 'the implementations of the commands are found');
     assert(main.own.includes('src/cli/serve/serve.ts'));
     assert.deepEqual(
       main.own.filter((path) => work.includes(path)),
@@ -79,7 +79,7 @@ describe('a start on SQLite', () => {
     );
   });
 
-  it('loads the store only in the threads that use it, and there nothing else', () => {
+  it('loads the store only in the threads that use it, and nothing else there', () => {
     const { main, write, read } = threads;
     const adapters = main.own.filter((path) => /^src\/store\/(sqlite|postgres|verbs)\//.test(path));
     assert.deepEqual(
@@ -101,7 +101,7 @@ describe('a start on SQLite', () => {
 describe('the bundle', () => {
   before(buildProgram);
 
-  it('is a few files', async () => {
+  it('consists of a few files', async () => {
     const { main, write, read } = await loadedBy(bundle);
     assert(main.own.length < 50, `${main.own.length} files: ${main.own.join(' ')}`);
     assert(main.own.every((path) => path.startsWith('dist/')));
@@ -126,7 +126,7 @@ describe('the bundle', () => {
     assert.equal((await call('/events', { event: 'order.created', payload })).status, 202);
     await receiver.waitFor(1);
     assert.equal((await call('/events', { event: 'order.created', payload: 7 })).status, 422);
-    // That text cannot be decoded is all that is asked there: a bundler once left that out.
+    // The decoding is done only for its exception, which a bundler once removed as dead code.
     assert.equal((await call('/events?type=%ff')).status, 400);
     assert.match(await (await call('/docs')).text(), /<style>[^<]*\{.*<h1/s);
     assert.match(await (await call('/openapi.yaml')).text(), /^openapi: 3\.0\.4\n/);

@@ -1,4 +1,4 @@
-// `ringback subscribe`, `subscriptions` and `unsubscribe`: who listens, from the first word to the last.
+// `ringback subscribe`, `subscriptions` and `unsubscribe`: a subscription from its creation to its end.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
@@ -12,7 +12,7 @@ interface Item {
   callbacks: { events: string[]; url: string }[];
 }
 
-/** The service takes it; a terminal would write backwards from here. */
+/** The service accepts this; a terminal would write right to left after it. */
 const hostile = 'Orders \u{202e}✓';
 
 let commanded: Commanded;
@@ -37,7 +37,7 @@ async function read(id: string): Promise<Record<string, unknown>> {
 }
 
 describe('ringback subscriptions', () => {
-  it('says that nobody listens, and how to change that', async () => {
+  it('reports that there are none, and how to create one', async () => {
     const { code, out, err } = await commanded.run(['subscriptions']);
     assert.deepEqual([code, out], [0, '']);
     assert.match(err, /^No subscriptions yet\. Create one: ringback subscribe http/);
@@ -67,7 +67,7 @@ describe('ringback subscribe', () => {
     assert.ok(isColoured(raw));
   });
 
-  it('subscribes in each variant, with what is chosen', async () => {
+  it('subscribes in each variant, with the given settings', async () => {
     const one = await read(await subscribe(receiver.url, '--event', 'order.created'));
     const [callback] = one['callbacks'] as Item['callbacks'];
     assert.deepEqual(callback?.events, ['order.created']);
@@ -100,7 +100,7 @@ describe('ringback subscribe', () => {
     assert.equal(await subscribe(...words), await subscribe(...words));
   });
 
-  it('says why a URL is refused', async () => {
+  it('explains why a URL is refused', async () => {
     const { code, out, err } = await commanded.run(['subscribe', 'ftp://x.example/']);
     assert.deepEqual([code, out], [1, '']);
     assert.match(err, /ftp:\/\/x\.example\/.*expected http or https/);
@@ -124,7 +124,7 @@ describe('ringback subscriptions, with some', () => {
     assert.match(out, /^\S*ID\S* +\S*STATE\S*\n/);
   });
 
-  it('filters, limits, and goes on at a cursor; --json is the API’s own', async () => {
+  it('filters, limits, and continues at a cursor; --json prints the response of the API', async () => {
     const list = async (
       ...words: string[]
     ): Promise<{ items: Item[]; nextCursor: string | null }> =>
@@ -149,7 +149,7 @@ describe('ringback subscriptions, with some', () => {
     assert.match(some.err, /^More results exist: use --all/);
   });
 
-  it('pauses, resumes, pings, and shows and replaces the secret of one', async () => {
+  it('pauses, resumes and pings one, and shows and rotates its secret', async () => {
     const id = await subscribe(receiver.url, '--event', 'acted.on', '--retry', 'none');
     const act = async (...words: string[]): Promise<string> => {
       const { code, out, err } = await commanded.run(['subscriptions', id, ...words]);

@@ -8,7 +8,7 @@ import { clientContract } from '../../tools/client-contract.ts';
 const folder = join(import.meta.dirname, '..', '..', 'src', 'client');
 
 describe('clientContract', () => {
-  it('is what src/client/contract/ holds: if not, run npm run docs', async () => {
+  it('equals the files in src/client/contract/ (npm run docs updates them)', async () => {
     const made = await clientContract();
     const paths = globSync('**', { cwd: join(folder, 'contract') }).filter((path) => path !== '.');
     assert.deepEqual(paths.sort(), [...made.keys()].sort());
@@ -17,20 +17,20 @@ describe('clientContract', () => {
     }
   });
 
-  it('says which requests may be repeated', () => {
+  it('marks the requests that may be repeated', () => {
     const once = Object.entries(operations)
       .filter(([, { repeat }]) => repeat === 'once')
       .map(([id]) => id);
     assert.deepEqual(
       once,
       ['rotateSecret', 'pingSubscription', 'retryDelivery', 'createKey', 'rotateKey', 'createApp'],
-      'a new operation: give it an Idempotency-Key, or be sure that it may not be repeated',
+      'a new operation needs an Idempotency-Key, unless it must not be repeated',
     );
   });
 });
 
 describe('src/client', () => {
-  it('imports nothing but its own files, so that it runs wherever fetch is', () => {
+  it('imports only its own files, so that it runs wherever fetch is available', () => {
     for (const path of globSync('**/*.ts', { cwd: folder })) {
       if (path.endsWith('.test.ts')) continue;
       const text = readFileSync(join(folder, path), 'utf8');

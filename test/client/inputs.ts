@@ -1,5 +1,5 @@
-// Held by the compiler alone (`npm run types`): what the input of subscribe and an event may look like. Each
-// line under an `@ts-expect-error` must not compile.
+// Checked by the compiler alone (`npm run types`): the inputs of subscribe and publish. Each line after an
+// `@ts-expect-error` must not compile.
 import type { Client, EventInput, Replay, SubscribeOptions } from '../../src/client/client.ts';
 
 const callbackUrl = 'https://receiver.example/hook';
@@ -29,7 +29,7 @@ export const subscribeInputs: SubscribeOptions[] = [
 ];
 
 const two = { callbackUrl, successUrl: callbackUrl };
-// @ts-expect-error Two variants at once, also where the compiler does not look for fields too many.
+// @ts-expect-error Two variants at once, even where the compiler does not check for excess properties.
 export const twoAtOnce: SubscribeOptions = two;
 
 export const events: EventInput[] = [
@@ -46,6 +46,6 @@ export async function answers(client: Client): Promise<[string, number | null, R
   const { deliveries } = await client.publish({ event: 'a', payload: {}, subscriberId });
   // @ts-expect-error No such state.
   client.deliveries.list({ state: 'lost' });
-  // @ts-expect-error Counting has a method of its own.
+  // @ts-expect-error Counting has its own method.
   return [subscriberId, deliveries, await client.replays.create({ dryRun: true })];
 }

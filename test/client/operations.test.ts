@@ -18,7 +18,7 @@ const contract = load(
   readFileSync(new URL('../../openapi.yaml', import.meta.url), 'utf8'),
 ) as Document;
 
-/** Pages for people and their sessions. */
+/** Pages for people, and their sessions. */
 function isForPeople({ operationId, tags }: Operation): boolean {
   return tags.includes('Console') || operationId === 'getDocs';
 }
@@ -29,7 +29,7 @@ const operations = Object.entries(contract.paths).flatMap(([path, item]) =>
     .map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
 );
 
-/** What a request reaches, by the contract's own paths. Those with a parameter come last. */
+/** The operation of a request, by the contract's paths. Paths with a parameter are tried last. */
 function operationAt(method: string, path: string): string | undefined {
   const fits = operations.filter(
     (one) =>
@@ -42,7 +42,7 @@ function operationAt(method: string, path: string): string | undefined {
 
 const event = { event: 'order.created', payload: {} };
 
-/** Every method once, and the operation that it stands for. */
+/** Each method once, with its operation. */
 const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]> = {
   subscribe: (c) => ['subscribeOperation', c.subscribe({ callbackUrl: 'https://a.example' })],
   unsubscribe: (c) => ['unsubscribeOperation', c.unsubscribe('sub_1')],
@@ -102,7 +102,7 @@ interface Recorded {
   calls: { method: string; url: URL; init: RequestInit }[];
 }
 
-/** The least that each operation may answer with. */
+/** The minimal valid response of each operation. */
 function leastOf(method: string, url: URL): Record<string, unknown> {
   const id = operationAt(method, url.pathname.slice('/below'.length)) ?? '';
   const [, needed = []] = Object.entries(members).find(([name]) => name === id) ?? [];
@@ -127,7 +127,7 @@ function recording(answerWith = leastOf): Recorded {
 }
 
 describe('createClient', () => {
-  it('reaches each operation by the method that stands for it', async () => {
+  it('calls each operation by its method', async () => {
     const reached = new Set<string>();
     for (const [name, ask] of Object.entries(methods)) {
       const { client, calls } = recording();
@@ -146,8 +146,8 @@ describe('createClient', () => {
     assert.deepEqual([...reached].sort(), offered.map(({ operationId }) => operationId).sort());
   });
 
-  it('takes no answer for one of Ringback that lacks what the contract requires', async () => {
-    // Without a document that says what is in them: other contracts, metrics, and what has no body.
+  it('refuses responses without the members that the contract requires', async () => {
+    // Without a described JSON body: other contracts, metrics, and responses without a body.
     const free =
       'contracts.get keys.revoke metrics openapi openapiYaml stream subscriptions.delete'.split(
         ' ',
@@ -170,7 +170,7 @@ describe('createClient', () => {
     assert.deepEqual(taken.sort(), free.sort());
   });
 
-  it('has no other methods than these, and docs/client.md names them', () => {
+  it('has exactly these methods, and docs/client.md lists them', () => {
     const { client } = recording();
     const groups = new Map(
       Object.entries(client).map(([name, value]: [string, unknown]) => [
@@ -193,7 +193,7 @@ describe('createClient', () => {
     assert.deepEqual(named.sort(), names);
   });
 
-  it('writes the three variants of subscribe as the contract has them', async () => {
+  it('sends the three variants of subscribe as the contract describes them', async () => {
     const { client, calls } = recording();
     await client.subscribe({
       callbackUrl: 'https://a.example/?x=1',
@@ -215,7 +215,7 @@ describe('createClient', () => {
     ]);
   });
 
-  it('leaves out filters that are undefined, and joins lists as the contract says', async () => {
+  it('omits undefined filters, and joins lists as the contract describes', async () => {
     const { client, calls } = recording();
     await client.deliveries.list({ state: 'dead', event: undefined, limit: 5 }).page();
     await client.subscriptionStats({ subscriberIds: ['sub_1', 'sub_2'], range: '24h' });
@@ -224,7 +224,7 @@ describe('createClient', () => {
     assert.equal(second, '?subscriberIds=sub_1,sub_2&range=24h');
   });
 
-  it('writes a batch with whom it is for', async () => {
+  it('sends a batch with its subscriber', async () => {
     const { client, calls } = recording();
     await client.publishBatch([event, { event: 'b', payloadText: '1.0' }]);
     await client.publishBatch([event], { subscriberId: 'sub_1', idempotencyKey: 'k' });

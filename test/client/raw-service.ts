@@ -1,4 +1,4 @@
-// A service that misbehaves as a test wants it to, and time that passes when a test says so.
+// A service with scripted misbehaviour, and a clock that the test controls.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -19,7 +19,7 @@ export interface RawService extends AsyncDisposable {
 
 export type Behave = (response: ServerResponse, seen: Seen) => void | Promise<void>;
 
-/** The n-th request is served by the n-th of them, all further ones by the last. */
+/** The n-th behaviour serves the n-th request; the last one serves all further requests. */
 export async function rawService(...behaviours: Behave[]): Promise<RawService> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
@@ -60,10 +60,10 @@ export function problem(status: number, code: string, headers?: Record<string, s
   return json(status, answer, headers);
 }
 
-/** Takes the request and closes the connection. */
+/** Reads the request and closes the connection. */
 export const hangUp: Behave = (response) => void response.destroy();
 
-/** Begins an answer that is longer than what comes. */
+/** Sends less of a response than its Content-Length. */
 export const cutShort: Behave = (response) => {
   response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
   response.write('{"eventId":"evt_', () => response.destroy());
@@ -72,13 +72,13 @@ export const cutShort: Behave = (response) => {
 export const timeoutMs = 12_345;
 
 export interface Time extends Pick<ClientOptions, 'sleep' | 'now' | 'timeoutMs'> {
-  /** What was waited for, except for time limits. */
+  /** All waits, except for time limits. */
   waits: number[];
-  /** The time limits that run at the moment have come. */
+  /** Ends the time limits that are running. */
   runOut: () => void;
 }
 
-/** Waits take no time; a time limit comes when `runOut` is called. */
+/** Waits take no time; time limits end when `runOut` is called. */
 export function virtualTime(limitsMs: readonly number[] = [timeoutMs]): Time {
   const waits: number[] = [];
   const limits = new Set<() => void>();

@@ -18,7 +18,7 @@ const accepted = { eventId: 'evt_1', deliveries: 0 };
 const event = { event: 'order.created', payload: { message: 'hello' } };
 
 describe('a call', () => {
-  it('is made again, with the same idempotency key, until an answer comes', async () => {
+  it('is repeated with the same idempotency key until a response arrives', async () => {
     await using service = await rawService(
       hangUp,
       cutShort,
@@ -40,7 +40,7 @@ describe('a call', () => {
     assert.equal(keys.has(service.seen.at(-1)?.headers['idempotency-key']), false);
   });
 
-  it('sends the idempotency key that it is given', async () => {
+  it('sends the given idempotency key', async () => {
     await using service = await rawService(hangUp, json(202, accepted));
     const client = createClient({ url: service.url, key, ...virtualTime() });
     await client.publish(event, { idempotencyKey: 'order 42' });
@@ -48,7 +48,7 @@ describe('a call', () => {
     assert.deepEqual(keys, ['order 42', 'order 42']);
   });
 
-  it('fails with what came last when it was made often enough', async () => {
+  it('fails with the last error after the maximum number of tries', async () => {
     await using service = await rawService(hangUp);
     const client = createClient({ url: `${service.url}/`, key, retries: 2, ...virtualTime() });
     await assert.rejects(
@@ -64,7 +64,7 @@ describe('a call', () => {
     assert.equal(service.seen.length, 4);
   });
 
-  it('is not made again when it must not happen twice and may have happened', async () => {
+  it('is not repeated if it may have taken effect and must not do so twice', async () => {
     await using service = await rawService(hangUp);
     const client = createClient({ url: service.url, key, ...virtualTime() });
     await assert.rejects(client.subscriptions.ping('sub_1'), UnreachableError);
@@ -73,7 +73,7 @@ describe('a call', () => {
     assert.equal(service.seen[0]?.headers['idempotency-key'], undefined);
   });
 
-  it('is made again when it took too long, each try with a limit of its own', async () => {
+  it('is repeated after a timeout, each try with its own time limit', async () => {
     const time = virtualTime();
     const hang: Behave = () => time.runOut?.();
     await using service = await rawService(hang, hang, json(200, { status: 'ok' }));
@@ -87,7 +87,7 @@ describe('a call', () => {
     );
   });
 
-  it('counts the body of an answer to the time limit', async () => {
+  it('includes the response body in the time limit', async () => {
     const time = virtualTime();
     await using service = await rawService((response) => {
       response.writeHead(200, { 'content-type': 'application/json' }).write('{"status":');
@@ -97,14 +97,14 @@ describe('a call', () => {
       ...time,
       fetch: async (url, init) => {
         const response = await fetch(url, init);
-        setImmediate(() => time.runOut()); // The head is there, and the body is waited for.
+        setImmediate(() => time.runOut()); // The head has arrived, and the body is pending.
         return response;
       },
     });
     await assert.rejects(client.health(), /it took longer/);
   });
 
-  it('ends at once when its signal says so, while it is sent and while it waits', async () => {
+  it('ends at once when its signal aborts, while it is sent and while it waits', async () => {
     const reason = new Error('enough');
     const atServer = new AbortController();
     await using service = await rawService(() => atServer.abort(reason));
@@ -112,7 +112,7 @@ describe('a call', () => {
     await assert.rejects(client.publish(event, { signal: atServer.signal }), reason);
     await assert.rejects(client.publish(event, { signal: atServer.signal }), reason);
     assert.equal(service.seen.length, 1);
-    // Waiting for ever between two tries.
+    // Waits indefinitely between two tries.
     await using busy = await rawService(problem(503, 'overloaded'));
     const whileWaiting = new AbortController();
     const patient = createClient({
@@ -127,7 +127,7 @@ describe('a call', () => {
     assert.equal(busy.seen.length, 1);
   });
 
-  it('does not wait longer than is sensible, and says how long it was asked to', async () => {
+  it('does not wait for a very long Retry-After, and reports it', async () => {
     const date = 'Sat, 31 Jan 2026 13:00:00 GMT';
     await using service = await rawService(problem(503, 'overloaded', { 'retry-after': date }));
     const client = createClient({ url: service.url, key, ...virtualTime() });
@@ -138,7 +138,7 @@ describe('a call', () => {
     assert.equal(service.seen.length, 1);
   });
 
-  it('publishes once when the answer is lost', async () => {
+  it('publishes once if the response is lost', async () => {
     await using service = await start();
     const lose: Behave = async (response, { method, path, headers, body }) => {
       const answer = await service.call({
@@ -163,8 +163,8 @@ describe('a call', () => {
   });
 });
 
-describe('an answer', () => {
-  it('that is a refusal becomes an error with all that it says', async () => {
+describe('a response', () => {
+  it('that is a refusal becomes an error with all its details', async () => {
     for (const status of [401, 403, 404, 409, 422]) {
       await using service = await rawService(problem(status, 'some_code'));
       const client = createClient({ url: service.url, key, ...virtualTime() });
@@ -191,7 +191,7 @@ describe('an answer', () => {
     }
   });
 
-  it('that is not of Ringback is shown in part, without the key', async () => {
+  it('that is not from Ringback is quoted in part, without the key', async () => {
     const page =
       (status: number): Behave =>
       (response) =>
@@ -218,7 +218,7 @@ describe('an answer', () => {
     }
   });
 
-  it('that has no end is given up', async () => {
+  it('that does not end is aborted', async () => {
     let pieces = 0;
     const piece = new Uint8Array(4 * 1024 * 1024).fill(32);
     const endless = new ReadableStream({
@@ -240,7 +240,7 @@ describe('an answer', () => {
     assert.ok(pieces < 20);
   });
 
-  it('that sends elsewhere is not followed: the key stays here', async () => {
+  it('that redirects is not followed, so that the key is not sent elsewhere', async () => {
     await using elsewhere = await rawService(json(200, {}));
     for (const status of [301, 302, 303, 307, 308]) {
       await using service = await rawService(
@@ -264,7 +264,7 @@ describe('an answer', () => {
 });
 
 describe('an error', () => {
-  it('never holds the key, wherever an answer repeats it', async () => {
+  it('never contains the key, wherever a response repeats it', async () => {
     const echo = { type: key, title: key, status: 400, code: `no_${key}`, detail: `x ${key}` };
     const errors = [{ field: `/${key}`, message: key }];
     const whole = { ...echo, requestId: key, errors, [key]: { [key]: [key] } };
@@ -284,7 +284,7 @@ describe('an error', () => {
     }
   });
 
-  it('never holds the key, even if fetch says it', async () => {
+  it('never contains the key, even if an error of fetch does', async () => {
     const client = createClient({
       url: 'http://127.0.0.1:1',
       key,

@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, '..', '..');
 describe('the client of a real service', () => {
   let service: Started;
   let client: Client;
-  /** Nobody is there. */
+  /** Nothing listens there. */
   const callbackUrl = 'https://receiver.example/hook';
 
   before(async () => {
@@ -51,7 +51,7 @@ describe('the client of a real service', () => {
     assert.equal(ended.items.length, 3);
   });
 
-  it('keeps every byte of a payload, in both directions', async () => {
+  it('preserves every byte of a payload, in both directions', async () => {
     const payloadText = '{ "message":"a\\u00e9", "n":12345678901234567890123, "x":1.0 }';
     const { eventId, deliveries } = await client.publish({ event: 'exact', payloadText });
     assert.equal(deliveries, 0);
@@ -62,7 +62,7 @@ describe('the client of a real service', () => {
     assert.deepEqual((await client.events.get(plain.eventId)).payload, { message: 'x' });
   });
 
-  it('walks lists over all their pages, and page by page', async () => {
+  it('iterates over all pages of a list, and reads single pages', async () => {
     const batch = Array.from({ length: 7 }, (_, n) => ({
       event: 'walked',
       payload: { message: `number ${n}` },
@@ -84,7 +84,7 @@ describe('the client of a real service', () => {
     assert.equal((await Array.fromAsync(from)).length, 4);
   });
 
-  it('makes, rotates and revokes keys, whose scopes then count', async () => {
+  it('creates, rotates and revokes keys, whose scopes are enforced', async () => {
     const { id, key } = await client.keys.create({ name: 'reader', scopes: ['read'] });
     const reader = createClient({ url: service.url, key, retries: 0 });
     assert.ok((await reader.stats({ range: '15m' })).steps.length > 0);
@@ -99,7 +99,7 @@ describe('the client of a real service', () => {
     assert.equal((await client.keys.get(rotated.id)).state, 'revoked');
   });
 
-  it('asks for figures, contracts, nodes, apps, metrics and the document', async () => {
+  it('reads statistics, contracts, nodes, apps, metrics and the document', async () => {
     assert.equal((await client.readiness()).status, 'ok');
     assert.match(await client.metrics(), /^# HELP /);
     assert.equal((await client.nodes()).length, 1);
@@ -123,7 +123,7 @@ describe('the client of a real service', () => {
     assert.ok(names.includes('Second'));
   });
 
-  it('counts, begins and cancels replays', async () => {
+  it('counts, starts and cancels replays', async () => {
     assert.deepEqual(await client.replays.count({ filter: { state: 'ended' } }), {
       matched: 0,
       isCapped: false,
@@ -133,14 +133,14 @@ describe('the client of a real service', () => {
     assert.equal((await client.replays.create({ ratePerSecond: 1 }, options)).id, replay.id);
     assert.equal((await client.replays.get(replay.id)).id, replay.id);
     const cancelled = await client.replays.cancel(replay.id).catch((error: RingbackError) => error);
-    // It may have ended by itself: there was nothing to do.
+    // It may have ended already, because there was nothing to replay.
     assert.ok(
       cancelled instanceof RingbackError ? cancelled.status === 409 : cancelled.id === replay.id,
     );
     assert.equal((await client.replays.list().page()).items.length, 1);
   });
 
-  it('says what was wrong, as the service does', async () => {
+  it('reports errors with the codes of the service', async () => {
     const code = async (promise: Promise<unknown>): Promise<string> =>
       promise.then(
         () => 'none',
@@ -158,7 +158,7 @@ describe('the client of a real service', () => {
     assert.deepEqual(await stranger.health(), { status: 'ok' });
   });
 
-  it('shows what changes, as it changes', async () => {
+  it('streams changes as they happen', async () => {
     const stop = new AbortController();
     let published = 0;
     let isFirst = true;
@@ -182,7 +182,7 @@ describe('the client of a real service', () => {
     assert.equal(published, 1);
   });
 
-  it('is what docs/client.md says: its blocks are a program that runs', async () => {
+  it('works as docs/client.md shows: its code blocks are a program that runs', async () => {
     const page = readFileSync(join(root, 'docs', 'client.md'), 'utf8');
     const blocks = [...page.matchAll(/^```(\w*)\n(.*?)^```$/gms)];
     assert.deepEqual([...new Set(blocks.map(([, language]) => language))], ['js']);

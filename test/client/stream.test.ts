@@ -18,7 +18,7 @@ function frame(id: string): string {
   return `retry: 2000\nevent: changes\nid: ${id}\ndata: {"at":"${id}"}\n\n`;
 }
 
-/** Sends the texts, and then ends or stays open. */
+/** Sends the texts, then ends or stays open. */
 function sends(then: 'end' | 'stay', ...texts: string[]): Behave {
   return (response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
@@ -31,7 +31,7 @@ function time(): ReturnType<typeof virtualTime> {
   return virtualTime([timeoutMs, clientLimits.streamSilenceMs]);
 }
 
-/** Reads so many frames and stops. */
+/** Reads this many frames, then stops. */
 async function take(count: number, frames: AsyncIterable<{ at: string }>): Promise<string[]> {
   const seen: string[] = [];
   for await (const { at } of frames) {
@@ -42,7 +42,7 @@ async function take(count: number, frames: AsyncIterable<{ at: string }>): Promi
 }
 
 describe('stream', () => {
-  it('goes on where it was after a cut, an end, a goodbye and refusals that pass', async () => {
+  it('resumes after a cut, an end, a bye and temporary refusals', async () => {
     let cut = (): void => undefined;
     await using service = await rawService(
       (response, seen) => {
@@ -60,7 +60,7 @@ describe('stream', () => {
     const read: string[] = [];
     for await (const { at } of client.stream()) {
       read.push(at);
-      if (at === 'b') cut(); // Not before: what was not read yet would be lost with the connection.
+      if (at === 'b') cut(); // Not earlier, because unread frames would be lost with the connection.
       if (at === 'e') break;
     }
     assert.deepEqual(read, ['a', 'b', 'c', 'd', 'e']);
@@ -74,7 +74,7 @@ describe('stream', () => {
     assert.ok(fourth <= 2_000, 'short again after it was open');
   });
 
-  it('waits before it comes back, whatever the service says', async () => {
+  it('waits before it reconnects, even with retry: 0', async () => {
     await using service = await rawService(
       sends('end', 'retry: 0\n\n'),
       sends('end', `${frame('a')}retry: 0\n\n`),
@@ -87,7 +87,7 @@ describe('stream', () => {
     for (const ms of clock.waits) assert.ok(ms >= clientLimits.streamAgainMsMin / 2, `${ms} ms`);
   });
 
-  it('begins where it is told, and says with each frame where it is', async () => {
+  it('starts at the given id, and returns the id of each frame', async () => {
     await using service = await rawService(sends('stay', frame('b')));
     const client = createClient({ url: service.url, key, ...time() });
     for await (const { lastEventId } of client.stream({ lastEventId: 'a' })) {
@@ -97,7 +97,7 @@ describe('stream', () => {
     assert.equal(service.seen[0]?.headers['last-event-id'], 'a');
   });
 
-  it('closes the connection when nobody reads on', async () => {
+  it('closes the connection when the reader stops', async () => {
     const closed = Promise.withResolvers<void>();
     await using service = await rawService((response, seen) => {
       response.on('close', closed.resolve);
@@ -107,7 +107,7 @@ describe('stream', () => {
     await closed.promise;
   });
 
-  it('ends when a signal says so: while it reads, waits, and opens', async () => {
+  it('ends when a signal aborts: while it reads, waits, and opens', async () => {
     const reading = new AbortController();
     await using service = await rawService(sends('stay', frame('a')));
     const seen: string[] = [];
@@ -135,7 +135,7 @@ describe('stream', () => {
     assert.equal(silent.seen.length, 1);
   });
 
-  it('fails when the service will never let it in, also later', async () => {
+  it('fails on permanent refusals, also after it was open', async () => {
     for (const status of [401, 403, 404]) {
       await using service = await rawService(sends('end', frame('a')), problem(status, 'no'));
       const client = createClient({ url: service.url, key, ...time() });
@@ -147,14 +147,14 @@ describe('stream', () => {
     }
   });
 
-  it('fails after the usual tries when it never opened', async () => {
+  it('fails after the usual tries if it never opened', async () => {
     await using service = await rawService(hangUp);
     const client = createClient({ url: service.url, key, retries: 2, ...time() });
     await assert.rejects(take(1, client.stream()), UnreachableError);
     assert.equal(service.seen.length, 3);
   });
 
-  it('takes a silent connection for dead', async () => {
+  it('treats a silent connection as dead', async () => {
     const clock = time();
     const silent: Behave = (response, seen) => {
       void sends('stay', frame('a'))(response, seen);
@@ -165,14 +165,14 @@ describe('stream', () => {
     for await (const { at } of client.stream()) {
       seen.push(at);
       if (at === 'b') break;
-      // When this has been read, the stream waits for more, and its limit runs.
+      // After this frame the stream waits for more, and its time limit runs.
       setImmediate(() => clock.runOut());
     }
     assert.deepEqual(seen, ['a', 'b']);
     assert.equal(service.seen.length, 2);
   });
 
-  it('says so when what answers is no stream, or speaks no JSON', async () => {
+  it('reports a response that is not a stream, and frames that are not JSON', async () => {
     await using page = await rawService(json(200, {}));
     const client = createClient({ url: page.url, key, ...time() });
     await assert.rejects(take(1, client.stream()), /expected text\/event-stream/);

@@ -1,4 +1,4 @@
-// A copied command means exactly the request, in the shells that people paste it into.
+// A copied command sends exactly the request, in the shells that people paste it into.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, it } from 'node:test';
@@ -21,17 +21,17 @@ function shellReads(word: string): string {
 }
 
 describe('quote', () => {
-  it('means the text itself to the shell', () => {
+  it('is read by the shell as the text itself', () => {
     for (const text of texts) assert.equal(shellReads(quote(text)), text);
   });
-  it('shows nothing that a terminal obeys or that cannot be seen', () => {
+  it('contains no control characters and no invisible ones', () => {
     const obeyed = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
     for (const text of texts) assert.doesNotMatch(quote(text).replaceAll('\n', ''), obeyed);
   });
 });
 
 describe('curl', () => {
-  it('sends method, URL, headers and the body as it is', () => {
+  it('sends method, URL, headers and the unchanged body', () => {
     const command = curl({
       method: 'PUT',
       url: 'http://a.example/x?y[]={z}&q=it%27s',

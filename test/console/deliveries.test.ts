@@ -56,13 +56,13 @@ describe('matches', () => {
     { from: '2026-11-02T10:00:01Z' },
     { until: '2026-11-02T10:00:00Z' },
   ];
-  it('lets through what matches every part', () => {
+  it('accepts deliveries that match every part', () => {
     for (const filter of fitting) assert.ok(matches(delivery, filter), JSON.stringify(filter));
   });
-  it('keeps out what misses one', () => {
+  it('rejects deliveries that miss one part', () => {
     for (const filter of other) assert.ok(!matches(delivery, filter), JSON.stringify(filter));
   });
-  it('takes a first attempt for no retry, and the end of the schedule for a reason', () => {
+  it('does not count a first attempt as a retry, and treats an exhausted schedule as an error', () => {
     assert.ok(!matches({ ...delivery, attemptCount: 0 }, { state: 'retrying' }));
     assert.ok(matches({ ...delivery, state: 'dead' }, { error: 'exhausted' }));
     assert.ok(!matches({ ...delivery, state: 'dead', error: 'expired' }, { error: 'exhausted' }));
@@ -96,7 +96,7 @@ describe('readResult', () => {
 });
 
 describe('toField', () => {
-  it('and fromField are each other’s way back', () => {
+  it('and fromField are inverse functions', () => {
     assert.equal(fromField(toField('2026-11-02T10:30:00.000Z')), '2026-11-02T10:30:00.000Z');
     assert.equal(toField('nonsense'), '');
     assert.equal(toField(undefined), '');
@@ -105,7 +105,7 @@ describe('toField', () => {
 });
 
 describe('mergeDeliveries', () => {
-  it('orders deliveries of one event as the service does: the last first, by number', () => {
+  it('orders deliveries of one event like the service: by number, the last first', () => {
     const ids = ['dlv_1_2', 'dlv_1_10', 'dlv_1_1'];
     const merged = mergeDeliveries(
       [],
@@ -130,12 +130,12 @@ describe('mediaTypeOf', () => {
     ordered: false,
     createdAt: '',
   } as const;
-  it('is what the contract declares, nothing where it declares no body', () => {
+  it('is what the contract declares, or undefined if it declares no body', () => {
     const xml = { ...type, mediaType: 'application/xml' };
     assert.equal(mediaTypeOf(delivery, { subscription, types: [xml] }), 'application/xml');
     assert.equal(mediaTypeOf(delivery, { subscription, types: [type] }), undefined);
   });
-  it('is JSON where the callback is not known', () => {
+  it('is JSON if the callback is unknown', () => {
     const other = { ...type, contract: 'Another' };
     assert.equal(mediaTypeOf(delivery, { subscription, types: [other] }), 'application/json');
     assert.equal(mediaTypeOf(delivery, { subscription: undefined, types: [] }), 'application/json');
@@ -146,7 +146,7 @@ describe('failureOf', () => {
   const request = { method: 'POST', url: 'https://a.example/', headers: {} };
   const attempt = { id: 'att_1_0_1', startedAt: '', tookMs: 1, request };
   const failed: DeliveryWithAttempts = { ...delivery, error: 'refused', attempts: [] };
-  it('prefers the sentence of the attempt, which names the host', () => {
+  it('prefers the message of the attempt, which names the host', () => {
     const own = {
       ...attempt,
       error: 'refused',
@@ -158,7 +158,7 @@ describe('failureOf', () => {
     );
     assert.match(failureSentence({ error: 'status', status: 404 }), /nothing at this path\.$/);
   });
-  it('does not promise another attempt of a dead one', () => {
+  it('does not promise another attempt of a dead delivery', () => {
     const dead = { ...failed, state: 'dead', error: 'status', status: 500 } as const;
     assert.match(failureOf(failed)?.operator ?? '', /port/);
     assert.match(failureOf(dead)?.operator ?? '', /^Once the receiver works again/);
@@ -169,14 +169,14 @@ describe('failureOf', () => {
     );
     assert.match(failureOf({ ...dead, error: 'expired' })?.operator ?? '', /paused/);
   });
-  it('says who ended a cancelled one', () => {
+  it('explains the cause of a cancellation', () => {
     const cancelled = { ...failed, state: 'cancelled', error: undefined } as const;
     const { error: _error, ...rest } = cancelled;
     assert.match(failureOf({ ...rest, attempts: [] })?.title ?? '', /Subscription ended/);
     const gone = { ...attempt, status: 410 };
     assert.match(failureOf({ ...rest, attempts: [gone] })?.title ?? '', /Receiver unsubscribed/);
   });
-  it('has nothing to say where nothing failed', () => {
+  it('is undefined if nothing failed', () => {
     assert.equal(failureOf({ ...failed, state: 'delivered' }), undefined);
     const { error: _error, ...fresh } = failed;
     assert.equal(failureOf(fresh), undefined);

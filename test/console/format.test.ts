@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import * as format from '../../console/src/format.ts';
 
 describe('percent', () => {
-  it('says 100% and 0% only where it is exactly so', () => {
+  it('shows 100% and 0% only for exact values', () => {
     const shares = [1, 0.999999, 0.9912, 0.985, 0.5, 0.0001, 0.0000001, 0];
     const said = shares.map(format.percent);
     assert.deepEqual(said, ['100%', '99.99%', '99.12%', '98.5%', '50.0%', '0.01%', '0.01%', '0%']);
@@ -12,7 +12,7 @@ describe('percent', () => {
 });
 
 describe('duration', () => {
-  it('takes two units at most, none of them full', () => {
+  it('uses at most two units, without overflow', () => {
     const ms = [
       0, 999, 1_000, 9_949, 9_950, 59_400, 59_999, 65_000, 3_600_000, 90_061_000, 180_000_000,
     ];
@@ -33,7 +33,7 @@ describe('duration', () => {
 });
 
 describe('ago', () => {
-  it('tells the past from the future', () => {
+  it('distinguishes the past and the future', () => {
     assert.equal(format.ago(10_000, 10_500), 'just now');
     assert.equal(format.ago(10_000, 15_000), '5 s ago');
     assert.equal(format.ago(200_000, 10_000), 'in 3 min');

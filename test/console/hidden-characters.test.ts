@@ -4,12 +4,12 @@ import { describe, it } from 'node:test';
 import { piecesOf, visible } from '../../console/src/hidden-characters.ts';
 
 describe('visible', () => {
-  it('leaves ordinary text alone, line breaks and other scripts included', () => {
+  it('does not change ordinary text, including line breaks and other scripts', () => {
     for (const text of ['', 'a\n\tb', 'héllo wörld', 'مرحبا', 'می‌خواهم', '👩‍👩‍👧', '日本', '😀']) {
       assert.equal(visible(text), text);
     }
   });
-  it('names what hides or turns text', () => {
+  it('names characters that hide or reverse text', () => {
     assert.equal(visible('a\u202egnp.exe'), 'a⟨U+202E⟩gnp.exe');
     assert.equal(visible('\u0000\u0007\u001b[0m'), '⟨U+0000⟩⟨U+0007⟩⟨U+001B⟩[0m');
     assert.equal(visible('a\rb\u0085c'), 'a⟨U+000D⟩b⟨U+0085⟩c');
@@ -20,11 +20,11 @@ describe('visible', () => {
     assert.equal(visible('\u{e0041}\ud800x'), '⟨U+E0041⟩⟨U+D800⟩x');
     assert.equal(visible('\u2066a\u2069'), '⟨U+2066⟩a⟨U+2069⟩');
   });
-  it('names joiners where they join nothing', () => {
+  it('names joiners that join nothing', () => {
     assert.equal(visible('ad\u200dmin'), 'ad⟨U+200D⟩min');
     assert.equal(visible('\u200c'), '⟨U+200C⟩');
   });
-  it('keeps all of the text in its pieces', () => {
+  it('preserves the whole text in its pieces', () => {
     const pieces = piecesOf('a\u200bb');
     assert.deepEqual(pieces, [
       { kind: 'text', text: 'a' },

@@ -5,7 +5,7 @@ import { fc } from '../fast-check.ts';
 import { checkJson, lineAndColumn } from '../../console/src/events/json-check.ts';
 
 describe('checkJson', () => {
-  it('agrees with JSON.parse about text with a mistake in it, and about text without', () => {
+  it('agrees with JSON.parse about valid and invalid text', () => {
     const written = fc.jsonValue({ maxDepth: 5 }).map((value) => JSON.stringify(value, null, 1));
     const broken = fc
       .tuple(written, fc.nat(), fc.constantFrom('"', '{', ']', ',', '\\', '0', '-', 'e', '\n', ''))
@@ -19,7 +19,7 @@ describe('checkJson', () => {
       }),
     );
   });
-  it('says what it expected, where', () => {
+  it('reports what was expected, and where', () => {
     const cases: [string, string, number][] = [
       ['', 'expected a value, found the end of the text', 0],
       ['{"a": 1,}', 'expected a property name in double quotes, found "}"', 8],
@@ -38,7 +38,7 @@ describe('checkJson', () => {
       assert.deepEqual(checkJson(text), { kind: 'wrong', message, at }, text);
     }
   });
-  it('knows the place of every value by its pointer', () => {
+  it('finds the position of every value by its pointer', () => {
     const text = '{ "a/b": [1, {"~": "x"}] }';
     const check = checkJson(text);
     assert(check.kind === 'right');
@@ -54,7 +54,7 @@ describe('checkJson', () => {
       '/a~1b/1/~0': '"x"',
     });
   });
-  it('refuses what the service would find too deep', () => {
+  it('refuses text that is too deep for the service', () => {
     const nested = (depth: number): string => '['.repeat(depth) + ']'.repeat(depth);
     assert.equal(checkJson(nested(63)).kind, 'right');
     assert.equal(checkJson(nested(64)).kind, 'wrong');

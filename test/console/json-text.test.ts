@@ -12,7 +12,7 @@ describe('indented', () => {
     const expected = '{\n  "id": 123456789012345678901234567890,\n  "x": 1.10,\n  "e": 1E400\n}';
     assert.equal(indented(text, whole), expected);
   });
-  it('is what JSON.stringify would write, for what it can hold', () => {
+  it('equals the output of JSON.stringify for values that JavaScript can represent', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value);
@@ -20,12 +20,12 @@ describe('indented', () => {
       }),
     );
   });
-  it('leaves alone what is no JSON', () => {
+  it('is undefined for text that is not JSON', () => {
     for (const text of ['', '<html>', '{"a":', '{a:1}', 'null null']) {
       assert.equal(indented(text, whole), undefined);
     }
   });
-  it('takes JSON that was cut anywhere, and loses nothing of it', () => {
+  it('accepts JSON that was truncated anywhere, and loses nothing of it', () => {
     const text = '{"a":[1,{"b":"c\\"d"},true],"e":"f"}';
     for (let end = 1; end < text.length; end += 1) {
       const cut = indented(text.slice(0, end), { isCut: true });
@@ -46,7 +46,7 @@ describe('memberText', () => {
 });
 
 describe('jsonPieces', () => {
-  it('tells keys, strings, numbers and words apart and keeps the text', () => {
+  it('distinguishes keys, strings, numbers and words, and preserves the text', () => {
     const text = '{"a": "b", "c": [-1.5, true, null]}';
     const pieces = jsonPieces(text);
     assert.equal(pieces.map((piece) => piece.text).join(''), text);

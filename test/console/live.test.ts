@@ -39,7 +39,7 @@ function delivery(id: string, second: number, state: Delivery['state'] = 'due'):
 }
 
 describe('withFrame', () => {
-  it('adds to the running step and to the totals', () => {
+  it('adds to the current step and to the totals', () => {
     const now = withFrame(stats, frame({ delivered: 1, dead: 1 }, 0));
     assert.deepEqual(
       now.steps.map((step) => [step.delivered, step.dead]),
@@ -52,7 +52,7 @@ describe('withFrame', () => {
     assert.equal(now.pending, 0);
     assert.equal(now.oldestPendingAt, null);
   });
-  it('knows when the running step is over, and which frames are news', () => {
+  it('knows the end of the current step, and which frames contain activity', () => {
     assert.equal(endMs(stats), Date.parse('2026-11-02T10:01:00Z'));
     assert.equal(hasActivity(frame({}, 5)), false);
     assert.equal(hasActivity(frame({ published: 1 }, 5)), true);
@@ -60,7 +60,7 @@ describe('withFrame', () => {
 });
 
 describe('mergeDeliveries', () => {
-  it('replaces what changed, puts new ones on top, and stays short', () => {
+  it('replaces changed deliveries, adds new ones on top, and limits the length', () => {
     const shown = [delivery('b', 2), delivery('a', 1)];
     const changed = [delivery('a', 1, 'delivered'), delivery('c', 3)];
     const merged = mergeDeliveries(shown, changed, { max: 3 });
@@ -78,19 +78,19 @@ describe('mergeDeliveries', () => {
 
 describe('isInLoadedRange', () => {
   const items = [delivery('dlv_1_10', 5), delivery('dlv_1_9', 5)];
-  it('ends within an event that has more deliveries than a page', () => {
+  it('can end within an event that has more deliveries than a page', () => {
     assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items, hasMore: true }), false);
     assert.equal(isInLoadedRange(delivery('dlv_1_11', 5), { items, hasMore: true }), true);
     assert.equal(isInLoadedRange(delivery('dlv_2_0', 6), { items, hasMore: true }), true);
   });
-  it('has no end where all was read', () => {
+  it('is unlimited if everything was loaded', () => {
     assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items, hasMore: false }), true);
     assert.equal(isInLoadedRange(delivery('dlv_1_8', 5), { items: [], hasMore: true }), true);
   });
 });
 
 describe('joinItems', () => {
-  it('shows once what the stream has brought already', () => {
+  it('does not duplicate deliveries that the stream has already added', () => {
     const shown = [delivery('b', 2), delivery('a', 1, 'delivered')];
     const joined = joinItems(shown, [delivery('a', 1, 'due'), delivery('c', 0)]);
     assert.deepEqual(

@@ -14,10 +14,10 @@ describe('pathOfId', () => {
       '/console/deliveries?delivery=dlv_01a_0&attempt=12',
     ]);
   });
-  it('takes only the id of a whole key', () => {
+  it('uses only the id of a full key', () => {
     assert.equal(pathOfId('rbk_4fKz09QmSECRETSECRET'), '/console/keys?key=rbk_4fKz09Qm');
   });
-  it('knows nothing else', () => {
+  it('is undefined for anything else', () => {
     for (const text of [
       '',
       'order.created',

@@ -35,12 +35,12 @@ function sent(changed: Partial<SettingsValues>): unknown {
 }
 
 describe('changesOf', () => {
-  it('sends nothing where nothing was changed, however exact the time was', () => {
+  it('sends nothing if nothing was changed, even with seconds in the time', () => {
     assert.deepEqual(sent({}), { kind: 'none' });
     assert.deepEqual(sent({ description: ' Orders ' }), { kind: 'none' });
   });
 
-  it('sends null for what was emptied', () => {
+  it('sends null for cleared fields', () => {
     const emptied = { description: ' ', filter: '', retry: '', timeout: '', rateLimit: '' };
     const nulls = { description: null, filter: null, retry: null, timeout: null, rateLimit: null };
     assert.deepEqual(sent({ ...emptied, expiresAt: '' }), { ...nulls, expiresAt: null });
@@ -48,7 +48,7 @@ describe('changesOf', () => {
     assert.deepEqual(sent({ retry: ' , ' }), { retry: null });
   });
 
-  it('sends only what was changed, as the service reads it', () => {
+  it('sends only changed fields, in the format of the service', () => {
     assert.deepEqual(sent({ rateLimit: '5', concurrency: '4' }), { rateLimit: 5, concurrency: 4 });
     assert.deepEqual(sent({ retry: '5s, 5m 2h' }), { retry: ['5s', '5m', '2h'] });
     assert.deepEqual(sent({ expiresAt: '2031-01-31T12:00' }), {
@@ -56,12 +56,12 @@ describe('changesOf', () => {
     });
   });
 
-  it('never sends null for what is no number', () => {
+  it('never sends null for an invalid number', () => {
     assert.deepEqual(sent({ rateLimit: 'fast' }), { rateLimit: 'fast' });
     assert.deepEqual(sent({ rateLimit: '1e999' }), { rateLimit: '1e999' });
   });
 
-  it('sends the events of the callbacks that were changed', () => {
+  it('sends the events of changed callbacks', () => {
     const before = valuesOf(chosen);
     assert.deepEqual(before.events, { 1: 'order.*, b', 2: '*' });
     const changes = changesOf(before, { ...before, events: { ...before.events, 2: 'x y,z' } });
@@ -70,14 +70,14 @@ describe('changesOf', () => {
     assert.equal(changes.json, '{"callbacks":[{"position":2,"events":["x","y","z"]}]}');
   });
 
-  it('sends a filter as it is written', () => {
+  it('sends a filter exactly as written', () => {
     const before = valuesOf(chosen);
     const changes = changesOf(before, { ...before, filter: '{"/a": 1e999}' });
     assert(changes.kind === 'changes');
     assert.equal(changes.json, '{"filter":{"/a": 1e999}}');
   });
 
-  it('reads headers by line, and says which line is none', () => {
+  it('reads one header per line, and names an invalid line', () => {
     const headers = 'X-Team: search \n\nAuthorization:Bearer a:b';
     assert.deepEqual(sent({ headers }), {
       headers: { 'X-Team': 'search', Authorization: 'Bearer a:b' },
@@ -102,7 +102,7 @@ describe('errorAt', () => {
     { field: 'body#/filter/~1a~1b', message: 'is an object, expected a string' },
     { field: 'body#/state', message: 'is odd' },
   ];
-  it('says it of the field, of the item and of the member', () => {
+  it('finds the error of the field, of the item and of the member', () => {
     const retry = { at: 'body#/retry', item: 'Delay' };
     assert.equal(
       errorAt(errors, { at: 'body#/rateLimit' }),
@@ -113,7 +113,7 @@ describe('errorAt', () => {
     assert.equal(errorAt(errors, { at: 'body#/rate' }), undefined);
   });
 
-  it('leaves to others what belongs to no field', () => {
+  it('leaves errors without a field to others', () => {
     const left = errors.filter((one) => isNotAt(one, [{ at: 'body#/retry' }]));
     assert.deepEqual(
       left.map(({ field }) => field),
@@ -128,7 +128,7 @@ describe('the words for filters and events', () => {
     assert.equal(text, '{\n  "/country": ["DE", "AT"],\n  "/paid": true,\n  "/\\"": null\n}');
   });
 
-  it('quotes a text that could be taken for something else', () => {
+  it('quotes a string that could be mistaken for another value', () => {
     const values = ['DE', 'true', '5', 'two words', '', 5, null];
     assert.deepEqual(values.map(valueText), [
       'DE',
@@ -141,7 +141,7 @@ describe('the words for filters and events', () => {
     ]);
   });
 
-  it('names own events beside every event', () => {
+  it('names system events in addition to every event', () => {
     const events = ['*', 'order.paid', 'ringback.delivery.dead'];
     assert.equal(eventSummary([{ events }]), 'Every event, ringback.delivery.dead');
     assert.equal(eventSummary([{ events: ['a', 'b'] }, { events: ['b'] }]), 'a, b');

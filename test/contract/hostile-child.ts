@@ -1,5 +1,5 @@
-// Loads contracts in a process of its own, one when it is asked, checks payloads if it is given some, and
-// tells what happened and what it cost: CPU, because the wall clock of a busy machine says nothing.
+// A process that loads one contract per message, checks the given payloads, and reports the result and its CPU
+// time, because elapsed time is meaningless on a busy machine.
 import { readFileSync } from 'node:fs';
 import { ContractError } from '../../src/contract/document/document.ts';
 import { loadContract } from '../../src/contract/compile/load.ts';

@@ -41,7 +41,7 @@ const run: BenchRun = {
 };
 
 describe('docs/benchmarks.md', () => {
-  it('and its chart are made from the figures that are kept', (t) => {
+  it('and its chart are generated from the stored figures', (t) => {
     if (!existsSync(pagePath)) {
       t.skip('npm run bench has not been run yet');
       return;
@@ -49,7 +49,7 @@ describe('docs/benchmarks.md', () => {
     for (const [path, text] of pagesOfFiles()) assert.equal(readFileSync(path, 'utf8'), text, path);
   });
 
-  it('says what was held, what was not, and what was not measured', () => {
+  it('shows bounds that were met and missed, and scenarios that were not measured', () => {
     const page = benchPage(run);
     assert.match(page, /\| bounds held \| \*\*1 of 2\*\* \|/);
     assert.match(page, /\| Ringback \| 5,000 \(4,000 to 6,000\) \|/);
@@ -58,7 +58,7 @@ describe('docs/benchmarks.md', () => {
     assert.match(page, /- Not measured: BullMQ/);
   });
 
-  it('has a bar as long as its figure', () => {
+  it('draws bars in proportion to their values', () => {
     const bar = { low: 1, high: 100, isOurs: true };
     const svg = barChart('a & b', [
       { ...bar, name: 'all', value: 100 },

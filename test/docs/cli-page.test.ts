@@ -5,7 +5,7 @@ import { describe, it } from 'node:test';
 import { cliPage } from '../../tools/cli-page.ts';
 
 describe('docs/cli.md', () => {
-  it('is what the commands make (npm run docs)', () => {
+  it('is generated from the commands (npm run docs)', () => {
     const file = join(import.meta.dirname, '..', '..', 'docs', 'cli.md');
     assert.equal(readFileSync(file, 'utf8'), cliPage());
   });

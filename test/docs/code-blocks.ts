@@ -1,12 +1,12 @@
-// The fenced blocks of a Markdown page: what each is written in, what its fence is marked with, and where it stands.
-// Marks come behind the language, where GitHub shows nothing of them: ```sh terminal="service"
+// Reads the fenced blocks of a Markdown page: language, marks and line. Marks follow the language, where GitHub does
+// not show them: ```sh terminal="service"
 import { extname } from 'node:path';
 
 export interface Block {
-  /** As in ```sh. Empty where the fence says nothing. */
+  /** As in ```sh. Empty if the fence names none. */
   language: string;
   text: string;
-  /** Of the fence, in the page; the text begins in the next one. */
+  /** The line of the fence in the page; the text starts on the next one. */
   line: number;
   /** `terminal="service"` has a value, `output` alone is empty. */
   marks: ReadonlyMap<string, string>;
@@ -34,7 +34,7 @@ function readMarks(text: string): Map<string, string> {
   return new Map([...found].map(([, name = '', value = '']) => [name, value]));
 }
 
-/** How files of a language end, so that a first line is not taken for a name by chance. */
+/** File extensions by language, so that a first line is not mistaken for a file name. */
 const endings: Readonly<Record<string, readonly string[]>> = {
   js: ['.js', '.mjs'],
   ts: ['.ts', '.mts'],
@@ -47,7 +47,7 @@ const endings: Readonly<Record<string, readonly string[]>> = {
   sh: ['.sh'],
 };
 
-/** The file that a block is to become: `title="shop.js"`, or a first line such as `// shop.js`. */
+/** The file that a block is saved as: `title="shop.js"`, or a first line such as `// shop.js`. */
 export function fileOf({ language, text, marks }: Block): string | undefined {
   const title = marks.get('title');
   if (title !== undefined) return title;

@@ -1,4 +1,4 @@
-// docs/events.md shows every own event, as the program lists it.
+// docs/events.md shows every system event as the program lists it.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { ownEvents } from '../../src/core/domain/system-event.ts';
 
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'events.md'), 'utf8');
 
-it('docs/events.md has each own event with its description and example', () => {
+it('docs/events.md has each system event with its description and example', () => {
   const sections = page.split(/^## /m).slice(1);
   assert.equal(sections.length, ownEvents.length);
   for (const [index, { event, description, example }] of ownEvents.entries()) {

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test';
 import { failuresPage } from '../../tools/failures-page.ts';
 
 describe('failuresPage', () => {
-  it('is what docs/failures.md says: if not, run npm run docs', () => {
+  it('equals docs/failures.md (npm run docs updates it)', () => {
     const page = readFileSync(new URL('../../docs/failures.md', import.meta.url), 'utf8');
     assert.equal(page, failuresPage());
   });

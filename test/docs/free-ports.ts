@@ -1,8 +1,8 @@
-// Ports for pages, which name the ones that readers use: parallel tests must not meet on 8080.
+// Free ports that replace those of the pages, so that parallel tests do not collide on 8080.
 import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** Below those that the kernel hands out by itself, so that nobody gets one between the look and the use. */
+/** Below the ephemeral ports, so that the kernel does not assign one between the check and the use. */
 const firstPort = 20_000;
 const lastPort = 32_000;
 const triesMax = 100;

@@ -1,5 +1,5 @@
-// The guide, followed word for word in an empty folder, with the packed file as a user has it: every block of every page
-// runs, in the order of the pages, in the same terminals. What is not executed is named here, with the reason.
+// Runs the guide literally in an empty folder, with the packed file as a user has it: every block of every page, in
+// the order of the pages, in the same terminals. Blocks that are not executed are listed here with the reason.
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ import { installedPackage, whyNotInstalled } from '../package/install-package.ts
 import { freshDatabase, openDatabase, type Database } from '../postgres/database.ts';
 import { startReader, type Reader } from './run-page.ts';
 
-/** By page: how a block begins, and why it is not executed. */
+/** By page: the start of a block, and why it is not executed. */
 const notRun: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   '01-start': {
     'npm ci\nnpm pack': 'the fixture has packed a copy of the checkout, once for all tests',
@@ -20,7 +20,7 @@ const notRun: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const suffix = randomBytes(6).toString('hex');
-/** Roles belong to the whole server, which others share. */
+/** Roles are global to the server, which other tests share. */
 const roles: Readonly<Record<string, string>> = {
   ringback_service: `guide_service_${suffix}`,
   shop_app: `guide_shop_${suffix}`,
@@ -40,7 +40,7 @@ const quickNpm = (modules: string): string => `npm() {
   esac
 }`;
 
-/** Takes the time of npm's own start away: 0.5 s for each of some fifty commands. */
+/** Avoids the start of npm, which takes 0.5 s for each of some fifty commands. */
 const quickNpx = 'npx() { PATH="$PWD/node_modules/.bin:$PATH" "$@"; }';
 
 describe('the guide', { skip: await whyNotInstalled() }, () => {
@@ -55,7 +55,7 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
     const modules = await realpath(join(given.folder, 'node_modules'));
     reader = await startReader({
       folder: join(place, 'checkout'),
-      // What the pages leave at its default, since nobody else is on a reader's machine.
+      // Settings that the pages leave at their defaults.
       env: {
         npm_config_loglevel: 'error',
         RINGBACK_PORT: '8080',
@@ -83,7 +83,7 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
     return Object.assign(url, { username: roles[role], password }).href;
   }
 
-  /** As the role that the page names: it can do no more than the page gave it. */
+  /** Runs as the role that the page names, with only the privileges that the page granted. */
   async function sql(text: string, role: string | undefined): Promise<void> {
     if (role === undefined) return void (await database.query(text));
     await using own = openDatabase(urlOf(role, 'change-me-too'));
@@ -91,9 +91,9 @@ describe('the guide', { skip: await whyNotInstalled() }, () => {
   }
 
   let isLost = false;
-  /** Nobody can go on from where a page has failed. */
+  /** Later pages cannot run after a failed one. */
   async function read(test: TestContext, name: string): Promise<void> {
-    if (isLost) return test.skip('a page before has failed');
+    if (isLost) return test.skip('an earlier page has failed');
     isLost = true;
     await reader.read(`docs/guide/${name}.md`, notRun[name]);
     isLost = false;

@@ -1,4 +1,4 @@
-// Links between pages lead to files that are there and to headings that they have. Nothing is fetched.
+// Links between pages lead to existing files and headings. Nothing is fetched.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -17,7 +17,7 @@ const pages = [
 
 describe('links', () => {
   for (const page of pages) {
-    it(`of ${relative(root, page)} lead somewhere`, () => {
+    it(`of ${relative(root, page)} are not broken`, () => {
       const text = withoutCode(readFileSync(page, 'utf8'));
       const targets = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
       const broken = targets.filter((target) => !/^[a-z]+:/.test(target) && !leads(page, target));

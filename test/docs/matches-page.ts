@@ -1,6 +1,6 @@
-// Whether what came is what a page shows. `…` stands for what differs from run to run: ids, times, keys.
+// Compares output with what a page shows. `…` stands for values that differ from run to run: ids, times, keys.
 
-/** Text: `…` inside a line is anything, a line of nothing but `…` is any number of lines. */
+/** Text: `…` inside a line matches anything, a line of only `…` matches any number of lines. */
 export function textPattern(shown: string): RegExp {
   const lines = shown.trimEnd().split('\n');
   const isOpen = lines.length > 1 && lines.at(-1)?.trim() === '…';
@@ -20,15 +20,15 @@ function linePattern(line: string, isLast: boolean): string {
   return `${parts.join('.*?')}[ \\t]*${isLast ? '$' : String.raw`\n`}`;
 }
 
-/** Whether all of it is what is shown; how it begins and ends does not count when it is white space. */
+/** Whether the whole text matches, ignoring leading and trailing white space. */
 export function isAsShown(shown: string, came: string): boolean {
   const match = textPattern(shown.replace(/^\s*\n/, '')).exec(came.trim());
   return match !== null && match[0].length === came.trim().length && match.index === 0;
 }
 
 /**
- * JSON: the same members in any order. `"…"` is any value, `"sub_…"` any string that begins so, and a member
- * `"…"` any others. Returns where it differs.
+ * JSON: the same members in any order. `"…"` matches any value, `"sub_…"` any string with that prefix, and a
+ * member `"…"` any other members. Returns the first difference.
  */
 export function jsonDifference(shown: unknown, came: unknown, place = ''): string | undefined {
   if (shown === '…') return undefined;

@@ -1,5 +1,5 @@
-// Every sql, sh and js block of docs/operations.md is executed here, in the order of the page, on one database
-// that is empty at first: the page's own role makes the schema. What cannot be executed is marked `text`.
+// Executes every sql, sh and js block of docs/operations.md, in the order of the page, on one database that is
+// initially empty: the page's role creates the schema. Blocks that cannot be executed are marked `text`.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -26,7 +26,7 @@ describe('docs/operations.md', () => {
     database = await freshDatabase();
     folder = await newFolder();
     await mkdir(join(folder.path, 'backups'));
-    // What a service leaves behind at its first start: something to back up.
+    // The first start of a service creates something to back up.
     await using alone = await serve({ RINGBACK_DATA: join(folder.path, 'data') });
     alone.signal('SIGTERM');
     assert.equal(await alone.ended, 0);
@@ -48,14 +48,14 @@ describe('docs/operations.md', () => {
     return { DATABASE_URL: url, RINGBACK_ENCRYPTION_KEY: encryptionKey };
   }
 
-  /** As one of the page's roles: it can do no more than the page gave it. */
+  /** Connects as one of the page's roles, with only the privileges that the page granted. */
   function urlOf(role: string, password: string): string {
     const url = new URL(database.url);
     Object.assign(url, { username: `${role}_${suffix}`, password });
     return url.href;
   }
 
-  it('knows every language on the page, and has blocks to run', () => {
+  it('uses only known languages, and has blocks to run', () => {
     const known = new Set(['sql', 'sh', 'js', 'text']);
     assert.deepEqual(
       blocks.filter(({ language }) => !known.has(language)),
@@ -75,7 +75,7 @@ describe('docs/operations.md', () => {
     });
   }
 
-  it('has published what the blocks published, and the role can do nothing else', async () => {
+  it('published the events of the blocks, with a role that can do nothing else', async () => {
     const rows = await database.query('select name from ringback.inbox');
     assert.deepEqual(
       rows.map(({ name }) => name),
@@ -87,7 +87,7 @@ describe('docs/operations.md', () => {
     );
   });
 
-  it('finds with its queries what they are for', async () => {
+  it('has queries that find what they are meant for', async () => {
     assert.deepEqual(await database.query(queryWith('must return no row')), []);
     await database.query(stuckLane);
     const stuck = await database.query(queryWith('must return no row'));
@@ -101,10 +101,14 @@ describe('docs/operations.md', () => {
       [['busy', '1']],
     );
     await database.query('update ringback.lane set ordered = 1');
-    assert.deepEqual(await database.query(queryWith('must return no row')), [], 'its head runs');
+    assert.deepEqual(
+      await database.query(queryWith('must return no row')),
+      [],
+      'its first delivery is running',
+    );
   });
 
-  it('repairs the spans of slices that nobody wrote down, and narrows none', async () => {
+  it('repairs missing and short spans of slices, and narrows none', async () => {
     await database.query(unknownSlices);
     await database.query(queryWith('may be missing from lists'));
     const rows = await database.query(`
@@ -117,7 +121,7 @@ describe('docs/operations.md', () => {
     ]);
   });
 
-  /** Roles belong to the whole server, which others share. */
+  /** Roles are global to the server, which other tests share. */
   async function runSql(text: string): Promise<void> {
     await database.query(text.replaceAll(/\b(ringback_service|shop)\b/g, `$1_${suffix}`));
   }
@@ -131,13 +135,13 @@ describe('docs/operations.md', () => {
     assert.match(stdout, /^evt_\w{26}\n$/);
   }
 
-  /** Each command line as a process of its own, with the page's folders moved into ours. */
+  /** Runs each command line as a process, with the page's folders replaced by the test's. */
   async function runShell(text: string): Promise<void> {
     for (const command of text.split('\n')) {
       const [words = ''] = command.split(' #');
       const [, args] = /^npm run -s ringback -- (.+)$/.exec(words.trim()) ?? [];
       if (args === undefined) {
-        assert.match(words.trim(), /^(export [A-Z_ ]+)?$/, 'a command that this test can run');
+        assert.match(words.trim(), /^(export [A-Z_ ]+)?$/, 'the test cannot run this command');
         continue;
       }
       await runRingback(args.split(/\s+/));
@@ -173,7 +177,7 @@ function queryWith(words: string): string {
   return block.text;
 }
 
-/** An open lane that is never looked at, with one delivery that waits and one that a node has under way. */
+/** An open lane that is never looked at, with a pending delivery and one in flight on a node. */
 const stuckLane = `
   insert into ringback.node (no, name, role, version, started_ms, seen_ms)
     values (99, 'busy', 'worker', '1', 1, 1);
@@ -183,7 +187,7 @@ const stuckLane = `
   insert into ringback.delivery_live (event, n, app, lane, callback, due_ms, slice, lease)
     values (repeat('0', 26), 0, 1, 7, 1, 1, 1, null), (repeat('0', 26), 1, 1, 7, 1, 1, 1, 99::bigint << 32);`;
 
-/** Events of three slices: one that has no span, one that has too short a span, and one that has a long one. */
+/** Events of three slices: one without a span, one with a span that is too short, and one with a long span. */
 const unknownSlices = `
   with day as (
     select substring(pg_get_expr(relpartbound, oid) from 'FROM \\(''(.{10})') || repeat('0', 15) as id

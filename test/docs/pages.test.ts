@@ -1,5 +1,5 @@
-// The blocks of pages that need nothing but a running service: each call that they show is accepted as it stands. The
-// guide has its own test, and so have operations.md, receiving.md, client.md and the examples.
+// Runs the blocks of pages that only need a running service: each call is accepted exactly as shown. The guide,
+// operations.md, receiving.md, client.md and the examples have their own tests.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -10,7 +10,7 @@ import { startReader, type Reader } from './run-page.ts';
 const root = join(import.meta.dirname, '..', '..');
 const orders = join(import.meta.dirname, '..', 'e2e', 'contracts', 'documents', 'orders.yaml');
 
-/** In this process, with a name server that knows nobody: names on pages are never dialled. */
+/** In this process, with a resolver that knows no names, so that hosts on pages are never dialled. */
 async function startAt(env: Record<string, string> = {}): Promise<Running> {
   return start({ env, names: {} });
 }
@@ -29,7 +29,7 @@ describe('pages', () => {
     const { json } = await service.call({ method: 'POST', path: '/subscribe', body });
     const id = String(json['subscriberId']);
     await using reader = await readerFor(service, { SUBSCRIBER_ID: id });
-    await reader.type(`echo ${service.key}`); // What the start has printed.
+    await reader.type(`echo ${service.key}`); // The start has printed the key.
     await reader.read('README.md', {
       'npm ci && npm start': 'this is the checkout; test/cli/serve.test.ts starts it',
       'npm ci && npm test': 'this is what runs',
@@ -41,7 +41,7 @@ describe('pages', () => {
     await reader.read('docs/events.md');
   });
 
-  it('of the examples take the package from where the guide puts it', () => {
+  it('of the examples install the package from the path that the guide uses', () => {
     const fileOf = (page: string, folder: string): string => {
       const [, file = ''] =
         /^npm install (\S+\.tgz)/m.exec(readFileSync(join(root, page), 'utf8')) ?? [];

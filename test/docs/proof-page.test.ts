@@ -61,7 +61,7 @@ const longRun: LongRun = {
 };
 
 describe('docs/proof.md', () => {
-  it('is made from the figures that are kept', (t) => {
+  it('is generated from the stored figures', (t) => {
     if (!existsSync(pagePath)) {
       t.skip('npm run proof has not been run yet');
       return;
@@ -69,11 +69,11 @@ describe('docs/proof.md', () => {
     assert.equal(readFileSync(pagePath, 'utf8'), pageOfFiles());
   });
 
-  it('names tests that there are', () => {
+  it('names only existing tests', () => {
     for (const { what, test } of found) assert.ok(existsSync(join(root, test)), `${what} ${test}`);
   });
 
-  it('shows figures, what was skipped and what was seen, and no path of a machine', () => {
+  it('shows figures, skipped parts and detected violations, and no path of the machine', () => {
     const page = proofPage(run, undefined);
     assert.match(
       page,
@@ -84,7 +84,7 @@ describe('docs/proof.md', () => {
     assert.match(page, /\| rushed \| power \| not tried here: no network \|/);
   });
 
-  it('shows what failed: a broken promise, a control that nobody noticed', () => {
+  it('shows failures: a violation, and a control that was not detected', () => {
     const broken: ProofRun = {
       ...run,
       parts: run.parts.map((part) => ({
@@ -101,7 +101,7 @@ describe('docs/proof.md', () => {
     assert.deepEqual(failuresOf(run), []);
   });
 
-  it('counts what was skipped, and neither as tried nor as caught', () => {
+  it('counts skipped parts separately, neither as tried nor as caught', () => {
     const page = proofPage(run, undefined);
     assert.match(page, /on purpose, in 1 ways/);
     assert.match(page, /\| controls caught \| \*\*1 of 1\*\* \|/);
@@ -113,7 +113,7 @@ describe('docs/proof.md', () => {
     );
   });
 
-  it('counts the longer simulation: its violations, and its events for themselves', () => {
+  it('includes the violations of the longer simulation, and counts its events separately', () => {
     const page = proofPage(run, longRun);
     assert.match(page, /\| acknowledged events, real processes \| 10, of these lost: \*\*0\*\* \|/);
     assert.match(page, /\| acknowledged events, simulated \| 5,000, of these lost: \*\*0\*\* \|/);
@@ -142,14 +142,14 @@ const failures = (broken: Parameters<typeof assemble>[1][number]): string[] =>
   failuresOf({ ...run, ...assemble(jobs, [well, broken]) });
 
 describe('withoutFolders', () => {
-  it('names files of the checkout by their own path, and others not at all', () => {
+  it('shortens paths of the checkout, and removes others', () => {
     const seen =
       'at a (/home/me/x/node_modules/pg/lib/client.js:1:2) file:///tmp/p/main/src/a.ts:3';
     assert.equal(withoutFolders(seen), 'at a (node_modules/pg/lib/client.js:1:2) src/a.ts:3');
     assert.equal(withoutFolders('no /tmp/x/y, see "/v1/events"'), 'no … see "/v1/events"');
   });
 
-  it('has been used on all that is kept', () => {
+  it('was applied to all stored results', () => {
     for (const name of ['run.json', 'long-run.json']) {
       const path = join(root, 'docs', 'proof', name);
       if (!existsSync(path)) continue;
@@ -160,12 +160,12 @@ describe('withoutFolders', () => {
 });
 
 describe('assemble', () => {
-  it('takes what was noticed', () => {
+  it('accepts detected controls', () => {
     const controls = [{ name: 'lazy', seen: 'I1: lost', tookMs: 1 }];
     assert.deepEqual(failures({ findings: [], controls, tookMs: 1 }), []);
   });
 
-  it('fails when the job of controls died, or wrote no result', () => {
+  it('fails if the job of controls died, or wrote no result', () => {
     const unnoticed = 'power: control "lazy" was not detected: no result';
     const name = 'power, broken on purpose';
     const died = resultOf(name, { out: '', failed: 'ended with SIGKILL' });
@@ -177,7 +177,7 @@ describe('assemble', () => {
     assert.match(odd ?? '', /wrote an invalid result/);
   });
 
-  it('fails when a control, a job or a finding is missing', () => {
+  it('fails if a control, a job or a finding is missing', () => {
     const unnoticed = 'power: control "lazy" was not detected: no result';
     assert.deepEqual(failures({ findings: [], controls: [], tookMs: 1 }), [unnoticed]);
     assert.deepEqual(failures(undefined), [unnoticed]);
@@ -192,7 +192,7 @@ describe('runLookControl', () => {
     return result;
   };
 
-  it('reports one that throws as not noticed, with its error', async () => {
+  it('reports a control that throws as not detected, with its error', async () => {
     const thrown = await resultFor(async () => Promise.reject(new Error('no port')));
     assert.deepEqual(thrown, { name: 'lazy', seen: undefined, failed: 'Error: no port' });
     const controls = [{ name: 'lazy', seen: undefined, failed: 'Error: no port', tookMs: 1 }];
@@ -201,7 +201,7 @@ describe('runLookControl', () => {
     ]);
   });
 
-  it('takes what was seen where only some of it was skipped', async () => {
+  it('accepts a detected violation if only some of the part was skipped', async () => {
     const half = { part: 'x', figures: {}, skipped: 'no corpus' };
     const seen = await resultFor(async () => ({ ...half, violations: ['I1: lost'] }));
     assert.deepEqual(seen, { name: 'lazy', seen: 'I1: lost' });

@@ -1,5 +1,5 @@
-// docs/reference.md is what openapi.yaml says, its links lead somewhere, and each of its examples is a request that
-// the service accepts: the shell itself reads the curl lines, the real service answers them.
+// docs/reference.md is generated from openapi.yaml, its links are not broken, and the service accepts each of its
+// examples: a real shell parses the curl lines, and the real service answers them.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -12,11 +12,11 @@ import { readBlocks } from './code-blocks.ts';
 const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'reference.md'), 'utf8');
 
 describe('referencePage', () => {
-  it('is what docs/reference.md says: if not, run npm run docs', async () => {
+  it('equals docs/reference.md (npm run docs updates it)', async () => {
     assert.equal(page, await referencePage());
   });
 
-  it('has a heading for each of its links, and no heading twice', () => {
+  it('has a heading for each of its links, and no duplicate headings', () => {
     const headings = [...page.matchAll(/^##+ (.+)$/gm)].map(([, text = '']) => anchorOf(text));
     assert.equal(new Set(headings).size, headings.length);
     const links = [...page.matchAll(/\]\(#([^)]+)\)/g)].map(([, anchor = '']) => anchor);
@@ -60,8 +60,8 @@ describe('the examples of docs/reference.md', () => {
   after(async () => service[Symbol.asyncDispose]());
 
   /**
-   * Requests that are right and cannot succeed here: nobody is signed in, a delivery has
-   * not ended yet, a replay has.
+   * Whether the request succeeded, or is valid but cannot succeed here: there is no session, the
+   * delivery has not ended yet, or the replay has ended.
    */
   function isRight(name: string, response: Response): boolean {
     if (/\/(retry|cancel)$/.test(name) && response.status === 409) return true;
@@ -95,7 +95,7 @@ describe('the examples of docs/reference.md', () => {
     body: string | undefined;
   }
 
-  /** After them there is nothing to ask for. */
+  /** Requests that end or delete records, so they must come last. */
   function isEnding({ method, path }: Request): boolean {
     return method === 'DELETE' || path.startsWith('/unsubscribe') || path.endsWith('/cancel');
   }

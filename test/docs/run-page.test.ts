@@ -1,4 +1,4 @@
-// The reader of pages must notice when a page is wrong: each case is a page that is, and what is said about it.
+// The reader of pages must detect errors: each case is a faulty page, and the expected message.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ describe('readBlocks', () => {
 });
 
 describe('isAsShown', () => {
-  it('leaves open what the page leaves open, and nothing else', () => {
+  it('ignores only what the page leaves open', () => {
     assert(isAsShown('id …\n…\n', 'id 7'));
     assert(isAsShown('id …\n…\n', 'id 7\nmore\nand more\n'));
     assert(isAsShown('…\nid …\n', 'before\nid 7\n'));
@@ -35,7 +35,7 @@ describe('isAsShown', () => {
 });
 
 describe('jsonDifference', () => {
-  it('finds what is missing, more or other, and overlooks what the page leaves open', () => {
+  it('finds missing, additional and different members, and ignores what the page leaves open', () => {
     const came = { id: 'sub_12345', list: [1, 2], more: null };
     assert.equal(jsonDifference({ id: 'sub_…', list: [1, 2], more: null }, came), undefined);
     assert.equal(jsonDifference({ id: 'sub_…', list: [1, '…'], '…': '…' }, came), undefined);
@@ -106,8 +106,11 @@ curl http://127.0.0.1:8081
       /shows\nb\n\nThere came:\na/,
     ],
     'more output': ['```sh\necho a; echo b\n```\n```text output\na\n```\n', /There came:\na\nb/],
-    'what must fail and does not': ['```sh fails\ntrue\n```\n', /must fail/],
-    'what goes on and shows nothing': ['```sh terminal="a"\ncat\n```\n', /what to wait for/],
+    'a command that must fail and does not': ['```sh fails\ntrue\n```\n', /must fail/],
+    'a running command without expected output': [
+      '```sh terminal="a"\ncat\n```\n',
+      /what to wait for/,
+    ],
     'a terminal that ends early': [
       '```sh terminal="a"\necho no\n```\n```text output="a"\nyes\n```\n',
       /"a" ended and did not show\nyes/,
@@ -115,13 +118,13 @@ curl http://127.0.0.1:8081
     'broken JSON': ['```json\n{,}\n```\n', /JSON/],
     'broken YAML': ['```yaml\na: [\n```\n', /:1: /],
     'code that throws': ["```js\nthrow new Error('no')\n```\n", /no/],
-    'text that nobody gave a reason for': ['```text\nx\n```\n', /name it in notRun/],
+    'a text block without a reason': ['```text\nx\n```\n', /name it in notRun/],
   };
   for (const [name, [page, says]] of Object.entries(wrong)) {
     it(`reports ${name}`, async () => assert.rejects(read(page), says));
   }
 
-  it('reports a reason for a block that is not there', async () => {
+  it('reports a reason for a block that does not exist', async () => {
     await read('```text\nx\n```\n', { x: 'only a picture' });
     await assert.rejects(read('nothing', { x: 'only a picture' }), /has no block: x/);
   });

@@ -1,4 +1,4 @@
-// Certificates made on the spot, so that no private key lies in the repository and none runs out.
+// Certificates generated on demand, so that the repository contains no private key and none expires.
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 export interface Certificate {
@@ -6,14 +6,14 @@ export interface Certificate {
   readonly key: string;
 }
 
-/** Days are `YYYYMMDD`. */
+/** Dates are `YYYYMMDD`. */
 export interface CertificateOptions {
   from?: string;
   until?: string;
   address?: '127.0.0.1' | 'none';
 }
 
-/** Signed by itself, for one name and, unless told otherwise, 127.0.0.1. */
+/** Self-signed, for one name and, by default, 127.0.0.1. */
 export function makeCertificate(
   name: string,
   { from = '20200101', until = '20991231', address = '127.0.0.1' }: CertificateOptions = {},
@@ -36,7 +36,7 @@ export function makeCertificate(
   );
   const signature = Buffer.concat([Buffer.from([0]), sign('sha256', unsigned, privateKey)]);
   const whole = der(0x30, unsigned, ecdsaSha256, der(0x03, signature));
-  // OpenSSL takes an empty line for the end.
+  // OpenSSL treats an empty line as the end.
   const lines = whole.toString('base64').match(/.{1,64}/g) ?? [];
   return {
     certificate: `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`,

@@ -1,10 +1,10 @@
-// The URLs that reach where they must not, in a thousand spellings. They lie beside the checkout, as
-// ../shared/corpus; where they do not, whoever needs them says so and skips.
+// The corpus of SSRF URLs in thousands of spellings. It is a folder beside the checkout, ../shared/corpus; without
+// it, the tests that need it are skipped with a reason.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 
 export interface CorpusRow {
-  /** The address behind it, or `name` or `scheme`. */
+  /** The hidden address, or `name` or `scheme`. */
   target: string;
   spelling: string;
   wrap: string;
@@ -13,12 +13,12 @@ export interface CorpusRow {
 
 const file = new URL('../../../shared/corpus/ssrf-urls.json', import.meta.url);
 
-/** Why there is no corpus; undefined when there is one. */
+/** Why there is no corpus; undefined if there is one. */
 export const corpusMissing = existsSync(file)
   ? undefined
   : 'the corpus ../shared/corpus/ssrf-urls.json is absent';
 
-/** Empty where it is missing. */
+/** Empty if the corpus is missing. */
 export function readCorpus(): CorpusRow[] {
   if (corpusMissing !== undefined) return [];
   const rows: unknown = JSON.parse(readFileSync(file, 'utf8'));
@@ -39,15 +39,15 @@ export function readCorpus(): CorpusRow[] {
   });
 }
 
-/** The one name of the corpus that really is public: a decoy. */
+/** The only name in the corpus that is really public: a decoy. */
 export const decoyName = 'example.com';
 
-/** What lies behind every other name. */
+/** The address to which every other name resolves. */
 export function hiddenAddress({ target }: CorpusRow): string {
   return /^\d/.test(target) ? target : '10.0.0.1';
 }
 
-/** What the URL parser alone makes of it, with everything removed that the text layer refuses. */
+/** The URL as the parser reads it, without the parts that the text layer refuses. */
 export function laundered(url: string): string {
   const parsed = URL.parse(url);
   if (parsed === null) return url;

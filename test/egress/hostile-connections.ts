@@ -1,12 +1,12 @@
-// How receivers serve a connection that mean no good: without an end, byte by byte, or until it breaks.
+// Connections of hostile receivers: responses without end, byte by byte, or broken off.
 import type { Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
 export const head = 'HTTP/1.1 200 OK\r\n';
 
 /**
- * Writes until nobody reads any more, or fifty times what anybody should: what is left in the buffers of the
- * system costs time, too.
+ * Writes until the sender stops reading, up to fifty times what it should read. The limit keeps the system's
+ * buffers small, because draining them takes time, too.
  */
 export function endlessly(first: string, again: string | Uint8Array): (socket: Socket) => void {
   const piece = Buffer.from(again);
@@ -24,7 +24,7 @@ export function endlessly(first: string, again: string | Uint8Array): (socket: S
 
 const floodBytes = 1 << 20;
 
-/** Writes a text byte by byte, far too slowly. */
+/** Writes a text byte by byte, too slowly for the deadline. */
 export function dripping(first: string, rest: string): (socket: Socket) => void {
   return (socket) => {
     socket.once('data', () => {
@@ -36,7 +36,7 @@ export function dripping(first: string, rest: string): (socket: Socket) => void 
   };
 }
 
-/** Sends this and then ends, or worse. */
+/** Sends a text, then ends, destroys or resets the connection. */
 export function thenEnds(text: string, how: 'end' | 'destroy' | 'reset'): (socket: Socket) => void {
   return (socket) => {
     socket.once('data', () => {
@@ -50,7 +50,7 @@ export function thenEnds(text: string, how: 'end' | 'destroy' | 'reset'): (socke
 }
 
 let made: Buffer | undefined;
-/** 24 MiB in 24 kB, made when the first one is needed. */
+/** 24 MiB compressed to 24 kB, created on first use. */
 export function bomb(): Buffer {
   const body = made ?? gzipSync(Buffer.alloc(24 << 20));
   made = body;

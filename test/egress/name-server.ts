@@ -1,6 +1,5 @@
-// A name server on loopback that answers as it is told, over UDP and, where an answer is too long for that,
-// over TCP. No test asks a real one. It writes its bytes by itself: the product's reading of addresses is
-// what is tested with it.
+// A scripted name server on loopback, over UDP and, for answers that are too long for it, over TCP. No test uses a
+// real one. It encodes its packets itself, because the product's parsing of addresses is tested with it.
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -13,19 +12,19 @@ export interface Question {
 
 export type NameAnswer =
   | { kind: 'records'; records: readonly NameRecord[]; ttlS?: number }
-  /** 2: it fails; 3: there is no such name. */
+  /** 2: SERVFAIL; 3: NXDOMAIN. */
   | { kind: 'code'; code: number }
   | { kind: 'silent' }
   /** Half a packet. */
   | { kind: 'broken' };
 
-/** Of the name that was asked for, unless another owner is given. */
+/** A record of the queried name, unless another owner is given. */
 export type NameRecord =
   | { owner?: string; address: string }
   | { owner?: string; /** CNAME */ alias: string };
 
 export interface NameServer extends AsyncDisposable {
-  /** As `127.0.0.1:5353`. */
+  /** Host and port, such as `127.0.0.1:5353`. */
   at: string;
 }
 
@@ -36,7 +35,7 @@ export interface NameServerOptions {
 
 type Answering = (question: Question) => NameAnswer;
 
-/** A port that is free for one protocol may be taken for the other: then the next one is tried. */
+/** A port that is free for one protocol may be taken for the other; then another port is tried. */
 const portsTriedMax = 50;
 
 export async function startNameServer(
@@ -91,7 +90,7 @@ async function listenTcp(
     sockets.add(socket);
     socket.on('error', () => undefined);
     socket.on('close', () => sockets.delete(socket));
-    // A query is small: it comes in one piece, behind its length.
+    // A query is small, so it arrives in one piece, after its length.
     socket.on('data', (data: Buffer) => {
       const whole = packet(data.subarray(2), answer);
       if (whole !== undefined) socket.write(Buffer.concat([number16(whole.length), whole]));
@@ -116,7 +115,7 @@ export function addresses(...texts: string[]): NameAnswer {
   return { kind: 'records', records: texts.map((address) => ({ address })) };
 }
 
-/** What goes over UDP without a word about more. */
+/** The maximum length of an answer over UDP that is not truncated. */
 const udpBytesMax = 1_232;
 const headBytes = 12;
 const typeOf = { 4: 1, 6: 28 } as const;
@@ -134,7 +133,7 @@ function packet(query: Buffer, answer: Answering): Buffer | undefined {
   if (given.kind === 'silent') return undefined;
   const records = given.kind === 'records' ? given.records : [];
   const ttlS = given.kind === 'records' ? (given.ttlS ?? 60) : 0;
-  // An address of the other family is none of this question's.
+  // Addresses of the other family do not answer this question.
   const fitting = records.filter(
     (one) => 'alias' in one || one.address.includes(':') === (family === 6),
   );
@@ -147,7 +146,7 @@ function packet(query: Buffer, answer: Answering): Buffer | undefined {
   return given.kind === 'broken' ? whole.subarray(0, at) : whole;
 }
 
-/** As much as says that there is more: whoever asked comes again over TCP. */
+/** Truncates an answer that is too long, so that the client repeats the query over TCP. */
 function fitted(whole: Buffer): Buffer {
   if (whole.length <= udpBytesMax) return whole;
   const cut = Buffer.from(whole.subarray(0, questionEnd(whole)));
@@ -181,7 +180,7 @@ function nameBytes(name: string): Buffer {
 
 export function addressBytes(text: string): Buffer {
   if (!text.includes(':')) return Buffer.from(text.split('.').map(Number));
-  // The URL parser turns dots into groups, and leaves `::` as the only thing to expand.
+  // The URL parser converts dotted parts to groups, so that only `::` must be expanded.
   const plain = new URL(`http://[${text}]/`).hostname.slice(1, -1);
   const [left = '', right] = plain.split('::');
   const groups = (part: string): string[] => (part === '' ? [] : part.split(':'));

@@ -1,18 +1,18 @@
-// What receivers on http do that no receiver should, and what must come of it: one catalogue for the tests
-// of the sender, of the whole service and for the proof. Each serves one connection.
+// Misbehaviours of receivers over http, and the expected outcome of each: one catalogue for the tests of the sender,
+// of the whole service, and for the proof. Each behaviour serves one connection.
 import type { Socket } from 'node:net';
 import { limits } from '../../src/core/limits/limits.ts';
 import { answering, ok } from './receiver.ts';
 import { bomb, dripping, endlessly, head, thenEnds } from './hostile-connections.ts';
 
 export interface Expected {
-  /** What comes of it: a status with how the body ended, or the error's name. */
+  /** The outcome: a status with how the body ended, or the name of the error. */
   readonly is: string;
   readonly message?: RegExp;
   readonly body?: string;
-  /** How many requests a receiver on http sees; 1 unless said otherwise. */
+  /** How many requests a receiver on http sees; 1 by default. */
   readonly requests?: number;
-  /** Nothing but the deadline ends it. */
+  /** Only the deadline ends it. */
   readonly isEndless?: true;
 }
 
@@ -21,7 +21,7 @@ export interface Behaviour extends Expected {
   readonly serve: (socket: Socket) => void;
 }
 
-/** What the service must write down about an attempt. */
+/** What the service must record about the attempt. */
 export interface Meaning {
   state: 'delivered' | 'failed';
   status?: number;
@@ -35,7 +35,7 @@ export function meaningOf({ is }: Expected): Meaning {
   return { state: 'failed', status, error: status <= 399 ? 'redirect' : 'status' };
 }
 
-/** To a path of its own, where nobody must ever come. */
+/** Redirects to a path that the sender must never request. */
 function redirecting(status: number): Row {
   const serve = (socket: Socket): void => {
     const location = `http://127.0.0.1:${socket.localPort}${strayPath}`;
@@ -46,12 +46,12 @@ function redirecting(status: number): Row {
   return [`redirects with ${status}`, serve, { is: `${status} whole` }];
 }
 
-/** Who asks for this has followed a redirect. */
+/** A request for this path has followed a redirect. */
 export const strayPath = '/stray';
 
 const chunkedHead = `${head}transfer-encoding: chunked\r\n\r\n`;
 const sixEncodings = 'content-encoding: gzip, br, gzip, br, gzip, br';
-/** Until the deadline, with nothing but a complete head. */
+/** Only a complete head until the deadline. */
 const headOnly = { is: '200 cut', body: '', isEndless: true } as const;
 const timeout = { is: 'timeout', isEndless: true } as const;
 

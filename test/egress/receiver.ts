@@ -1,4 +1,4 @@
-// Receivers that do as they are told, on loopback, and a sender that finds them by any name.
+// Scripted receivers on loopback, and a sender that resolves any name to them.
 import assert from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import type { Server, Socket } from 'node:net';
@@ -16,16 +16,16 @@ import { createSender } from '../../src/egress/http/send.ts';
 export interface Receiver {
   readonly port: number;
   readonly url: string;
-  /** Connections since the start, bytes read on them, and requests that began. */
+  /** Connections since the start, bytes read on them, and requests begun. */
   readonly seen: { accepted: number; bytes: number; requests: number };
-  /** Resolves when nobody is connected. */
+  /** Resolves when no connection is open. */
   empty(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const started = new Set<Receiver>();
 
-/** For after(): nothing may keep the test's process alive. */
+/** For after(), so that no receiver keeps the test's process alive. */
 export async function stopReceivers(): Promise<void> {
   await Promise.all([...started].map(async (receiver) => receiver.stop()));
 }
@@ -51,7 +51,7 @@ export async function startReceiver(
   server.on('tlsClientError', () => undefined);
   server.on(event, (socket: Socket) => {
     socket.on('error', () => undefined);
-    socket.on('end', () => socket.end()); // The sender is gone.
+    socket.on('end', () => socket.end()); // The sender has closed.
     socket.on('data', (data: Buffer) => {
       seen.bytes += data.length;
       if (/^[A-Z]+ /.test(data.toString('latin1', 0, 10))) seen.requests += 1;
@@ -80,7 +80,7 @@ export async function startReceiver(
   return receiver;
 }
 
-/** Answers each request with the same bytes. Requests come in one piece: they are small. */
+/** Answers each request with the same bytes. Requests are small, so each arrives in one piece. */
 export function answering(...pieces: (string | Uint8Array)[]): (socket: Socket) => void {
   return (socket) => {
     socket.on('data', () => {
@@ -89,12 +89,12 @@ export function answering(...pieces: (string | Uint8Array)[]): (socket: Socket) 
   };
 }
 
-/** A well-behaved answer that leaves the connection open. */
+/** A valid response that keeps the connection open. */
 export function ok(body = 'ok', status = '200 OK'): string {
   return `HTTP/1.1 ${status}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
 
-/** Every name has these addresses. */
+/** Resolves every name to these addresses. */
 export function resolving(...addresses: string[]): Resolver {
   return { resolve: async () => ({ kind: 'addresses', addresses }) };
 }
@@ -118,7 +118,7 @@ export function post(url: string, parts: Partial<SendRequest> = {}): SendRequest
   return { app: 1, method: 'POST', url, headers, body, timeoutMs: 5_000, ...parts };
 }
 
-/** Notes every dial, and lets none reach anything but a port on loopback. */
+/** Records every dial, and redirects it to a port on loopback. */
 export function recorder(port?: number): Connector & { dials: string[] } {
   const dials: string[] = [];
   const system = systemConnector();
@@ -126,7 +126,7 @@ export function recorder(port?: number): Connector & { dials: string[] } {
     dials,
     async connect(target) {
       dials.push(target.address);
-      if (port === undefined) throw new Error('This test dials nobody.');
+      if (port === undefined) throw new Error('This test must not dial.');
       return system.connect({ ...target, address: '127.0.0.1', port });
     },
   };

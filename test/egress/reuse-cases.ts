@@ -1,5 +1,5 @@
-// Answers, and whether their connection may carry the next request: after anything unusual it is dropped, since the
-// next answer on it might not be the next request's.
+// Responses, and whether their connection may be reused. After anything unusual it is closed, because the next
+// response on it might not belong to the next request.
 import { ok } from './receiver.ts';
 
 export interface ReuseCase {

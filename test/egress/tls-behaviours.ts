@@ -1,4 +1,4 @@
-// The same on https: certificates that nobody should trust, and handshakes that lead nowhere.
+// Misbehaviours over https: certificates that must not be trusted, and handshakes that fail.
 import type { TlsOptions } from 'node:tls';
 import type { Behaviour } from './receiver-behaviours.ts';
 import { thenEnds } from './hostile-connections.ts';
@@ -7,7 +7,7 @@ import { makeCertificate, type Certificate } from './certificate.ts';
 import { answering, ok } from './receiver.ts';
 
 export interface SecureBehaviour extends Behaviour {
-  /** What it shows; undefined: it does not speak TLS at all, and serves the bare connection. */
+  /** The certificate that it presents; undefined: it does not speak TLS, and serves the plain connection. */
   readonly shows: Shown | undefined;
 }
 
@@ -25,7 +25,7 @@ export function makeCertificates(name: string): Certificates {
   };
 }
 
-/** All but the stranger's: what is wrong with the others is not that nobody knows them. */
+/** All but the self-signed one: the others are trusted, so that only their own fault is refused. */
 export function trusted({ good, expired, early, other }: Certificates): string[] {
   return [good, expired, early, other].map(({ certificate }) => certificate);
 }
@@ -93,6 +93,6 @@ function faulty(does: string, shows: Shown, message: RegExp): SecureBehaviour {
 
 function like(does: string): Behaviour {
   const found = behaviours.find((one) => one.does === does);
-  if (found === undefined) throw new Error(`Nobody "${does}" on http`);
+  if (found === undefined) throw new Error(`No receiver "${does}" on http`);
   return found;
 }

@@ -1,5 +1,4 @@
-// Receivers that cannot be reached, on ports that nobody else can get meanwhile: some never accept, some
-// do not listen.
+// Unreachable receivers, on ports that no other process can take meanwhile: some never accept, some do not listen.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -10,7 +9,7 @@ export interface Ports extends AsyncDisposable {
   ports: readonly number[];
 }
 
-/** Listens, and then stands still. Two connections fill the queue of a port, the next gets no answer. */
+/** Listens, and then blocks. Two connections fill the queue of a port; the next gets no answer. */
 const standingStill = `
   const { createServer } = require('net');
   const listen = () => new Promise((resolve) => {
@@ -48,8 +47,8 @@ export async function neverAccept(count: number): Promise<Ports> {
 }
 
 /**
- * Each port is that of a caller, who holds it: a free one could be given to anybody, even to whoever
- * dials it, who would then have reached itself.
+ * Each port is the local port of an open connection. The system could assign a free port to any socket, even to
+ * the one that dials it, which would then connect to itself.
  */
 export async function neverListen(count: number): Promise<Ports> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -75,7 +74,7 @@ function dial(port: number): Socket {
   return connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
 }
 
-/** A connection from a port that was asked for: whoever gets one by chance may have to share it. */
+/** A connection from an explicitly bound port, because an automatically assigned one can be shared. */
 async function hold(port: number): Promise<Socket> {
   for (let tries = 1; ; tries += 1) {
     const from = { localPort: await freePort(), localAddress: '127.0.0.1' };
@@ -84,7 +83,7 @@ async function hold(port: number): Promise<Socket> {
       await once(socket, 'connect');
       return socket.on('error', () => undefined);
     } catch (error) {
-      if (tries === triesMax) throw error; // Somebody else was quicker, each time.
+      if (tries === triesMax) throw error; // Another process took the port each time.
     }
   }
 }

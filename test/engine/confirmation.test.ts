@@ -73,7 +73,7 @@ async function set(
 }
 
 describe('an attempt', () => {
-  it('starts after a freeze only once the store was asked again', async () => {
+  it('starts after a freeze only after reading its target again', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);
     await on.engine.subscribe();
@@ -81,7 +81,7 @@ describe('an attempt', () => {
     await on.world.settle();
     const before = on.targetReads();
     on.world.freeze(10_000);
-    network.open(); // The connection that it declines.
+    network.open(); // The attempt declines this connection.
     await on.world.settle();
     assert.deepEqual(network.starts, []);
     assert.equal(on.targetReads(), before + 1);
@@ -136,7 +136,7 @@ describe('an attempt', () => {
     assert.deepEqual(network.starts, []);
   });
 
-  it('starts when the wall clock is set forward, once the store was asked again', async () => {
+  it('starts when the wall clock is set forward, after reading its target again', async () => {
     const network = slowNetwork(async () => ok);
     await using on = await stage(network.send);
     await on.engine.subscribe();
@@ -187,7 +187,7 @@ describe('an attempt', () => {
     assert.deepEqual([network.starts.length, network.connecting()], [1, 0]);
     const reads = on.targetReads();
     await world.pass(9_000);
-    assert.equal(on.targetReads(), reads, 'nothing is asked for what has started');
+    assert.equal(on.targetReads(), reads, 'a started attempt needs no confirmation');
     assert.deepEqual(await on.state(event), { state: 'delivered', attempts: 1 });
   });
 
@@ -279,7 +279,7 @@ describe('an attempt', () => {
 });
 
 describe('Dispatcher', () => {
-  it('confirms a delivery by when the store was asked, not by when it answered', async () => {
+  it('confirms a delivery from the time of the request to the store, not of its response', async () => {
     const world = virtualWorld();
     const workers: Worker[] = [];
     const starts: Start[] = [];
@@ -326,7 +326,7 @@ describe('Dispatcher', () => {
     assert.deepEqual(
       starts.map(({ confirmedMs }) => confirmedMs),
       [200, 300, 100, -Infinity],
-      'of a lease that it does not know, nothing is confirmed',
+      'an unknown lease confirms nothing',
     );
     await dispatcher.stop(() => 0);
   });
@@ -346,7 +346,7 @@ describe('a change made on another node', () => {
     const reads = on.targetReads();
     await on.engine.publish();
     await on.world.settle();
-    assert.equal(on.targetReads(), reads, 'and is remembered');
+    assert.equal(on.targetReads(), reads, 'it is cached');
   });
 
   it('keeps a subscription whose old receiver answers 410', async () => {
@@ -371,7 +371,7 @@ describe('createTargetCache', () => {
     left: number[];
   } {
     const read = async (): Promise<readonly Target[]> => {
-      const version = versions.shift() ?? assert.fail('one read too many');
+      const version = versions.shift() ?? assert.fail('unexpected read');
       const none = { lane: 1, appNo: 1, appId: '', contract: '', operation: '', definition: '' };
       const sealed = { secrets: new Uint8Array(), headers: undefined };
       const rest = { method: 'POST', url: '', ...sealed, controls: noControls };

@@ -30,7 +30,7 @@ function stage(): {
   /** What happens before the request starts. */
   way: { before: () => void };
   starts: () => number;
-  /** Deliveries that are at the gate. */
+  /** How many deliveries are registered at the gate. */
   atGate: () => number;
   /** How the store was asked to confirm the target. */
   renewals: () => readonly string[];
@@ -109,7 +109,7 @@ describe('deliver', () => {
     assert.equal(on.starts(), 2);
   });
 
-  it('is at the gate as long as it lasts, however it ends', async () => {
+  it('stays registered at the gate until it ends, however it ends', async () => {
     const on = stage();
     const seen: number[] = [];
     on.receiver.before = () => void seen.push(on.atGate());
@@ -194,7 +194,7 @@ describe('deliver', () => {
       on.state.url = 'http://127.0.0.1:9001/';
       on.invalidation.changed(active.subscription, 'active');
     });
-    // Or it was held, and is released.
+    // The others were held at the gate, and are released without an attempt.
     const urls = new Set(stopped.flatMap(({ attempt }) => attempt?.request.url ?? []));
     assert.deepEqual([...urls], ['http://127.0.0.1:9001/']);
   });
@@ -218,6 +218,6 @@ async function atEachStep(
     const settlement = await running;
     if (!wasLate) stopped.push(settlement);
   }
-  assert(stopped.length > 3, 'it was found, and nobody had gone on');
+  assert(stopped.length > 3, 'too few deliveries were stopped');
   return stopped;
 }

@@ -1,6 +1,5 @@
-// What keeps deliveries moving: the window, the gate and the target cache alone, then the
-// dispatcher over a scripted store, and over the real SQL when the store, a secret or a receiver
-// fails.
+// The window, the gate and the target cache alone; then the dispatcher over a scripted store, and
+// over the real SQL when the store, a secret or a receiver fails.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
@@ -95,11 +94,11 @@ describe('createWindow', () => {
     for (let lane = 0; lane < limits.windowClaimedMax; lane += 1) window.enter(lane);
     const ofApp = window.claimOffer().apps?.get(1);
     assert.equal(ofApp?.room, 0);
-    assert.equal(window.claimRoom(), limits.appClaimMin, 'but some for any other app');
+    assert.equal(window.claimRoom(), limits.appClaimMin, 'but some are left for other apps');
     assert.equal(window.offer().room, limits.windowMax / 4);
     for (let lane = 0; lane < limits.windowMax / 4; lane += 1) window.enter(1000 + lane);
     assert.equal(window.offer().room, 0);
-    assert.equal(window.claimOffer().room, 0, 'never less than nothing');
+    assert.equal(window.claimOffer().room, 0, 'never negative');
   });
 
   it('gives a lane one slot more for each success, up to a limit', () => {
@@ -125,7 +124,7 @@ describe('createWindow', () => {
       return (window.offer().free.get(1) ?? 0) + 1;
     });
     assert.deepEqual(caps, [4, 2, 1, 1, 1]);
-    assert.equal(window.offer().free.get(1), 0, 'one is under way, and one is the cap');
+    assert.equal(window.offer().free.get(1), 0, 'one is in flight, and the cap is one');
   });
 
   it('ignores results that are neither a success nor a failure', () => {
@@ -185,7 +184,7 @@ describe('createWindow', () => {
   it('remembers the throughput of a lane, up to a limit, until it fails', () => {
     const window = newWindow();
     prove(window, 1, trusted - limits.laneCapStart - 2);
-    assert.equal(window.offer().free.has(1), false, 'one short of what is remembered');
+    assert.equal(window.offer().free.has(1), false, 'one short of the threshold');
     prove(window, 1, trusted - limits.laneCapStart - 1);
     assert.equal(window.offer().free.get(1), trusted);
     prove(window, 1, limits.laneCapMax);
@@ -201,7 +200,11 @@ describe('createWindow', () => {
     for (let lane = 2; lane < 2 + limits.windowMax / 2; lane += 1) window.enter(lane);
     assert.equal(window.offer().free.get(1), limits.windowMax / 16);
     window.enter(1);
-    assert.equal(window.offer().free.get(1), limits.windowMax / 16 - 1, 'nor later: it must grow');
+    assert.equal(
+      window.offer().free.get(1),
+      limits.windowMax / 16 - 1,
+      'it does not grow without a success',
+    );
     window.leave(1, 'success');
     window.enter(1);
     assert.equal(window.offer().free.get(1), limits.windowMax / 16);
@@ -227,7 +230,7 @@ describe('createWindow', () => {
     };
     assert.deepEqual(laneRooms(), [limits.laneCapStart, undefined]);
     for (let lane = 1; lane <= limits.windowMax / 4; lane += 1) window.enter(lane);
-    assert.deepEqual(laneRooms(), [6, 4], 'those of another app, and of this one');
+    assert.deepEqual(laneRooms(), [6, 4], 'for another app, and for this one');
     for (let lane = 1; lane <= limits.windowMax / 4; lane += 1) window.enter(1000 + lane);
     assert.deepEqual(laneRooms(), [4, 1]);
     for (let lane = 1; lane <= limits.windowMax / 2; lane += 1) window.enter(2000 + lane);
@@ -343,7 +346,7 @@ describe('createGate', () => {
     const next = gate.approach('a');
     gone.leave();
     gate.close('a', 'held');
-    assert.equal(next.state(), 'held', 'leaving twice takes nobody else along');
+    assert.equal(next.state(), 'held', 'leaving twice does not remove another delivery');
   });
 });
 
@@ -561,7 +564,7 @@ function scriptedStore({ isShared = false } = {}): {
         return answer.settled;
       },
     },
-    worker: () => attached ?? assert.fail('nobody is attached'),
+    worker: () => attached ?? assert.fail('no dispatcher is attached'),
     works: () => works,
     settled,
   };
@@ -616,7 +619,7 @@ describe('Dispatcher', () => {
         await new Promise<void>((resolve) => ends.set(event, resolve));
         return { event, n, lease, outcome: { kind: 'delivered' }, attempt: undefined };
       },
-      onGone: () => assert.fail('nobody is gone'),
+      onGone: () => assert.fail('no receiver has answered 410'),
       onOverdue: async (settled) => void overdue.push(settled),
       onMoved: ({ event }, settlement) => void moved.push([event, settlement?.outcome.kind]),
       onError: (error) => assert.fail(String(error)),
@@ -735,7 +738,7 @@ describe('Dispatcher', () => {
     const before = works();
     const claimed = ['f', 'g', 'h'].map((event) => leasedOf(event, 1));
     worker().worked({ ...nothing, claimed, readyMs: undefined }, asked);
-    assert.ok(works() > before, 'the lane has room, and more of it may be waiting');
+    assert.ok(works() > before, 'the lane has room, and more of it may be pending');
     for (const event of ['b', 'c', 'd', 'e', 'f', 'g', 'h']) await end(event);
     await dispatcher.stop(() => 0);
   });
@@ -754,7 +757,7 @@ describe('Dispatcher', () => {
     await end('a');
     const before = works();
     worker().take([leasedOf('h', 1)], quiet);
-    assert.ok(works() > before, 'a second fresh one may be waiting behind the first');
+    assert.ok(works() > before, 'a second fresh delivery may be pending behind the first');
     for (const event of [...seven.slice(1), 'h']) await end(event);
     await dispatcher.stop(() => 0);
   });
@@ -807,7 +810,7 @@ describe('Dispatcher', () => {
     const { room = 0 } = worker().offer() ?? {};
     await end('a');
     const offer = worker().claim();
-    assert.ok(offer, 'what waited behind it in its lane may be claimed with it');
+    assert.ok(offer, 'the next delivery of the lane may be claimed');
     assert.equal(worker().offer()?.room, room + 1);
     assert.equal(offer.inFlight.get(1), undefined);
     assert.equal(dispatcher.inFlight(), 1);
@@ -867,7 +870,7 @@ describe('Dispatcher', () => {
     worker().take([], { readyMs: undefined, isFanningOut: true });
     assert.deepEqual(step(), [room, undefined]);
     for (let i = 0; i < 3; i += 1) worker().take([], { readyMs: undefined, isFanningOut: true });
-    assert.deepEqual(step(), [room, undefined], 'what is written is no publish');
+    assert.deepEqual(step(), [room, undefined], 'writing deliveries is not a publish');
     worker().offer();
     assert.deepEqual(step(), [room, limits.fanOutJoinedStepMax]);
     await world.pass(limits.fanOutSharedMs - 1);
@@ -958,7 +961,7 @@ describe('Dispatcher', () => {
     worker().worked({ ...nothing, claimed: [leasedOf('b', 2)], readyMs: undefined }, asked);
     await end('a');
     await world.settle();
-    assert.equal(signals.get('b')?.aborted, false, 'its request is not cut off');
+    assert.equal(signals.get('b')?.aborted, false, 'its request is not aborted');
     await end('b');
     await stopping;
   });
@@ -1036,7 +1039,7 @@ describe('a store that is unavailable for a while', () => {
     power('off');
     await world.pass(60_000);
     await assert.rejects(engine.publish(), StoreUnavailable);
-    assert.ok(engine.errors.length > 0, 'the log says so');
+    assert.ok(engine.errors.length > 0, 'the failure is reported');
     power('on');
     await world.pass(limits.settleAgainMs);
     for (const event of events) {
@@ -1066,7 +1069,7 @@ describe('a store that is unavailable for a while', () => {
     assert.deepEqual([state, attempts, await attemptsOf(engine, event)], ['delivered', 2, 2]);
     await engine.publish();
     await world.settle();
-    assert.equal(sent.length, 3, 'fresh events go at once again');
+    assert.equal(sent.length, 3, 'fresh events are delivered at once again');
   });
 
   it('costs no attempt of a delivery whose target could not be read', async () => {
@@ -1171,11 +1174,7 @@ describe('a slow receiver', () => {
     });
     await using engine = await startEngine(world, database, send);
     await world.pass(6_000);
-    assert.equal(
-      inFlight,
-      96 + 14,
-      'of its half for receivers that may hang, an eighth of the rest is left',
-    );
+    assert.equal(inFlight, 96 + 14, 'the limit for receivers that may hang');
     await engine.subscribe('http://127.0.0.1:9000/quick');
     const atMs = world.nowMs();
     await engine.publish();
@@ -1311,7 +1310,7 @@ describe('a pause', () => {
     const events = await Promise.all([1, 2, 3].map(async () => engine.publish()));
     await world.settle();
     await set('paused');
-    assert.equal(waiting(), 3, 'they stand before the wire');
+    assert.equal(waiting(), 3, 'they wait for a connection');
     open();
     await world.pass(60_000);
     assert.deepEqual(starts, []);

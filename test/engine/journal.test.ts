@@ -1,4 +1,4 @@
-// The journal: what is recorded of watched apps, and nothing of others.
+// The journal records changes of watched apps, and of no others.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { emptyDigest, noCounts } from '../../src/core/domain/change-digest.ts';
@@ -32,7 +32,7 @@ describe('createJournal', () => {
     journal.begin(1);
     assert.deepEqual(journal.take(9), [{ appNo: 1, digest: { ...emptyDigest, isReset: true } }]);
     journal.begin(1);
-    assert.deepEqual(journal.take(9), [], 'it went on');
+    assert.deepEqual(journal.take(9), [], 'it was recording already');
     journal.end(1);
     journal.changes.subscription(1, 's');
     journal.begin(1);
@@ -59,7 +59,7 @@ describe('createJournal', () => {
     assert.deepEqual(journal.take(9), []);
   });
 
-  it('holds no more names than a frame shows, and counts the rest', () => {
+  it('names no more deliveries than a frame shows, and counts the rest', () => {
     const journal = begun();
     journal.changes.published(1, [{ id: event, deliveries: 250 }]);
     for (let n = 300; n < 330; n += 1) journal.changes.moved(1, { event, n });
@@ -72,7 +72,7 @@ describe('createJournal', () => {
     }
     const [more] = journal.take(9);
     assert.equal(more?.digest.subscriptions.length, limits.frameSubscriptionsMax);
-    assert.equal(more.digest.isReset, true, 'nobody counts subscriptions');
+    assert.equal(more.digest.isReset, true, 'subscriptions beyond that are not counted');
   });
 
   it('notifies once that there is something to take, until it is taken', () => {

@@ -1,4 +1,4 @@
-// Nodes that fall silent, and what becomes of their work: the real engine twice over one database.
+// Nodes that lose contact, and the recovery of their work: two real engines over one database.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -57,7 +57,7 @@ describe('a node', () => {
     assert.deepEqual(
       verbs().filter((verb) => verb === 'heartbeat' || verb === 'rescue'),
       ['heartbeat', 'heartbeat'],
-      'alone there is nobody to rescue',
+      'a single node has no other to rescue',
     );
     const { store } = engine.context;
     const [node, ...others] = await store.read('nodes', {});
@@ -65,7 +65,11 @@ describe('a node', () => {
     assert.deepEqual([node?.startedMs, node?.seenMs], [startedMs, world.nowMs()]);
     await engine[Symbol.asyncDispose]();
     const next = await startEngine(world, way, send, { isShared });
-    assert.equal((await next.context.store.read('nodes', {})).length, 1, 'it said goodbye');
+    assert.equal(
+      (await next.context.store.read('nodes', {})).length,
+      1,
+      'the stopped node is no longer listed',
+    );
     await next[Symbol.asyncDispose]();
   });
 
@@ -75,7 +79,7 @@ describe('a node', () => {
     const { send } = quickNetwork(async () => ok);
     await using engine = await startEngine(world, way, send, { isShared });
     await world.settle();
-    assert.ok(!verbs().includes('rescue'), 'others get time to say that they are there');
+    assert.ok(!verbs().includes('rescue'), 'other nodes get time to send a heartbeat');
     await world.pass(20_000);
     const count = (verb: string, all: string[]): number => all.filter((one) => one === verb).length;
     const all = verbs();
@@ -93,7 +97,7 @@ describe('a node', () => {
     await world.pass(limits.nodeFreshMs);
     await engine.publish();
     await world.settle();
-    assert.equal(starts.length, 1, 'it may still be believed');
+    assert.equal(starts.length, 1, 'it still counts as alive');
     await world.pass(1);
     const event = await engine.publish();
     await world.pass(60_000);
@@ -137,7 +141,7 @@ describe('a node', () => {
     await engine.publish();
     await world.settle();
     assert.equal(starts.length, 1);
-    assert.equal(engine.self.isFresh(), false, 'but it says that something is wrong');
+    assert.equal(engine.self.isFresh(), false, 'but it reports that its heartbeat is too old');
   });
 
   it('does not declare itself gone after the machine has slept', async () => {
@@ -168,7 +172,11 @@ describe('a node', () => {
     open();
     await world.settle();
     assert.deepEqual(starts, []);
-    assert.deepEqual(verbs().slice(0, 1), ['heartbeat'], 'at once: its timers are late by as much');
+    assert.deepEqual(
+      verbs().slice(0, 1),
+      ['heartbeat'],
+      'at once, because its timers are late by the suspension',
+    );
     await world.pass(clusterPollMs);
     open();
     await world.settle();
@@ -201,7 +209,7 @@ describe('a node that was declared gone', () => {
     assert.ok(a.self.isFresh());
     const fresh = await a.publish();
     await world.settle();
-    assert.equal(slow.connecting(), many + 1, 'what is lost takes no room');
+    assert.equal(slow.connecting(), many + 1, 'lost deliveries take up no slots');
     slow.open(); // Connections are ready now, but the first ones have lost their leases.
     await world.settle();
     assert.deepEqual([slow.starts.length, quick.starts.length], [1, many]);
@@ -237,7 +245,7 @@ describe('a node that was declared gone', () => {
     assert.deepEqual(
       attempts.map(({ status }) => status),
       [200],
-      'it is written down nowhere that the other one failed',
+      'the failed attempt of the other node is not recorded',
     );
     const { state } = await deliveryOf(b, event);
     assert.equal(state, 'delivered');
@@ -255,7 +263,7 @@ describe('a node that was declared gone', () => {
     await world.pass(limits.heartbeatEveryMs);
     await a.publish();
     await world.pass(5_000);
-    assert.deepEqual(starts, [], 'nothing starts under a number that is void');
+    assert.deepEqual(starts, [], 'nothing starts under an invalid number');
     cut('nothing');
     await world.pass(limits.heartbeatAgainMs + clusterPollMs);
     assert.equal(starts.length, 1);
@@ -297,7 +305,7 @@ describe('Liveness', () => {
     await world.pass(1);
     assert.equal(liveness.isFresh(), false);
     await world.pass(limits.heartbeatAgainMs);
-    assert.equal(asked[1]?.verb, 'heartbeat', 'and asks anew, soon');
+    assert.equal(asked[1]?.verb, 'heartbeat', 'it tries again soon');
     asked[1]?.answer({ kind: 'alive' });
     await world.settle();
     assert.equal(liveness.isFresh(), true);

@@ -1,5 +1,5 @@
-// Figures of subscriptions are written every ten seconds and at a stop, in a world whose clock the
-// test moves.
+// Statistics of subscriptions are written every ten seconds and at a stop, in a world whose clock
+// the test moves.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { limits } from '../../src/core/limits/limits.ts';
@@ -24,7 +24,7 @@ function stage(answer: (call: number) => Promise<{ written: number; isMore: bool
 const done = { written: 0, isMore: false };
 
 describe('StatisticsWriter', () => {
-  it('writes every ten seconds, and once more at the end', async () => {
+  it('writes every ten seconds, and again at the end', async () => {
     const { world, written, writer } = stage(async () => done);
     await world.pass(25_000);
     assert.deepEqual(written, [limits.statisticsEveryMs, 2 * limits.statisticsEveryMs]);

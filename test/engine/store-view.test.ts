@@ -81,7 +81,7 @@ describe('createStoreWatch', () => {
     hold(Promise.resolve());
     const looking = watch.read();
     answer.resolve();
-    assert.notEqual(await looking, undefined, 'it heals by itself');
+    assert.notEqual(await looking, undefined, 'it recovers by itself');
   });
 
   it('returns nothing if the store fails, and reports the error', async () => {

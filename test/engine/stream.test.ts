@@ -26,7 +26,7 @@ interface Stage extends AsyncDisposable {
 
 interface TestWatcher extends Watcher {
   frames: Frame[];
-  /** When each arrived, by the clock. */
+  /** When each frame arrived. */
   times: number[];
   cursors: (string | undefined)[];
   handle: StreamHandle;
@@ -121,7 +121,7 @@ describe('StreamHub', () => {
     });
     assert.deepEqual(first.deliveries, []);
     await world.pass(10_000);
-    assert.equal(watcher.frames.length, 1, 'nothing changed, nothing is said');
+    assert.equal(watcher.frames.length, 1, 'no frame is sent without a change');
   });
 
   it('sends publishes, deliveries, and changed subscriptions', async () => {
@@ -164,7 +164,7 @@ describe('StreamHub', () => {
       assert.equal(watcher.sum('published'), events);
       assert.equal(watcher.sum('delivered'), events);
     }
-    assert.equal(early.frames.at(-1), late.frames.at(-1), 'made once for all');
+    assert.equal(early.frames.at(-1), late.frames.at(-1), 'the same frame for all clients');
   });
 
   it('sends a new client its second frame in time, without waiting for the next change', async () => {
@@ -266,7 +266,7 @@ describe('StreamHub', () => {
       );
       await on.engine.publish();
       await world.pass(1_000);
-      assert.equal(second.sum('published'), 2, 'nothing is told twice');
+      assert.equal(second.sum('published'), 2, 'nothing is sent twice');
     });
 
     it('repeats nothing that the others have yet to receive', async () => {
@@ -296,9 +296,9 @@ describe('StreamHub', () => {
     });
 
     for (const [what, cursor] of [
-      ['text that is no cursor', 'what is this'],
+      ['an invalid cursor', 'what is this'],
       ['a cursor that is too old', '1_1-1'],
-      ['nothing at all', ''],
+      ['an empty cursor', ''],
     ] as const) {
       it(`is a reset after ${what}`, async () => {
         const world = virtualWorld();
@@ -419,7 +419,7 @@ describe('StreamHub', () => {
       const watcher = await watch(world, here);
       assert.equal(watcher.frames[0]?.isReset, false);
       await world.pass(limits.watchLookMs + 2 * limits.frameEveryMs);
-      assert.equal(watcher.frames.at(-1)?.isReset, true, 'before, it noted nothing');
+      assert.equal(watcher.frames.at(-1)?.isReset, true, 'it recorded nothing before');
       const known = watcher.frames.length;
       await there.engine.publish();
       await world.pass(2_000);

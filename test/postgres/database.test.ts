@@ -18,7 +18,7 @@ describe('freshDatabase', () => {
     await assert.rejects(two.query('select n from t'), /relation "t" does not exist/);
   });
 
-  it('drops it afterwards, whoever is still connected', async () => {
+  it('drops it afterwards, even with open connections', async () => {
     const database = await freshDatabase();
     await using other = openDatabase(database.url);
     await other.query('select 1');
@@ -33,7 +33,7 @@ describe('freshDatabase', () => {
 });
 
 describe('ensureTemplate', () => {
-  it('prepares it once, and every copy has what it has', async () => {
+  it('prepares it once, and every copy has its content', async () => {
     const name = `ringback_test_template_${process.pid}`;
     let prepared = 0;
     const prepare = async (url: string): Promise<void> => {
@@ -49,7 +49,7 @@ describe('ensureTemplate', () => {
     assert.deepEqual(await two.query('select n from t'), [{ n: 7 }]);
   });
 
-  it('prepares it once when several processes ask', async () => {
+  it('prepares it once for several processes', async () => {
     const name = `ringback_test_processes_${process.pid}`;
     const source = `
       import { ensureTemplate } from ${JSON.stringify(join(import.meta.dirname, 'database.ts'))};
@@ -63,7 +63,7 @@ describe('ensureTemplate', () => {
     assert.deepEqual(await copy.query('select 1 as n'), [{ n: 1 }]);
   });
 
-  it('does not take one that failed half-way for a whole one', async () => {
+  it('does not use a template whose preparation failed', async () => {
     const name = `ringback_test_half_${process.pid}`;
     const failing = async (): Promise<void> => Promise.reject(new Error('no'));
     await assert.rejects(ensureTemplate(name, failing), /no/);
@@ -74,7 +74,7 @@ describe('ensureTemplate', () => {
   });
 });
 
-/** On a server of the user's nothing of ours stays. */
+/** Leaves no test databases on the user's server. */
 after(async () => {
   await using server = openDatabase(await sharedPostgres());
   const made = await server.query('select datname as name from pg_database where datname like $1', [

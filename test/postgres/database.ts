@@ -1,11 +1,11 @@
-// A database of a test's own on the shared PostgreSQL: made in 25 ms, gone with the test.
+// A database for one test on the shared PostgreSQL: created in 25 ms, dropped after the test.
 import { randomBytes } from 'node:crypto';
 import { Client, escapeIdentifier, Pool } from 'pg';
 import { sharedPostgres } from './shared-server.ts';
 
 export interface Database extends AsyncDisposable {
   readonly url: string;
-  /** The rows. After the server was away, the next query connects again. */
+  /** Returns the rows. After the server was down, the next query connects again. */
   query: (sql: string, values?: readonly unknown[]) => Promise<Row[]>;
 }
 
@@ -16,7 +16,7 @@ export interface DatabaseOptions {
   template?: string;
 }
 
-/** Dropped when disposed, even while somebody is still connected. */
+/** Dropped when disposed, even with open connections. */
 export async function freshDatabase(options: DatabaseOptions = {}): Promise<Database> {
   const name = `ringback_test_${randomBytes(8).toString('hex')}`;
   const server = await sharedPostgres();
@@ -36,10 +36,10 @@ export async function freshDatabase(options: DatabaseOptions = {}): Promise<Data
   };
 }
 
-/** A database that exists, on any server. Disposing closes the connections and leaves it there. */
+/** An existing database on any server. Disposing closes the connections and keeps the database. */
 export function openDatabase(url: string): Database {
   const pool = new Pool({ connectionString: url, max: 2 });
-  pool.on('error', () => undefined); // An idle connection broke: that is the test's business.
+  pool.on('error', () => undefined); // An idle connection broke, which the test handles itself.
   return {
     url,
     query: async (sql, values = []) => (await pool.query<Row>(sql, [...values])).rows,
@@ -50,9 +50,9 @@ export function openDatabase(url: string): Database {
 const templates = new Map<string, Promise<void>>();
 
 /**
- * Makes the template once per server, however many processes ask for it at once. `prepare` gets an
- * empty database and must have closed its connections when it resolves. A server of the user's
- * keeps its templates, so the name must change with what is in it: let it hold a hash.
+ * Creates the template once per server, even if several processes need it at once. `prepare` gets an
+ * empty database and must have closed its connections when it resolves. The user's server keeps its
+ * templates, so the name must change with the content: it should contain a hash.
  */
 export async function ensureTemplate(
   name: string,
@@ -60,11 +60,11 @@ export async function ensureTemplate(
 ): Promise<void> {
   const made = templates.get(name) ?? makeTemplate(name, prepare);
   templates.set(name, made);
-  made.catch(() => templates.delete(name)); // The next one may try again.
+  made.catch(() => templates.delete(name)); // The next caller may try again.
   return made;
 }
 
-/** Made under another name: one that failed half-way is never taken for a whole one. */
+/** Created under another name, so that an incomplete one is never used. */
 async function makeTemplate(name: string, prepare: (url: string) => Promise<void>): Promise<void> {
   const server = await sharedPostgres();
   const making = `${name}_making`;

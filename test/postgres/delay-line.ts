@@ -1,11 +1,11 @@
-// One direction of a slow line: what enters leaves after the delay, in order. Everything waits at the same time, so the
-// line takes any rate and only makes it late. Time is a parameter: the thread has timers, a test has none.
+// One direction of a slow line: each piece leaves after the delay, in order. Pieces wait concurrently, so the line
+// adds latency without limiting the rate. Time is a parameter: the thread has timers, a test has none.
 
 export interface DelayLine<T> {
   enter(piece: T, nowMs: number): void;
-  /** What is due by then, in the order in which it came. */
+  /** The pieces that are due, in order. */
   leave(nowMs: number): T[];
-  /** When the next piece is due; undefined: nothing is on the line. */
+  /** When the next piece is due; undefined if the line is empty. */
   dueMs(): number | undefined;
 }
 

@@ -1,7 +1,6 @@
-// Runs once, before and after all test files (`node --test-global-setup`): what is dear and can be
-// shared. One PostgreSQL for all, since each file would need a second for its own; the program, built as
-// users start it; one folder for compiled source; and one for what a test file makes that others can use
-// (test/package/install-package.ts).
+// Runs once, before and after all test files (`node --test-global-setup`), for expensive things that can be
+// shared: one PostgreSQL, which would take each file a second to start; the program, built as users start it;
+// one folder for compiled source; and one for files that test files share (test/package/install-package.ts).
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +11,7 @@ import { startShared } from './shared-server.ts';
 let server: Postgres | undefined;
 const folders: string[] = [];
 
-/** Test files inherit the variables. What the user named is taken as it is. */
+/** Test files inherit the variables. Variables that the user has set are kept. */
 export async function globalSetup(): Promise<void> {
   shareFolder('NODE_COMPILE_CACHE', 'ringback-compiled-');
   shareFolder('TEST_SHARED_FOLDER', 'ringback-shared-');
@@ -23,7 +22,7 @@ export async function globalSetup(): Promise<void> {
     server = await startShared();
     process.env['TEST_DATABASE_URL'] = server.url();
   } catch (error) {
-    // The other tests can run; those that need PostgreSQL fail one by one and say why.
+    // Other tests can still run; those that need PostgreSQL fail with a reason.
     console.error(error);
   }
 }
@@ -34,9 +33,8 @@ export async function globalTeardown(): Promise<void> {
 }
 
 /**
- * The first is for compiled source: hundreds of processes read the same, test files and the programs that
- * they start. With types stripped and code compiled by another one, `ringback check` takes 0.18 s of CPU
- * instead of 0.52.
+ * The first folder caches compiled source, because hundreds of processes (test files and the programs that they
+ * start) load the same files. With the cache, `ringback check` takes 0.18 s of CPU instead of 0.52.
  */
 function shareFolder(variable: 'NODE_COMPILE_CACHE' | 'TEST_SHARED_FOLDER', prefix: string): void {
   if ((process.env[variable] ?? '') !== '') return;

@@ -1,4 +1,4 @@
-// The proxy of latency.ts, in its thread: bytes pass as they came, each direction on a line of its own.
+// The thread of the proxy in latency.ts: it passes bytes unchanged, with one delay line per direction.
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -18,7 +18,7 @@ const address = listener.address();
 if (typeof address !== 'object' || address === null) throw new Error('It must listen on TCP');
 parentPort?.postMessage(address.port);
 
-/** A connection that ended on one side ends on the other, behind what it has sent. */
+/** When one side has ended, the other is ended after all data was passed on. */
 function relay(from: Socket, to: Socket, delayMs: number): void {
   const line = createDelayLine<Buffer | undefined>(delayMs);
   let isArmed = false;
@@ -35,7 +35,7 @@ function relay(from: Socket, to: Socket, delayMs: number): void {
     if (isArmed || dueMs === undefined) return;
     isArmed = true;
     const leftMs = dueMs - performance.now();
-    // A timer of less than a millisecond takes one: the rest is waited for turn by turn.
+    // A timer takes at least a millisecond, so the rest is spent in turns of the event loop.
     if (leftMs < 1) setImmediate(pass);
     else setTimeout(pass, Math.floor(leftMs));
   };
@@ -46,5 +46,5 @@ function relay(from: Socket, to: Socket, delayMs: number): void {
   };
   from.on('data', enter);
   from.on('close', () => enter(undefined));
-  from.on('error', () => undefined); // Its close follows.
+  from.on('error', () => undefined); // The close event follows.
 }

@@ -1,14 +1,14 @@
-// A server that is further away: a TCP proxy that adds to each round trip, half of it on the way there and half on the
-// way back, in whole milliseconds. It has a thread of its own, so that whoever measures does not slow it down.
+// Simulates a distant server: a TCP proxy that adds latency to each round trip, half in each direction, in whole
+// milliseconds. It runs in its own thread, so that the measuring thread does not slow it down.
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 
 export interface Latency extends AsyncDisposable {
-  /** The same server by way of the proxy. */
+  /** The URL of the server through the proxy. */
   url: string;
 }
 
-/** What the thread is given. */
+/** The parameters of the thread. */
 export interface LatencyOrder {
   host: string;
   port: number;

@@ -1,5 +1,5 @@
-// As whom PostgreSQL runs. It refuses to run as root, so there it borrows the account `nobody`, which
-// every system has: no account is made, nothing is left behind.
+// The account that runs PostgreSQL. It refuses to run as root, so root uses the account `nobody`, which
+// every system has: no account is created, and nothing is left behind.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cp } from 'node:fs/promises';
 import { chownSync } from 'node:fs';
@@ -10,7 +10,7 @@ export interface Account {
   gid?: number;
 }
 
-/** An account that may run PostgreSQL, and now owns the folder. */
+/** Returns an account that may run PostgreSQL, and makes it the owner of the folder. */
 export function accountFor(folder: string): Account {
   if (process.getuid?.() !== 0) return {};
   const [uid, gid] = ['-u', '-g'].map((flag) => Number(execFileSync('id', [flag, 'nobody'])));
@@ -19,7 +19,7 @@ export function accountFor(folder: string): Account {
   return { uid, gid };
 }
 
-/** A checkout under /root is closed to `nobody`: then the programs are copied (60 MB) to the folder. */
+/** `nobody` cannot read a checkout under /root; then the programs (60 MB) are copied to the folder. */
 export async function reachable(native: string, account: Account, folder: string): Promise<string> {
   const postgres = join(native, 'bin', 'postgres');
   const { error } = spawnSync(postgres, ['--version'], { ...account, cwd: folder });

@@ -1,4 +1,4 @@
-// A real PgBouncer in front of PostgreSQL, where the machine has one. Nothing of it outlives the process.
+// A real PgBouncer in front of PostgreSQL, if it is installed. Nothing of it outlives the process.
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +18,7 @@ export interface PgBouncerOptions {
   settings?: Readonly<Record<string, string | number>>;
 }
 
-/** Its program, or undefined where there is none. Packages put it into folders that a user's PATH may not have. */
+/** The path of its program, if installed. Packages put it into folders that may be missing in a user's PATH. */
 export function findPgBouncer(): string | undefined {
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
   return folders.map((folder) => join(folder, 'pgbouncer')).find(isProgram);
@@ -33,7 +33,7 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** `target`: the URL of the server. Its user and password are those of PgBouncer, too. */
+/** `target`: the URL of the server. PgBouncer accepts the same user and password. */
 export async function startPgBouncer(
   program: string,
   target: string,

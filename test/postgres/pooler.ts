@@ -8,17 +8,17 @@ import { backendReader, frontendReader, type Message } from './wire-messages.ts'
 
 export interface PoolerOptions {
   mode: 'transaction' | 'session';
-  /** Server connections that it opens at most. */
+  /** The maximum number of server connections. */
   servers: number;
-  /** Of those that are free, which one is given out: the last one used, or the one that was free for longest. */
+  /** Which free connection is used next: the last one used, or the one that was free for longest. */
   order?: 'last used' | 'longest free';
-  /** Forget all that a session has set, whenever a server connection comes back. */
+  /** Resets the session state when a server connection is returned. */
   resets?: boolean;
 }
 
 export interface Pooler extends AsyncDisposable {
   url: string;
-  /** Clients that have come so far. */
+  /** The number of clients so far. */
   clients: () => number;
 }
 
@@ -51,7 +51,7 @@ function urlOf(listener: Server, target: string): string {
   return url.href;
 }
 
-/** A server connection, logged in. Whoever has it hears its messages. */
+/** An authenticated server connection. `hear` passes its messages to the current client. */
 interface Backend {
   socket: Socket;
   hear: (message: Message) => void;
@@ -95,7 +95,7 @@ class Pool {
   }
 }
 
-/** The driver knows how to log in; from then on its messages are passed on, and the driver hears none. */
+/** The driver logs in; afterwards all messages bypass it. */
 async function logIn(url: string): Promise<Backend> {
   const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
@@ -123,7 +123,7 @@ async function reset(backend: Backend): Promise<void> {
 function serveClient(socket: Socket, pool: Pool, mode: PoolerOptions['mode']): void {
   let backend: Promise<Backend> | undefined;
   let last: Promise<unknown> = Promise.resolve();
-  /** What the server was asked and has not yet ended with its word that it is ready. */
+  /** Requests without a ReadyForQuery from the server yet. */
   let open = 0;
 
   const letGo = async (): Promise<void> => {
@@ -163,7 +163,7 @@ function messageOf(type: string, rest: Buffer): Buffer {
   return Buffer.concat([head, rest]);
 }
 
-/** Logged in, with a key for cancelling that is the pooler's own, and ready. */
+/** Authentication ok, with the pooler's own cancel key, and ready for queries. */
 const welcome = Buffer.concat([
   messageOf('R', Buffer.alloc(4)),
   messageOf('S', Buffer.from('client_encoding\0UTF8\0')),

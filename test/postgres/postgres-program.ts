@@ -1,4 +1,4 @@
-// One of PostgreSQL's own programs as a child: what it says, and when the last of its family is gone.
+// Runs one of PostgreSQL's programs as a child process: its output, and the end of its last descendant.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Socket } from 'node:net';
@@ -7,17 +7,17 @@ import { advice, cannotStart } from './binaries.ts';
 
 export interface Program {
   readonly pid: number | undefined;
-  /** Resolves when it has said the text; rejects when it ends without. */
+  /** Resolves when the output contains the text; rejects if the program ends before that. */
   says: (text: string) => Promise<void>;
   /**
-   * Resolves with the exit code when the last of the family has let go of memory and pipes, orphans
-   * included: until then one of them holds this pipe, too. No code: a signal, or it never ran.
+   * Resolves with the exit code when the last descendant has ended, including orphans: until then one of
+   * them holds the pipe open. Null: it was killed by a signal, or never ran.
    */
   readonly gone: Promise<number | null>;
-  /** Whether it keeps this process awake. At first it does. */
+  /** Whether it keeps this process alive. Initially it does. */
   ref: () => void;
   unref: () => void;
-  /** What is wrong, with the end of what it said. */
+  /** An error with the end of its output. */
   failure: () => Error;
 }
 
@@ -26,9 +26,9 @@ const logCharsMax = 20_000;
 export function run(path: string, args: readonly string[], as: Account & { cwd: string }): Program {
   const child = spawn(path, args, {
     ...as,
-    // PGPORT, PGOPTIONS and the like are not for this server; macOS wants a locale that it knows.
+    // PGPORT, PGOPTIONS and the like must not affect this server; macOS needs a known locale.
     env: { PATH: process.env['PATH'], LC_ALL: 'C', TZ: 'UTC' },
-    // In a session of its own: Ctrl-C in the terminal is for the tests, which then end it.
+    // In its own session, so that Ctrl-C in the terminal reaches only the tests, which then end it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -44,12 +44,12 @@ export function run(path: string, args: readonly string[], as: Account & { cwd: 
   const gone = once(child, 'close').then(
     ([code]) => (typeof code === 'number' ? code : null),
     (error: Error) => {
-      cause = error; // There is no such program, or it is not for this machine.
+      cause = error; // The program does not exist, or is not for this machine.
       return null;
     },
   );
   const failure = (): Error => {
-    const said = log.trim() || (cause?.message ?? 'it said nothing');
+    const said = log.trim() || (cause?.message ?? 'no output');
     return new Error(`${cannotStart}: "${path}" failed:\n${said}\n${advice}`, { cause });
   };
   const says: Program['says'] = async (text) => {

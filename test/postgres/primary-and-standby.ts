@@ -1,27 +1,27 @@
-// A primary and a standby that follows it through a proxy, and what a manager of failovers does with them:
-// whether commits wait for the standby, and that the standby takes over.
+// A primary and a standby that follows it through a proxy, with the actions of a failover manager: it controls
+// whether commits wait for the standby, and promotes the standby.
 import { setTimeout as wait } from 'node:timers/promises';
 import { openDatabase, type Database } from './database.ts';
 import { startProxy, type PostgresProxy } from './proxy.ts';
 import type { Postgres } from './server.ts';
 
-/** `synchronous`: a commit is answered when the standby has it, too. */
+/** `synchronous`: a commit is acknowledged once the standby has it, too. */
 export type Replication = 'synchronous' | 'asynchronous';
 
 export interface Pair extends AsyncDisposable {
   primary: Postgres;
   standby: Postgres;
-  /** From the standby to the primary. */
+  /** The connection from the standby to the primary. */
   way: PostgresProxy;
-  /** On the standby. */
+  /** The database on the standby. */
   database: Database;
-  /** Resolves when it is so for every commit from now on. */
+  /** Resolves when it applies to every further commit. */
   replicate: (how: Replication) => Promise<void>;
-  /** The primary has ended: the standby is one. Resolves when it commits. */
+  /** Promotes the standby after the end of the primary. Resolves when it commits. */
   takeOver: () => Promise<void>;
 }
 
-/** `name`: of the database. The primary needs `wal_keep_size`. */
+/** `name` is the database. The primary needs `wal_keep_size`. */
 export async function startPair(primary: Postgres, name: string): Promise<Pair> {
   await using cleanup = new AsyncDisposableStack();
   const way = cleanup.use(await startProxy(primary.url()));
@@ -43,10 +43,10 @@ export async function startPair(primary: Postgres, name: string): Promise<Pair> 
     },
     takeOver: async () => {
       way.cutAll();
-      way.resume(); // What it held is gone; whoever comes now finds nobody.
+      way.resume(); // Held messages were dropped; new connections find no primary.
       await database.query('select pg_promote()');
-      await setSynchronous(database, ''); // It has nobody to wait for yet.
-      // While its first checkpoint lasts it does not hear of that, and commits wait.
+      await setSynchronous(database, ''); // It has no standby to wait for yet.
+      // During its first checkpoint it does not apply that setting, and commits wait.
       await database.query("select pg_logical_emit_message(true, 'test', '')");
     },
     [Symbol.asyncDispose]: async () => running.disposeAsync(),

@@ -1,5 +1,5 @@
-// A process and everything below it, to be signalled together. PostgreSQL gives each of its processes
-// a session of its own, so a signal to the process group would miss all of them but the first.
+// Signals a process together with all its descendants. PostgreSQL gives each of its processes its own
+// session, so a signal to the process group would reach only the first.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
@@ -8,7 +8,7 @@ interface Row {
   parent: number;
 }
 
-/** The living of this family, the oldest first. A process that is only waiting to be reaped is dead. */
+/** The running processes of this family, the oldest first. Zombies do not count. */
 export function familyOf(pid: number): number[] {
   const rows = process.platform === 'linux' ? linuxProcesses() : otherProcesses();
   const family = rows.some((row) => row.pid === pid) ? [pid] : [];
@@ -18,7 +18,7 @@ export function familyOf(pid: number): number[] {
   return family;
 }
 
-/** Whoever has ended meanwhile is left out; any other failure is ours and is thrown. */
+/** Ignores processes that have ended meanwhile; throws any other error. */
 export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) {
     try {
@@ -29,7 +29,7 @@ export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void
   }
 }
 
-/** Stops a family as one: the oldest first, so that it cannot have children while they are counted. */
+/** Stops a whole family, the oldest first, so that none can fork while its children are listed. */
 export function freezeFamily(pid: number): number[] {
   let frozen: number[] = [];
   for (;;) {
@@ -41,7 +41,7 @@ export function freezeFamily(pid: number): number[] {
   }
 }
 
-/** Slim images have no `ps`. The name stands in brackets and may hold brackets and blanks itself. */
+/** Slim images have no `ps`. The name is in brackets, and may contain brackets and blanks itself. */
 function linuxProcesses(): Row[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.flatMap((pid) => {
@@ -65,6 +65,6 @@ function readIfThere(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // It ended after the folder was read.
+    return ''; // The process ended after the folder was read.
   }
 }

@@ -1,5 +1,5 @@
-// The proxy breaks what it is told to break, at that place, and nothing else: on its word other tests
-// say what is left after a connection was lost at COMMIT.
+// The proxy breaks connections exactly at the requested message, and nowhere else. Other tests rely on this for
+// connections that are lost at COMMIT.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import {
   type When,
 } from './proxy.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety net for tests that would hang: passing tests take far less. */
 const net = { timeout: 300_000 };
 
 const database = await freshDatabase();
@@ -57,7 +57,7 @@ describe('startProxy', net, () => {
     assert.equal(proxy.connections, 0);
   });
 
-  it('tells a client that asks for encryption to do without', async () => {
+  it('refuses encryption', async () => {
     await using proxy = await startProxy(database.url);
     const socket = connect(Number(new URL(proxy.url).port), '127.0.0.1');
     socket.write(Buffer.from([0, 0, 0, 8, 4, 210, 22, 47]));
@@ -74,20 +74,20 @@ describe('cut', net, () => {
       assert.deepEqual(await cutAt('before', asksToCommit, query), { kept: false, told: false });
     });
 
-    it(`before a ${name} COMMIT, all else answered: nothing is committed`, async () => {
+    it(`before a ${name} COMMIT, after all other responses: nothing is committed`, async () => {
       assert.deepEqual(await cutAt('answered', asksToCommit, query), { kept: false, told: false });
     });
 
-    it(`after a ${name} COMMIT: the server has it, the client no answer`, async () => {
+    it(`after a ${name} COMMIT: it is committed, without a response to the client`, async () => {
       assert.deepEqual(await cutAt('after', asksToCommit, query), { kept: true, told: false });
     });
 
-    it(`before the answer to a ${name} COMMIT: committed, and the client does not know`, async () => {
+    it(`before the response to a ${name} COMMIT: it is committed, and the client does not know`, async () => {
       assert.deepEqual(await cutAt('before', hasCommitted, query), { kept: true, told: false });
     });
   }
 
-  it('before a COMMIT, all else answered: also what left in one write with it', async () => {
+  it('before a COMMIT, after all other responses, including those of the same write', async () => {
     await using proxy = await startProxy(database.url);
     await using client = await connected(proxy, { pipeline: true });
     void proxy.cut('answered', asksToCommit);
@@ -111,7 +111,7 @@ describe('cut', net, () => {
     await client.query('select 1');
   });
 
-  it('cuts what is open now', async () => {
+  it('cuts all open connections', async () => {
     await using proxy = await startProxy(database.url);
     await using one = await connected(proxy);
     await using two = await connected(proxy);
@@ -122,7 +122,7 @@ describe('cut', net, () => {
     await three.query('select 1');
   });
 
-  it('at every message of a transaction: exactly those that follow the commit keep it', async () => {
+  it('at every message of a transaction: it is kept exactly from the commit on', async () => {
     const whole = await messagesOfTransaction();
     for (const side of ['frontend', 'backend'] as const) {
       const messages = whole.filter((message) => message.side === side);
@@ -132,11 +132,11 @@ describe('cut', net, () => {
       for (let k = 1; k <= messages.length; k += 1) {
         for (const when of ['before', 'after'] as const) {
           const { kept, told } = await cutAt(when, nthOfAll(side, k), commit);
-          // The server has committed before it says so, thus also when its word does not pass.
+          // The server commits before it responds, so the commit is kept even if the response is cut.
           const passed = when === 'after' || side === 'backend' ? k : k - 1;
           const place = `cut ${when} ${side} message ${k} (${messages[k - 1]?.type})`;
           assert.equal(kept, passed >= commitAt, place);
-          assert.ok(kept || !told, `${place}: told what is not so`);
+          assert.ok(kept || !told, `${place}: the client got a false confirmation`);
         }
       }
     }
@@ -161,7 +161,7 @@ describe('hold', net, () => {
 });
 
 describe('blackHole', net, () => {
-  it('passes nothing, old connection or new, and everything once it is resumed', async () => {
+  it('passes nothing, on old and new connections, and everything once resumed', async () => {
     await using proxy = await startProxy(database.url);
     await using client = await connected(proxy);
     proxy.blackHole();
@@ -175,11 +175,11 @@ describe('blackHole', net, () => {
   });
 
   const ways = {
-    'said goodbye': async (client: Client) => client.end(),
-    'was cut off': async (client: Client) => void client.connection.stream.destroy(),
+    'has disconnected': async (client: Client) => client.end(),
+    'was destroyed': async (client: Client) => void client.connection.stream.destroy(),
   };
   for (const [how, leave] of Object.entries(ways)) {
-    it(`does not tell the server that the client ${how}: its transaction stays open`, async () => {
+    it(`hides from the server that the client ${how}: its transaction stays open`, async () => {
       await using proxy = await startProxy(database.url);
       await using client = await connected(proxy);
       const backend = await backendOf(client);
@@ -189,7 +189,7 @@ describe('blackHole', net, () => {
       proxy.blackHole();
       await leave(client);
       await ended;
-      // Time for the news to arrive that must not: each look is a way to the server and back.
+      // Gives a wrongly passed message time to arrive: each look is a round trip to the server.
       for (let looks = 0; looks < 20; looks += 1) {
         assert.equal(await stateOf(backend), 'idle in transaction');
       }
@@ -204,7 +204,7 @@ describe('frontendReader, backendReader', net, () => {
   it('find the same messages wherever the bytes are cut', async () => {
     const messages = await messagesOfTransaction();
     for (const [side, read] of [
-      ['frontend', frontendReader(() => assert.fail('nobody asked'))],
+      ['frontend', frontendReader(() => assert.fail('no encryption was requested'))],
       ['backend', backendReader()],
     ] as const) {
       const sent = messages.filter((message) => message.side === side);
@@ -222,13 +222,13 @@ type Matches = Parameters<PostgresProxy['cut']>[1];
 type Passing = Parameters<Matches>[0];
 
 interface Left {
-  /** Whether the row is there. */
+  /** Whether the row exists. */
   kept: boolean;
-  /** Whether the client was told so. */
+  /** Whether the client got a confirmation. */
   told: boolean;
 }
 
-/** Runs a transaction into a cut, and looks what is left once the server knows of the end. */
+/** Cuts a transaction, and returns what is left once the server has noticed. */
 async function cutAt(when: When, matches: Matches, query: Query): Promise<Left> {
   await database.query('delete from t');
   await using proxy = await startProxy(database.url);
@@ -240,7 +240,7 @@ async function cutAt(when: When, matches: Matches, query: Query): Promise<Left> 
     () => false,
   );
   await untilGone();
-  assert.ok(wasCut, 'the message came by');
+  assert.ok(wasCut, 'the message was seen');
   assert.equal(proxy.connections, 0);
   return { kept: (await database.query('select n from t')).length === 1, told };
 }
@@ -252,7 +252,7 @@ function second(matches: Matches): Matches {
 
 async function runTransaction(proxy: PostgresProxy, query: Query): Promise<void> {
   await using client = await connected(proxy);
-  if (query === preparedCommit) await client.query(query); // From now on it needs no parse.
+  if (query === preparedCommit) await client.query(query); // Later executions need no Parse message.
   await client.query('begin');
   await client.query('insert into t values ($1)', [1]);
   await client.query(query);
@@ -306,7 +306,7 @@ async function stateOf(backend: number): Promise<unknown> {
   return (await database.query(sql, [backend]))[0]?.['state'];
 }
 
-/** Resolves when the server has ended this backend, or all that are connected through a proxy. */
+/** Resolves when the server has ended this backend, or all backends of the proxy's connections. */
 async function untilGone(pid?: number): Promise<void> {
   for (let tries = 0; tries < 10_000; tries += 1) {
     const found = await database.query(

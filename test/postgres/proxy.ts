@@ -1,5 +1,5 @@
-// A TCP proxy in front of PostgreSQL that cuts connections at a chosen message, or lets everything
-// vanish as a dead network does. It never changes, reorders or adds a byte of what it passes on.
+// A TCP proxy in front of PostgreSQL that cuts connections at a chosen message, or drops everything like
+// a dead network. It never changes, reorders or adds bytes.
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import {
@@ -10,41 +10,41 @@ import {
   type Side,
 } from './wire-messages.ts';
 
-/** A message on its way. The first of its side is number 1, on its connection and over all. */
+/** A message in transit. The first of its side is number 1, per connection and in total. */
 export interface Passing extends Message {
-  /** Of the proxy's connections, the first is number 1. */
+  /** The number of the connection; the first is 1. */
   connection: number;
   nthOfConnection: number;
   nthOfAll: number;
 }
 
 /**
- * Before or after the message is passed on. `answered`, for a client's: before it, once the client has the answer
- * to all that came before it, also to what it had sent in the same packet.
+ * Before or after the message is passed on. `answered`, for a client's message: before it, once the client has
+ * the responses to all earlier messages, including those of the same packet.
  */
 export type When = 'before' | 'answered' | 'after';
 
 export type Matches = (message: Passing) => boolean;
 
-/** The k-th message of a side over the proxy's life. */
+/** The k-th message of a side in total. */
 export function nthOfAll(side: Side, k: number): Matches {
   return (message) => message.side === side && message.nthOfAll === k;
 }
 
-/** The k-th message of a side on the first connection that gets so far. */
+/** The k-th message of a side on the first connection that reaches it. */
 export function nthOfConnection(side: Side, k: number): Matches {
   return (message) => message.side === side && message.nthOfConnection === k;
 }
 
 /**
  * The message that makes the server commit. Cut before it: nothing is committed. Cut after it: the
- * server gets it, and nobody knows when it is done.
+ * server commits, and the client cannot know.
  */
 export function asksToCommit(message: Passing): boolean {
   return /(^|;)\s*commit\b/i.test(message.sql ?? '');
 }
 
-/** The server's word that it is done. Cut before it: committed, and the client does not know. */
+/** The server's confirmation. Cut before it: committed, and the client does not know. */
 export function hasCommitted(message: Passing): boolean {
   return message.tag === 'COMMIT';
 }
@@ -69,14 +69,14 @@ interface Link {
   client: Socket;
   server: Socket;
   counts: Record<Side, number>;
-  /** What the server was asked, and has not yet ended with its word that it is ready. */
+  /** Requests without a ReadyForQuery from the server yet. */
   open: number;
   isHeld: boolean;
   isCut: boolean;
 }
 
 export class PostgresProxy implements AsyncDisposable {
-  /** Messages seen over the proxy's life. */
+  /** Messages seen so far. */
   readonly counts: Record<Side, number> = { frontend: 0, backend: 0 };
   readonly url: string;
   readonly #listener: Server;
@@ -98,7 +98,7 @@ export class PostgresProxy implements AsyncDisposable {
     listener.on('connection', (client) => this.#accept(client));
   }
 
-  /** Connections that are open now. */
+  /** The number of open connections. */
   get connections(): number {
     return this.#links.size;
   }
@@ -113,28 +113,28 @@ export class PostgresProxy implements AsyncDisposable {
     return this.#arm('hold', when, matches);
   }
 
-  /** What was to be cut or held and did not come passes from now on. */
+  /** Removes all pending cuts and holds. */
   forget(): void {
     this.#rules.clear();
   }
 
-  /** Cuts what is open now. New connections pass. */
+  /** Cuts all open connections. New ones pass. */
   cutAll(): void {
     for (const link of this.#links) this.#cut(link);
   }
 
-  /** Cuts what is open now; new connections go to another server from now on. */
+  /** Cuts all open connections; new ones go to another server. */
   pointTo(url: string): void {
     this.#target = new URL(url);
     this.cutAll();
   }
 
-  /** Nothing passes any more on any connection, not even its end; nothing is closed. */
+  /** Passes nothing more on any connection, not even its end; nothing is closed. */
   blackHole(): void {
     this.#isHeld = true;
   }
 
-  /** What was held passes now, in order. */
+  /** Passes all held messages, in order. */
   resume(): void {
     this.#isHeld = false;
     for (const link of this.#links) link.isHeld = false;
@@ -145,7 +145,7 @@ export class PostgresProxy implements AsyncDisposable {
     const closed = once(this.#listener, 'close');
     this.#listener.close();
     for (const { client, server } of this.#links) {
-      client.destroy(); // Not soon: a client that does not read any more would keep us for ever.
+      client.destroy(); // Not destroySoon(), which would wait indefinitely for a client that does not read.
       server.destroy();
     }
     this.cutAll();
@@ -176,7 +176,7 @@ export class PostgresProxy implements AsyncDisposable {
     void this.#pump(link, server, client, backendReader());
   }
 
-  /** A connection that ended on one side ends on the other, as soon as the way is free. */
+  /** When one side has ended, the other is ended as soon as nothing is held. */
   async #pump(link: Link, from: Socket, to: Socket, read: Reader): Promise<void> {
     for await (const chunk of chunksOf(from)) {
       for (const message of read(chunk)) await this.#pass(link, to, message);
@@ -197,7 +197,7 @@ export class PostgresProxy implements AsyncDisposable {
     const rule = [...this.#rules].find(({ matches }) => matches(passing));
     if (rule !== undefined) this.#rules.delete(rule);
     if (rule?.when === 'answered') await this.#answered(link);
-    if (link.isCut) return; // By somebody else meanwhile: not here.
+    if (link.isCut) return; // Another rule has cut it meanwhile.
     if (rule !== undefined && rule.when !== 'after') await this.#act(rule, link, passing);
     if (link.isCut) return;
     if (isQuestion(message)) link.open += 1;
@@ -231,7 +231,7 @@ export class PostgresProxy implements AsyncDisposable {
     this.#changed = Promise.withResolvers();
   }
 
-  /** What was passed on before still arrives: both sides see an end after it, not a reset. */
+  /** Messages passed on before still arrive: both sides see an end after them, not a reset. */
   #cut(link: Link): void {
     link.isCut = true;
     link.client.destroySoon();
@@ -241,7 +241,7 @@ export class PostgresProxy implements AsyncDisposable {
   }
 }
 
-/** What the server answers with its word that it is ready: a startup, a query, a sync. */
+/** Messages that the server answers with ReadyForQuery: startup, query, sync. */
 function isQuestion({ side, type }: Message): boolean {
   return side === 'frontend' && ['startup', 'Q', 'S'].includes(type);
 }
@@ -250,17 +250,17 @@ function isReady({ side, type }: Message): boolean {
   return side === 'backend' && type === 'Z';
 }
 
-/** Ends when the socket ends, in whatever way. */
+/** Ends when the socket ends in any way. */
 async function* chunksOf(socket: Socket): AsyncGenerator<Buffer> {
-  socket.on('error', () => undefined); // The loop sees it too; writing may raise another one later.
+  socket.on('error', () => undefined); // The loop gets the error as well; a write may raise another one later.
   try {
     for await (const chunk of socket) yield chunk;
   } catch {
-    // Reset by the other side, or cut by us.
+    // Reset by the other side, or cut by the proxy.
   }
 }
 
-/** Resolves also when it cannot be written: then the socket's own loop ends. */
+/** Also resolves if the write fails; then the loop of the socket ends. */
 async function written(socket: Socket, bytes: Buffer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   socket.write(bytes, () => resolve());

@@ -1,5 +1,5 @@
-// What fault tests lean on: a killed cluster keeps what was committed, a frozen one answers later, and
-// nothing is left behind when the test's process is gone.
+// Guarantees that fault tests rely on: a killed cluster keeps committed data, a frozen one answers later, and
+// nothing is left behind after the test's process has ended.
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ import { openDatabase } from './database.ts';
 import { familyOf } from './process-tree.ts';
 import { startPostgres } from './server.ts';
 
-/** A net under a test that would hang: none that passes comes near it. */
+/** A safety net for tests that would hang: passing tests take far less. */
 const net = { timeout: 300_000 };
 
 const server = await startPostgres({
@@ -24,7 +24,7 @@ const server = await startPostgres({
 after(async () => server[Symbol.asyncDispose]());
 
 describe('startPostgres', net, () => {
-  it('runs with the settings, and otherwise as safely as PostgreSQL does', async () => {
+  it('applies the settings, and otherwise PostgreSQL’s safe defaults', async () => {
     await using database = openDatabase(server.url());
     const [row] = await database.query(
       `select current_setting('max_connections') as connections, current_setting('fsync') as fsync,
@@ -35,14 +35,14 @@ describe('startPostgres', net, () => {
     assert.deepEqual(row, { ...expected, by_language: true });
   });
 
-  it('lets nobody in without the password', async () => {
+  it('refuses connections without the password', async () => {
     const url = new URL(server.url());
     url.password = 'wrong';
     const client = new Client({ connectionString: url.href });
     await assert.rejects(client.connect(), /password authentication failed/);
   });
 
-  it('says why it cannot start, and leaves nothing behind', async () => {
+  it('explains why it cannot start, and leaves nothing behind', async () => {
     await inFolder(async (folder) => {
       await assert.rejects(
         startPostgres({ settings: { max_connections: 'many' } }),
@@ -52,7 +52,7 @@ describe('startPostgres', net, () => {
     });
   });
 
-  it('says what is missing on a machine that the package does not know', async () => {
+  it('names the missing package on an unsupported platform', async () => {
     const { arch } = process;
     Object.defineProperty(process, 'arch', { value: 'abacus' });
     try {
@@ -65,7 +65,7 @@ describe('startPostgres', net, () => {
     }
   });
 
-  it('works in a folder whose name holds blanks and quotes, and removes what it made', async () => {
+  it('works in a folder whose name contains blanks and quotes, and removes its files', async () => {
     await inFolder(async (folder) => {
       const other = await startPostgres();
       const pid = other.pid ?? 0;
@@ -85,9 +85,9 @@ describe('startPostgres', net, () => {
 });
 
 describe('stop, kill, start', net, () => {
-  it('keeps what was committed and nothing else', async () => {
+  it('keeps committed data, and nothing else', async () => {
     const url = await server.createDatabase('kept');
-    // A recovery empties unlogged tables: it tells a crash from an orderly end.
+    // Recovery empties unlogged tables, which distinguishes a crash from a clean shutdown.
     const ways = [
       { end: async () => server.stop(), unlogged: [{ n: 1 }] },
       { end: async () => server.kill(), unlogged: [] },
@@ -136,7 +136,7 @@ describe('freeze, thaw', net, () => {
 });
 
 describe('watch', net, () => {
-  // The parent says its server's process, and waits to be killed.
+  // The parent prints the process id of its server, and waits to be killed.
   const parent = `
     import { startPostgres } from ${JSON.stringify(join(import.meta.dirname, 'server.ts'))};
     const server = await startPostgres();
@@ -158,16 +158,16 @@ describe('watch', net, () => {
     });
   }
 
-  it('ends a cluster that is still being made', async () => {
+  it('ends a cluster that is still being created', async () => {
     await inFolder(async (folder) => {
       const child = startParent(parent, 'running');
       const made = async (): Promise<string[]> => readdir(folder, { recursive: true });
       await until(async () => (await made()).some((path) => path.endsWith('PG_VERSION')));
       const family = familyOf(child.pid ?? 0);
-      assert.ok(family.length > 2, 'initdb runs');
+      assert.ok(family.length > 2, 'initdb is running');
       child.kill('SIGKILL');
       await until(async () => (await readdir(folder)).length === 0);
-      await until(async () => family.flatMap(familyOf).length === 0); // The watchdog goes last.
+      await until(async () => family.flatMap(familyOf).length === 0); // The watchdog ends last.
     });
   });
 });
@@ -178,11 +178,11 @@ function startParent(source: string, state: string): ChildProcessByStdio<Writabl
   });
 }
 
-/** Temporary folders are made below this one while it lasts. */
+/** Creates a folder in which all temporary folders are created meanwhile. */
 async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
   const usual = process.env['TMPDIR'];
   const folder = await mkdtemp(join(tmpdir(), "ringback it's a test "));
-  await chmod(folder, 0o755); // PostgreSQL may run as somebody else.
+  await chmod(folder, 0o755); // PostgreSQL may run under another account.
   process.env['TMPDIR'] = folder;
   try {
     await act(folder);
@@ -195,16 +195,16 @@ async function inFolder(act: (folder: string) => Promise<void>): Promise<void> {
 
 async function connected(url: string): Promise<Client> {
   const client = new Client({ connectionString: url });
-  client.on('error', () => undefined); // The server goes away under it.
+  client.on('error', () => undefined); // The server ends while it is connected.
   await client.connect();
   return client;
 }
 
-/** For what other processes do: they give no signal. */
+/** Polls, because other processes give no signal. */
 async function until(holds: () => Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 3_000; tries += 1) {
     if (await holds()) return;
     await wait(10);
   }
-  assert.fail('It did not come to hold in 30 seconds');
+  assert.fail('The condition did not hold within 30 seconds');
 }

@@ -1,5 +1,5 @@
-// A real PostgreSQL of a test's own: a cluster in a temporary folder, on a loopback port, that can be
-// stopped, killed as by a power cut, frozen and started again. Nothing of it outlives the process.
+// A real PostgreSQL for one test: a cluster in a temporary folder, on a loopback port, that can be stopped,
+// killed as by a power cut, frozen and started again. Nothing of it outlives the process.
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { appendFile, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -15,9 +15,9 @@ import { run, type Program } from './postgres-program.ts';
 import { watch, type Watchdog } from './watchdog.ts';
 
 export interface PostgresOptions {
-  /** Lines of postgresql.conf. What is not named has PostgreSQL's default: `fsync` is on. */
+  /** Lines of postgresql.conf. Others have PostgreSQL's defaults: `fsync` is on. */
   settings?: Readonly<Record<string, string>>;
-  /** Where its folder is made. Default: where the system keeps temporary files. */
+  /** Where its folder is created. Default: the system's folder for temporary files. */
   parent?: string;
 }
 
@@ -68,7 +68,7 @@ export class Postgres implements AsyncDisposable {
     this.#place = place;
   }
 
-  /** The first process of the cluster, while it runs. */
+  /** The postmaster's process id while it runs. */
   get pid(): number | undefined {
     return this.#program?.pid;
   }
@@ -78,13 +78,13 @@ export class Postgres implements AsyncDisposable {
     return `postgres://${user}:${password}@127.0.0.1:${port}/${encodeURIComponent(database)}`;
   }
 
-  /** Returns its URL. */
+  /** Returns the URL of the database. */
   async createDatabase(name: string): Promise<string> {
     await this.#order(`create database ${escapeIdentifier(name)}`);
     return this.url(name);
   }
 
-  /** With all that is still to be done for it: vacuums, and pages that are not written yet. */
+  /** Also drops its pending work: vacuums, and pages that are not written yet. */
   async dropDatabase(name: string): Promise<void> {
     await this.#order(`drop database ${escapeIdentifier(name)} with (force)`);
   }
@@ -104,7 +104,7 @@ export class Postgres implements AsyncDisposable {
     await this.#start('ready to accept connections');
   }
 
-  /** As a replica, of a primary if its settings name one: it can be read, and `pg_promote()` makes it a primary again. */
+  /** Starts as a read-only replica, of the primary that its settings may name; `pg_promote()` makes it a primary. */
   async startAsStandby(): Promise<void> {
     await writeFile(join(this.#place.folder, 'data', 'standby.signal'), '');
     await this.#start('ready to accept read-only connections');
@@ -121,12 +121,12 @@ export class Postgres implements AsyncDisposable {
     };
     void program.gone.then(forget);
     await program.says(ready);
-    program.unref(); // A test that forgets it can still end; the watchdog does the rest.
+    program.unref(); // A test that forgets to dispose it can still end; the watchdog cleans up.
   }
 
   /**
-   * As `pg_ctl stop -m` does. `fast`: connections are ended, everything is written. `immediate`: as after a
-   * crash. `smart`: waits until everybody has left by himself, and lets nobody in meanwhile.
+   * Like `pg_ctl stop -m`. `fast`: ends connections, and writes everything. `immediate`: like a crash.
+   * `smart`: waits until all clients have disconnected, and accepts no new ones meanwhile.
    */
   async stop(mode: StopMode = 'fast'): Promise<void> {
     await this.#end((pid) => {
@@ -136,8 +136,8 @@ export class Postgres implements AsyncDisposable {
   }
 
   /**
-   * A server of its own that follows this one, from a backup taken while this one works. It can be read,
-   * and `pg_promote()` makes it a primary. `through`: the URL that it follows, when there is a proxy.
+   * Starts a second server that follows this one, from a backup of the running server. It can be read, and
+   * `pg_promote()` makes it a primary. `through`: the URL that it follows, if there is a proxy.
    */
   async startStandby(through = this.url()): Promise<Postgres> {
     const mine = this.#place;
@@ -162,12 +162,12 @@ export class Postgres implements AsyncDisposable {
     }
   }
 
-  /** As in a power cut: all processes at once, without a chance to write anything. */
+  /** Kills all processes at once, as in a power cut, so that none can write anything. */
   async kill(): Promise<void> {
     await this.#end((pid) => signalAll(freezeFamily(pid), 'SIGKILL'));
   }
 
-  /** All processes stand still. The kernel goes on answering for their sockets. */
+  /** Stops all processes. The kernel still accepts data on their sockets. */
   freeze(): void {
     if (this.pid !== undefined) freezeFamily(this.pid);
   }
@@ -176,7 +176,7 @@ export class Postgres implements AsyncDisposable {
     if (this.pid !== undefined) signalAll(familyOf(this.pid), 'SIGCONT');
   }
 
-  /** Ends it in whatever state it is, and removes its data. */
+  /** Ends it in any state, and removes its data. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#program?.ref();
     await this.#place.watchdog.end();
@@ -192,7 +192,7 @@ export class Postgres implements AsyncDisposable {
   }
 }
 
-/** Runs one of PostgreSQL's programs in the place, under the watchdog's eyes. */
+/** Runs one of PostgreSQL's programs in the folder, guarded by the watchdog. */
 function spawnIn(
   place: ServerFolder,
   name: 'initdb' | 'postgres',
@@ -212,16 +212,16 @@ async function initialise(
   const { folder, password } = place;
   const passwordFile = join(folder, 'password');
   await writeFile(passwordFile, password);
-  await chmod(passwordFile, 0o644); // The folder is closed to others; its owner may not be us.
-  // Not C, since most databases are not: an order that must be by bytes has to say so. ICU sorts
-  // alike on every machine. Only messages stay C: start() reads one of them.
+  await chmod(passwordFile, 0o644); // Other accounts cannot enter the folder; the file may be read by its owner, who may not be us.
+  // Most databases do not use the locale C, so SQL that needs byte order must say so. ICU sorts the same
+  // on every machine. Only messages stay in C, because start() reads one of them.
   const language = ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US'];
-  // A superuser may run programs, so `trust` would give this account to everyone on the machine.
-  // The password cannot be guessed and needs no stretching.
+  // A superuser may run programs, so `trust` would give this account to every user of the machine.
+  // The password is random and needs no stretching.
   const access = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '-c', 'scram_iterations=1'];
-  // Shared memory as files of the folder: what a kill leaves goes with it. The rest is the watchdog's
-  // work, and it needs the lock file: no cleaning up here. Without sync: nothing in this folder has
-  // to outlive the machine.
+  // Shared memory consists of files in the folder, so that nothing of it is left after a kill. The watchdog
+  // does the rest and needs the lock file, so initdb must not clean up. It does not sync, because this
+  // folder need not survive a crash of the machine.
   const traces = ['-c', 'dynamic_shared_memory_type=mmap', '--no-clean', '--no-sync'];
   const initdb = spawnIn(place, 'initdb', [
     `--pgdata=${join(folder, 'data')}`,
@@ -251,8 +251,8 @@ function settingLines(settings: Readonly<Record<string, string>>): string {
 }
 
 /**
- * Below the ports that systems give out themselves (from 32,768 on): otherwise some outgoing
- * connection could take it while the server is down, and it could not start again.
+ * Below the ephemeral ports (from 32,768 on): otherwise an outgoing connection could take the port while
+ * the server is down, and it could not start again.
  */
 export async function freePort(): Promise<number> {
   const port = randomInt(20_000, 32_000);

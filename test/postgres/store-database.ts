@@ -1,4 +1,4 @@
-// A database with Ringback's schema: copied from a template, which is migrated once per server.
+// A database with Ringback's schema, copied from a template that is migrated once per server.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { realWorld } from '../../src/core/base/world.ts';
@@ -13,7 +13,7 @@ export async function freshStoreDatabase(): Promise<Database> {
   for (const file of readdirSync(migrationsDir).sort()) {
     hash.update(readFileSync(`${migrationsDir}/${file}`));
   }
-  const day = Math.floor(realWorld().nowMs() / 86_400_000); // It has the partitions of its day.
+  const day = Math.floor(realWorld().nowMs() / 86_400_000); // The partitions depend on the day.
   const template = `ringback_${day}_${hash.digest('hex').slice(0, 16)}`;
   await ensureTemplate(template, async (url) => {
     await applyMigrations({ url, migrationsDir, nowMs: realWorld().nowMs() });
@@ -22,14 +22,14 @@ export async function freshStoreDatabase(): Promise<Database> {
 }
 
 export interface StoreDatabases extends AsyncDisposable {
-  /** Empty. Disposing gives it back. */
+  /** Takes an empty database. Disposing returns it. */
   take: () => Promise<Database>;
 }
 
 /**
- * Databases that are used again, emptied: for suites with a hundred tests. A fresh one costs 0.3 s of
- * computing until a store is open in it, most of it for partitions and caches. Whoever changes the schema
- * needs a fresh one.
+ * Databases that are emptied and reused, for suites with a hundred tests. A fresh one costs 0.3 s of CPU
+ * until a store is open in it, most of it for partitions and caches. Tests that change the schema need a
+ * fresh one.
  */
 export function storeDatabases(): StoreDatabases {
   const all: Database[] = [];
@@ -56,14 +56,14 @@ export function storeDatabases(): StoreDatabases {
   };
 }
 
-/** All rows are gone, and all numbers begin again; the days that have partitions keep them. */
+/** Deletes all rows and resets all sequences; partitions are kept. */
 async function empty(database: Database): Promise<void> {
   const tables = await database.query(`
     select format('delete from %s', oid::regclass) as sql from pg_class
     where relnamespace = 'ringback'::regnamespace and relkind in ('r', 'p')
       and not relispartition and relname <> 'migration'`);
   const deletes = tables.map(({ sql }) => String(sql));
-  // In no order, so no reference may hold them up.
+  // The deletes are unordered, so foreign keys must not be enforced.
   await database.query(['set session_replication_role = replica', ...deletes].join(';'));
   await database.query(`
     select setval(seqrelid::regclass, seqstart, false) from pg_sequence

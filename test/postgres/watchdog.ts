@@ -1,6 +1,6 @@
-// Ends a cluster and removes its folder as soon as standard input closes: because the test asked for
-// it, or because the test's process is gone, however it went. Run as a process of its own, by watch().
-// Each line it reads is the process that runs in the folder now, 0 for none.
+// Ends a cluster and removes its folder as soon as standard input closes: because the test asked for it,
+// or because the test's process has ended in any way. watch() runs it as a separate process. Each line
+// that it reads is the id of the process that now runs in the folder, 0 for none.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -14,13 +14,13 @@ const patienceMs = 10_000;
 const pollMs = 10;
 
 export interface Watchdog {
-  /** Says which process is to be ended with us; `undefined`: none any more. */
+  /** Sets the process that must end with this one; `undefined` for none. */
   guard: (pid: number | undefined) => void;
   /** Ends that process, removes the folder, and resolves when both are gone. */
   end: () => Promise<void>;
 }
 
-/** In a session of its own: Ctrl-C in the terminal must not end it before its work is done. */
+/** In its own session, so that Ctrl-C in the terminal does not end it before its work is done. */
 export function watch(folder: string): Watchdog {
   const child = spawn(process.execPath, [import.meta.filename, folder], {
     cwd: '/',
@@ -29,7 +29,7 @@ export function watch(folder: string): Watchdog {
   });
   const ended = once(child, 'exit');
   child.unref();
-  child.stdin.on('error', () => undefined); // Somebody ended it: then nothing is guarded.
+  child.stdin.on('error', () => undefined); // The watchdog was killed, so nothing is guarded.
   return {
     guard: (pid) => {
       if (child.stdin.writable) child.stdin.write(`${pid ?? 0}\n`);
@@ -54,7 +54,7 @@ async function untilAlone(folder: string): Promise<void> {
 
 /** SIGQUIT is PostgreSQL's immediate shutdown: no checkpoint, but it frees its shared memory. */
 async function endFamily(pid: number): Promise<void> {
-  const family = freezeFamily(pid); // Nobody is born meanwhile.
+  const family = freezeFamily(pid); // So that no process forks meanwhile.
   signalAll(family, 'SIGQUIT');
   signalAll(family, 'SIGCONT');
   for (let waitedMs = 0; waitedMs < patienceMs; waitedMs += pollMs) {
@@ -65,8 +65,8 @@ async function endFamily(pid: number): Promise<void> {
 }
 
 /**
- * A cluster that was killed leaves its lock file, and a System V segment whose number stands there.
- * The kernel has room for 4,096 of them, and keeps them until the machine restarts.
+ * A killed cluster leaves its lock file, and a System V segment whose id is in that file. The kernel has
+ * room for 4,096 segments, and keeps them until the machine restarts.
  */
 function freeSharedMemory(folder: string): void {
   let lines: string[];

@@ -1,5 +1,5 @@
-// PostgreSQL's messages, cut out of the bytes of one direction of a connection. A message is a type
-// byte and an int32 length, then the rest; only the first one of a client has no type byte.
+// Splits the bytes of one direction of a connection into PostgreSQL messages. A message is a type byte and
+// an int32 length, then the rest; only the first message of a client has no type byte.
 
 /** Clients send the frontend's messages, the server the backend's. */
 export type Side = 'frontend' | 'backend';
@@ -9,19 +9,19 @@ export interface Message {
   /** The type byte, or `startup`. */
   type: string;
   bytes: Buffer;
-  /** SQL that runs now: of a query, or of the statement that an execute message means. */
+  /** The SQL to run: of a query, or of the statement of an execute message. */
   sql?: string;
-  /** What the server says it has completed: `COMMIT`, `INSERT 0 1`. */
+  /** The completed command: `COMMIT`, `INSERT 0 1`. */
   tag?: string;
 }
 
-/** Takes the next bytes and gives the messages that are whole now. */
+/** Reads the next bytes; returns the messages that are now complete. */
 export type Reader = (chunk: Buffer) => Message[];
 
 const cancelRequest = 80877102;
 const encryptionRequests = [80877103, 80877104];
 
-/** `refuse` answers a client that asks for encryption: not through a proxy that reads along. */
+/** `refuse` answers a client that requests encryption, which this proxy could not read. */
 export function frontendReader(refuse: () => void): Reader {
   const run = sqlReader();
   let started = false;
@@ -47,7 +47,7 @@ export function backendReader(): Reader {
   });
 }
 
-/** Gives the next whole message of those that have so many bytes before their length. */
+/** Returns the next complete message, with so many bytes before its length. */
 type Take = (typeBytes: number) => Buffer | undefined;
 
 function reader(next: (take: Take) => Message | undefined): Reader {
@@ -69,7 +69,7 @@ function reader(next: (take: Take) => Message | undefined): Reader {
   };
 }
 
-/** Parse gives a statement its SQL, bind gives a portal its statement, execute runs the portal. */
+/** Parse assigns SQL to a statement, bind assigns a statement to a portal, execute runs the portal. */
 function sqlReader(): (message: Message) => Message {
   const statements = new Map<string, string>();
   const portals = new Map<string, string>();
@@ -96,7 +96,7 @@ function typeOf(bytes: Buffer): string {
   return bytes.toString('latin1', 0, 1);
 }
 
-/** The first two texts of a message; each ends with a zero. */
+/** The first two strings of a message; each ends with a zero byte. */
 function texts(bytes: Buffer): string[] {
   return bytes.toString('utf8', 5).split('\0', 2);
 }

@@ -1,5 +1,5 @@
-// Judges an answer by the document as it is written, with ajv: what Ringback makes of a schema must not
-// decide whether its own answer fits.
+// Validates responses against the original document with ajv, so that Ringback's own reading of a schema does not
+// decide whether its responses match.
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -11,18 +11,18 @@ export interface Misfit {
   /** The property, as a JSON pointer; a header as `header Location`. */
   field: string;
   message: string;
-  /** Inside of a `oneOf` or `anyOf`, where each branch has faults of its own. */
+  /** Inside a `oneOf` or `anyOf`, where each branch has its own faults. */
   isOfBranch: boolean;
 }
 
 export interface AnswerJudge {
-  /** What of a 2xx answer the operation does not declare. `path` is as it is served. */
+  /** The parts of a 2xx response that the operation does not declare. `path` is the served path. */
   misfits: (operation: { method: string; path: string }, answer: Answer) => Misfit[];
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A value in a file: what a reference leads to. */
+/** A value in a file: the target of a reference. */
 interface Place {
   file: string;
   tokens: readonly string[];
@@ -122,7 +122,7 @@ function covers(declared: string, sent: string): boolean {
   return (type === '*' || type === sentType) && (subtype === '*' || subtype === sentSubtype);
 }
 
-/** A document of OpenAPI 3.0 with its schemas as JSON Schema writes the same. */
+/** Converts the schemas of an OpenAPI 3.0 document to JSON Schema. */
 function modern(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(modern);
   if (!isJson(value)) return value;

@@ -1,5 +1,5 @@
-// Real documents, each checked, served, subscribed to, published to and unsubscribed from. What `check`
-// promises is what a service does, and docs/openapi-coverage.md shows what became of each.
+// Checks and serves each real document, then subscribes, publishes and unsubscribes. The verdict of `check` must
+// match the service, and docs/openapi-coverage.md must show the results.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -31,10 +31,10 @@ describe('the documents of the corpus', { skip: noCorpus }, () => {
       assert.deepEqual(serve, { refusal: check.refusal, cannotRun: check.cannotRun });
       assert.equal(check.code, check.refusal === undefined && check.cannotRun.length === 0 ? 0 : 1);
       for (const { name, status, isUnable, callbacks, end, answers, why } of operations) {
-        if (callbacks.length > 0) assert.ok(end, `${name}: its subscription ends`);
-        else assert.ok(isUnable || status === 422, `${name}: ${why}, which check does not say`);
+        if (callbacks.length > 0) assert.ok(end, `${name}: its subscription did not end`);
+        else assert.ok(isUnable || status === 422, `${name}: ${why}, which check does not report`);
         for (const { to, misfits, isNamed } of answers) {
-          const what = `the answer to ${to} of ${name} does not fit, which check does not say`;
+          const what = `the response to ${to} of ${name} does not match the document, which check does not report`;
           assert.ok(isNamed || misfits.length === 0, `${what}: ${JSON.stringify(misfits)}`);
         }
       }

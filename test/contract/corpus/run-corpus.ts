@@ -1,11 +1,11 @@
-// Real documents, if there are some beside the checkout, each run by itself against one receiver.
+// Real documents, if there is a corpus beside the checkout; each is run separately against one receiver.
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { receive } from '../../e2e/receiver.ts';
 import { makeCertificate } from '../../egress/certificate.ts';
 import { runDocument, type DocumentResult } from './run-document.ts';
 
-/** They are not part of the project. */
+/** The corpus is not part of the project. */
 export const corpus = join(
   import.meta.dirname,
   '..',
@@ -23,12 +23,12 @@ export function corpusFiles(folder = corpus): string[] {
   return files.toSorted().map((file) => join(folder, file));
 }
 
-/** References may lead anywhere in the folder: some documents have parts beside their own folder. */
+/** References may lead anywhere in the root, because some documents have parts beside their own folder. */
 export async function withRunner(
   contractRoot: string,
   use: (run: (file: string) => Promise<DocumentResult>) => Promise<void>,
 ): Promise<void> {
-  // Some documents want callback URLs with https.
+  // Some documents require https callback URLs.
   const certificate = makeCertificate('receiver.example');
   await using receiver = await receive(() => 200, certificate);
   await use(async (file) => runDocument(file, { receiver, certificate, contractRoot }));

@@ -1,5 +1,5 @@
-// Runs one document as a user would: `ringback check`, a service that serves it, and for each operation
-// with callbacks a sample request, an event to each callback, and the end of the subscription.
+// Runs one document like a user: `ringback check`, a service that serves it, and for each operation with
+// callbacks a sample request, an event to each callback, and the end of the subscription.
 import assert from 'node:assert/strict';
 import type { Checked } from '../../../src/cli/check/check.ts';
 import { servedOf } from '../../../src/contract/compile/contracts.ts';
@@ -28,41 +28,41 @@ export interface DocumentResult {
   title: string;
   openapi: string;
   check: Verdict & { code: number };
-  /** What a service does with it. */
+  /** The result of serving it. */
   serve: Verdict;
   operations: readonly OperationResult[];
-  /** What `check` spends on examples, in the steps of its work limit. */
+  /** The steps that `check` spends on examples, of its work limit. */
   steps: number;
 }
 
 export interface Verdict {
   /** Why a service does not start. */
   refusal: string | undefined;
-  /** The operations that can do nothing, each with the reason. */
+  /** The operations that cannot run, each with the reason. */
   cannotRun: readonly string[];
 }
 
 export interface OperationResult {
   /** `POST /hooks`, with the variant, if there are several. */
   name: string;
-  /** Of the answer to the sample request; undefined: no request can be made, or its key not be sent. */
+  /** The status of the sample request; undefined if no request can be made, or its key cannot be sent. */
   status: number | undefined;
-  /** Why it makes no subscription. */
+  /** Why it creates no subscription. */
   why: string | undefined;
   /** `ringback check` says that it cannot run. */
   isUnable: boolean;
-  /** Callbacks that were received: `POST created`. */
+  /** The received callbacks: `POST created`. */
   callbacks: readonly string[];
   /** How the subscription ended: `DELETE /hooks/{id} 204`, or the status of the receiver. */
   end: string | undefined;
   answers: readonly JudgedAnswer[];
 }
 
-/** A 2xx answer; `none`: to a request without a callback URL, which makes no subscription. */
+/** A 2xx response; `none`: to a request without a callback URL, which creates no subscription. */
 export interface JudgedAnswer {
   to: 'subscribe' | 'none' | 'unsubscribe';
   misfits: readonly Misfit[];
-  /** Those that `ringback check` warns of. */
+  /** Whether `ringback check` warns about the misfits. */
   isNamed: boolean;
 }
 
@@ -180,14 +180,14 @@ async function runOperation(
   };
 }
 
-/** Publishes a sample event, and looks where and how it arrives. */
+/** Publishes a sample event, and checks where and how it arrives. */
 async function publishTo(
   { service, receiver, contract }: Stage,
   { definition, event = '' }: SampledCallback,
   subscriberId: string,
 ): Promise<string> {
   const [report] = reportEvents(contract, new Set([definition]));
-  assert(report?.payload.kind === 'sample', `${definition.label} has a payload`);
+  assert(report?.payload.kind === 'sample', `${definition.label} has no sample payload`);
   const known = receiver.requests.length;
   const { value: payload } = report.payload;
   const count = await service.deliveries(event, { payload, subscriberId });
@@ -195,7 +195,7 @@ async function publishTo(
   const request = all
     .slice(known)
     .find((one) => one.method === definition.method && isWhereItSays(one, definition, receiver));
-  assert(request, `${definition.label} is called with ${definition.method}`);
+  assert(request, `${definition.label} was not called with ${definition.method}`);
   if (definition.mediaType !== undefined) {
     assert.equal(request.headers['content-type'], definition.mediaType);
     assert.deepEqual(checkPayload(contract, event, JSON.parse(request.body.toString())), []);
@@ -203,7 +203,7 @@ async function publishTo(
   return `${definition.method} ${event}`;
 }
 
-/** The first expression of the key is the URL of the receiver; each other one stands for some text. */
+/** The first expression of the key is the receiver's URL; each other one matches any text. */
 function isWhereItSays(
   { url }: Received,
   { target = [] }: SampledCallback['definition'],
@@ -215,7 +215,7 @@ function isWhereItSays(
   return new RegExp(`^${RegExp.escape(pathname)}${literals.join('[^/?&]*')}$`, 'u').test(url);
 }
 
-/** The body without the members that hold the callback URL; undefined if there are none. */
+/** The body without the members that contain the callback URL; undefined if there are none. */
 function withoutUrl({ body = '', headers }: Sample, { url }: Receiver): string | undefined {
   if (headers['content-type']?.includes('json') !== true) return undefined;
   const all = Object.entries(JSON.parse(body) as Record<string, unknown>);
@@ -223,7 +223,7 @@ function withoutUrl({ body = '', headers }: Sample, { url }: Receiver): string |
   return others.length === all.length ? undefined : JSON.stringify(Object.fromEntries(others));
 }
 
-/** Examples of access tokens expired in the year in which their document was written. */
+/** The access tokens of some examples have expired since their document was written. */
 function withValidToken(body: string): string {
   return body.replace(/(?<="accessTokenExpiresUtc":")\d{4}/u, '2999');
 }
@@ -238,7 +238,7 @@ interface Ending {
   active: readonly SampledCallback[];
 }
 
-/** Unsubscribes by the operation that belongs to it, or else by the receiver's status. */
+/** Unsubscribes by the matching operation, if there is one, or by the receiver's status. */
 async function end(ending: Ending): Promise<{ how: string; answers: readonly JudgedAnswer[] }> {
   const { stage, operation, sample, id } = ending;
   const { service, contract } = stage;
@@ -291,7 +291,7 @@ function judged(
   return { to, misfits, isNamed: misfits.length > 0 && isNamed(misfits, operation, checked) };
 }
 
-/** Each fault has a warning; of the faults of all branches of a `oneOf`, one is enough. */
+/** Whether each fault has a warning; for the branches of a `oneOf`, one warning is enough. */
 function isNamed(
   misfits: readonly Misfit[],
   { method, path }: Operation,
@@ -312,7 +312,7 @@ function isNamed(
   return others.every(isWarned) && (ofBranch.length === 0 || ofBranch.some(isWarned));
 }
 
-/** The key as the first alternative wants it; undefined where none can run. */
+/** The key as the first security alternative requires it; undefined if that is not supported. */
 function carry(
   { security }: Operation,
   key: string,

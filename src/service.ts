@@ -2,7 +2,7 @@
 // stopped in reverse order when a start fails half way, and when the service is disposed of.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { admitRequests, type RequestAdmission } from './api/server/admission.ts';
+import { admitRequests, type RequestAdmission } from './api/server/refuse-overload.ts';
 import { serveDirectly } from './api/direct/serve.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers/handlers.ts';

@@ -5,7 +5,7 @@ export function lane(changes: Partial<Lane> = {}): Lane {
   return {
     no: 1,
     appNo: 1,
-    state: 'open',
+    state: 'active',
     ordered: false,
     gateMs: 0,
     readyMs: never,

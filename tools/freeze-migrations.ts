@@ -2,7 +2,7 @@
 // adds a row; rows never change, because databases have recorded the hashes.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { migrationHash } from '../src/store/sql/migrate.ts';
+import { migrationHash } from '../src/store/sql/migration-rules.ts';
 
 const migrations = join(import.meta.dirname, '..', 'migrations');
 export const frozenPath = join(migrations, 'SHA256SUMS');

@@ -5,7 +5,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
+import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { connect as connectPostgres } from '../../src/store/postgres/connection/connect.ts';
 import { databaseIn, migrationsDir, openCluster, openEmbedded } from '../../src/store/open/open.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { openEmbedded } from '../../src/store/open/open.ts';
-import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
+import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { prepareLanes } from '../../src/store/sqlite/publish/lanes.ts';
 import { prepareMakeDelivery } from '../../src/store/sqlite/publish/make-delivery.ts';

@@ -10,7 +10,7 @@ import { Client } from 'pg';
 import { limits } from '../../src/core/limits/limits.ts';
 import { createBatcher } from '../../src/store/batch/batcher.ts';
 import { openCluster, openEmbedded } from '../../src/store/open/open.ts';
-import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
+import { openPostgres } from '../../src/store/postgres/batch/adapter.ts';
 import { startPostgres } from '../../test/postgres/server.ts';
 import {
   drive,

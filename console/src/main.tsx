@@ -5,7 +5,7 @@ import { render } from 'preact';
 import { App } from './app.tsx';
 import { base, prefixLinks } from './base.ts';
 import { startClock } from './clock.ts';
-import { startKeys } from './keys.ts';
+import { startKeys } from './shortcuts.ts';
 import { startRouter } from './router.ts';
 import { startSession } from './session.ts';
 import { startStream } from './stream.ts';

@@ -26,7 +26,7 @@ export const floors: Readonly<Record<string, number>> = {
  * those of lower rows; two sub-folders of one row do not import each other.
  */
 export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> = {
-  core: [['limits', 'secrets'], ['base', 'load'], ['errors'], ['domain'], ['telemetry']],
+  core: [['limits', 'secrets'], ['base'], ['load'], ['errors'], ['domain'], ['telemetry']],
   contract: [
     ['document', 'expression'],
     ['schema'],
@@ -40,7 +40,15 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
     ['port'],
     ['sql'],
     ['postgres/connection', 'rules', 'sqlite/connection', 'statistics'],
-    ['batch', 'postgres/schema', 'sqlite/transaction', 'verbs/lists', 'verbs/shared'],
+    [
+      'batch',
+      'postgres/schema',
+      'sqlite/schema',
+      'sqlite/transaction',
+      'verbs/lists',
+      'verbs/shared',
+    ],
+    ['postgres/shared'],
     [
       'postgres/publish',
       'sqlite/publish',
@@ -49,7 +57,7 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
       'verbs/statistics',
       'verbs/subscriptions',
     ],
-    ['postgres/deliver', 'sqlite/backup', 'sqlite/deliver', 'verbs/replays'],
+    ['postgres/deliver', 'postgres/subscribe', 'sqlite/backup', 'sqlite/deliver', 'verbs/replays'],
     ['postgres/cluster', 'sqlite/upkeep', 'verbs'],
     ['postgres/upkeep', 'sqlite/batch'],
     ['postgres/batch', 'sqlite/thread'],

@@ -68,18 +68,18 @@ function stage(): {
     ...invalidation.gate,
     approach: (subscription) => {
       atGate += 1;
-      const passage = invalidation.gate.approach(subscription);
+      const pass = invalidation.gate.approach(subscription);
       const leave = (): void => {
         atGate -= 1;
-        passage.leave();
+        pass.leave();
       };
-      return { ...passage, leave };
+      return { ...pass, leave };
     },
   };
   const deps = {
     world,
     prepare: createPrepare(ring, []),
-    sender: { send, print: () => undefined, close: async () => undefined, count },
+    sender: { send, close: async () => undefined, count },
     ...invalidation,
     gate,
     confirmer: {

@@ -327,11 +327,11 @@ describe('createGate', () => {
 
   it('stays ended: a pause does not change it back', () => {
     const gate = createGate();
-    const passage = gate.approach('a');
+    const pass = gate.approach('a');
     gate.close('a', 'held');
     gate.close('a', 'ended');
     gate.close('a', 'held');
-    assert.equal(passage.state(), 'ended');
+    assert.equal(pass.state(), 'ended');
   });
 
   it('forgets deliveries that have left', () => {

@@ -130,7 +130,6 @@ export async function startEngine(
     contracts: [contract],
     sender: {
       send,
-      print: () => undefined,
       close: async () => undefined,
       count: () => ({ sending: 0, origins: 0, open: 0, idle: 0 }),
     },

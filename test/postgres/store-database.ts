@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { realWorld } from '../../src/core/base/world.ts';
 import { applyMigrations } from '../../src/store/postgres/schema/apply-migrations.ts';
-import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import type { Database } from './database.ts';
 import { ensureTemplate, freshDatabase } from './database.ts';
 

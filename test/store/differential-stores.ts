@@ -14,8 +14,8 @@ import {
   readOutput,
 } from '../../src/store/port/transport-protocol.ts';
 import type { Offer, Settlement, Work } from '../../src/store/port/delivery-verbs.ts';
-import type { PostgresTransport } from '../../src/store/postgres/batch/transport.ts';
-import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
+import type { PostgresTransport } from '../../src/store/postgres/batch/adapter.ts';
+import { openPostgres } from '../../src/store/postgres/batch/adapter.ts';
 import type { Sqlite } from '../../src/store/sqlite/batch/adapter.ts';
 import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
 import type { EditInput, ReadInput, ReadOutput, ReadVerb } from '../../src/store/port/store.ts';

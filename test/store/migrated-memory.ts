@@ -2,7 +2,7 @@
 // which take 0.3 ms instead of 13. For tests that are not about migrations.
 import type { DatabaseSync } from 'node:sqlite';
 import { lazy } from '../../src/core/base/lazy.ts';
-import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
+import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { migrationsDir, storeOver, type EmbeddedOptions } from '../../src/store/open/open.ts';
 import { adapterOn, inProcess } from '../../src/store/sqlite/batch/adapter.ts';

@@ -11,7 +11,7 @@ import {
   readMigrations,
   lastUnhashed,
   schemaColumns,
-} from '../../src/store/sql/migrate.ts';
+} from '../../src/store/sql/migration-rules.ts';
 import { migrationsDir } from '../../src/store/open/open.ts';
 import {
   applyMigrations as applyToServer,
@@ -19,12 +19,12 @@ import {
   readDueMigrations as dueOnServer,
 } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
-import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import {
   applyMigrations,
   columnsOf,
   readDueMigrations,
-} from '../../src/store/sqlite/connection/apply-migrations.ts';
+} from '../../src/store/sqlite/schema/apply-migrations.ts';
 import { frozenMigrations, frozenPath } from '../../tools/freeze-migrations.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { runHere } from '../cli/in-process.ts';

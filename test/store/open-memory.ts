@@ -20,7 +20,7 @@ import type {
   Worked,
 } from '../../src/store/port/delivery-verbs.ts';
 import { adapterOn } from '../../src/store/sqlite/batch/adapter.ts';
-import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
+import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.ts';
 import type {
   EditInput,
   EditOutput,

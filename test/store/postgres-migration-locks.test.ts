@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import type { Client } from 'pg';
 import { limits } from '../../src/core/limits/limits.ts';
-import type { AppliedMigration } from '../../src/store/sql/migrate.ts';
+import type { AppliedMigration } from '../../src/store/sql/migration-rules.ts';
 import { applyMigrations } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
-import { postgresMigrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { until } from './postgres-stage.ts';
 

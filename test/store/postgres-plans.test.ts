@@ -100,7 +100,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   // Bounded by the limit, of running ones.
   'replays.due': ['reads all of replay_running'],
   // Bounded by the batch, or by the lanes of a subscription.
-  'keepKeys.keep': ['sorts by app, key'],
+  'idempotencyKeys.keep': ['sorts by app, key'],
   'makeDeliveries.order': ['sorts by no'],
   'endSubscription.lanes': ['sorts by no'],
   'arrangeLanes.lanes': ['sorts by no'],

@@ -5,7 +5,7 @@ import { timeOf } from '../../src/core/base/id.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { WorkReply } from '../../src/store/port/transport-protocol.ts';
 import type { Offer } from '../../src/store/port/delivery-verbs.ts';
-import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
+import { openPostgres } from '../../src/store/postgres/batch/adapter.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 
 const offer: Offer = { lease: 1, room: 0, free: new Map(), inFlight: new Map(), laneRoom: 0 };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { Client } from 'pg';
 import { applyMigrations } from '../../src/store/postgres/schema/apply-migrations.ts';
-import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 

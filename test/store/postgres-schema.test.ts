@@ -16,7 +16,7 @@ import {
 } from '../../src/store/postgres/schema/apply-migrations.ts';
 import { connect } from '../../src/store/postgres/connection/connect.ts';
 import { freshDatabase, type Database } from '../postgres/database.ts';
-import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/transport.ts';
+import { postgresMigrationsDir as migrationsDir } from '../../src/store/postgres/batch/adapter.ts';
 import { freshStoreDatabase } from '../postgres/store-database.ts';
 
 const nowMs = Date.UTC(2026, 10, 15, 12);
@@ -42,6 +42,7 @@ const all = [
   { number: 19, name: 'publishers' },
   { number: 20, name: 'lane_app_ready' },
   { number: 21, name: 'resource' },
+  { number: 22, name: 'event_names' },
 ];
 
 describe('applyMigrations', () => {

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { bucketCount } from '../../src/core/telemetry/statistics.ts';
 import type { EditInput } from '../../src/store/port/store.ts';
-import { openPostgres } from '../../src/store/postgres/batch/transport.ts';
+import { openPostgres } from '../../src/store/postgres/batch/adapter.ts';
 import { openStage, world, type Stage } from './postgres-stage.ts';
 import { settlementOf } from './settlement.ts';
 import { callback, newApp, newSubscription } from './subject.ts';

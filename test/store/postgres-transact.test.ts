@@ -10,7 +10,7 @@ import {
   transactSql,
 } from '../../src/store/postgres/connection/transact.ts';
 import { asksToCommit, hasCommitted, startProxy, type PostgresProxy } from '../postgres/proxy.ts';
-import { openStage, until, world, type Stage } from './postgres-stage.ts';
+import { openStage, world, type Stage } from './postgres-stage.ts';
 
 let stage: Stage;
 let proxy: PostgresProxy;
@@ -58,26 +58,6 @@ describe('transact', { timeout: 60_000 }, () => {
     assert.equal(result, 'a last word');
     assert.deepEqual(passed, ['commit', 'answer']);
     assert.deepEqual(await notes(), ['a first word', 'a last word']);
-  });
-
-  it('reports that the commit was sent while the server still processes earlier statements', async () => {
-    let isAsked = false;
-    void proxy.cut('after', (message) => {
-      isAsked ||= asksToCommit(message);
-      return false;
-    });
-    const shut = await stage.begin();
-    await shut.tx.query('lock table public.note', []);
-    const left = Promise.withResolvers<void>();
-    const done = transact({ link, world }, async (tx) => {
-      const whole = tx.query(insert, ['a long word']).then(() => 'heard');
-      return { result: 'unheard', whole, written: [], onLeft: left.resolve };
-    });
-    await left.promise;
-    await until(async () => isAsked);
-    await shut.rollback();
-    assert.equal(await done, 'heard');
-    proxy.forget();
   });
 
   it('rolls back and reports the reason if a last statement fails; the connection stays usable', async () => {

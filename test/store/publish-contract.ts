@@ -152,18 +152,6 @@ export function publishContract(name: string, open: OpenSubject): void {
         assert.equal((await events_()).length, 0);
       });
 
-      it('announces deliveries to be inserted leased, and then hands over the same list', async () => {
-        await subscribed([callback(0, 'a'), callback(1, 'a'), callback(2, 'b')]);
-        const { fresh, prepared } = await on.dispatcher.publish({ room: 1 }, publishInput(['a']));
-        assert.equal(fresh.length, 1);
-        assert.equal(prepared.length, 1);
-        assert.equal(prepared[0], fresh[0]);
-        assert.deepEqual(
-          (await on.dispatcher.publish({ room: 0 }, publishInput(['a']))).prepared,
-          [],
-        );
-      });
-
       it('stores the trace with the event, for fresh and claimed deliveries', async () => {
         await subscribed();
         const trace = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01 vendor=x';

@@ -14,7 +14,7 @@ import {
 } from '../../src/store/port/store.ts';
 import { storeOver } from '../../src/store/open/open.ts';
 import { adapterOn, inProcess } from '../../src/store/sqlite/batch/adapter.ts';
-import { applyMigrations } from '../../src/store/sqlite/connection/apply-migrations.ts';
+import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.ts';
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { startThreads } from '../../src/store/sqlite/thread/thread.ts';
 import { attempt, newApp, newSubscription } from './subject.ts';

@@ -28,14 +28,11 @@ export interface TestDispatcher {
 export interface Published {
   output: EditOutput<'publish'>;
   fresh: Leased[];
-  /** Deliveries announced before they were inserted. */
-  prepared: Leased[];
 }
 
 export function attachDispatcher(store: Store): TestDispatcher {
   let leases = 0; // Leases of no node, which a start releases.
   let taken: Leased[] = [];
-  let prepared: Leased[] = [];
   let worked = awaited();
   const offers: Record<'fresh' | 'claim' | 'fanOut', Offer | undefined> = {
     fresh: undefined,
@@ -55,7 +52,6 @@ export function attachDispatcher(store: Store): TestDispatcher {
   };
   store.attach({
     offer: () => offers.fresh,
-    prepareRequests: (deliveries) => void prepared.push(...deliveries),
     take: (deliveries, nextWork) => {
       taken.push(...deliveries);
       nextWorks.push(nextWork);
@@ -79,7 +75,6 @@ export function attachDispatcher(store: Store): TestDispatcher {
     works,
     publish: async (room, input) => {
       taken = [];
-      prepared = [];
       offers.fresh = toOffer(room);
       let fresh: Leased[] | undefined;
       const output = await store.edit('publish', input).then((answer) => {
@@ -88,7 +83,7 @@ export function attachDispatcher(store: Store): TestDispatcher {
       });
       offers.fresh = undefined;
       assert(fresh !== undefined);
-      return { output, fresh, prepared };
+      return { output, fresh };
     },
     claim: async (room) => {
       offers.claim = toOffer(room);

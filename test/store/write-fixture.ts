@@ -6,7 +6,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as wait } from 'node:timers/promises';
-import { readMigrations } from '../../src/store/sql/migrate.ts';
+import { readMigrations } from '../../src/store/sql/migration-rules.ts';
 import { migrationsDir } from '../../src/store/open/open.ts';
 import { newFolder, serve, type Env, type Serving } from '../cli/ringback-process.ts';
 import { receive } from '../e2e/receiver.ts';

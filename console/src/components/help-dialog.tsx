@@ -1,6 +1,6 @@
 // Lists the active shortcuts, with the setting that turns them off.
 import type { JSX } from 'preact';
-import { areKeysOn, shortcutSets, switchKeys } from '../keys.ts';
+import { areKeysOn, shortcutSets, switchKeys } from '../shortcuts.ts';
 import { Dialog } from './dialog.tsx';
 import { Checkbox } from './field.tsx';
 

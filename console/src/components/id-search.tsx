@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import { pathOfId } from '../path-of-id.ts';
-import { useShortcuts } from '../keys.ts';
+import { useShortcuts } from '../shortcuts.ts';
 import { navigate } from '../router.ts';
 import { Icon } from './icon.tsx';
 

@@ -3,7 +3,7 @@
 import './layout.css';
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
-import { useShortcuts } from '../keys.ts';
+import { useShortcuts } from '../shortcuts.ts';
 import { shownPages, type PageRow } from '../pages.ts';
 import { navigate, route } from '../router.ts';
 import { session } from '../session.ts';

@@ -3,7 +3,7 @@
 import './table.css';
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import { useShortcuts } from '../keys.ts';
+import { useShortcuts } from '../shortcuts.ts';
 
 export type Column<T> = {
   readonly name: string;

@@ -6,7 +6,7 @@ import { get } from '../api.ts';
 import { Drawer } from '../components/dialog.tsx';
 import { Empty, Failed, Skeleton } from '../components/list-states.tsx';
 import { Id, UntrustedText } from '../components/untrusted-text.tsx';
-import { useShortcuts } from '../keys.ts';
+import { useShortcuts } from '../shortcuts.ts';
 import { limits } from '../limits.ts';
 import { useLoad, type Load } from '../load.ts';
 import { setParams } from '../router.ts';

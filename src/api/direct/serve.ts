@@ -17,7 +17,7 @@ import type { IncomingRequest } from '../operations/read-call.ts';
 import type { Reply } from '../request/call.ts';
 import { readHead } from '../request/raw-request.ts';
 import { hasKey, logRequest, type RequestLog } from '../request/request-log.ts';
-import type { RequestAdmission } from '../server/admission.ts';
+import type { RequestAdmission } from '../server/refuse-overload.ts';
 import type { Connections, TrackedRequest } from '../server/connections.ts';
 import { readRequestId, answerHeaders } from '../server/server.ts';
 import { DirectConnection, type Answer } from './connection.ts';
@@ -188,7 +188,7 @@ interface LetIn {
   socket: Socket;
 }
 
-/** The same steps as on the regular path (mount.ts, admission.ts). */
+/** The same steps as on the regular path (mount.ts, refuse-overload.ts). */
 async function replyTo(request: IncomingRequest, letIn: LetIn): Promise<Reply> {
   const { one, requestAdmission, ticket, head, socket } = letIn;
   try {

@@ -47,7 +47,7 @@ export function problemReply(
 ): ProblemReply {
   const { status, code } = problem;
   note(request, { code });
-  // Refusals for lack of room are logged together (api/server/admission.ts).
+  // Refusals for lack of room are logged together (api/server/refuse-overload.ts).
   if (status >= 500 && problem.code !== 'overloaded')
     note(request, { err: problem.cause ?? problem });
   const headers = { ...problem.headers, ...(status === 503 && { 'retry-after': '1' }) };

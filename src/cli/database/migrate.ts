@@ -2,7 +2,7 @@
 // this is for those who want to do or check it beforehand.
 import { CannotOpenStore } from '../../store/port/store.ts';
 import { migratorOf, type Migrator } from '../../store/open/migrate-database.ts';
-import type { AppliedMigration } from '../../store/sql/migrate.ts';
+import type { AppliedMigration } from '../../store/sql/migration-rules.ts';
 import type { Invocation } from '../declare/command.ts';
 import { CliFailure } from '../terminal/failure.ts';
 import { configOf } from '../declare/flags.ts';

@@ -9,9 +9,9 @@ import { isProof, proofName } from '../../engine/access/check-encryption-key.ts'
 import { keyFileIn, readKeyFile } from '../../store/open/key-file.ts';
 import { databaseIn, migrationsDir } from '../../store/open/open.ts';
 import { CannotOpenStore } from '../../store/port/store.ts';
-import type { AppliedMigration } from '../../store/sql/migrate.ts';
+import type { AppliedMigration } from '../../store/sql/migration-rules.ts';
 import { refuseMissing } from '../../store/sqlite/connection/connect.ts';
-import { examine, type Examined } from '../../store/sqlite/connection/examine.ts';
+import { examine, type Examined } from '../../store/sqlite/schema/examine.ts';
 import { failed, type Finding, ok, reasonOf, warning } from './finding.ts';
 
 const backMs = 60_000;

@@ -20,7 +20,7 @@ import { jsonContent } from '../model/media.ts';
 import { makeValidator } from '../schema/schema.ts';
 import { compileAdditions, fillPath } from './additions.ts';
 import { declaredBy } from './declared.ts';
-import { eventsOfKeys } from './key-events.ts';
+import { eventsOfKeys } from './events-per-callback-key.ts';
 import { checkVisible } from './check-expressions.ts';
 
 export interface CompiledCallback {

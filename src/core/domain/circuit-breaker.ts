@@ -5,7 +5,8 @@ import { limits } from '../limits/limits.ts';
 
 /** The part of a lane that the breaker knows. */
 interface Breaker {
-  state: 'open' | 'held' | 'ended';
+  /** Of the lane, not of the breaker: that is open after `brokenAfter` failures. */
+  state: 'active' | 'held' | 'ended';
   ordered: boolean;
   /** No attempt before this time. */
   gateMs: number;
@@ -42,12 +43,13 @@ export function failuresAfter(
 }
 
 /**
- * Whether a failure is one of many attempts that were in flight when the lane broke. Only the probe
- * counts; otherwise one bad second would close a fast lane for the longest time. The probe started
- * after its look, which set the gate to `probeMs` later or to what the rate allows, rounded up. Any
- * other attempt started earlier than that. Where the rate is too slow to be sure, at most one
- * attempt is in flight. Attempts longer than `probeMs` are overtaken by the next probe. So an
- * attempt that began minutes after the first failure counts in any case.
+ * Whether a failure of a broken lane does not count. A failure counts only if its attempt is the
+ * probe, i.e. began after the look that set the gate: to `probeMs` after the look, or to the time
+ * that the rate allows, rounded up. Attempts that were in flight when the lane broke began earlier.
+ * If they counted, one bad second would block a fast lane for the longest time.
+ *
+ * An attempt that takes longer than `probeMs` is overtaken by the next probe, which moves the gate.
+ * So an attempt that began `staleMs` after the first failure always counts.
  */
 function isStale(lane: Breaker, { startedMs }: { startedMs: number }): boolean {
   if (lane.ordered || lane.failures < brokenAfter) return false;
@@ -69,6 +71,6 @@ export function isOverdue(
   { state, failures, failingMs }: Pick<Breaker, 'state' | 'failures' | 'failingMs'>,
   nowMs: number,
 ): boolean {
-  if (state !== 'open' || failures < brokenAfter || failingMs === undefined) return false;
+  if (state !== 'active' || failures < brokenAfter || failingMs === undefined) return false;
   return nowMs - failingMs >= limits.disableAfterMs;
 }

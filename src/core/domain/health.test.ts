@@ -5,7 +5,7 @@ import { brokenAfter } from './circuit-breaker.ts';
 import { never } from './lane.ts';
 
 const lane = (changes: Partial<LaneHealth> = {}): LaneHealth => ({
-  state: 'open',
+  state: 'active',
   ordered: false,
   gateMs: 0,
   failures: 0,

@@ -39,7 +39,7 @@ export function healthOf(lanes: readonly LaneHealth[]): Health {
 
 /** In an ordered lane `dueMs` is an order number, so only the gate is a time. */
 function nextAttemptMs({ state, ordered, gateMs, dueMs }: LaneHealth): number | undefined {
-  if (state !== 'open' || dueMs === undefined || gateMs === never) return undefined;
+  if (state !== 'active' || dueMs === undefined || gateMs === never) return undefined;
   return ordered ? gateMs : Math.max(gateMs, dueMs);
 }
 

@@ -5,7 +5,8 @@ import type { Lane } from './lane.ts';
 import { brokenAfter } from './circuit-breaker.ts';
 import { laneAfterClaim, never, claimRoom } from './lane.ts';
 import type { LaneControls, LaneChoice } from './lane-plan.ts';
-import { laneAfterMoveIn, intervalOf, planLanes, laneAfterRateChange } from './lane-plan.ts';
+import { laneAfterMoveIn, planLanes, laneAfterRateChange } from './lane-plan.ts';
+import { intervalOf } from './rate-limit.ts';
 import { lane } from '../../../test/lane.ts';
 
 const nowMs = 1_700_000_000_000;

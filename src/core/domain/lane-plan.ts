@@ -4,17 +4,13 @@
 import type { Controls } from './controls.ts';
 import type { Lane, LaneTimes } from './lane.ts';
 import { brokenAfter } from './circuit-breaker.ts';
-import { limitedUntilMs, never } from './lane.ts';
+import { never } from './lane.ts';
+import { limitedUntilMs } from './rate-limit.ts';
 
 export type LaneControls = Pick<Controls, 'ordered' | 'ratePerSecond' | 'concurrency'>;
 
 /** An existing lane, or the `index`th of those to be created. */
 export type LaneChoice = { kind: 'existing'; no: number } | { kind: 'new'; index: number };
-
-/** Time per delivery; undefined: no limit. */
-export function intervalOf({ ratePerSecond }: LaneControls): number | undefined {
-  return ratePerSecond === undefined ? undefined : 1_000 / ratePerSecond;
-}
 
 /**
  * Chooses the lane for new deliveries of each callback; `callbacks` has the present lane of each,
@@ -87,7 +83,7 @@ function laterGateMs({ gateMs }: Lane, limitedMs: number): number {
   return Math.max(gateMs, limitedMs);
 }
 
-/** A lane that is never ready has nothing pending, or is held and will be woken when it opens. */
+/** A lane that is never ready has nothing pending, or is held and will be woken when it is active again. */
 function withReadyMs(lane: Lane, nowMs: number, times: LaneTimes): LaneTimes {
   const { readyMs, gateMs } = times;
   if (readyMs === never) return times;

@@ -24,7 +24,7 @@ const failed = (dueMs?: number, startedMs = nowMs): LaneOutcome => ({
 });
 
 describe('acceptsFresh', () => {
-  it('is true for an open lane with nothing pending', () => {
+  it('is true for an active lane with nothing pending', () => {
     assert(acceptsFresh(lane(), nowMs));
     assert(acceptsFresh(lane({ failures: brokenAfter - 1 }), nowMs));
     assert(acceptsFresh(lane({ readyMs: nowMs + 1 }), nowMs), 'a retry that is not due yet');

@@ -1,29 +1,21 @@
 // The rules of lanes. A lane is the queue of one receiver, and `readyMs` says when a claim must
 // look at it next. The rules keep one promise: a lane with a pending delivery is ready at some
 // time, or is held, or (if ordered) has its head in flight. Pure, so that both databases apply the
-// same rules. The breaker of a lane is in circuit-breaker.ts.
+// same rules. The breaker of a lane is in circuit-breaker.ts, its rate limit in rate-limit.ts.
 import { breakMs, brokenAfter, failuresAfter, probeMs } from './circuit-breaker.ts';
+import { limitedUntilMs, roomWithinRate, tatAfter, type RateLimited } from './rate-limit.ts';
 
 /** No time at all: the largest integer that SQL, JSON and JavaScript agree on. */
 export const never = 9_007_199_254_740_991;
 
-const burstMs = 1_000;
-/**
- * Doubles hold the times of today to a quarter of a microsecond; times this close count as equal.
- */
-const slackMs = 0.01;
-
-export interface Lane {
+export interface Lane extends RateLimited {
   no: number;
   appNo: number;
-  state: 'open' | 'held' | 'ended';
+  state: 'active' | 'held' | 'ended';
   ordered: boolean;
   /** No attempt before this time: breaker, rate limit, or the running head of an ordered lane. */
   gateMs: number;
   readyMs: number;
-  /** Rate limit (GCRA): time per delivery, and the theoretical arrival time. */
-  intervalMs: number | undefined;
-  tatMs: number;
   /** Deliveries in flight at a time on one node, if the subscription limits them. */
   concurrency: number | undefined;
   failures: number;
@@ -49,7 +41,7 @@ export type LaneOutcome =
  * starve the lane's own backlog.
  */
 export function acceptsFresh(lane: Lane, nowMs: number): boolean {
-  if (lane.state !== 'open' || lane.ordered || lane.intervalMs !== undefined) return false;
+  if (lane.state !== 'active' || lane.ordered || lane.intervalMs !== undefined) return false;
   return lane.failures < brokenAfter && lane.gateMs <= nowMs && lane.readyMs > nowMs;
 }
 
@@ -64,11 +56,7 @@ export function claimRoom(
 ): number {
   let most = Math.min(free, quantum);
   if (lane.ordered || lane.failures >= brokenAfter) most = Math.min(most, 1);
-  if (lane.intervalMs !== undefined) {
-    const unusedMs = nowMs - unusedFromMs(lane, nowMs);
-    most = Math.min(most, Math.floor((unusedMs + slackMs) / lane.intervalMs));
-  }
-  return Math.max(most, 0);
+  return Math.max(Math.min(most, roomWithinRate(lane, nowMs)), 0);
 }
 
 /**
@@ -81,11 +69,8 @@ export function laneAfterClaim(
   { took, nextMs }: { took: number; nextMs: number | undefined },
 ): LaneTimes {
   const { failures, failingMs, intervalMs } = lane;
-  const after = { failures, failingMs, tatMs: lane.tatMs, gateMs: lane.gateMs };
-  if (intervalMs !== undefined) {
-    after.tatMs = unusedFromMs(lane, nowMs) + took * intervalMs;
-    after.gateMs = limitedUntilMs({ intervalMs, tatMs: after.tatMs });
-  }
+  const after = { failures, failingMs, tatMs: tatAfter(lane, nowMs, took), gateMs: lane.gateMs };
+  if (intervalMs !== undefined) after.gateMs = limitedUntilMs({ intervalMs, tatMs: after.tatMs });
   if (lane.ordered && took > 0) return { ...after, gateMs: never, readyMs: never };
   if (failures >= brokenAfter && took > 0) after.gateMs = Math.max(after.gateMs, nowMs + probeMs);
   if (nextMs === undefined) return { ...after, readyMs: never };
@@ -109,14 +94,17 @@ export interface Quiet {
 export type QuietStep = 'none' | 'start' | 'mark' | 'keep';
 
 /**
- * The rule after a look in a database that several nodes write to. The look cannot see uncommitted
- * deliveries, and a transaction that adds one to a ready lane writes nothing to the lane. So a lane
- * that looks empty must not become idle at once: it is looked at again, less and less often, until
- * two looks found it empty and every transaction open at the second one has ended. The second look
- * marks the lane with its transaction's number. A transaction that added a delivery silently must
- * have a lower one, so the second look's transaction must have begun after the first look
- * committed. Idling lanes after the first empty look strands deliveries: docs/performance.md
- * has the experiment.
+ * When to look again at a lane that looks empty, in a database that several nodes write to. The
+ * look cannot see uncommitted deliveries, and a transaction that adds one to a ready lane writes
+ * nothing to the lane. So the lane becomes idle in three steps:
+ *
+ * 1. A look finds nothing due. The lane stays ready, and is looked at again, less and less often.
+ * 2. A second look finds nothing due. Its transaction began after the first look committed, so a
+ *    transaction that added a delivery silently has a lower number. It marks the lane with its own.
+ * 3. A look after the end of every transaction that was open at the mark finds nothing due: idle.
+ *
+ * A lane that becomes idle after the first empty look strands deliveries: docs/performance.md has
+ * the experiment.
  */
 export function postponeIdle(
   times: LaneTimes,
@@ -182,19 +170,8 @@ export function wokenReadyMs(
   lane: Pick<Lane, 'state' | 'gateMs' | 'readyMs'>,
   dueMs: number,
 ): number {
-  if (lane.state !== 'open') return never;
+  if (lane.state !== 'active') return never;
   return Math.max(lane.gateMs, Math.min(lane.readyMs, dueMs));
-}
-
-/**
- * From when on unused time counts: at most a second, or enough for one delivery. In a slow lane a
- * look comes up to a millisecond after the next delivery was allowed. That delay must not count as
- * unused time, or it would accumulate: at 0.7 a second to a full second within an hour.
- */
-function unusedFromMs({ tatMs, intervalMs = 0 }: Lane, nowMs: number): number {
-  const fromMs = nowMs - Math.max(burstMs, intervalMs);
-  const isInTime = intervalMs >= burstMs && fromMs - tatMs < 1;
-  return isInTime ? tatMs : Math.max(tatMs, fromMs);
 }
 
 interface SettledLane {
@@ -216,11 +193,6 @@ function gateAfter(
     return Math.max(dueMs ?? 0, limitedMs, brokenMs);
   }
   return isBroken && !hasFailed ? lane.gateMs : Math.max(limitedMs, brokenMs);
-}
-
-/** When the rate limit allows the next delivery. */
-export function limitedUntilMs({ intervalMs, tatMs }: Pick<Lane, 'intervalMs' | 'tatMs'>): number {
-  return intervalMs === undefined ? 0 : Math.ceil(tatMs + intervalMs - slackMs);
 }
 
 /** When the lane should be looked at; its gate may delay that. */

@@ -1,6 +1,6 @@
 // Every limit of the program; three groups have files of their own beside this one. A loop, queue,
 // body or batch whose bound has no name here is a bug.
-import { loadLimits } from './load-limits.ts';
+import { admissionLimits } from './admission-limits.ts';
 import { storeLimits } from './store-limits.ts';
 import { streamLimits } from './stream-limits.ts';
 
@@ -123,7 +123,7 @@ export const limits = {
   ...cliLimits,
   ...controlLimits,
   ...egressLimits,
-  ...loadLimits,
+  ...admissionLimits,
   ...storeLimits,
   ...streamLimits,
   /** Bytes of a request body. */

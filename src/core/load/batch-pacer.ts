@@ -1,12 +1,6 @@
 // Decides when batches are sent to the store, and when their results are handed out: that starts
 // deliveries and resolves edits.
-import { setImmediate as atEndOfTurn } from 'node:timers';
-
-export { atEndOfTurn };
-
-export async function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => atEndOfTurn(resolve));
-}
+import { atEndOfTurn } from '../base/end-of-turn.ts';
 
 export type HandOut = (body: () => void) => void;
 

@@ -26,8 +26,6 @@ export interface SendRequest {
   readonly body: Uint8Array;
   /** For everything: DNS lookup, connection, TLS, head and body. */
   readonly timeoutMs: number;
-  /** The bytes for the wire, if they were prepared in advance. */
-  bytes?: RequestBytes;
 }
 
 export interface SendOptions {
@@ -180,7 +178,7 @@ export class Exchange implements ConnectionRequest, ConnectionUser, DeadlineOwne
 
   #bytes(): RequestBytes | undefined {
     try {
-      return this.#request.bytes ?? bytesFor(this.#request, this.#url);
+      return bytesFor(this.#request, this.#url);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;
       this.#settle(this.#explain(error));
@@ -261,7 +259,7 @@ export class Exchange implements ConnectionRequest, ConnectionUser, DeadlineOwne
 }
 
 /** Throws BadRequest. */
-export function bytesFor(request: SendRequest, url: CallbackUrl): RequestBytes {
+function bytesFor(request: SendRequest, url: CallbackUrl): RequestBytes {
   const { method, headers, body, secretQuery = '' } = request;
   const origin = originOf(url);
   const authority = origin.slice(url.protocol.length + 2);

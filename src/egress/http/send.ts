@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { limits as defaults } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import {
-  bytesFor,
   Exchange,
   type ExchangeLimits,
   AbortGroups,
@@ -19,13 +18,10 @@ import { Deadlines } from './deadlines.ts';
 import { failure } from './failure.ts';
 import type { Guard, ReadResult } from '../guard/guard.ts';
 import { LinkedList } from '../../core/base/linked-list.ts';
-import { BadRequest } from './request-bytes.ts';
 
 export interface Sender {
   /** A receiver never makes it reject or throw, or take longer than `timeoutMs`. */
   send(request: SendRequest, options?: SendOptions): Promise<SenderResult>;
-  /** Prepares the bytes of a request in advance. If they cannot be printed, `send` reports it. */
-  print(request: SendRequest): void;
   /** Aborts all requests in flight and resolves when no socket is left. */
   close(): Promise<void>;
   count(): { sending: number; origins: number; open: number; idle: number };
@@ -60,16 +56,6 @@ export function createSender(options: SenderOptions): Sender {
     return new Exchange(request, { url: found.url, options: call, context }).run();
   }
 
-  function print(request: SendRequest): void {
-    const found = read(request.url);
-    if (found.kind !== 'url') return;
-    try {
-      request.bytes = bytesFor(request, found.url);
-    } catch (error) {
-      if (!(error instanceof BadRequest)) throw error;
-    }
-  }
-
   async function close(): Promise<void> {
     while (exchanges.first !== undefined) exchanges.first.abort();
     closed ??= connections.close().finally(() => deadlines.close());
@@ -78,7 +64,6 @@ export function createSender(options: SenderOptions): Sender {
 
   return {
     send,
-    print,
     close,
     count: () => ({ sending: exchanges.size, ...connections.count() }),
   };

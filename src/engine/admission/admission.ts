@@ -1,7 +1,7 @@
 // Decides which requests are admitted under overload, by the head of a request alone, before its key is looked up and
 // its body is read. Publishes, other changes and reads have limits of their own, so that a burst of one kind does not
 // block the others. No app may take so much of one kind that nothing is left for the next app: the same rule as for the
-// dispatch window (core/load/app-share.ts).
+// dispatch window (core/load/share-formula.ts).
 import { changeRange, publishRange } from '../../core/load/request-limit.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';

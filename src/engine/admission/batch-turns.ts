@@ -1,6 +1,6 @@
 // Lets one large publish begin in each turn of the event loop, the apps in turn. Reading a batch takes the main thread
 // for milliseconds, so that several in one turn would hold up everything else that the turn has to do.
-import { atEndOfTurn } from '../../core/load/batch-pacer.ts';
+import { atEndOfTurn } from '../../core/base/end-of-turn.ts';
 import { FairQueue, type AppNo } from '../../core/load/fair-queue.ts';
 
 export class BatchTurns {

@@ -1,7 +1,7 @@
 // Paces changes while publishes go on, so that a burst of subscribes leaves most of the main thread to publishing. A
 // change waits here with its key checked and its body read, before its expensive part. While no publish is in progress,
 // changes begin at once. Never decides about a publish or a read. docs/decisions/0037 has the reasons.
-import { atEndOfTurn } from '../../core/load/batch-pacer.ts';
+import { atEndOfTurn } from '../../core/base/end-of-turn.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { FairQueue, type AppNo } from '../../core/load/fair-queue.ts';

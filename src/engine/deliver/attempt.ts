@@ -42,10 +42,10 @@ export async function deliver(
   const name = { event: leased.event, n: leased.n, lease: leased.lease };
   const found = registerIfCached(deps, leased) ?? (await registerWithCurrentTarget(deps, leased));
   if (found.kind !== 'registered') return { ...name, ...settleUnsent(found, deps.nowMs()) };
-  const { target, passage } = found;
+  const { target, pass } = found;
   const confirmation = deps.confirmer.confirm(target, confirmedMs);
   try {
-    const sent = await sendOnceConfirmed(deps, { leased, target, passage, confirmation, signal });
+    const sent = await sendOnceConfirmed(deps, { leased, target, pass, confirmation, signal });
     if (sent.kind !== 'sent') return { ...name, ...settleUnsent(sent, deps.nowMs()) };
     // Another node may have changed the target of the subscription since.
     const isUnconfirmed =
@@ -56,12 +56,12 @@ export async function deliver(
       ));
     const settlement = {
       ...name,
-      ...settle(deps, { leased, target, passage, sent, isDoubtful: isUnconfirmed }),
+      ...settle(deps, { leased, target, pass, sent, isDoubtful: isUnconfirmed }),
     };
     deps.telemetry?.attempted(leased, target, settlement);
     return settlement;
   } finally {
-    passage.leave();
+    pass.leave();
     confirmation.end();
   }
 }
@@ -77,13 +77,13 @@ function registerIfCached(
   // The subscription has changed since the lease, perhaps to paused: the store decides whether to
   // go on.
   if (target.version > version) return { kind: 'held', waitMs: 0 };
-  return { kind: 'registered', target, passage: gate.approach(target.subscription) };
+  return { kind: 'registered', target, pass: gate.approach(target.subscription) };
 }
 
 interface Registered {
   kind: 'registered';
   target: Target;
-  passage: GatePass;
+  pass: GatePass;
 }
 
 /**
@@ -105,7 +105,7 @@ async function registerWithCurrentTarget(
 interface AttemptInput {
   leased: Leased;
   target: Target;
-  passage: GatePass;
+  pass: GatePass;
   confirmation: Confirmation;
   signal: AbortSignal;
 }
@@ -126,7 +126,7 @@ type Unsent =
   { kind: 'held'; waitMs: number } | { kind: 'ended' };
 
 /**
- * Sends once the store has confirmed that the lane is open. A confirmation that expires before the
+ * Sends once the store has confirmed that the lane is active. A confirmation that expires before the
  * request starts is renewed.
  */
 async function sendOnceConfirmed(deps: DeliverDeps, it: AttemptInput): Promise<Sent | Unsent> {
@@ -145,8 +145,8 @@ type StartState = 'open' | 'held' | 'ended' | 'expired' | 'unconfirmed';
  * ignores that release.
  */
 function checkMayStart(deps: DeliverDeps, it: AttemptInput): StartState {
-  const { leased, target, passage, confirmation } = it;
-  const state = passage.state();
+  const { leased, target, pass, confirmation } = it;
+  const state = pass.state();
   if (state !== 'open') return state;
   if (!deps.holdsLease(leased.lease)) return 'held';
   const { expiresMs } = target.controls;
@@ -220,7 +220,7 @@ function settleUnsent(it: Unsent, nowMs: number): SettlementBody {
 interface SentAttempt {
   leased: Leased;
   target: Target;
-  passage: GatePass;
+  pass: GatePass;
   sent: Sent;
   /**
    * The receiver asks to unsubscribe, but the store could not confirm that it is still the current
@@ -230,7 +230,7 @@ interface SentAttempt {
 }
 
 function settle(deps: DeliverDeps, it: SentAttempt): SettlementBody {
-  const { leased, target, passage, sent, isDoubtful } = it;
+  const { leased, target, pass, sent, isDoubtful } = it;
   const nowMs = deps.nowMs();
   const { definition } = deps.prepare(target);
   const unsubscribeStatus = unsubscribeStatusOf(definition);
@@ -243,8 +243,7 @@ function settle(deps: DeliverDeps, it: SentAttempt): SettlementBody {
   });
   // If the subscription's target has changed in the meantime, the answer of the old one must not
   // end it.
-  const isCurrentTarget = (): boolean =>
-    deps.targets.isCurrent(target) || passage.state() === 'open'; // Or evicted from the cache, but unchanged.
+  const isCurrentTarget = (): boolean => deps.targets.isCurrent(target) || pass.state() === 'open'; // Or evicted from the cache, but unchanged.
   const isMoved = classified.kind === 'gone' && (isDoubtful || !isCurrentTarget());
   const outcome: Outcome = isMoved ? { kind: 'retry', dueMs: nowMs } : classified;
   const error = errorOf(sent.result, unsubscribeStatus);

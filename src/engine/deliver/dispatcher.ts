@@ -16,7 +16,7 @@ import type {
   Worked,
 } from '../../store/port/delivery-verbs.ts';
 import { StoreUnavailable, type Store } from '../../store/port/store.ts';
-import type { InFlight } from './app-shares.ts';
+import type { InFlight } from './attempts-by-app.ts';
 import { createWindow, resultOf, type Window } from './window.ts';
 
 export interface DispatcherDeps {
@@ -25,7 +25,6 @@ export interface DispatcherDeps {
   /** This node: its current number, and whether it may work. */
   self: { no(): number; mayWork(): boolean };
   deliver: (leased: Leased, start: Start) => Promise<Settlement>;
-  prepareRequests?: DeliverySink['prepareRequests'];
   /** The subscription ended because its receiver answered that it wants no more callbacks. */
   onGone: (subscription: string, leased: Leased) => void;
   /** The receiver of a lane has failed long enough to disable the subscription. Never rejects. */
@@ -42,14 +41,13 @@ export interface Start {
   /** Aborts the attempt. */
   signal: AbortSignal;
   /**
-   * When the store was asked, not when it answered, whether the lane is open: a process that was
+   * When the store was asked, not when it answered, whether the lane is active: a process that was
    * frozen in between would otherwise take an old answer for a new one.
    */
   confirmedMs: number;
 }
 
 export class Dispatcher implements LeaseOffer, DeliverySink {
-  readonly prepareRequests: DeliverySink['prepareRequests'];
   readonly #deps: DispatcherDeps;
   #window: Window;
   #inFlight = 0;
@@ -74,7 +72,6 @@ export class Dispatcher implements LeaseOffer, DeliverySink {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.prepareRequests = deps.prepareRequests;
     this.#window = this.#newWindow();
     deps.store.attach(this);
     this.#ask();

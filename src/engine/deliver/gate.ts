@@ -1,6 +1,7 @@
 // The gate between a delivery and the wire. A delivery registers when its subscription is known,
 // and checks the gate right before its request is written. Closing the gate stops every delivery
-// registered in between, which is why nothing starts after an unsubscribe was answered.
+// registered in between, which is why nothing starts after an unsubscribe was answered. The rate limit
+// of a subscription is applied earlier, when its deliveries are claimed: core/domain/rate-limit.ts.
 
 export type GateState = 'open' | 'held' | 'ended';
 

@@ -8,7 +8,6 @@ import type { Liveness } from '../cluster/liveness.ts';
 import type { Context } from '../context.ts';
 import { createPrepare } from '../targets/prepared-target.ts';
 import { createTargetCache, type TargetCache } from '../targets/target-cache.ts';
-import { prepareRequests } from './attempt-request.ts';
 import { deliver } from './attempt.ts';
 import { createConfirmer, noConfirmer } from './confirmation.ts';
 import { createDeliveryTelemetry, type FactLog } from './delivery-telemetry.ts';
@@ -91,7 +90,6 @@ export function startDelivering(context: Context, options: DeliveringOptions): D
     store,
     self,
     deliver: (leased, start) => deliver(deps, leased, start),
-    prepareRequests: (deliveries) => prepareRequests(deps, deliveries),
     onGone: (subscription, leased) => {
       invalidation.changed(subscription, 'ended');
       telemetry.gone(leased, subscription);

@@ -1,14 +1,14 @@
 // The window: the attempts that this node has in flight, and how many more it may start in all, per
-// app (app-shares.ts) and per lane. The cap of a lane adapts to its receiver: it grows by one with
+// app (attempts-by-app.ts) and per lane. The cap of a lane adapts to its receiver: it grows by one with
 // each success and is halved by a failure. A new lane gets less the fewer slots its app has left,
 // so that many dead receivers cannot fill them at once; one that has shown its throughput gets up
 // to twice as much. A subscription may set a lower cap. Times are arguments, never read from a
 // clock.
-import { claimableMax } from '../../core/load/app-share.ts';
+import { claimableMax } from '../../core/load/share-formula.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Leased } from '../../core/domain/delivery.ts';
 import type { AppRoom, Offer, Settlement } from '../../store/port/delivery-verbs.ts';
-import { AppShares, type InFlight } from './app-shares.ts';
+import { AppShares, type InFlight } from './attempts-by-app.ts';
 
 export interface Window {
   /** Room for fresh deliveries: all that is left of the window. */

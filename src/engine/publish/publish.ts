@@ -5,7 +5,7 @@ import { ownPrefix, pingEvent } from '../../core/domain/event.ts';
 import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
-import { endOfTurn } from '../../core/load/batch-pacer.ts';
+import { endOfTurn } from '../../core/base/end-of-turn.ts';
 import { isEventName, nameFault } from '../../core/domain/pattern.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';

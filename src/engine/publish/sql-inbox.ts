@@ -1,6 +1,8 @@
 // Takes events from the inbox, which were published by SQL in the publisher's own transaction. No API
 // has checked them, so the rules of every publish are applied here: a valid event is published in
-// the transaction that removes it from the inbox, and an invalid one is kept with the reason.
+// the transaction that removes it from the inbox, and an invalid one is kept with the reason. The SQL
+// function ringback.publish, which writes the inbox, is in migrations/postgres: its form for text in
+// 0022_event_names.sql, those for json and jsonb in 0019_publishers.sql.
 import { readOpaqueJson } from '../../core/base/json.ts';
 import type { World } from '../../core/base/world.ts';
 import { limits } from '../../core/limits/limits.ts';

@@ -62,7 +62,7 @@ export class Retention {
     const untilMs = world.monotonicMs() + limits.retentionEveryMs;
     for (;;) {
       const beganMs = world.monotonicMs();
-      const isMore = await this.#tidyStatistics();
+      const isMore = await this.#step();
       if (!isMore) return true;
       const endedMs = world.monotonicMs();
       // A step queues behind other writes, so under load it takes longer and the rest after it is
@@ -89,8 +89,8 @@ export class Retention {
     }
   }
 
-  /** One step; true if there may be more to do. */
-  async #tidyStatistics(): Promise<boolean> {
+  /** One step of everything that is past its time; true if there may be more to do. */
+  async #step(): Promise<boolean> {
     const { store, onError } = this.#deps;
     const limit = limits.retentionRowsMax;
     const idempotencyBeforeMs = store.nowMs() - limits.idempotencyKeepMs;

@@ -24,7 +24,7 @@ import {
   type QueueLimits,
   type WaitingEdit,
 } from './edit-queue.ts';
-import { freshFrom } from './fresh-deliveries.ts';
+import { leasedFrom } from './fresh-deliveries.ts';
 
 export interface BatcherOptions extends QueueLimits {
   nowMs: () => number;
@@ -202,8 +202,7 @@ export class BatchCycle {
     const nowMs = this.#options.nowMs();
     const sent = this.#begin('edits', taken.length + outcomes.length);
     const batch = { nowMs, settlements, edits, offer, workOffers };
-    const inserted = freshFrom(batch, (deliveries) => this.#worker?.prepareRequests?.(deliveries));
-    const reply = await reached<BatchReply>(this.#transport.send(batch, inserted.announce));
+    const reply = await reached<BatchReply>(this.#transport.send(batch));
     sent.answered(reply.kind === 'written');
     this.#isRefused = reply.kind !== 'written';
     this.#isWorkRefused ||= workOffers !== undefined && this.#isRefused;
@@ -216,7 +215,7 @@ export class BatchCycle {
       if (workOffers !== undefined) this.#worker?.refused();
       refuseAll([...outcomes, ...taken], reply.kind === 'written' ? tooShort() : failureOf(reply));
     } else {
-      this.#worker?.take(inserted.of(reply.fresh), reply.nextWork);
+      this.#worker?.take(leasedFrom(reply.fresh, batch), reply.nextWork);
       if (reply.worked !== undefined) this.#worked(reply.worked, workOffers);
       queue.putBack(taken.slice(reply.edits.length));
       this.handOut(() => {

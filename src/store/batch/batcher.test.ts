@@ -15,7 +15,6 @@ import type {
   BatchReply,
   EditCall,
   EditReply,
-  Announce,
   Transport,
   WorkReply,
 } from '../port/transport-protocol.ts';
@@ -598,41 +597,6 @@ describe('work', () => {
     await assert.rejects(settling, StoreUnavailable);
   });
 
-  it('announces leased deliveries in advance, and hands out the same objects once they are written', async () => {
-    const { transport, batcher, worker, heard } = setUp();
-    const freshOf = (event: string): FreshDelivery[] => [
-      { event, n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: undefined },
-    ];
-    for (const event of ['a', 'b']) {
-      worker.offers.push(offer(1));
-      const edit = publish(batcher, event);
-      await turn();
-      const announced = freshOf(event);
-      transport.announce?.(announced);
-      transport.write({ fresh: event === 'a' ? announced : freshOf(event) }); // Written on the second try.
-      await edit;
-    }
-    const seen = heard.filter((what) => what !== 'offer');
-    assert.deepEqual(seen, ['prepare a', 'take a_0', 'prepare b', 'take b_0']);
-    assert.equal(worker.taken[0], worker.prepared[0]);
-    assert.notEqual(worker.taken[1], worker.prepared[1]);
-    assert.deepEqual(worker.taken[1], worker.prepared[1]);
-  });
-
-  it('hands out nothing that was announced but not written', async () => {
-    const { transport, batcher, worker, heard } = setUp();
-    worker.offers.push(offer(1));
-    const edit = publish(batcher, 'a');
-    await turn();
-    transport.announce?.([
-      { event: 'a', n: 0, appNo: 2, lane: 3, callback: 4, version: 5, concurrency: undefined },
-    ]);
-    transport.answer({ kind: 'unavailable', message: 'full', trace: '' });
-    await assert.rejects(edit, StoreUnavailable);
-    assert.deepEqual(heard, ['offer', 'prepare a']);
-    assert.deepEqual(worker.taken, []);
-  });
-
   it('works without a worker', async () => {
     const { transport, batcher } = setUp({}, 'without a worker');
     batcher.work();
@@ -1075,7 +1039,6 @@ class FakeWorker implements Worker {
   readonly offers: (Offer | undefined)[] = [];
   readonly claims: (Offer | undefined)[] = [];
   readonly fanOuts: (Offer | undefined)[] = [];
-  readonly prepared: Parameters<Worker['take']>[0][number][] = [];
   readonly taken: Parameters<Worker['take']>[0][number][] = [];
   readonly nextWorks: NextWork[] = [];
   readonly #heard: string[];
@@ -1091,11 +1054,6 @@ class FakeWorker implements Worker {
   offer(): Offer | undefined {
     this.#heard.push('offer');
     return this.offers.shift();
-  }
-
-  prepareRequests(deliveries: Parameters<Worker['take']>[0]): void {
-    this.#heard.push(`prepare ${deliveries.map(({ event }) => event).join(' ')}`);
-    this.prepared.push(...deliveries);
   }
 
   take(deliveries: Parameters<Worker['take']>[0], nextWork: NextWork): void {
@@ -1145,13 +1103,10 @@ class FakeTransport implements Transport {
   readonly #flying: Flying[] = [];
   #working: PromiseWithResolvers<WorkReply> | undefined;
 
-  announce: Announce | undefined;
-
-  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
+  async send(batch: Batch): Promise<BatchReply> {
     const [first] = this.#flying;
     const isBeside = first !== undefined && isPublish(first.batch) !== isPublish(batch);
     assert(this.#flying.length === 0 || (this.#flying.length === 1 && isBeside), oneAtATime);
-    this.announce = announce;
     this.sent.push(batch);
     this.order.push('write');
     process.nextTick(() => (this.left += 1));

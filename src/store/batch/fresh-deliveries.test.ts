@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
 import type { EditCall } from '../port/transport-protocol.ts';
 import type { FreshDelivery, Offer } from '../port/delivery-verbs.ts';
-import { freshFrom } from './fresh-deliveries.ts';
+import { leasedFrom } from './fresh-deliveries.ts';
 
 function published(ids: readonly string[]): EditCall {
   const events = ids.map((id) => ({ id, name: `name.${id}`, payload: Buffer.from(id) }));
@@ -32,20 +32,20 @@ describe('fresh deliveries', () => {
       fc.record({
         sizes: fc.array(fc.integer({ min: 1, max: 3 })),
         ids: fc.constant(ids),
-        fresh: fc.array(fc.tuple(fc.constantFrom(...ids), fc.nat({ max: 9 }))),
+        names: fc.array(fc.tuple(fc.constantFrom(...ids), fc.nat({ max: 9 }))),
         isInOrder: fc.boolean(),
       }),
     );
     fc.assert(
-      fc.property(batch, ({ ids, sizes, fresh, isInOrder }) => {
+      fc.property(batch, ({ ids, sizes, names: named, isInOrder }) => {
         const left = [...ids];
         const edits = sizes.map((size) => left.splice(0, size)).filter((some) => some.length > 0);
         if (left.length > 0) edits.push(left);
         const order = isInOrder
-          ? fresh.toSorted(([a], [b]) => ids.indexOf(a) - ids.indexOf(b))
-          : fresh;
-        const inserted = freshFrom({ edits: edits.map(published), offer }, () => undefined);
-        const leased = inserted.of(order.map(([id, n]) => freshOf(id, n)));
+          ? named.toSorted(([a], [b]) => ids.indexOf(a) - ids.indexOf(b))
+          : named;
+        const fresh = order.map(([id, n]) => freshOf(id, n));
+        const leased = leasedFrom(fresh, { edits: edits.map(published), offer });
         assert.deepEqual(
           leased.map(({ event, n, eventName, payload, trace }) => [
             event,
@@ -64,9 +64,9 @@ describe('fresh deliveries', () => {
   });
 
   it('throw if their event is not in the batch', () => {
-    const inserted = freshFrom({ edits: [published(['a', 'b'])], offer }, () => undefined);
+    const batch = { edits: [published(['a', 'b'])], offer };
     assert.throws(
-      () => inserted.of([freshOf('a', 0), freshOf('c', 0)]),
+      () => leasedFrom([freshOf('a', 0), freshOf('c', 0)], batch),
       /event "c": it is not of this/,
     );
   });

@@ -2,39 +2,16 @@
 // payloads never left this side.
 import { strict as assert } from 'node:assert';
 import type { Leased } from '../../core/domain/delivery.ts';
-import type { EditCall, Announce } from '../port/transport-protocol.ts';
+import type { EditCall } from '../port/transport-protocol.ts';
 import type { FreshDelivery, Offer } from '../port/delivery-verbs.ts';
 import type { EditInput } from '../port/store.ts';
 
-export interface Origin {
+interface Origin {
   edits: readonly EditCall[];
   offer: Offer | undefined;
 }
 
-/**
- * The fresh deliveries of a batch: as announced before the commit, and as returned after it, which
- * are the same objects if nothing was retried.
- */
-export interface Fresh {
-  announce: Announce;
-  of(fresh: readonly FreshDelivery[]): readonly Leased[];
-}
-
-export function freshFrom(
-  origin: Origin,
-  prepareRequests: (deliveries: readonly Leased[]) => void,
-): Fresh {
-  let announced: { fresh: readonly FreshDelivery[]; leased: readonly Leased[] } | undefined;
-  return {
-    announce: (fresh) => {
-      announced = { fresh, leased: leasedFrom(fresh, origin) };
-      prepareRequests(announced.leased);
-    },
-    of: (fresh) => (announced?.fresh === fresh ? announced.leased : leasedFrom(fresh, origin)),
-  };
-}
-
-function leasedFrom(fresh: readonly FreshDelivery[], { edits, offer }: Origin): Leased[] {
+export function leasedFrom(fresh: readonly FreshDelivery[], { edits, offer }: Origin): Leased[] {
   if (fresh.length === 0) return [];
   assert(offer !== undefined, 'Cannot take fresh deliveries: no lease was offered');
   const find = finder(edits);

@@ -1,17 +1,17 @@
 // Migrates a database without starting a service, or lists the pending migrations. Each kind of
 // database has a migrator; the rules for which migrations are pending are the same for all.
 import { CannotOpenStore } from '../port/store.ts';
-import type { AppliedMigration } from '../sql/migrate.ts';
-import { readMigrations } from '../sql/migrate.ts';
+import type { AppliedMigration } from '../sql/migration-rules.ts';
+import { readMigrations } from '../sql/migration-rules.ts';
 import type { Database } from './open.ts';
 import { databaseIn, makeFolder, migrationsDir } from './open.ts';
 import {
   applyMigrations,
   readDueMigrations as postgresDue,
 } from '../postgres/schema/apply-migrations.ts';
-import { postgresMigrationsDir } from '../postgres/batch/transport.ts';
+import { postgresMigrationsDir } from '../postgres/batch/adapter.ts';
 import { openSqlite } from '../sqlite/batch/adapter.ts';
-import { readDueMigrations } from '../sqlite/connection/apply-migrations.ts';
+import { readDueMigrations } from '../sqlite/schema/apply-migrations.ts';
 
 /** Both methods reject with CannotOpenStore. */
 export interface Migrator {

@@ -107,7 +107,7 @@ export interface ClusterOptions {
 export async function openCluster({ onBatch, ...options }: ClusterOptions): Promise<Store> {
   const notified: { by: (() => void) | undefined } = { by: undefined };
   const onNotified = (): void => notified.by?.();
-  const { openPostgres } = await import('../postgres/batch/transport.ts');
+  const { openPostgres } = await import('../postgres/batch/adapter.ts');
   const transport = await openPostgres({ ...options, onNotified });
   // The engine uses the clock that all nodes share, and times are written as given: by this
   // machine's own clock, a retry would be off by the difference.

@@ -5,7 +5,7 @@ import type { Controls } from '../../core/domain/controls.ts';
 import type { DeliveryName, DeliveryState, Leased } from '../../core/domain/delivery.ts';
 import type { Event } from '../../core/domain/event.ts';
 import type { Health } from '../../core/domain/health.ts';
-import type { AppSlots } from '../../core/load/app-share.ts';
+import type { AppSlots } from '../../core/load/share-formula.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
 import type { Page, PageInput } from './page.ts';
 
@@ -225,11 +225,6 @@ export interface LeaseOffer {
 
 /** Where the store hands leased deliveries over, and reports what there is to claim. */
 export interface DeliverySink {
-  /**
-   * Before a commit: the deliveries that will be inserted leased if it succeeds. Nothing may be sent yet, but requests
-   * can be prepared. `take` passes the same objects, unless the store had to retry.
-   */
-  prepareRequests?: ((deliveries: readonly Leased[]) => void) | undefined;
   /** After a write, before its edits resolve: the deliveries inserted with the offered lease. */
   take(deliveries: readonly Leased[], nextWork: NextWork): void;
   /** After a claim or a fan-out step, and after `take` of the same batch, before its settlements resolve. */

@@ -29,7 +29,10 @@ import type { GaugeReads, StatisticsEdits, StatisticsReads } from './statistics-
 export type { Idempotency, Page, PageInput };
 
 export interface Store {
-  /** `queued`: handed what takes the edit back, where the caller may give up before its batch. */
+  /**
+   * `queued` receives a function that withdraws the edit while it waits for its batch, for a caller
+   * that gives up.
+   */
   edit<V extends EditVerb>(verb: V, input: EditInput<V>, queued?: Queued): Promise<EditOutput<V>>;
   read<V extends ReadVerb>(verb: V, input: ReadInput<V>): Promise<ReadOutput<V>>;
   /** Records the outcome of a leased delivery. Always accepted while the store is open. */
@@ -99,7 +102,10 @@ export interface NewSubscription {
   controls?: Controls;
   /** Sealed. */
   headers?: Uint8Array | undefined;
-  /** What it is the only subscription of in its app, as a hash: it replaces an earlier one. */
+  /**
+   * Hash of a resource that has at most one subscription in the app: this one replaces an earlier
+   * one.
+   */
   resource?: string | undefined;
 }
 

@@ -91,15 +91,9 @@ export interface StoreFailure {
   trace: string;
 }
 
-export type Announce = (fresh: readonly FreshDelivery[]) => void;
-
 /** The connection to a database. Rejects only when the connection itself fails. */
 export interface Transport {
-  /**
-   * Calls `announce` before the commit with the deliveries about to be inserted leased. If this try
-   * commits, the reply holds the same list.
-   */
-  send(batch: Batch, announce?: Announce): Promise<BatchReply>;
+  send(batch: Batch): Promise<BatchReply>;
   work(work: Work): Promise<WorkReply>;
   read(call: ReadCall): Promise<ReadReply>;
   /** Replies to what was sent, then releases the database. */

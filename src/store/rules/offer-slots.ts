@@ -1,6 +1,6 @@
 // Tracks what is left of a node's offer while a batch uses it: deliveries in total, per app and per
 // lane.
-import { claimableSlots, type AppSlots } from '../../core/load/app-share.ts';
+import { claimableSlots, type AppSlots } from '../../core/load/share-formula.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import type { AppRoom, FreshDelivery, Offer } from '../port/delivery-verbs.ts';
 

@@ -13,12 +13,3 @@ export function toEndState(written: number): EndState {
 }
 
 const endStateNames = ['delivered', 'dead', 'cancelled'] as const;
-
-/**
- * Must match the predicate of the partial index `delivery_waiting` exactly, or the planner ignores
- * the index.
- */
-export const waits = 'nullif(lease, 0) is null';
-
-/** A range between two values; both ends are included. */
-export type Bounds<T> = readonly [least: T, most: T];

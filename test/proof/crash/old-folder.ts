@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { databaseIn, makeFolder, migrationsDir } from '../../../src/store/open/open.ts';
 import { printResult } from '../../../src/store/verbs/shared/idempotency.ts';
-import { readMigrations } from '../../../src/store/sql/migrate.ts';
+import { readMigrations } from '../../../src/store/sql/migration-rules.ts';
 import { digest } from '../../store/subject.ts';
 import { newId } from '../../store/open-memory.ts';
 import type { Line } from './history.ts';

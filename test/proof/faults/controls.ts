@@ -63,7 +63,7 @@ export const faultsControls: readonly LookControl[] = [
     name: 'ignore-a-changed-migration',
     changes: [
       {
-        file: 'src/store/sql/migrate.ts',
+        file: 'src/store/sql/migration-rules.ts',
         find: '  if (found.hash === undefined || found.hash === expected) return;',
         replace: "  if (found.hash === undefined || expected !== '') return;",
       },

@@ -57,7 +57,7 @@ export const subjects: readonly Subject[] = [
     tests: [
       [
         'src/engine/deliver/*.test.ts',
-        'test/engine/{app-shares,deliver,dispatcher,dispatcher-clock,confirmation}.test.ts',
+        'test/engine/{attempts-by-app,deliver,dispatcher,dispatcher-clock,confirmation}.test.ts',
       ],
       ['test/engine/{rate,controls}.test.ts'],
     ],
@@ -74,7 +74,7 @@ export const subjects: readonly Subject[] = [
   },
   {
     name: 'src/core/domain/lane.ts',
-    files: ['src/core/domain/lane.ts', 'src/core/domain/circuit-breaker.ts'],
+    files: ['lane', 'circuit-breaker', 'rate-limit'].map((name) => `src/core/domain/${name}.ts`),
     tests: [['src/core/domain/lane.test.ts'], ['test/store/sqlite-lanes.test.ts']],
     sample: 40,
   },

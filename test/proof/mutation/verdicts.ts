@@ -26,13 +26,6 @@ export const verdicts: readonly Verdict[] = [
     why: 'The larger of it and 20 s is taken.',
   },
   {
-    file: 'src/egress/sign/sign.ts',
-    find: 'at < blockBytes',
-    replace: 'at <= blockBytes',
-    kind: 'equivalent',
-    why: 'The byte behind the block is overwritten by the message or the digest, or not hashed.',
-  },
-  {
     file: 'src/egress/http/connection.ts',
     find: 'if (this.#socket?.destroyed === true) this.#fail(gone);',
     replace: 'if (this.#socket?.destroyed === true) void 0;',

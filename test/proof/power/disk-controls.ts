@@ -42,12 +42,12 @@ export const diskControls: readonly LookControl[] = [
     name: 'migration-in-pieces',
     changes: [
       {
-        file: 'src/store/sqlite/connection/apply-migrations.ts',
+        file: 'src/store/sqlite/schema/apply-migrations.ts',
         find: "  db.exec('begin immediate');",
         replace: '',
       },
       {
-        file: 'src/store/sqlite/connection/apply-migrations.ts',
+        file: 'src/store/sqlite/schema/apply-migrations.ts',
         find: "    db.exec('commit');",
         replace: '',
       },

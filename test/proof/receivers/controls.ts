@@ -35,7 +35,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'an app may fill the window',
     changes: [
       {
-        file: 'src/core/load/app-share.ts',
+        file: 'src/core/load/share-formula.ts',
         find: 'const unproven = Math.min(room, trial);',
         replace: 'return { room: free, unproven: free + 0 * room * trial };',
       },
@@ -196,7 +196,7 @@ export const receiversControls: readonly LookControl[] = [
     name: 'a lane may take the whole window',
     changes: [
       {
-        file: 'src/core/load/app-share.ts',
+        file: 'src/core/load/share-formula.ts',
         find: 'return Math.max(Math.min(limits.laneCapStart, unproven >> 4), 1);',
         replace: 'return unproven;',
       },

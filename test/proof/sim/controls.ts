@@ -118,13 +118,6 @@ const breaks: readonly Break[] = [
     breaks: ['I14', 'I7'],
   },
   {
-    name: 'draft-of-long-ago',
-    file: 'src/engine/deliver/attempt-request.ts',
-    find: 'nowMs >= draft.fromMs && nowMs < draft.untilMs;',
-    replace: 'nowMs + draft.fromMs + draft.untilMs > 0;',
-    breaks: ['I6'],
-  },
-  {
     name: 're-serialise-payload',
     file: 'src/engine/publish/publish.ts',
     find: 'events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),',
@@ -234,9 +227,9 @@ const breaks: readonly Break[] = [
   },
   {
     name: 'ignore-the-rate',
-    file: 'src/core/domain/lane.ts',
-    find: '    most = Math.min(most, Math.floor((unusedMs + slackMs) / lane.intervalMs));',
-    replace: '    most = Math.min(most, Math.ceil((unusedMs + 50) / lane.intervalMs) + 1);',
+    file: 'src/core/domain/rate-limit.ts',
+    find: '  return Math.floor((unusedMs + slackMs) / intervalMs);',
+    replace: '  return Math.ceil((unusedMs + 50) / intervalMs) + 1;',
     breaks: ['rate'],
   },
 ];

@@ -5,7 +5,6 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type {
   Batch,
   BatchReply,
-  Announce,
   ReadCall,
   ReadReply,
   SettleReply,
@@ -66,7 +65,7 @@ class SimTransport implements Transport {
     this.#deps = deps;
   }
 
-  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
+  async send(batch: Batch): Promise<BatchReply> {
     const { shared } = this.#deps;
     const { settlements } = batch;
     const verbs = batch.edits.map(({ verb }) => verb).filter((verb) => !routine.has(verb));
@@ -76,7 +75,7 @@ class SimTransport implements Transport {
       run: () => {
         const nowMs = this.#writtenMs(batch.nowMs);
         const judge = this.#judging(settlements);
-        const written = shared.sqlite.run({ ...batch, nowMs }, announce);
+        const written = shared.sqlite.run({ ...batch, nowMs });
         if (written.kind === 'written') {
           judge(written.settled);
           this.#noteTaken(takenUp(written.worked));

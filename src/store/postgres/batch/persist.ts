@@ -4,7 +4,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { StoreFailure } from '../../port/transport-protocol.ts';
 import type { Offer } from '../../port/delivery-verbs.ts';
 import { failureKind, unavailable } from '../connection/failure.ts';
-import type { Upkeep } from '../upkeep/upkeep.ts';
+import type { PartitionUpkeep } from '../upkeep/retain.ts';
 import type { ReconnectingClient } from '../connection/reconnecting-client.ts';
 import type { BatchMode, Tx } from '../connection/tx.ts';
 import {
@@ -18,7 +18,7 @@ import { freeLeases } from '../cluster/nodes.ts';
 
 export interface PersistDeps {
   world: TransactDeps['world'];
-  upkeep: Pick<Upkeep, 'makeDays'>;
+  upkeep: Pick<PartitionUpkeep, 'makeDays'>;
   inDoubt: Pick<InDoubtCommits, 'add'>;
 }
 

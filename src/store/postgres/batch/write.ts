@@ -5,7 +5,7 @@ import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { FreshDelivery, Offer, NextWork } from '../../port/delivery-verbs.ts';
 import type { EditInput, EditOutput, EditVerb } from '../../port/store.ts';
-import type { Batch, EditCall, EditReply, Announce } from '../../port/transport-protocol.ts';
+import type { Batch, EditCall, EditReply } from '../../port/transport-protocol.ts';
 import { insertLeasesFor } from '../../rules/offer-slots.ts';
 import type { StalledFanOuts } from '../../rules/fan-outs.ts';
 import type { Fact } from '../../statistics/transaction-facts.ts';
@@ -25,13 +25,12 @@ import {
   keepStatistics,
   type StatisticsContext,
 } from '../upkeep/statistics.ts';
-import { lockFanOuts, lockInOrder } from './lock-order.ts';
-import { subscribeAll, unsubscribeAll } from './subscribe-all.ts';
+import { lockFanOuts, lockInOrder } from '../shared/lock-order.ts';
+import { subscribeAll, unsubscribeAll } from '../subscribe/subscribe-all.ts';
 
 export interface WriteInput {
   edits: readonly EditCall[];
   offer: Offer | undefined;
-  announce?: Announce | undefined;
   /** Fan-outs that are skipped. */
   stalled: StalledFanOuts;
   /** By which the time of a batch counts. */
@@ -53,7 +52,7 @@ export interface Written {
  */
 export async function writeBatch(
   tx: Tx,
-  { edits, offer, announce, stalled, world, context }: WriteInput,
+  { edits, offer, stalled, world, context }: WriteInput,
   mode: BatchMode,
 ): Promise<Done<Written>> {
   // If edits run alone, a later rollback may undo an insert, so nothing is inserted already leased.
@@ -85,9 +84,7 @@ export async function writeBatch(
       facts,
     }),
   );
-  const written = acceptedIds(replies);
-  if (announce === undefined || insertLeases.fresh.length === 0) return { ...ended, written };
-  return { ...ended, written, onLeft: () => announce(insertLeases.fresh) };
+  return { ...ended, written: acceptedIds(replies) };
 }
 
 /**
@@ -283,6 +280,6 @@ async function applyEdit(
     case 'tidyStatistics':
       return tidyStatistics(tx, call.input, nowMs);
     case 'retain':
-      throw new Error('Cannot retain in a batch: it has a way of its own');
+      throw new Error('Cannot retain in a batch: the adapter runs it on a connection of its own');
   }
 }

@@ -2,7 +2,7 @@
 // figures that its transaction has taken, and its writer number. The precedence holds back
 // outcomes while publishes are written.
 import { limits } from '../../../core/limits/limits.ts';
-import { endOfTurn } from '../../../core/load/batch-pacer.ts';
+import { endOfTurn } from '../../../core/base/end-of-turn.ts';
 import { minuteOf } from '../../../core/telemetry/statistics.ts';
 import type { World } from '../../../core/base/world.ts';
 import type { StoreFailure } from '../../port/transport-protocol.ts';

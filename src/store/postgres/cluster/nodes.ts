@@ -4,7 +4,7 @@ import { laneAfterSettlement } from '../../../core/domain/lane.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, one } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import { lockLanes, clearFloors, writeLanes } from '../publish/lanes.ts';
+import { lockLanes, clearFloors, writeLanes } from '../shared/lanes.ts';
 import { isLeasedAs } from '../deliver/settle.ts';
 import type { Tx } from '../connection/tx.ts';
 

@@ -3,7 +3,6 @@
 import type { Client } from 'pg';
 import type { World } from '../../../core/base/world.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import { endOfTurn } from '../../../core/load/batch-pacer.ts';
 import { integer, one, text, type Row } from '../../sql/row.ts';
 import { isConnectionLost, WroteNothing } from './failure.ts';
 import { flushResponses, sendText } from './pipeline.ts';
@@ -69,8 +68,6 @@ export interface Done<T> {
    * cannot be determined.
    */
   written: readonly string[];
-  /** Called when the commit was sent, before the server has answered. */
-  onLeft?: () => void;
 }
 
 export async function transact<T>(
@@ -112,11 +109,9 @@ export async function beginOn(client: Client): Promise<readonly Row[]> {
  */
 async function commitOn<T>(
   client: Client,
-  { result, whole, xid, onLeft }: Committing<T>,
+  { result, whole, xid }: Committing<T>,
 ): Promise<{ kind: 'committed'; result: T } | { kind: 'failed'; cause: unknown }> {
-  const answered = Promise.allSettled([whole ?? result, sendText(client, 'commit')]);
-  if (onLeft !== undefined) void endOfTurn().then(onLeft);
-  const [last, ended] = await answered;
+  const [last, ended] = await Promise.allSettled([whole ?? result, sendText(client, 'commit')]);
   if (ended.status === 'rejected') throw ended.reason;
   const isCommitted = ended.value.command === 'COMMIT';
   if (last.status === 'rejected') {

@@ -1,7 +1,6 @@
 // Claim: leases pending deliveries to a node. Apps take turns, and lanes that have been ready for
 // longest come first. The index skips lanes that are full, held, broken or not due yet; lanes
-// locked by another node are skipped too. The parts of the query that both claims share are in
-// next-work.ts.
+// locked by another node are skipped too. The conditions on lanes and apps are in lane-room-sql.ts.
 import type { Leased } from '../../../core/domain/delivery.ts';
 import type { Lane, LaneTimes, Quiet, QuietStep } from '../../../core/domain/lane.ts';
 import { postponeIdle, laneAfterClaim, never, claimRoom } from '../../../core/domain/lane.ts';
@@ -12,11 +11,12 @@ import type { Row } from '../../sql/row.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
 import type { OfferSlots } from '../../rules/offer-slots.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
-import { hasRoom, readyApps, slotsJson } from './next-work.ts';
+import { hasRoom, readyApps, slotsJson } from './lane-room-sql.ts';
 import { laneIsOlder } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 
-// A transaction id from the future comes from the cluster that a backup was taken of; ignore it.
+// A database that was restored from a backup of another cluster may hold a `quiet_xid` that lies in
+// the future; such a mark is ignored.
 const openColumns = `${laneColumns}, floor_ms, quiet_ms,
       case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
       case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,

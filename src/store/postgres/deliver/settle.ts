@@ -20,8 +20,8 @@ import {
 } from '../../rules/settlement-rules.ts';
 import { endOwner } from '../../verbs/subscriptions/end-subscription.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
-import { lockLanes, writeLanes, clearFloors } from '../publish/lanes.ts';
-import { noticeDead } from '../publish/notices.ts';
+import { lockLanes, writeLanes, clearFloors } from '../shared/lanes.ts';
+import { noticeDead } from '../shared/notices.ts';
 import type { Tx } from '../connection/tx.ts';
 import { endStates, type EndState } from '../../sql/end-states.ts';
 import { integer, type Row } from '../../sql/row.ts';

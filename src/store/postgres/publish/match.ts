@@ -78,30 +78,30 @@ export interface MatchedListeners {
   /** The listeners of each name, at most `targetsAtOnceMax` + 1. */
   found: FoundListener[][];
   /**
-   * Rejects with WroteNothing if the listeners have changed; then no statement with `isAsKnown` has
-   * written.
+   * Rejects with WroteNothing if the listeners have changed; then no statement with the condition
+   * `areListenersUnchanged` has written.
    */
   sure: Promise<unknown>;
 }
 
-/** `before`: the cache, if the transaction does nothing but publish. */
+/** `cache`: only if the transaction does nothing but publish. */
 export async function matchAllListeners(
   tx: Tx,
   published: readonly PublishedName[],
-  { lanes, before }: { lanes: KnownLanes; before: ListenerCache | undefined },
+  { lanes, cache }: { lanes: KnownLanes; cache: ListenerCache | undefined },
 ): Promise<MatchedListeners> {
   if (published.length === 0) return { found: [], sure: Promise.resolve() };
   const names = published.map(nameKey);
-  const stableListeners = before?.steady(names);
+  const stableListeners = cache?.steady(names);
   if (stableListeners === undefined) {
     return {
-      found: await findAllListeners(tx, published, { lanes, before }),
+      found: await findAllListeners(tx, published, { lanes, cache }),
       sure: Promise.resolve(),
     };
   }
   const sure = isChanged(tx, stableListeners).then((isOther) => {
     if (!isOther) return;
-    before?.forget(names);
+    cache?.forget(names);
     throw new WroteNothing('The subscriptions that match these events have changed');
   });
   sure.catch(() => undefined); // It is awaited with the rest.
@@ -127,14 +127,14 @@ async function isChanged(tx: Tx, { versions, prints }: StableListeners): Promise
 async function findAllListeners(
   tx: Tx,
   published: readonly PublishedName[],
-  { lanes, before }: { lanes: KnownLanes; before: ListenerCache | undefined },
+  { lanes, cache }: { lanes: KnownLanes; cache: ListenerCache | undefined },
 ): Promise<FoundListener[][]> {
   const patterns = published.flatMap(({ appNo, contract, name }, i) =>
     matchingPatterns(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
   );
   const apps = new Set(published.map(({ appNo }) => appNo));
   const [versions, rows] = await Promise.all([
-    before && tx.query(matchSql.versions, [[...apps]]), // First: a change in between raises the version.
+    cache && tx.query(matchSql.versions, [[...apps]]), // First: a change in between raises the version.
     tx.query(matchSql.listeners, [
       patterns.map(({ i }) => i),
       patterns.map(({ k }) => k),
@@ -163,7 +163,7 @@ async function findAllListeners(
       lane: { ...of.lane },
     }));
     if (version === undefined || !listeners.every(isPlain)) continue;
-    before?.learn(nameKey(one), { appNo: one.appNo, version, listeners });
+    cache?.learn(nameKey(one), { appNo: one.appNo, version, listeners });
   }
   return found.map((listeners) => [...listeners.values()]);
 }

@@ -17,7 +17,7 @@ import { integer, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Slices } from './slices.ts';
-import { keepKeys, type Keyed } from './keep-keys.ts';
+import { keepIdempotencyKeys, type Keyed } from '../shared/idempotency.ts';
 import {
   type ListenerCache,
   withRules,
@@ -31,7 +31,7 @@ import {
   type MatchedListeners,
 } from './match.ts';
 import { makeDeliveries, type NewDelivery } from './make-deliveries.ts';
-import { leaveNotices } from './notices.ts';
+import { leaveNotices } from '../shared/notices.ts';
 
 export const publishSql = {
   addressed: `
@@ -83,7 +83,8 @@ export async function publishAll(
   context: PublishContext,
 ): Promise<PublishedAll> {
   const { listeners, sure } = await findListeners(tx, calls, context.listenerCache);
-  // Keys are stored and inbox entries removed without the `isAsKnown` condition, so they wait.
+  // Statements that store keys, and remove inbox entries or notices, lack the condition
+  // `areListenersUnchanged`, so they wait until the listeners are confirmed.
   if (!calls.every(isPlain)) await sure;
   const taken = await takenElsewhere(tx, calls);
   const drafts = calls.map((call, index) => draft(call, listeners[index]));
@@ -93,7 +94,7 @@ export async function publishAll(
     const result = events === undefined ? undefined : printResult(accepted(events));
     return [{ index, appNo, idempotency, result }];
   });
-  const earlier = await keepKeys(tx, keyed, context.nowMs);
+  const earlier = await keepIdempotencyKeys(tx, keyed, context.nowMs);
   const replies = calls.map((_call, index): Published => {
     if (taken.has(index)) return { kind: 'taken' };
     // The key comes first: a repeated call gets the same answer, even after the subscription has
@@ -151,7 +152,7 @@ interface FoundListeners {
 async function findListeners(
   tx: Tx,
   calls: readonly Publish[],
-  before: ListenerCache | undefined,
+  cache: ListenerCache | undefined,
 ): Promise<FoundListeners> {
   const lanes: KnownLanes = new Map();
   const addressed = await findAddressed(tx, calls);
@@ -165,7 +166,7 @@ async function findListeners(
     }
   }
   const everyone = [...names.values()].map(({ published }) => published);
-  const { found, sure } = await matchAllListeners(tx, everyone, { lanes, before });
+  const { found, sure } = await matchAllListeners(tx, everyone, { lanes, cache });
   // Counted before filtering, because evaluating that many filters is work for a fan-out, too.
   const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
   const matched = await withRules(

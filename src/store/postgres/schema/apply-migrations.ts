@@ -13,7 +13,7 @@ import {
   isUnhashed,
   lastUnhashed,
   refuseOtherSchema,
-} from '../../sql/migrate.ts';
+} from '../../sql/migration-rules.ts';
 import {
   cannotConnect,
   cannotMigrate,

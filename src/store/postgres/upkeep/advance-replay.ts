@@ -9,7 +9,7 @@ import { integer, text } from '../../sql/row.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import { beginStep, endStep } from '../../verbs/replays/replays.ts';
 import { endStates } from '../../sql/end-states.ts';
-import { lockLanes } from '../publish/lanes.ts';
+import { lockLanes } from '../shared/lanes.ts';
 import { makeDeliveriesSql, nextPosition, takePositions } from '../publish/make-deliveries.ts';
 import type { PublishContext } from '../publish/publish.ts';
 import type { Tx } from '../connection/tx.ts';

@@ -10,8 +10,8 @@ import type { Row } from '../../sql/row.ts';
 import { integer, text } from '../../sql/row.ts';
 import { endStates, toEndState } from '../../sql/end-states.ts';
 import type { DeadDelivery } from '../../verbs/shared/notices.ts';
-import { lockLanes, writeLanes } from '../publish/lanes.ts';
-import { noticeDead } from '../publish/notices.ts';
+import { lockLanes, writeLanes } from '../shared/lanes.ts';
+import { noticeDead } from '../shared/notices.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const expireSql = {

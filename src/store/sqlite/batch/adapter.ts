@@ -6,7 +6,6 @@ import type { Work } from '../../port/delivery-verbs.ts';
 import {
   type Batch,
   type BatchReply,
-  type Announce,
   type StoreFailure,
   type WorkReply,
   asBatch,
@@ -16,7 +15,7 @@ import {
 } from '../../port/transport-protocol.ts';
 import { createStalledFanOuts, withFailures } from '../../rules/fan-outs.ts';
 import { createPendingStatistics } from '../../statistics/pending-statistics.ts';
-import { applyMigrations } from '../connection/apply-migrations.ts';
+import { applyMigrations } from '../schema/apply-migrations.ts';
 import { connect, createPrivate, refuseMissing } from '../connection/connect.ts';
 import {
   alwaysSameFile,
@@ -32,7 +31,7 @@ import { closing, explained, readerOn, type SqliteReader } from './reader.ts';
 import { prepareWrite, type WorkLeft } from './write.ts';
 
 export interface Sqlite extends SqliteReader {
-  run: (batch: Batch, announce?: Announce) => BatchReply;
+  run: (batch: Batch) => BatchReply;
   work: (work: Work) => WorkReply;
 }
 
@@ -87,11 +86,10 @@ export function adapterOn(
   const planWrite = prepareWrite(db, deps);
   const reader = readerOn(db);
   let broken: StoreFailure | undefined;
-  const write = (batch: Batch, announce: Announce): Written<WorkLeft> => {
+  const write = (batch: Batch): Written<WorkLeft> => {
     const elsewhere = broken ?? checkFile();
     if (elsewhere !== undefined) return elsewhere;
-    const beforeCommit = ({ fresh }: WorkLeft): void => announce(fresh);
-    const written = committed(writeTogether(db, planWrite(batch), beforeCommit), checkFile);
+    const written = committed(writeTogether(db, planWrite(batch)), checkFile);
     if (written.kind === 'fatal') broken = written;
     if (written.kind === 'written') {
       pending.done();
@@ -102,8 +100,8 @@ export function adapterOn(
     }
     return written;
   };
-  const run: Sqlite['run'] = (batch, announce = () => undefined) => {
-    const written = write(batch, announce);
+  const run: Sqlite['run'] = (batch) => {
+    const written = write(batch);
     if (written.kind !== 'written') return written;
     const { settled, edits, last } = written;
     const { fresh, nextWork, worked } = last;
@@ -140,7 +138,7 @@ export function inProcess(
     return reply;
   };
   return {
-    send: async (batch, announce) => observed(sqlite.run(batch, announce)),
+    send: async (batch) => observed(sqlite.run(batch)),
     work: async (work) => observed(sqlite.work(work)),
     read: async (call) => sqlite.read(call),
     close: async () => sqlite.close(),

@@ -11,13 +11,14 @@ import {
   matchingPatterns,
 } from '../../rules/listeners.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
-import type { EditInput, Idempotency } from '../../port/store.ts';
-import { integer, bytes, text, maybe, one } from '../../sql/row.ts';
+import type { EditInput } from '../../port/store.ts';
+import { integer, text, maybe, one } from '../../sql/row.ts';
 import { reachOf } from '../../verbs/lists/slices-in-time.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
 import { leaveNotice } from '../../verbs/shared/notices.ts';
 import type { Edit, EditContext, PublishMemo } from '../transaction/edit.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
+import { prepareIdempotencyKeys } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
 import { prepareFilters, prepareMatch } from './match.ts';
 
@@ -36,7 +37,7 @@ type Publish = EditInput<'publish'>;
 type NewEvent = Publish['events'][number];
 
 export function preparePublish(db: DatabaseSync): Edit<'publish'> {
-  const idempotencies = prepareIdempotencies(db);
+  const idempotencyKeys = prepareIdempotencyKeys(db);
   const subscription = db.prepare(publishSql.subscription);
   const accept = prepareAccept(db);
   const runScript = prepareScripts(db);
@@ -46,7 +47,7 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
     const { nowMs } = context;
     if (notice !== undefined && !runScript(leaveNotice(notice))) return { kind: 'taken' };
     if (idempotency !== undefined) {
-      const earlier = idempotencies.find({ appNo, idempotency, nowMs });
+      const earlier = idempotencyKeys.find({ appNo, idempotency, nowMs });
       if (earlier.kind === 'other') return { kind: 'mismatch' };
       if (earlier.kind === 'same') return { kind: 'repeated', events: readResult(earlier.result) };
     }
@@ -59,7 +60,7 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
     const addressing = { ...input, addressed };
     const accepted = events.map((event) => accept(event, addressing, context));
     if (idempotency !== undefined) {
-      idempotencies.keep({ appNo, idempotency, nowMs, result: printResult(accepted) });
+      idempotencyKeys.keep({ appNo, idempotency, nowMs, result: printResult(accepted) });
     }
     context.facts.push(publishedFact(appNo, events.length));
     return { kind: 'accepted', events: accepted };
@@ -127,49 +128,6 @@ function prepareAccept(db: DatabaseSync): Accept {
       make({ event: id, n, appNo, slice, ...listener }, context);
     }
     return { id, deliveries };
-  };
-}
-
-// The request of an idempotency key, and its result. Written in the same transaction as the
-// operation itself, so a repeated request finds both or neither.
-
-export const idempotencySql = {
-  find: 'select print, result, created_ms from idem where app = ? and key = ?',
-  keep: `
-    insert into idem (app, key, print, result, created_ms)
-    values (:app, :key, :print, :result, :nowMs)
-    on conflict (app, key) do update
-    set print = excluded.print, result = excluded.result, created_ms = excluded.created_ms`,
-} as const;
-
-type Earlier = { kind: 'none' } | { kind: 'same'; result: string } | { kind: 'other' };
-
-interface IdempotencyInput {
-  appNo: number;
-  idempotency: Idempotency;
-  nowMs: number;
-}
-
-interface Idempotencies {
-  /** The earlier use of this key. An expired one counts as none. */
-  find(input: IdempotencyInput): Earlier;
-  keep(input: IdempotencyInput & { result: string }): void;
-}
-
-function prepareIdempotencies(db: DatabaseSync): Idempotencies {
-  const find = db.prepare(idempotencySql.find);
-  const keep = db.prepare(idempotencySql.keep);
-  return {
-    find: ({ appNo, idempotency, nowMs }) => {
-      const row = find.get(appNo, idempotency.key);
-      if (row === undefined) return { kind: 'none' };
-      if (nowMs - integer(row, 'created_ms') > limits.idempotencyKeepMs) return { kind: 'none' };
-      const isSame = Buffer.compare(bytes(row, 'print'), idempotency.print) === 0;
-      return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
-    },
-    keep: ({ appNo, idempotency: { key, print }, nowMs, result }) => {
-      keep.run({ app: appNo, key, print, result, nowMs });
-    },
   };
 }
 

@@ -3,15 +3,7 @@ import { describe, it } from 'node:test';
 import type { Batch, BatchReply } from '../../port/transport-protocol.ts';
 import type { Settlement } from '../../port/delivery-verbs.ts';
 import type { EditInput } from '../../port/store.ts';
-import {
-  packBatch,
-  packAnnounced,
-  packWritten,
-  unpackBatch,
-  unpackAnnounced,
-  unpackWritten,
-  type Parcel,
-} from './codec.ts';
+import { packBatch, packWritten, unpackBatch, unpackWritten, type Parcel } from './codec.ts';
 
 /** Transfers packed bytes as to a thread. */
 function sent(parcel: Parcel): Parcel {
@@ -187,14 +179,5 @@ describe('the reply to a batch', () => {
       ...reply,
       worked: undefined,
     });
-    const announced = unpackAnnounced(sent(packAnnounced(reply.fresh)));
-    const { fresh } = unpackWritten(sent(packWritten(reply, reply.fresh)), announced);
-    assert.equal(fresh, announced);
-    assert.deepStrictEqual(fresh, reply.fresh);
-    const another = unpackWritten(
-      sent(packWritten({ ...reply, fresh: [] }, reply.fresh)),
-      announced,
-    );
-    assert.deepEqual(another.fresh, [], 'of another try');
   });
 });

@@ -4,7 +4,6 @@
 // one by one, in an order that both sides know, and bytes go into one buffer, which is transferred
 // to the writer without a copy. That is about ten times as fast as cloning objects, and several
 // times as fast as a list per object or a generic packer: docs/performance.md.
-import { strict as assert } from 'node:assert';
 import type { Header } from '../../../core/domain/attempt.ts';
 import type { Leased } from '../../../core/domain/delivery.ts';
 import type {
@@ -103,45 +102,26 @@ function unpackPublish(from: Unpacking): Publish {
 
 type Written = Extract<BatchReply, { kind: 'written' }>;
 
-export function packAnnounced(fresh: readonly FreshDelivery[]): Parcel {
-  const to = new Packing();
-  packFresh(to, fresh);
-  return to.parcel();
-}
-
-export function unpackAnnounced(parcel: Parcel): FreshDelivery[] {
-  return unpackFresh(new Unpacking(parcel));
-}
-
-/** `announced`: the deliveries that were announced before; they are not sent twice. */
-export function packWritten(
-  { settled, edits, fresh, nextWork, worked }: Written,
-  announced?: readonly FreshDelivery[],
-): Parcel {
+export function packWritten({ settled, edits, fresh, nextWork, worked }: Written): Parcel {
   const to = new Packing();
   to.list.push(nextWork);
   packSettled(to, settled);
   to.list.push(edits.length);
   for (const reply of edits) packEdited(to, reply);
-  to.list.push(fresh === announced);
-  if (fresh !== announced) packFresh(to, fresh);
+  packFresh(to, fresh);
   to.list.push(worked !== undefined);
   if (worked !== undefined) packWorked(to, worked);
   return to.parcel();
 }
 
-export function unpackWritten(parcel: Parcel, announced?: readonly FreshDelivery[]): Written {
+export function unpackWritten(parcel: Parcel): Written {
   const from = new Unpacking(parcel);
-  const before = (): readonly FreshDelivery[] => {
-    assert(announced !== undefined, 'Announced deliveries were received before the reply');
-    return announced;
-  };
   return {
     kind: 'written',
     nextWork: from.next(),
     settled: unpackSettled(from),
     edits: from.nextFew(() => unpackEdited(from)),
-    fresh: from.next<boolean>() ? before() : unpackFresh(from),
+    fresh: unpackFresh(from),
     worked: from.next<boolean>() ? unpackWorked(from) : undefined,
   };
 }

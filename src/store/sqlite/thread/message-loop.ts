@@ -10,29 +10,24 @@ export type ToThread<Options, Question> =
   | { kind: 'ask'; id: number; question: Question }
   | { kind: 'close' };
 
-export type FromThread<Answer, Word> =
+export type FromThread<Answer> =
   | { kind: 'opened' }
   | { kind: 'refused'; code: CannotOpenCode; message: string }
-  /** Sent before the answer to the same question. */
-  | { kind: 'ahead'; id: number; word: Word }
   | { kind: 'answer'; id: number; answer: Answer };
 
-export interface Answering<Question, Answer, Word = never> {
-  /** `ahead` sends a message before the answer. */
-  answer: (question: Question, ahead: (word: Word) => void) => Answer | Promise<Answer>;
+export interface Answering<Question, Answer> {
+  answer: (question: Question) => Answer | Promise<Answer>;
   /** Called after all earlier questions are answered. */
   close: () => void | Promise<void>;
 }
 
 /** May throw CannotOpenStore. */
-type Open<Options, Question, Answer, Word> = (
-  options: Options,
-) => Answering<Question, Answer, Word>;
+type Open<Options, Question, Answer> = (options: Options) => Answering<Question, Answer>;
 
-export function answerParent<Options, Question, Answer, Word>(
-  open: Open<Options, Question, Answer, Word>,
+export function answerParent<Options, Question, Answer>(
+  open: Open<Options, Question, Answer>,
 ): void {
-  let opened: Answering<Question, Answer, Word> | undefined;
+  let opened: Answering<Question, Answer> | undefined;
   const hear = async (message: ToThread<Options, Question>): Promise<void> => {
     switch (message.kind) {
       case 'open':
@@ -40,9 +35,7 @@ export function answerParent<Options, Question, Answer, Word>(
         break;
       case 'ask': {
         assert(opened !== undefined, 'A thread is asked once it is open');
-        const given = opened.answer(message.question, (word) =>
-          post({ kind: 'ahead', id: message.id, word }),
-        );
+        const given = opened.answer(message.question);
         const said = given instanceof Promise ? await given : given;
         post({ kind: 'answer', id: message.id, answer: said });
         break;
@@ -70,7 +63,7 @@ function openOrRefuse<T>(open: () => T): T | undefined {
   }
 }
 
-function post<Answer, Word>(message: FromThread<Answer, Word>): void {
+function post<Answer>(message: FromThread<Answer>): void {
   port().postMessage(message);
 }
 

@@ -11,13 +11,12 @@ import {
   asWorkReply,
 } from '../../port/transport-protocol.ts';
 import { CannotOpenStore, StoreUnavailable } from '../../port/store.ts';
-import type { FreshDelivery } from '../../port/delivery-verbs.ts';
 import type { SqliteOptions } from '../batch/adapter.ts';
 import type { ReaderOptions } from '../batch/reader.ts';
 import type { FromThread, ToThread } from './message-loop.ts';
-import { packBatch, unpackAnnounced, unpackWritten, unpackTargets } from './codec.ts';
+import { packBatch, unpackWritten, unpackTargets } from './codec.ts';
 import type { ReadAnswer } from './read-thread.ts';
-import type { Announced, WriteAnswer, WriteQuestion } from './write-thread.ts';
+import type { WriteAnswer, WriteQuestion } from './write-thread.ts';
 
 export interface ThreadOptions extends SqliteOptions {
   /**
@@ -57,7 +56,7 @@ export function startThreads(): StartedThreads {
   };
 }
 
-type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer, Announced>;
+type Writer = Thread<SqliteOptions, WriteQuestion, WriteAnswer>;
 type Reader = Thread<ReaderOptions, ReadCall, ReadAnswer>;
 
 interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal'> {
@@ -66,18 +65,11 @@ interface Threads extends Pick<Transport, 'close'>, Pick<ThreadOptions, 'onFatal
 }
 
 function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
-  const send: Transport['send'] = async (batch, announce) => {
+  const send: Transport['send'] = async (batch) => {
     const question = packBatch(batch);
-    let announced: readonly FreshDelivery[] | undefined;
-    const answer = await writer.ask(question, {
-      transfer: [question.bytes],
-      onAhead: (parcel) => {
-        announced = unpackAnnounced(parcel);
-        announce?.(announced);
-      },
-    });
+    const answer = await writer.ask(question, [question.bytes]);
     if (answer.kind === 'fatal') onFatal(toError(answer));
-    return answer.kind === 'written' ? unpackWritten(answer.parcel, announced) : answer;
+    return answer.kind === 'written' ? unpackWritten(answer.parcel) : answer;
   };
   return {
     send,
@@ -98,20 +90,10 @@ function transportOver({ writer, reader, close, onFatal }: Threads): Transport {
  */
 const resourceLimits = { maxYoungGenerationSizeMb: 12 } as const;
 
-interface Asking<Word> {
-  transfer?: readonly ArrayBuffer[];
-  /** Receives the message that is sent before the reply. */
-  onAhead?: (word: Word) => void;
-}
-
-interface Waiting<Answer, Word> extends Required<Pick<Asking<Word>, 'onAhead'>> {
-  answer: PromiseWithResolvers<Answer>;
-}
-
 /** One worker thread with any number of calls in flight. */
-class Thread<Options, Question, Answer, Word = never> {
+class Thread<Options, Question, Answer> {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting<Answer, Word>>();
+  readonly #waiting = new Map<number, PromiseWithResolvers<Answer>>();
   readonly #opening = Promise.withResolvers<void>();
   readonly #ended = Promise.withResolvers<void>();
   #onDeath: (error: Error) => void = () => undefined;
@@ -122,7 +104,7 @@ class Thread<Options, Question, Answer, Word = never> {
     this.#opening.promise.catch(() => undefined); // A thread may die before it is opened.
     const entry = new URL(`./${kind}-thread${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(entry, { name: `store-${kind}`, resourceLimits });
-    this.#worker.on('message', (message: FromThread<Answer, Word>) => this.#hear(message));
+    this.#worker.on('message', (message: FromThread<Answer>) => this.#hear(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));
   }
@@ -134,10 +116,7 @@ class Thread<Options, Question, Answer, Word = never> {
     return this.#opening.promise;
   }
 
-  async ask(
-    question: Question,
-    { transfer = [], onAhead = () => undefined }: Asking<Word> = {},
-  ): Promise<Answer> {
+  async ask(question: Question, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
     if (this.#state !== 'open') throw new StoreUnavailable('Cannot ask the store: it is closed');
     if (this.#waiting.size >= limits.readsWaitingMax) {
       throw new StoreUnavailable(
@@ -147,7 +126,7 @@ class Thread<Options, Question, Answer, Word = never> {
     this.#lastId += 1;
     const id = this.#lastId;
     const answer = Promise.withResolvers<Answer>();
-    this.#waiting.set(id, { answer, onAhead });
+    this.#waiting.set(id, answer);
     this.#post({ kind: 'ask', id, question }, transfer);
     return answer.promise;
   }
@@ -165,7 +144,7 @@ class Thread<Options, Question, Answer, Word = never> {
     this.#worker.postMessage(message, transfer);
   }
 
-  #hear(message: FromThread<Answer, Word>): void {
+  #hear(message: FromThread<Answer>): void {
     switch (message.kind) {
       case 'opened':
         if (this.#state === 'opening') this.#state = 'open'; // Unless it was closed meanwhile.
@@ -175,11 +154,8 @@ class Thread<Options, Question, Answer, Word = never> {
         this.#state = 'closing';
         this.#opening.reject(new CannotOpenStore(message.code, message.message));
         break;
-      case 'ahead':
-        this.#waiting.get(message.id)?.onAhead(message.word);
-        break;
       case 'answer':
-        this.#waiting.get(message.id)?.answer.resolve(message.answer);
+        this.#waiting.get(message.id)?.resolve(message.answer);
         this.#waiting.delete(message.id);
         break;
     }
@@ -192,7 +168,7 @@ class Thread<Options, Question, Answer, Word = never> {
     if (before === 'ended') return;
     const death = new StoreUnavailable('The store failed: its thread ended', { cause });
     this.#opening.reject(new CannotOpenStore('failed', death.message, { cause })); // In case it never opened.
-    for (const { answer } of this.#waiting.values()) answer.reject(death);
+    for (const answer of this.#waiting.values()) answer.reject(death);
     this.#waiting.clear();
     if (before === 'closing' && cause !== undefined) this.#ended.reject(death);
     else this.#ended.resolve();

@@ -33,16 +33,9 @@ export type Plan<R> = (mode: BatchMode) => {
   last: () => R;
 };
 
-/**
- * When it returns `written`, all items that succeeded are on stable storage. `beforeCommit`
- * receives the result of the final part, if nothing failed.
- */
-export function writeTogether<R>(
-  db: DatabaseSync,
-  plan: Plan<R>,
-  beforeCommit: (last: R) => void,
-): Written<R> {
-  const first = transact(db, () => carriedOut(plan('together'), apply), beforeCommit);
+/** When it returns `written`, all items that succeeded are on stable storage. */
+export function writeTogether<R>(db: DatabaseSync, plan: Plan<R>): Written<R> {
+  const first = transact(db, () => carriedOut(plan('together'), apply));
   if (first.kind !== 'bad_item') return first;
   const second = transact(db, () => carriedOut(plan('alone'), (item) => applyAlone(db, item)));
   // No item can be the cause now, so it is the final part: a broken invariant of our own.
@@ -79,11 +72,7 @@ function apply<T>(item: Item<T>): ItemReply<T> {
 }
 
 /** Begins, runs and commits; rolls back everything on any error. */
-function transact<R>(
-  db: DatabaseSync,
-  body: () => Done<R>,
-  beforeCommit: (last: R) => void = () => undefined,
-): Written<R> | BadItem {
+function transact<R>(db: DatabaseSync, body: () => Done<R>): Written<R> | BadItem {
   let done: Done<R>;
   try {
     undo(db);
@@ -97,7 +86,6 @@ function transact<R>(
     undo(db);
     return storeFailure(error) ?? { kind: 'bad_item', error };
   }
-  beforeCommit(done.last);
   try {
     db.exec('commit');
   } catch (error) {

@@ -7,8 +7,7 @@ import { first, forEach } from '../../sql/statement.ts';
 import { fillPage, type Walk } from '../lists/fill-page.ts';
 import { namesOf, rangeOf } from '../lists/search-filter.ts';
 import type { Read } from '../shared/verb.ts';
-import type { Bounds } from '../../sql/end-states.ts';
-import { rangesInTime, type Range } from '../lists/slices-in-time.ts';
+import { rangesInTime, type Bounds, type Range } from '../lists/slices-in-time.ts';
 import { searchRanges, type SearchQuery, type Step } from '../lists/search-walk.ts';
 
 export const eventsSql = {

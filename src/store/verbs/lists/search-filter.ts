@@ -5,9 +5,9 @@ import { isWildcard, nameOfLiteral } from '../../../core/domain/pattern.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { DeliveryFilter, EventFilter } from '../../port/delivery-verbs.ts';
 import type { Position } from '../../sql/cursor.ts';
-import { endStates, type Bounds } from '../../sql/end-states.ts';
+import { endStates } from '../../sql/end-states.ts';
 import type { Value } from '../../sql/statement.ts';
-import type { Range } from './slices-in-time.ts';
+import type { Bounds, Range } from './slices-in-time.ts';
 
 /** Extend the codes of `delivery_done`; used in filters only. */
 export const liveStates = { due: 4, running: 5 } as const;

@@ -1,14 +1,14 @@
 // Statements that search for deliveries through one index: each examines a bounded number of rows
 // in the order of names, and returns those that match and the last one it examined. Rows that do
 // not match never leave the database.
-import { waits } from '../../sql/end-states.ts';
+import { isUnleasedSql } from '../../sql/is-unleased.ts';
 import type { Value } from '../../sql/statement.ts';
 import { valuesOf, type SearchFilter } from './search-filter.ts';
 import type { SearchQuery, BoundedRange } from './search-walk.ts';
 
-/**
- * ?1 tag, ?2 and ?3 below, ?4 from, ?5 rows; ?6 app, ?7 slice, ?8 lane; from ?9 on see `valuesOf`.
- */
+// Parameters of all statements: ?1 tag, ?2 and ?3 below, ?4 from, ?5 rows; ?6 app, ?7 slice, ?8 lane;
+// from ?9 on see `valuesOf`.
+
 /**
  * The row value comes first, or SQLite would begin above the last delivery of the event and step
  * over the rest.
@@ -65,7 +65,7 @@ export const searchSql = {
   ),
   doneOfLane: boundedSearch(`${done} where slice = ?7 and lane = ?8 and ${newestOfLane}`, doneFits),
   waitingOfLane: boundedSearch(
-    `${live} where slice = ?7 and app = ?6 and lane = ?8 and ${waits} and ${newestOfLane}`,
+    `${live} where slice = ?7 and app = ?6 and lane = ?8 and ${isUnleasedSql} and ${newestOfLane}`,
     liveFits,
   ),
 } as const;

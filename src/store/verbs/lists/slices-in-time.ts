@@ -2,7 +2,7 @@
 // overlap it. Each node writes to a slice of its own, so on PostgreSQL several overlap.
 import { limits } from '../../../core/limits/limits.ts';
 import type { Position } from '../../sql/cursor.ts';
-import { waits, type Bounds } from '../../sql/end-states.ts';
+import { isUnleasedSql } from '../../sql/is-unleased.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { all, forEach, type Value, type Script } from '../../sql/statement.ts';
 import type { Walk } from './fill-page.ts';
@@ -31,8 +31,11 @@ export const spansSql = {
     where slice = ?2 and app = ?3 and name >= ?4 and name <= ?5 and id >= ?6 and id <= ?7 limit 1`,
   hasWaiting: `
     select ?1 + 0 as tag from delivery_live
-    where slice = ?2 and app = ?3 and ${waits} limit 1`,
+    where slice = ?2 and app = ?3 and ${isUnleasedSql} limit 1`,
 } as const;
+
+/** A range between two values; both ends are included. */
+export type Bounds<T> = readonly [least: T, most: T];
 
 export interface Range {
   below: Position;

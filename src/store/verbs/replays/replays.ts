@@ -15,7 +15,7 @@ import { type Row, integer, maybe, oneOf, real, text } from '../../sql/row.ts';
 import { type Script, all, first, only, forEach } from '../../sql/statement.ts';
 import type { Idempotency, EditInput } from '../../port/store.ts';
 import { pageOf } from '../lists/fill-page.ts';
-import { dropKey, keepOnce } from '../shared/idempotency.ts';
+import { dropIdempotencyKey, keepIdempotencyKey } from '../shared/idempotency.ts';
 import type { Edit, Read } from '../shared/verb.ts';
 import { firstIdAt } from '../../../core/base/id.ts';
 import { limits } from '../../../core/limits/limits.ts';
@@ -56,15 +56,15 @@ export const createReplay: Edit<'createReplay'> = function* (input, nowMs) {
   yield* only(replaysSql.lockApp, appNo);
   if (idempotency !== undefined) {
     const kept = { appNo, idempotency, nowMs, result: id };
-    const earlier = yield* keepOnce(kept);
+    const earlier = yield* keepIdempotencyKey(kept);
     if (earlier.kind === 'other') return { kind: 'mismatch' };
     if (earlier.kind === 'same') {
       const row = yield* first(replaysSql.byId, earlier.result, appNo);
       if (row !== undefined) return { kind: 'repeated', replay: toReplay(row) };
       // The replay was deleted before its key expired, as when deliveries are kept for less than a
       // day: create a new one.
-      yield* dropKey(appNo, idempotency);
-      yield* keepOnce(kept);
+      yield* dropIdempotencyKey(appNo, idempotency);
+      yield* keepIdempotencyKey(kept);
     }
   }
   const running = yield* all(replaysSql.running, appNo, runningMax);
@@ -78,7 +78,7 @@ function* refused(
   appNo: number,
   idempotency: Idempotency | undefined,
 ): Script<{ kind: 'too_many' }> {
-  if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+  if (idempotency !== undefined) yield* dropIdempotencyKey(appNo, idempotency);
   return { kind: 'too_many' };
 }
 

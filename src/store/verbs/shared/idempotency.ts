@@ -1,5 +1,5 @@
 // The request of an idempotency key, and its result. Written in the same transaction as the
-// operation itself, so a repeated request finds both or neither.
+// operation itself, so a repeated request finds both or neither. Publishes have code of their own.
 import { AssertionError } from 'node:assert';
 import { limits } from '../../../core/limits/limits.ts';
 import { bytes, text } from '../../sql/row.ts';
@@ -30,7 +30,7 @@ export interface KeptResult {
 }
 
 /** Keeps the key with its result, unless it exists already. An expired one counts as absent. */
-export function* keepOnce({
+export function* keepIdempotencyKey({
   appNo,
   idempotency,
   nowMs,
@@ -46,7 +46,7 @@ export function* keepOnce({
 }
 
 /** Deletes a key whose operation did not happen. */
-export function* dropKey(appNo: number, { key }: Idempotency): Script<void> {
+export function* dropIdempotencyKey(appNo: number, { key }: Idempotency): Script<void> {
   yield* all(idempotencySql.drop, appNo, key);
 }
 

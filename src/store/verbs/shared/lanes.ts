@@ -56,9 +56,9 @@ export function toLane(row: Row): Lane {
   };
 }
 
-/** Decodes the column `state`. */
+/** Decodes the column `state`. Its 0 is `open` in the migrations and in metrics. */
 export function toLaneState(state: number): Lane['state'] {
   return laneStates[state] ?? 'ended';
 }
 
-const laneStates = ['open', 'held', 'ended'] as const;
+const laneStates = ['active', 'held', 'ended'] as const;

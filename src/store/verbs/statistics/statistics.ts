@@ -4,7 +4,7 @@
 import { limits } from '../../../core/limits/limits.ts';
 import { type Counts, noStatistics, type Span } from '../../../core/telemetry/statistics.ts';
 import type { StepStatistics, Attention } from '../../port/statistics-verbs.ts';
-import { waits } from '../../sql/end-states.ts';
+import { isUnleasedSql } from '../../sql/is-unleased.ts';
 import { integer, maybe, text, type Row } from '../../sql/row.ts';
 import { all, forEach, only, type Script, type Value } from '../../sql/statement.ts';
 import {
@@ -144,16 +144,16 @@ export const oldestPendingSql = {
   // nodes fill overlap in time, so on PostgreSQL this may miss the oldest event by some minutes.
   bySlices: `
     with recursive step (slice, depth) as (
-      select min(slice), 1 from delivery_live where ${waits}
+      select min(slice), 1 from delivery_live where ${isUnleasedSql}
       union all
       select (
-        select min(slice) from delivery_live where slice > step.slice and ${waits}), depth + 1
+        select min(slice) from delivery_live where slice > step.slice and ${isUnleasedSql}), depth + 1
       from step where slice is not null and depth < ?2)
     select min(event) as event from delivery_live
-    where app = ?1 and ${waits} and slice in (
+    where app = ?1 and ${isUnleasedSql} and slice in (
       select slice from step where exists (
         select 1 from delivery_live as found
-        where found.slice = step.slice and found.app = ?1 and ${waits})
+        where found.slice = step.slice and found.app = ?1 and ${isUnleasedSql})
       order by slice limit 4)`,
   // Of an expression: otherwise PostgreSQL may scan everything pending in the order of the primary
   // key.

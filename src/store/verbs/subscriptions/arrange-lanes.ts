@@ -4,12 +4,8 @@
 import { strict as assert } from 'node:assert';
 import type { Lane, LaneTimes } from '../../../core/domain/lane.ts';
 import type { LaneControls } from '../../../core/domain/lane-plan.ts';
-import {
-  laneAfterMoveIn,
-  intervalOf,
-  planLanes,
-  laneAfterRateChange,
-} from '../../../core/domain/lane-plan.ts';
+import { laneAfterMoveIn, laneAfterRateChange, planLanes } from '../../../core/domain/lane-plan.ts';
+import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer, maybe } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
@@ -37,7 +33,7 @@ export interface LaneOwner {
   appNo: number;
   subscription: number;
   /** Held: its new lanes stay held until the subscription becomes active. */
-  state: 'open' | 'held';
+  state: 'active' | 'held';
   version: number;
   controls: LaneControls;
 }
@@ -159,7 +155,7 @@ function* arrange(
 }
 
 /** The codes in the column `lane.state`; 2 is ended. */
-const laneState = { open: 0, held: 1 } as const;
+const laneState = { active: 0, held: 1 } as const;
 
 function* addLane(of: LaneOwner, tatMs: number): Script<number> {
   const { appNo, subscription, state, version, controls } = of;

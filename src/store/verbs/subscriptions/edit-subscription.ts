@@ -84,7 +84,7 @@ type Input = EditInput<'editSubscription'>;
 
 function ownerOf({ no, subscription }: Found): LaneOwner {
   const { appNo, version, controls } = subscription;
-  const state = subscription.state === 'active' ? 'open' : 'held';
+  const state = subscription.state === 'active' ? 'active' : 'held';
   return { appNo, subscription: no, state, version, controls };
 }
 

@@ -87,14 +87,14 @@ export const disableFailing: Edit<'disableFailing'> = function* ({ appNo, lane }
 };
 
 function mustEnd(row: Row, nowMs: number): boolean {
-  const isOpen = text(row, 'state') === 'active' && integer(row, 'lane_state') === 0;
-  return isOpen && isFailing(row, nowMs);
+  const isActive = text(row, 'state') === 'active' && integer(row, 'lane_state') === 0;
+  return isActive && isFailing(row, nowMs);
 }
 
 function isFailing(row: Row, nowMs: number): boolean {
   const failures = integer(row, 'failures');
   return isOverdue(
-    { state: 'open', failures, failingMs: maybe(integer, row, 'failing_ms') },
+    { state: 'active', failures, failingMs: maybe(integer, row, 'failing_ms') },
     nowMs,
   );
 }

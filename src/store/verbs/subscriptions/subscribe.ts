@@ -12,7 +12,7 @@ import type { NewSubscription } from '../../port/store.ts';
 import { admitSubscription, addPatterns, raiseVersion } from './patterns.ts';
 import { endSubscription } from './end-subscription.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
-import { dropKey, keepOnce } from '../shared/idempotency.ts';
+import { dropIdempotencyKey, keepIdempotencyKey } from '../shared/idempotency.ts';
 import { arrangeLanes } from './arrange-lanes.ts';
 import { findSubscription, subscriptionsSql } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
@@ -32,14 +32,14 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
   const { subscription, idempotency, subscriptionsMax } = input;
   const { appNo, id, controls } = subscription;
   if (idempotency !== undefined) {
-    const earlier = yield* keepOnce({ appNo, idempotency, nowMs, result: id });
+    const earlier = yield* keepIdempotencyKey({ appNo, idempotency, nowMs, result: id });
     if (earlier.kind === 'other') return { kind: 'mismatch' };
     if (earlier.kind === 'same') {
       return { kind: 'repeated', subscription: yield* found(appNo, earlier.result) };
     }
   }
   if (nowMs >= (controls?.expiresMs ?? Infinity)) {
-    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    if (idempotency !== undefined) yield* dropIdempotencyKey(appNo, idempotency);
     return { kind: 'expired' };
   }
   const replaced = yield* endEarlier(subscription, nowMs);
@@ -48,7 +48,7 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
     isReplacing: replaced !== undefined,
   });
   if (entry.kind === 'full') {
-    if (idempotency !== undefined) yield* dropKey(appNo, idempotency);
+    if (idempotency !== undefined) yield* dropIdempotencyKey(appNo, idempotency);
     return entry;
   }
   yield* create(subscription, { version: entry.version, nowMs });
@@ -85,7 +85,7 @@ function* create(
   const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
   const owner = { appNo, subscription, version };
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
-  const arranging = { ...owner, state: 'open', controls: controls ?? noControls } as const;
+  const arranging = { ...owner, state: 'active', controls: controls ?? noControls } as const;
   const present = active.map(() => undefined);
   const lanes = yield* arrangeLanes(arranging, present, nowMs);
   for (const callback of callbacks) {

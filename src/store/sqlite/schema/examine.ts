@@ -2,11 +2,11 @@
 import { existsSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { limits } from '../../../core/limits/limits.ts';
-import type { AppliedMigration } from '../../sql/migrate.ts';
+import type { AppliedMigration } from '../../sql/migration-rules.ts';
 import { bytes, integer, maybe } from '../../sql/row.ts';
 import { readDueMigrations } from './apply-migrations.ts';
-import { connect } from './connect.ts';
-import { isBusy } from './failure.ts';
+import { connect } from '../connection/connect.ts';
+import { isBusy } from '../connection/failure.ts';
 
 export interface Examined {
   fileBytes: number;

@@ -4,7 +4,7 @@
 import type { EditCall } from '../../port/transport-protocol.ts';
 import type { Row } from '../../sql/row.ts';
 import { integer } from '../../sql/row.ts';
-import { lockLanes } from '../publish/lanes.ts';
+import { lockLanes } from './lanes.ts';
 import type { Tx } from '../connection/tx.ts';
 
 export const lockOrderSql = {

@@ -1,4 +1,4 @@
-// Stores the idempotency keys of many publishes, in the order of the keys: two nodes with the same
+// Stores the idempotency keys of many publishes or subscribes, in the order of the keys: two nodes with the same
 // keys lock them in the same order, and the second one finds the answer of the first.
 import { limits } from '../../../core/limits/limits.ts';
 import type { Row } from '../../sql/row.ts';
@@ -7,7 +7,7 @@ import type { Idempotency } from '../../port/store.ts';
 import type { EarlierRequest } from '../../verbs/shared/idempotency.ts';
 import type { Tx } from '../connection/tx.ts';
 
-export const keepKeysSql = {
+export const idempotencyKeysSql = {
   expire: `
     delete from idem using unnest($1::bigint[], $2::bytea[]) as x (app, key)
     where idem.app = x.app and idem.key = x.key and created_ms < $3::bigint`,
@@ -37,7 +37,7 @@ export interface Keyed extends KeyName {
   result: string | undefined;
 }
 
-type Before = Exclude<EarlierRequest, { kind: 'none' }>;
+type Earlier = Exclude<EarlierRequest, { kind: 'none' }>;
 
 export interface Answer {
   print: Uint8Array;
@@ -45,27 +45,27 @@ export interface Answer {
 }
 
 /** Earlier answers, by the index of the call. Of equal keys in one batch the first is stored. */
-export async function keepKeys(
+export async function keepIdempotencyKeys(
   tx: Tx,
   keyed: readonly Keyed[],
   nowMs: number,
-): Promise<Map<number, Before>> {
+): Promise<Map<number, Earlier>> {
   const oldestMs = nowMs - limits.idempotencyKeepMs;
-  const ours = await keepFirst(tx, keyed, { nowMs, oldestMs });
+  const ours = await keepFirstIdempotencyKeys(tx, keyed, { nowMs, oldestMs });
   const asked = keyed.filter((one) => !ours.has(keyNameOf(one)));
-  const answers = await findKeys(tx, asked, oldestMs);
-  const before = new Map<number, Before>();
+  const answers = await findIdempotencyKeys(tx, asked, oldestMs);
+  const earlier = new Map<number, Earlier>();
   for (const { index, result, ...one } of keyed) {
     const name = keyNameOf(one);
     const answer = answers.get(name);
     const { print } = one.idempotency;
     if (answer !== undefined) {
       const isSame = Buffer.compare(answer.print, print) === 0;
-      before.set(index, isSame ? { kind: 'same', result: answer.result } : { kind: 'other' });
+      earlier.set(index, isSame ? { kind: 'same', result: answer.result } : { kind: 'other' });
     } else if (result !== undefined && ours.has(name)) answers.set(name, { print, result });
-    else if (result !== undefined) before.set(index, { kind: 'other' }); // Deleted in the meantime.
+    else if (result !== undefined) earlier.set(index, { kind: 'other' }); // Deleted in the meantime.
   }
-  return before;
+  return earlier;
 }
 
 type Kept = KeyName & { result: string };
@@ -80,7 +80,7 @@ function firstKept(keyed: readonly Omit<Keyed, 'index'>[]): Kept[] {
 }
 
 /** Of equal keys the first is kept. Returns the names of keys that were not stored before. */
-export async function keepFirst(
+export async function keepFirstIdempotencyKeys(
   tx: Tx,
   keyed: readonly Omit<Keyed, 'index'>[],
   { nowMs, oldestMs }: { nowMs: number; oldestMs: number },
@@ -89,8 +89,8 @@ export async function keepFirst(
   if (kept.length === 0) return new Set();
   const [apps, keys] = keyColumns(kept);
   const [, rows] = await Promise.all([
-    tx.query(keepKeysSql.expire, [apps, keys, oldestMs]),
-    tx.query(keepKeysSql.keep, [
+    tx.query(idempotencyKeysSql.expire, [apps, keys, oldestMs]),
+    tx.query(idempotencyKeysSql.keep, [
       apps,
       keys,
       kept.map(({ idempotency: { print } }) => print),
@@ -102,13 +102,13 @@ export async function keepFirst(
 }
 
 /** What was answered before, by the name of the key. */
-export async function findKeys(
+export async function findIdempotencyKeys(
   tx: Tx,
   asked: readonly KeyName[],
   oldestMs: number,
 ): Promise<Map<string, Answer>> {
   if (asked.length === 0) return new Map();
-  const rows = await tx.query(keepKeysSql.find, [...keyColumns(asked), oldestMs]);
+  const rows = await tx.query(idempotencyKeysSql.find, [...keyColumns(asked), oldestMs]);
   return new Map(
     rows.map((row) => [
       nameOfRow(row),

@@ -1,6 +1,6 @@
 // The limits of quotas, of sharing between apps and of admission. Read them as part of `limits`.
 
-export const loadLimits = {
+export const admissionLimits = {
   /**
    * The share of one app. It may have `appShareTimes` times as many attempts in flight as there are
    * free slots: alone, 7/8 of the window. Attempts that may hang get half of the free slots, or the

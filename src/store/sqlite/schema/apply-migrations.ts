@@ -11,9 +11,9 @@ import {
   isUnhashed,
   lastUnhashed,
   refuseOtherSchema,
-} from '../../sql/migrate.ts';
+} from '../../sql/migration-rules.ts';
 import { integer, maybe, text } from '../../sql/row.ts';
-import { connect, refuseMissing } from './connect.ts';
+import { connect, refuseMissing } from '../connection/connect.ts';
 
 export interface MigrateOptions {
   database: string;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { CannotOpenStore } from '../port/store.ts';
-import { dueMigrations, migrationHash, readMigrations } from './migrate.ts';
+import { dueMigrations, migrationHash, readMigrations } from './migration-rules.ts';
 
 const database = 'data/ringback.db';
 const known = ['init', 'events', 'replays'].map((name, i) => ({

@@ -7,9 +7,9 @@ import {
   freshSlots,
   creditAfterHang,
   newLaneSlots,
-} from '../../core/load/app-share.ts';
-import { claimableSlots } from '../../core/load/app-share.ts';
-import type { AppLoad, AppSlots } from '../../core/load/app-share.ts';
+} from '../../core/load/share-formula.ts';
+import { claimableSlots } from '../../core/load/share-formula.ts';
+import type { AppLoad, AppSlots } from '../../core/load/share-formula.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { NewestMap } from '../../core/base/newest-map.ts';
 import { LinkedList, type Link } from '../../core/base/linked-list.ts';

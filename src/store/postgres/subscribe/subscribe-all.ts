@@ -4,7 +4,8 @@
 import { strict as assert } from 'node:assert';
 import { encodeControls, encodeFilter, noControls } from '../../../core/domain/controls.ts';
 import { ownPrefix } from '../../../core/domain/event.ts';
-import { intervalOf, planLanes } from '../../../core/domain/lane-plan.ts';
+import { planLanes } from '../../../core/domain/lane-plan.ts';
+import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
 import { writePatterns } from '../../sql/pattern-list.ts';
@@ -13,12 +14,12 @@ import type { EditInput, EditOutput, NewSubscription } from '../../port/store.ts
 import {
   type Answer,
   type KeyName,
-  findKeys,
-  keepFirst,
+  findIdempotencyKeys,
+  keepFirstIdempotencyKeys,
   keyColumns,
   keyNameOf,
-} from '../publish/keep-keys.ts';
-import { lockApps } from './lock-order.ts';
+} from '../shared/idempotency.ts';
+import { lockApps } from '../shared/lock-order.ts';
 import type { Tx } from '../connection/tx.ts';
 import { callbackColumns, subscriptionColumns } from '../../verbs/subscriptions/subscriptions.ts';
 
@@ -96,11 +97,11 @@ export async function subscribeAll(
   const [apps, ours, , , answers, found] = await Promise.all([
     lockApps(tx, new Set(asked.map(({ appNo }) => appNo))),
     keys.length > 0
-      ? keepFirst(tx, current.flatMap(keyed), { nowMs, oldestMs })
+      ? keepFirstIdempotencyKeys(tx, current.flatMap(keyed), { nowMs, oldestMs })
       : new Set<string>(),
     create(tx, current, nowMs),
     keys.length > 0 && dropKeys(tx, asked.flatMap(keyed)),
-    keys.length > 0 ? findKeys(tx, keys, oldestMs) : new Map<string, Answer>(),
+    keys.length > 0 ? findIdempotencyKeys(tx, keys, oldestMs) : new Map<string, Answer>(),
     findSubscriptions(
       tx,
       current.map(({ id }) => id),

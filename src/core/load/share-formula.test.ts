@@ -7,7 +7,7 @@ import {
   creditAfterHang,
   newLaneSlots,
   type AppLoad,
-} from './app-share.ts';
+} from './share-formula.ts';
 import { limits } from '../limits/limits.ts';
 
 const window = limits.windowMax;

@@ -1,4 +1,4 @@
-// Maintains the history partitions, beside the batches and on connections of its own: creates days
+// Retention: maintains the history partitions, beside the batches and on connections of its own: creates days
 // before they are needed, and drops those past their retention once every delivery in them has
 // ended. Dropping a day waits for its readers, so nothing may wait for a drop.
 import { firstIdAt } from '../../../core/base/id.ts';
@@ -20,7 +20,7 @@ import { writeAppStatistics } from './statistics.ts';
 
 const dayMs = 24 * 60 * 60 * 1000;
 
-export interface UpkeepDeps {
+export interface PartitionUpkeepDeps {
   /**
    * Creating days blocks publishes, and dropping days blocks on readers, so each has its own
    * connection.
@@ -35,13 +35,13 @@ export interface UpkeepDeps {
   stalled: StalledFanOuts;
 }
 
-export class Upkeep {
-  readonly #deps: UpkeepDeps;
+export class PartitionUpkeep {
+  readonly #deps: PartitionUpkeepDeps;
   /** A connection serves one caller at a time, so calls are chained. */
   #made: Promise<unknown> = Promise.resolve();
   #kept: Promise<unknown> = Promise.resolve();
 
-  constructor(deps: UpkeepDeps) {
+  constructor(deps: PartitionUpkeepDeps) {
     this.#deps = deps;
   }
 

@@ -1,4 +1,4 @@
-// The transport to PostgreSQL, for one node of a cluster. Publishes, other edits and work have a connection each, and
+// The adapter of PostgreSQL, for one node of a cluster. Publishes, other edits and work have a connection each, and
 // reads have a few. One connection listens for notifications, one sends them, and two run upkeep when it is due. A
 // failure is returned as a reply, never thrown.
 import { strict as assert } from 'node:assert';
@@ -10,7 +10,6 @@ import {
   toError,
   type Batch,
   type BatchReply,
-  type Announce,
   type StoreFailure,
   type Transport,
   type WorkReply,
@@ -31,7 +30,7 @@ import { createListenerCache } from '../publish/match.ts';
 import { applyMigrations } from '../schema/apply-migrations.ts';
 import { createSlices, type Slices } from '../publish/slices.ts';
 import { createSweep } from '../upkeep/sweep.ts';
-import { Upkeep } from '../upkeep/upkeep.ts';
+import { PartitionUpkeep } from '../upkeep/retain.ts';
 import { takeWriter } from '../upkeep/statistics.ts';
 import {
   createInDoubtCommits,
@@ -92,7 +91,7 @@ export async function openPostgres(options: PostgresOptions): Promise<PostgresTr
     throw cannotConnect(url, error);
   }
   return {
-    send: async (batch, announce) => node.send(batch, announce),
+    send: async (batch) => node.send(batch),
     work: async (work) => node.work(work),
     read: async (call) => node.readers.read(call),
     nowMs: () => node.nowMs(),
@@ -113,7 +112,7 @@ class PostgresNode {
   readonly #work: WriterConnection;
   /** For statements that wait for nothing else. */
   readonly #sideClient: ReconnectingClient;
-  readonly #upkeep: Upkeep;
+  readonly #upkeep: PartitionUpkeep;
   #upkeepWriter = 0;
   readonly #notifier: NotifyListener;
   readonly #memory;
@@ -160,7 +159,7 @@ class PostgresNode {
     const making = new ReconnectingClient({ url, kind: 'schema', purpose: 'days' });
     const keeping = new ReconnectingClient({ url, kind: 'schema', purpose: 'house' });
     const figures = { pending, writer: () => this.#upkeepWriter, stalled: this.#memory.stalled };
-    this.#upkeep = new Upkeep({ making, keeping, world, ...figures });
+    this.#upkeep = new PartitionUpkeep({ making, keeping, world, ...figures });
     this.#persist = createPersist({ world, upkeep: this.#upkeep, inDoubt: this.#inDoubt });
     this.#held = createLeaseLedger({
       link: this.#work.link,
@@ -189,21 +188,21 @@ class PostgresNode {
     this.#upkeepWriter = await next();
   }
 
-  async send(batch: Batch, announce?: Announce): Promise<BatchReply> {
+  async send(batch: Batch): Promise<BatchReply> {
     const isPublish = batch.edits.every(({ verb }) => verb === 'publish');
     if (!isPublish) return this.#send(this.#edits, batch);
-    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch, announce);
+    const publish = async (): Promise<BatchReply> => this.#send(this.#publishes, batch);
     return this.#order.ahead(async () => this.#alone(publish));
   }
 
-  async #send(side: EditSide, batch: Batch, announce?: Announce): Promise<BatchReply> {
+  async #send(side: EditSide, batch: Batch): Promise<BatchReply> {
     assert(batch.settlements.length === 0, 'Outcomes go beside edits here, not with them');
     const nowMs = this.#clock.at(batch.nowMs);
     const givenMs = this.#options.clock === 'given' ? nowMs : null;
     const { stalled, ...memory } = this.#memory;
     const { link, pending } = side;
     const context = { ...memory, ...side, nowMs, givenMs };
-    const input = { ...batch, announce, stalled, world: this.#options.world, context };
+    const input = { ...batch, stalled, world: this.#options.world, context };
     const events = async (): Promise<string[]> => eventsOf(link, batch.edits);
     const deps = { link, leases: leasesOf(batch.offer), events };
     const idle = await this.#look(link, async (tx) => findsNothingNew(tx, input));

@@ -1,4 +1,4 @@
-// A lane for tests of the rules: open and ready by default.
+// A lane for tests of the rules: active and without a due delivery, unless a test says otherwise.
 import { never, type Lane } from '../src/core/domain/lane.ts';
 
 export function lane(changes: Partial<Lane> = {}): Lane {

@@ -1,7 +1,7 @@
-// What an open transaction of someone else costs claims and settlements on PostgreSQL, as ratios
-// within one run: it keeps every dead row, so scans would step over more and more of them. Floors
-// skip what is some seconds old, so the rounds are that far apart (claims take the time as an
-// argument); in the last phase they are not. Run: node bench/parts/store-long-transaction.ts
+// The cost of a foreign open transaction for claims and settlements on PostgreSQL, as ratios within
+// one run. The transaction keeps every dead row, so scans would step over more and more of them.
+// Floors skip rows that are some seconds old, so the rounds are that far apart (claims take the time
+// as an argument), except in the last phase. Run: node bench/parts/store-long-transaction.ts
 import { strict as assert } from 'node:assert';
 import { Client } from 'pg';
 import { limits } from '../../src/core/limits/limits.ts';

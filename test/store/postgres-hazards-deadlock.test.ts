@@ -62,7 +62,7 @@ describe('nodes that use the same lanes', net, () => {
     const refused = nodes.map(({ counts }) => counts.refused);
     const settled = nodes.map(({ counts }) => counts.settled);
     await running.disposeAsync();
-    for (const { store } of nodes) await store.close(); // Their statistics are told then.
+    for (const { store } of nodes) await store.close(); // Closed connections flush their statistics.
     const [row] = await stage.database.query(
       'select deadlocks::int from pg_stat_database where datname = current_database()',
     );
@@ -115,7 +115,7 @@ describe('nodes that publish and subscribe at the same time', net, () => {
         ),
       );
     }
-    for (const store of nodes) await store.close(); // Their statistics are told then.
+    for (const store of nodes) await store.close(); // Closed connections flush their statistics.
     const [row] = await stage.database.query(
       'select deadlocks::int from pg_stat_database where datname = current_database()',
     );

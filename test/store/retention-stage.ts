@@ -45,7 +45,7 @@ export interface RetentionStage {
   tally: () => Promise<Partial<Record<DeliveryState, number>>>;
 }
 
-/** What suites about retention do on their stage: age, end and look for what is left. */
+/** The steps of the retention suites: age events, end deliveries, and count the remaining rows. */
 export function retentionStage(open: OpenSubject): RetentionStage {
   const on = freshStage(open);
   const { clock, newId } = on;

@@ -1,6 +1,6 @@
 // `node test/store/write-fixture.ts`: writes the rows of a database of this version to `test/store/fixtures`, once for each
-// release that has a new migration. A real service fills it with something of every kind: what is delivered, dead,
-// cancelled, waiting for a retry, held by a pause, in order, limited, filtered, and replayed.
+// release that has a new migration. A real service creates deliveries of every kind: delivered, dead, cancelled,
+// waiting for a retry, held by a pause, ordered, rate-limited, filtered, and replayed.
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

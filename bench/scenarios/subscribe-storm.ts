@@ -18,7 +18,7 @@ const distancesMs = [1, 3, 5];
 const piece = { requests: 250, connections: 32, perSecond: undefined };
 const piecesAlone = 8;
 const patienceMs = 30_000;
-const burstProgram = join(import.meta.dirname, '..', 'harness', 'burst.ts');
+const burstProgram = join(import.meta.dirname, '..', 'harness', 'burst-clients.ts');
 
 interface Stormed {
   /** Publishes per second without the storm and during it, and their 99th percentile during it. */

@@ -32,7 +32,7 @@ describe('whyExposed', () => {
 });
 
 describe('allowedTargets', () => {
-  it('allows loopback only while no other machine can exposure the service', () => {
+  it('allows loopback only while no other machine can reach the service', () => {
     assert.equal(allowedTargets(undefined, alone).text, 'loopback');
     assert.equal(allowedTargets(undefined, { ...alone, trustProxy: true }).text, 'none');
   });
@@ -56,7 +56,7 @@ describe('explainTargets', () => {
         said('10.0.0.0/8', { trustProxy: true }),
       ],
       [
-        'public addresses and loopback, because only this machine can exposure the service; set RINGBACK_ALLOW_TARGETS to change this',
+        'public addresses and loopback, because only this machine can reach the service; set RINGBACK_ALLOW_TARGETS to change this',
         'public addresses only, because RINGBACK_PUBLIC_URL is https://hooks.example; set RINGBACK_ALLOW_TARGETS to change this',
         'public addresses only, as set by RINGBACK_ALLOW_TARGETS',
         'public addresses and 10.0.0.0/8, as set by RINGBACK_ALLOW_TARGETS',

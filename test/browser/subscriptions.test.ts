@@ -158,7 +158,7 @@ describe('the page of subscriptions', () => {
       const rate = form.getByLabel('Attempts per second');
       await rate.fill('5000');
       const events = form.getByLabel('Events of myEvent');
-      await events.fill('order.* no..name');
+      await events.fill(`order.* ${'x'.repeat(257)}`);
       await form.getByLabel('Ordered').check();
       await form.getByLabel('New headers').fill('X-Team: search\nAuthorization: Bearer a:b');
       await form.getByLabel('Filter (JSON)').fill('{"/country": ["DE", "AT"]');
@@ -170,7 +170,7 @@ describe('the page of subscriptions', () => {
       assert.equal(await rate.getAttribute('aria-invalid'), 'true');
       await rate.fill('5');
       await press(form, 'Save');
-      await shows(form.getByRole('alert'), 'Pattern 2 is "no..name", expected an event name');
+      await shows(form.getByRole('alert'), /Pattern 2 is "x.*expected an event name/);
       const isFirst = await events.evaluate((one) => one === document.activeElement);
       assert(isFirst, 'the first invalid field has the focus');
       await events.fill('order.* invoice.paid, order.*');

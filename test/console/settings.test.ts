@@ -70,6 +70,22 @@ describe('changesOf', () => {
     assert.equal(changes.json, '{"callbacks":[{"position":2,"events":["x","y","z"]}]}');
   });
 
+  it('keeps names with spaces, commas and quotes, which are shown in quotes', () => {
+    const names = ['order created', 'a,b', 'say "hi"', 'plain.*'];
+    const before = valuesOf({
+      ...chosen,
+      callbacks: [{ ...callback, position: 0, events: names }],
+    });
+    assert.equal(before.events[0], '"order created", "a,b", "say \\"hi\\"", plain.*');
+    assert.equal(changesOf(before, { ...before }).kind, 'none');
+    const added = { ...before, events: { 0: `${before.events[0] ?? ''} "x` } };
+    const changes = changesOf(before, added);
+    assert(changes.kind === 'changes');
+    assert.deepEqual(JSON.parse(changes.json), {
+      callbacks: [{ position: 0, events: [...names, '"x'] }],
+    });
+  });
+
   it('sends a filter exactly as written', () => {
     const before = valuesOf(chosen);
     const changes = changesOf(before, { ...before, filter: '{"/a": 1e999}' });

@@ -43,7 +43,7 @@ export function Filters({ filter }: { filter: DeliveryFilter }): JSX.Element {
         value={filter.event ?? ''}
         placeholder="order.*"
         isMono
-        maxLength={128}
+        maxLength={256}
         options={names}
         error={eventError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}

@@ -32,7 +32,7 @@ export function EventFilters({
         value={filter.event ?? ''}
         placeholder="order.*"
         isMono
-        maxLength={128}
+        maxLength={256}
         error={eventError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />

@@ -40,7 +40,7 @@ export function PublishForm({
         isMono
         isRequired
         isFocused
-        maxLength={128}
+        maxLength={256}
         placeholder="order.created"
         hint="An event name from the contract, or any name that matches one of its patterns."
         error={fieldError(act.problem, 'body#/event', eventSentence)}

@@ -40,7 +40,7 @@ export function FormFields({
         value={values.event ?? ''}
         placeholder="order.*"
         isMono
-        maxLength={128}
+        maxLength={256}
         options={useEventNames()}
         error={errorOf('event')}
         onChange={(event) => set({ event: event.trim() })}

@@ -46,7 +46,7 @@ export function SubscriptionFilters({
         value={filter.event ?? ''}
         placeholder="order.created"
         isMono
-        maxLength={128}
+        maxLength={256}
         error={eventError(filter.event)}
         onChange={(value) => setParams({ event: value.trim() })}
       />

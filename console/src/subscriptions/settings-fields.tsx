@@ -76,7 +76,7 @@ function EventFields(props: FieldsProps): JSX.Element {
             label={`Events of ${many ? `callback ${position + 1}, ` : ''}${visible(label)}`}
             hint={
               !many || url === undefined ? (
-                'Event names or patterns, separated by spaces or commas.'
+                'Event names or patterns, separated by spaces or commas. Put a name with spaces in quotes.'
               ) : (
                 <UntrustedText text={url} mono clip />
               )

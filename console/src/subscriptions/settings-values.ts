@@ -40,7 +40,7 @@ export function valuesOf(subscription: Configured): SettingsValues {
   const { description, expiresAt, filter, rateLimit, concurrency, timeout, retry } = subscription;
   const events = activeCallbacks(subscription.callbacks).map((one): [number, string] => [
     one.position,
-    one.events.join(', '),
+    one.events.map(writePattern).join(', '),
   ]);
   return {
     description: description ?? '',
@@ -139,9 +139,11 @@ function callbacksOf(
   values: SettingsValues,
 ): { position: number; events: string[] }[] {
   return Object.entries(values.events).flatMap(([position, text]) => {
-    const events = words(text);
-    const old = words(before.events[Number(position)] ?? '');
-    return events.join() === old.join() ? [] : [{ position: Number(position), events }];
+    const events = readPatterns(text);
+    const old = readPatterns(before.events[Number(position)] ?? '');
+    return JSON.stringify(events) === JSON.stringify(old)
+      ? []
+      : [{ position: Number(position), events }];
   });
 }
 
@@ -175,6 +177,22 @@ function headersOf({
 
 function wrongLine(at: number, message: string): { kind: 'wrong'; message: string } {
   return { kind: 'wrong', message: `Line ${at + 1}: ${message}.` };
+}
+
+/** A pattern with spaces, commas or quotes is written in quotes, as JSON. */
+function writePattern(pattern: string): string {
+  return /[\s,"]/u.test(pattern) ? JSON.stringify(pattern) : pattern;
+}
+
+function readPatterns(text: string): string[] {
+  return (text.match(/"(?:[^"\\]|\\.)*"|[^\s,]+/gu) ?? []).map((one) => {
+    try {
+      const pattern: unknown = one.startsWith('"') ? JSON.parse(one) : one;
+      return typeof pattern === 'string' ? pattern : one;
+    } catch {
+      return one; // Left to the service, whose message shows it.
+    }
+  });
 }
 
 function words(text: string): string[] {

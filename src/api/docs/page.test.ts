@@ -198,7 +198,7 @@ describe('docsPage of a contract that cannot run as written', () => {
   });
 
   it('says of a pattern which events it matches', () => {
-    assert.match(text, /order\.\* every event whose name starts with order\./);
+    assert.match(text, /order\.\* every event whose name starts with "order\."/);
   });
 
   it('notes the operations that can do nothing', () => {

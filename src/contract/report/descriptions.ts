@@ -59,13 +59,13 @@ function describePart(part: Part, index: number): string {
   return index === 0 && part.expression.kind !== 'url' ? `the URL in ${words}` : words;
 }
 
-/** `onData`, `every event`, `every event whose name starts with order.`, `the event in query parameter event`. */
+/** `onData`, `every event`, `every event whose name starts with "order."`, `the event in query parameter event`. */
 export function describeEvent(event: Template): string {
   const [first] = event;
   if (event.length === 1 && first?.kind === 'text') {
     if (first.text === '*') return 'every event';
     const prefix = first.text.endsWith('.*') ? first.text.slice(0, -1) : undefined;
-    return prefix === undefined ? first.text : `every event whose name starts with ${prefix}`;
+    return prefix === undefined ? first.text : `every event whose name starts with "${prefix}"`;
   }
   const parts = event.map((part) =>
     part.kind === 'text' ? `"${part.text}"` : describeSource(part.expression),

@@ -90,7 +90,7 @@ export function openJudge(file: string): AnswerJudge {
       if (schema === undefined) return faults;
       const pointer = schema.tokens.map((token) => `/${encodeURIComponent(escaped(token))}`);
       const validate = ajv.compile({ $ref: `${schema.file}#${pointer.join('')}` });
-      if (validate(JSON.parse(text)) === true) return faults;
+      if (validate(JSON.parse(text))) return faults;
       const errors = (validate.errors ?? []).map(
         ({ instancePath, schemaPath, message, params }) => {
           const missing: unknown = params['missingProperty'] ?? params['additionalProperty'];

@@ -248,7 +248,7 @@ async function end(ending: Ending): Promise<{ how: string; answers: readonly Jud
   if (by?.role.kind !== 'unsubscribe') return { how: await endByStatus(ending), answers: [] };
   const { role } = by;
   const path = by.path.replaceAll(/\{([^{}]+)\}/gu, (_whole, name: string) =>
-    name === role.id?.name ? id : String(sample.raw.path.get(name) ?? ''),
+    name === role.id?.name ? id : (sample.raw.path.get(name) ?? ''),
   );
   const credentials = carry(by, service.key);
   const own = sampleRequest(by, { callbackUrl: '' });

@@ -243,6 +243,20 @@ paths:
     assert.deepEqual(answerWarnings(made, { end: text }), expected);
   });
 
+  it('names the statuses of errors whose declared schema cannot be filled', () => {
+    const validation = json('{ type: object, properties: { detail: { type: array } } }');
+    const other = json('{ required: [message, path], properties: { message: { type: string } } }');
+    const responses = `{ 201: {}, 422: { ${validation} }, 4XX: { ${other} }, 503: { ${json('{}')} } }`;
+    const place = (status: string): string =>
+      `#/paths/~1hooks/post/responses/${status}/content/application~1json/schema`;
+    const sent =
+      'are sent as application/problem+json, because the declared schema cannot be filled';
+    assert.deepEqual(answerWarnings(responses), [
+      `${place('4XX')} errors of POST /hooks with status 400, 413, 415, 429 ${sent}: /path is required`,
+      `${place('422')} errors of POST /hooks with status 422 ${sent}: /detail cannot hold the reason`,
+    ]);
+  });
+
   it('names what a PUT that replaces a subscription violates', () => {
     const replaced = json(
       '{ required: [url], properties: { url: { type: string, maxLength: 9 } } }',

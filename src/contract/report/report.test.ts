@@ -212,7 +212,7 @@ paths:
             schema:
               type: object
               required: ${url}
-              properties: { url: { type: string }, kind: { type: string } }
+              properties: { url: { type: string }, kind: { type: string }, hint: { type: string } }
       responses: ${responses}
       callbacks: { e: { '{$request.body#/url}': { post: {} } } }
   /hooks/{id}:
@@ -241,6 +241,23 @@ paths:
     const text = '{ 200: { content: { text/plain: {} } } }';
     const expected = [`${place} declares no JSON; the response is application/json`];
     assert.deepEqual(answerWarnings(made, { end: text }), expected);
+  });
+
+  it('names what the response lacks if the request has no optional fields', () => {
+    const properties = 'id: {}, kind: { type: string }, hint: { type: string }';
+    const required = (names: string): string =>
+      `{ 201: { ${json(`{ required: ${names}, properties: { ${properties} } }`)} } }`;
+    assert.deepEqual(answerWarnings(required('[id]')), []);
+    const place = '#/paths/~1hooks/post/responses/201/content/application~1json/schema';
+    const which = 'the response of POST /hooks to a request without optional fields';
+    const expected = [`${place} ${which} does not match the schema: /kind is required`];
+    assert.deepEqual(answerWarnings(required('[id, kind]')), expected);
+    assert.deepEqual(answerWarnings(required('[id, kind]'), { url: '[url, kind]' }), []);
+    const [hint = '', ...others] = answerWarnings(required('[id, kind, hint]'), {
+      url: '[url, kind]',
+    });
+    assert.equal(hint, `${place} ${which} does not match the schema: /hint is required`);
+    assert.deepEqual(others, []);
   });
 
   it('names the statuses of errors whose declared schema cannot be filled', () => {

@@ -4,7 +4,7 @@ import { pointerTokens, withoutAt } from '../../core/base/pointer.ts';
 import { isObject } from '../document/document.ts';
 import { expressionsOf } from '../expression/template.ts';
 import type { AnswerShape, CallbackDefinition, Operation } from '../model/contract.ts';
-import { composeAnswer, withoutId } from '../request/answer.ts';
+import { composeAnswer, withoutId, withoutSecrets } from '../request/answer.ts';
 import { readRequest } from '../request/request.ts';
 import type { RequestSample } from '../sample/sample-request.ts';
 import { OutOfWork, type WorkBudget } from '../schema/step-budget.ts';
@@ -128,7 +128,9 @@ export function answerFaults(
   if (reading.kind !== 'valid') return [];
   const id = `sub_${idOfForm(shape.idForm, `01${'jc'.repeat(12)}`)}`;
   const url = `http://localhost${sample.target}`;
-  const { body } = composeAnswer(shape, { request: reading.message, id, secret: 'whsec_', url });
+  const { message, variant } = reading;
+  const request = variant === undefined ? message : withoutSecrets(message, variant);
+  const { body } = composeAnswer(shape, { request, id, secret: 'whsec_', url });
   if (body === undefined) return [];
   try {
     return schema.check(body, work).map((fault) => ({ place: schema.place, ...fault }));

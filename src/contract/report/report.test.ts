@@ -260,6 +260,41 @@ paths:
     assert.deepEqual(others, []);
   });
 
+  it('names what the response lacks because credentials are left out', () => {
+    const credential = `
+      type: object
+      required: [accessToken]
+      properties: { accessToken: { type: string } }`;
+    const withCredential = (required: string): string[] => {
+      const { warnings } = report(`
+paths:
+  /hooks:
+    post:
+      requestBody:
+        required: true
+        content: { application/json: { schema: { $ref: '#/components/schemas/Hook' } } }
+      responses:
+        201: { ${json("{ $ref: '#/components/schemas/Hook' }")} }
+      callbacks:
+        e: { '{$request.body#/sink}': { post: { security: [{ bearer: [] }] } } }
+components:
+  securitySchemes: { bearer: { type: http, scheme: bearer } }
+  schemas:
+    Hook:
+      required: ${required}
+      properties:
+        sink: { type: string }
+        sinkCredential: { $ref: '#/components/schemas/Credential' }
+    Credential: ${credential}`);
+      return warnings.map(({ pointer, message }) => `${pointer} ${message}`);
+    };
+    assert.deepEqual(withCredential('[sink]'), []);
+    assert.deepEqual(withCredential('[sink, sinkCredential]'), [
+      '#/components/schemas/Hook the response of POST /hooks does not match the schema: ' +
+        '/sinkCredential/accessToken is required',
+    ]);
+  });
+
   it('names the statuses of errors whose declared schema cannot be filled', () => {
     const validation = json('{ type: object, properties: { detail: { type: array } } }');
     const other = json('{ required: [message, path], properties: { message: { type: string } } }');

@@ -1,9 +1,10 @@
 // Whether the responses to the example requests match the schemas that the document declares for them.
 import { idOfForm } from '../../core/base/id.ts';
-import { withoutAt } from '../../core/base/pointer.ts';
+import { pointerTokens, withoutAt } from '../../core/base/pointer.ts';
+import { isObject } from '../document/document.ts';
 import { expressionsOf } from '../expression/template.ts';
 import type { AnswerShape, CallbackDefinition, Operation } from '../model/contract.ts';
-import { composeAnswer, withoutId } from '../request/answer.ts';
+import { composeAnswer, withoutId, withoutSecrets } from '../request/answer.ts';
 import { readRequest } from '../request/request.ts';
 import type { RequestSample } from '../sample/sample-request.ts';
 import { OutOfWork, type WorkBudget } from '../schema/step-budget.ts';
@@ -39,14 +40,65 @@ export function sampledAnswers(
     .flatMap(({ answer, replaced, callbacks }) => {
       const usual = { ...given, shape: answer, to: '' };
       const others = replaced === undefined ? [] : [{ ...given, shape: replaced, to: '' }];
+      const brief = withRequiredOnly(operation, { sample, callbacks, variant });
       const bare = withoutUrls(sample, callbacks);
-      const to = ' to a request without a callback URL';
       return [
         usual,
         ...others,
-        ...(bare === undefined ? [] : [{ operation, shape: withoutId(answer), sample: bare, to }]),
+        ...(brief === undefined
+          ? []
+          : [{ ...usual, sample: brief, to: ' to a request without optional fields' }]),
+        ...(bare === undefined
+          ? []
+          : [
+              {
+                operation,
+                shape: withoutId(answer),
+                sample: bare,
+                to: ' to a request without a callback URL',
+              },
+            ]),
       ];
     });
+}
+
+const briefTriesMax = 4;
+
+/** The request without the fields that may be absent; those that callback URLs are read from stay. */
+function withRequiredOnly(
+  operation: Operation,
+  {
+    sample,
+    callbacks,
+    variant,
+  }: { sample: RequestSample; callbacks: readonly CallbackDefinition[]; variant: string },
+): RequestSample | undefined {
+  if (sample.kind === 'none') return undefined;
+  const { body } = sample.raw;
+  if (body === undefined || !isObject(body.value)) return undefined;
+  const members = Object.entries(body.value);
+  const kept = new Set(
+    callbacks
+      .flatMap(({ target = [] }) => expressionsOf(target))
+      .flatMap((one) => (one.kind === 'body' ? [one.pointer[0] ?? ''] : [])),
+  );
+  for (let tries = 0; tries < briefTriesMax; tries += 1) {
+    const value = Object.fromEntries(members.filter(([name]) => kept.has(name)));
+    if (Object.keys(value).length === members.length) return undefined;
+    const raw = { ...sample.raw, body: { ...body, value } };
+    const reading = readRequest(operation, raw);
+    if (reading.kind === 'valid') {
+      return reading.variant?.name === variant ? { ...sample, raw } : undefined;
+    }
+    if (reading.kind !== 'invalid') return undefined;
+    const asked = reading.faults.map(
+      ({ field }) => pointerTokens(field.replace(/^body#?/u, ''))?.[0] ?? '',
+    );
+    const before = kept.size;
+    for (const name of asked) kept.add(name);
+    if (kept.size === before) return undefined;
+  }
+  return undefined;
 }
 
 /** The request that makes no subscription; whether it is valid is not known yet. */
@@ -76,7 +128,9 @@ export function answerFaults(
   if (reading.kind !== 'valid') return [];
   const id = `sub_${idOfForm(shape.idForm, `01${'jc'.repeat(12)}`)}`;
   const url = `http://localhost${sample.target}`;
-  const { body } = composeAnswer(shape, { request: reading.message, id, secret: 'whsec_', url });
+  const { message, variant } = reading;
+  const request = variant === undefined ? message : withoutSecrets(message, variant);
+  const { body } = composeAnswer(shape, { request, id, secret: 'whsec_', url });
   if (body === undefined) return [];
   try {
     return schema.check(body, work).map((fault) => ({ place: schema.place, ...fault }));

@@ -212,7 +212,7 @@ paths:
             schema:
               type: object
               required: ${url}
-              properties: { url: { type: string }, kind: { type: string } }
+              properties: { url: { type: string }, kind: { type: string }, hint: { type: string } }
       responses: ${responses}
       callbacks: { e: { '{$request.body#/url}': { post: {} } } }
   /hooks/{id}:
@@ -241,6 +241,72 @@ paths:
     const text = '{ 200: { content: { text/plain: {} } } }';
     const expected = [`${place} declares no JSON; the response is application/json`];
     assert.deepEqual(answerWarnings(made, { end: text }), expected);
+  });
+
+  it('names what the response lacks if the request has no optional fields', () => {
+    const properties = 'id: {}, kind: { type: string }, hint: { type: string }';
+    const required = (names: string): string =>
+      `{ 201: { ${json(`{ required: ${names}, properties: { ${properties} } }`)} } }`;
+    assert.deepEqual(answerWarnings(required('[id]')), []);
+    const place = '#/paths/~1hooks/post/responses/201/content/application~1json/schema';
+    const which = 'the response of POST /hooks to a request without optional fields';
+    const expected = [`${place} ${which} does not match the schema: /kind is required`];
+    assert.deepEqual(answerWarnings(required('[id, kind]')), expected);
+    assert.deepEqual(answerWarnings(required('[id, kind]'), { url: '[url, kind]' }), []);
+    const [hint = '', ...others] = answerWarnings(required('[id, kind, hint]'), {
+      url: '[url, kind]',
+    });
+    assert.equal(hint, `${place} ${which} does not match the schema: /hint is required`);
+    assert.deepEqual(others, []);
+  });
+
+  it('names what the response lacks because credentials are left out', () => {
+    const credential = `
+      type: object
+      required: [accessToken]
+      properties: { accessToken: { type: string } }`;
+    const withCredential = (required: string): string[] => {
+      const { warnings } = report(`
+paths:
+  /hooks:
+    post:
+      requestBody:
+        required: true
+        content: { application/json: { schema: { $ref: '#/components/schemas/Hook' } } }
+      responses:
+        201: { ${json("{ $ref: '#/components/schemas/Hook' }")} }
+      callbacks:
+        e: { '{$request.body#/sink}': { post: { security: [{ bearer: [] }] } } }
+components:
+  securitySchemes: { bearer: { type: http, scheme: bearer } }
+  schemas:
+    Hook:
+      required: ${required}
+      properties:
+        sink: { type: string }
+        sinkCredential: { $ref: '#/components/schemas/Credential' }
+    Credential: ${credential}`);
+      return warnings.map(({ pointer, message }) => `${pointer} ${message}`);
+    };
+    assert.deepEqual(withCredential('[sink]'), []);
+    assert.deepEqual(withCredential('[sink, sinkCredential]'), [
+      '#/components/schemas/Hook the response of POST /hooks does not match the schema: ' +
+        '/sinkCredential/accessToken is required',
+    ]);
+  });
+
+  it('names the statuses of errors whose declared schema cannot be filled', () => {
+    const validation = json('{ type: object, properties: { detail: { type: array } } }');
+    const other = json('{ required: [message, path], properties: { message: { type: string } } }');
+    const responses = `{ 201: {}, 422: { ${validation} }, 4XX: { ${other} }, 503: { ${json('{}')} } }`;
+    const place = (status: string): string =>
+      `#/paths/~1hooks/post/responses/${status}/content/application~1json/schema`;
+    const sent =
+      'are sent as application/problem+json, because the declared schema cannot be filled';
+    assert.deepEqual(answerWarnings(responses), [
+      `${place('4XX')} errors of POST /hooks with status 400, 413, 415, 429 ${sent}: /path is required`,
+      `${place('422')} errors of POST /hooks with status 422 ${sent}: /detail cannot hold the reason`,
+    ]);
   });
 
   it('names what a PUT that replaces a subscription violates', () => {

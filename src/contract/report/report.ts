@@ -5,6 +5,7 @@ import { bounds } from '../document/bounds.ts';
 import { isObject } from '../document/document.ts';
 import { printExpression } from '../expression/expression.ts';
 import { expressionsOf, printTemplate } from '../expression/template.ts';
+import { problems } from '../../core/errors/problem.ts';
 import type {
   Addition,
   CallbackDefinition,
@@ -14,6 +15,7 @@ import type {
   Variant,
 } from '../model/contract.ts';
 import { unfilled } from '../compile/answer-shape.ts';
+import { composeError, type ErrorFacts } from '../request/error-body.ts';
 import { definitionsOf, matchingCallbacks, openEvents } from '../request/payload.ts';
 import { type RequestSample, sampleRequest } from '../sample/sample-request.ts';
 import { contractWork, outOfWork, sampleOf } from '../sample/sample.ts';
@@ -160,7 +162,11 @@ export function makeReport(contract: Contract, file: string, work = contractWork
     unsubscribes: operations.flatMap(reportUnsubscribe),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
     events,
-    warnings: [...reportWarnings(contract, file), ...reportAnswers(contract, file, answers)],
+    warnings: [
+      ...reportWarnings(contract, file),
+      ...reportAnswers(contract, file, answers),
+      ...reportErrors(contract, file),
+    ],
     cannotRun: cannotRun(contract),
   };
 }
@@ -274,9 +280,18 @@ export function takenFrom({ id }: Unsubscribe): string {
   return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
-function undeclaredErrors({ role, body, security, errors }: Operation): number[] {
+function undeclaredErrors(operation: Operation): number[] {
+  const { errors } = operation;
+  return possibleErrors(operation).filter((status) => {
+    const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
+    return !names.some((name) => errors.has(name));
+  });
+}
+
+/** The statuses of errors that the operation may return. */
+function possibleErrors({ role, body, security }: Operation): number[] {
   const hasKey = security.some(({ schemes }) => schemes.length > 0);
-  const possible = [
+  return [
     400,
     ...(hasKey ? [401, 403] : []),
     ...(role.kind === 'unsubscribe' ? [404] : []),
@@ -284,10 +299,38 @@ function undeclaredErrors({ role, body, security, errors }: Operation): number[]
     ...(role.kind === 'subscribe' ? [422, 429] : []),
     503,
   ];
-  return possible.filter((status) => {
-    const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
-    return !names.some((name) => errors.has(name));
+}
+
+/** The error responses whose declared schema cannot be filled. */
+function reportErrors({ operations }: Contract, file: string): WarningReport[] {
+  return operations.flatMap((operation) => {
+    const { method, path } = operation;
+    const misfits = possibleErrors(operation).flatMap((status) => {
+      const made = composeError(operation, exampleError(status));
+      if (made?.kind !== 'misfit') return [];
+      const why = made.faults.map(({ field, message }) => `${field} ${message}`.trim()).join(', ');
+      return [{ status, place: made.place, why }];
+    });
+    const groups = Map.groupBy(misfits, ({ place, why }) => JSON.stringify([place, why]));
+    return [...groups.values()].map((group) => {
+      const [{ place, why } = { place: '', why: '' }] = group;
+      const statuses = group.map(({ status }) => status).join(', ');
+      return {
+        ...placed(place, file),
+        kind: 'warning' as const,
+        message:
+          `errors of ${method} ${path} with status ${statuses} are sent as ` +
+          `application/problem+json, because the declared schema cannot be filled: ${why}`,
+      };
+    });
   });
+}
+
+function exampleError(status: number): ErrorFacts {
+  const [code = '', problem] =
+    Object.entries(problems).find(([, one]) => one.status === status) ?? [];
+  const { title = '', remedy: detail = '' } = problem ?? {};
+  return { type: `/docs#${code}`, title, status, code, detail, requestId: 'req_1' };
 }
 
 function reportWarnings({ warnings, operations }: Contract, file: string): WarningReport[] {

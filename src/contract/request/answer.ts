@@ -2,12 +2,12 @@
 // request is composed before the targets are evaluated, since expressions may read it. Pointers create objects only, never lists or
 // prototypes.
 import { withoutPrefix, writeId } from '../../core/base/id.ts';
-import { pointerTokens, valueAt } from '../../core/base/pointer.ts';
+import { pointerTokens, valueAt, withoutAt } from '../../core/base/pointer.ts';
 import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import { isObject, type JsonObject } from '../document/document.ts';
 import type { Message } from '../expression/evaluate.ts';
-import type { AnswerChoice, AnswerShape, Location } from '../model/contract.ts';
+import type { AnswerChoice, AnswerShape, Location, Variant } from '../model/contract.ts';
 import { OutOfWork } from '../schema/step-budget.ts';
 import { withoutWriteOnly } from '../schema/write-only.ts';
 
@@ -45,6 +45,18 @@ export function composeAnswer(shape: AnswerShape, composing: Composing): Answer 
   const hasBody = status !== 204 && status !== 205;
   const body = hasBody ? bestBody(shape, { ...composing, id }) : undefined;
   return { status, headers, body, mediaType };
+}
+
+/** Credentials of the subscriber's receiver are not sent back, even if the document declares it. */
+export function withoutSecrets(
+  request: Message,
+  { callbacks }: Pick<Variant, 'callbacks'>,
+): Message {
+  const pointers = callbacks.flatMap((one) => one.additions.flatMap(({ secrets }) => secrets));
+  return pointers.reduce(
+    (seen, pointer) => ({ ...seen, body: withoutAt(seen.body, pointer) }),
+    request,
+  );
 }
 
 /** Of a request that makes no subscription: without the id and what belongs to it. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { compileContract } from '../compile/compile.ts';
-import { errorBody } from './error-body.ts';
+import type { Operation } from '../model/contract.ts';
+import { composeError, errorBody } from './error-body.ts';
 
 const facts = {
   type: '/docs#invalid_request',
@@ -12,13 +13,19 @@ const facts = {
   requestId: 'req_1',
 };
 
-/** The body for a 400 of an operation that declares these responses. */
-function bodyFor(responses: object): ReturnType<typeof errorBody> {
+/** An operation that declares these responses. */
+function operationWith(responses: object): Operation {
   const post = { callbacks: { a: { 'https://x.example/': { post: {} } } }, responses };
   const root = { openapi: '3.1.0', info: { title: 'T' }, paths: { '/s': { post } } };
   const [operation] = compileContract({ path: 'api.yaml', root }).operations;
   assert.ok(operation);
-  return errorBody(operation, facts);
+  return operation;
+}
+
+/** The body for a 400 of an operation that declares these responses. */
+function bodyFor(responses: object): { mediaType: string; body: object } | undefined {
+  const made = errorBody(operationWith(responses), facts);
+  return made && { mediaType: made.mediaType, body: made.body };
 }
 
 function content(schema: object, type = 'application/json'): object {
@@ -68,7 +75,6 @@ describe('errorBody', () => {
       code: 400,
       status: '400',
     });
-    assert.deepEqual(of({ message: { type: 'integer' } }), {});
   });
 
   it('leaves out what the schema does not allow', () => {
@@ -87,5 +93,51 @@ describe('errorBody', () => {
       mediaType: 'application/problem+json',
       body: { code: 'invalid_request', kind: 'k' },
     });
+  });
+
+  const validationErrors = { type: 'array', minItems: 1, items: { type: 'object' } };
+  const misfits: [string, object, string[]][] = [
+    ['says nothing', { properties: { detail: validationErrors } }, ['/detail']],
+    [
+      'says nothing but a constant',
+      { required: ['ok'], properties: { ok: { const: 0 } } },
+      ['/ok'],
+    ],
+    ['is a text', { type: 'string' }, ['']],
+    [
+      'requires a list',
+      { required: ['errors'], properties: { errors: validationErrors } },
+      ['/errors'],
+    ],
+    [
+      'requires one of other codes',
+      { required: ['code'], properties: { code: { enum: ['A', 'B'] }, message: {} } },
+      ['/code'],
+    ],
+    [
+      'requires what is not known',
+      { required: ['message', 'path'], properties: { message: {}, path: { type: 'string' } } },
+      ['/path'],
+    ],
+  ];
+  for (const [what, schema, fields] of misfits) {
+    it(`leaves the problem document if the declared body ${what}`, () => {
+      const responses = { 400: content({ type: 'object', ...schema }) };
+      assert.equal(bodyFor(responses), undefined);
+      const made = composeError(operationWith(responses), facts);
+      assert.ok(made?.kind === 'misfit');
+      assert.deepEqual(
+        made.faults.map(({ field }) => field),
+        fields,
+      );
+    });
+  }
+
+  it('sends the problem as the declared type if the schema allows it, but declares no property for the reason', () => {
+    const properties = { message: { type: 'integer' } };
+    for (const schema of [{ type: 'object' }, { properties }]) {
+      const mediaType = 'application/json';
+      assert.deepEqual(bodyFor({ 400: content(schema) }), { mediaType, body: facts });
+    }
   });
 });

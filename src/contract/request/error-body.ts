@@ -1,5 +1,6 @@
 // Composes an error response in the shape that the operation declares for its status.
-import { valueAt } from '../../core/base/pointer.ts';
+import { printPointer, valueAt } from '../../core/base/pointer.ts';
+import type { Fault } from '../../core/errors/problem.ts';
 import { bounds } from '../document/bounds.ts';
 import type { JsonObject } from '../document/document.ts';
 import type { ErrorShape, Operation } from '../model/contract.ts';
@@ -14,27 +15,46 @@ export interface ErrorFacts extends JsonObject {
   requestId: string;
 }
 
-/** Undefined: a problem document fits, or the operation declares no other body. */
+/** An error response as declared, or why its schema cannot be filled. */
+export type ComposedError =
+  | { kind: 'declared'; mediaType: string; body: JsonObject }
+  | { kind: 'misfit'; place: string; faults: readonly Fault[] };
+
+/** Undefined: a problem document is sent. */
 export function errorBody(
-  { errors }: Pick<Operation, 'errors'>,
+  operation: Pick<Operation, 'errors'>,
   problem: ErrorFacts,
 ): { mediaType: string; body: JsonObject } | undefined {
+  const made = composeError(operation, problem);
+  return made?.kind === 'declared' ? made : undefined;
+}
+
+/** Undefined: a problem document fits, or the operation declares no other body. */
+export function composeError(
+  { errors }: Pick<Operation, 'errors'>,
+  problem: ErrorFacts,
+): ComposedError | undefined {
   const { status } = problem;
   const range = `${String(status).charAt(0)}XX`;
   const shape = errors.get(String(status)) ?? errors.get(range) ?? errors.get('default');
   if (shape?.mediaType === undefined) return undefined;
   const { mediaType, schema } = shape;
   const work = { left: bounds.requestStepsMax };
+  const declared = (body: JsonObject): ComposedError => ({ kind: 'declared', mediaType, body });
   try {
     if (mediaType === problemType && schema?.check(problem, work).length === 0) return undefined;
-    if (schema === undefined)
-      return mediaType === problemType ? undefined : { mediaType, body: problem };
-    const full = fillError(shape, problem);
+    if (schema === undefined) return mediaType === problemType ? undefined : declared(problem);
+    const facts = factsFor(shape, problem);
+    const full = fillError(shape, facts);
     const faults = schema.check(full, work);
-    // What the schema does not allow is left out, if it is better without.
-    const less = faults.reduce((body, { field }) => without(body, field), full);
-    const isBetter = faults.length > 0 && schema.check(less, work).length < faults.length;
-    return { mediaType, body: isBetter ? less : full };
+    // What the schema does not allow is left out, if it does not require it.
+    const body = faults.reduce((less, { field }) => without(less, field), full);
+    const isSaid = facts.some(({ pointer }) => valueAt(body, pointer) !== undefined);
+    const fits = faults.length === 0 || schema.check(body, work).length === 0;
+    if (isSaid && fits) return declared(body);
+    if (schema.check(problem, work).length === 0) return declared(problem);
+    const { place } = schema;
+    return { kind: 'misfit', place, faults: faults.length > 0 ? faults : unknownOf(shape) };
   } catch (error) {
     if (error instanceof OutOfWork) return undefined;
     throw error;
@@ -43,15 +63,30 @@ export function errorBody(
 
 const problemType = 'application/problem+json';
 
-function fillError({ schema, pointers, fills }: ErrorShape, problem: ErrorFacts): JsonObject {
-  let body: JsonObject = {};
-  for (const pointer of pointers) {
+/** The properties of a body that could say why the request failed, and do not. */
+function unknownOf({ pointers }: ErrorShape): Fault[] {
+  const message = 'cannot hold the reason';
+  return pointers.map((pointer) => ({ field: printPointer(pointer), message }));
+}
+
+interface PlacedFact {
+  pointer: readonly string[];
+  value: unknown;
+}
+
+function factsFor({ schema, pointers }: ErrorShape, problem: ErrorFacts): PlacedFact[] {
+  return pointers.flatMap((pointer) => {
     const { types } = pointer.reduce((shape, name) => shape?.property(name), schema?.shape()) ?? {
       types: new Set<string>(),
     };
     const value = factFor(pointer.at(-1) ?? '', problem, types);
-    if (value !== undefined) body = withValue(body, pointer, value);
-  }
+    return value === undefined ? [] : [{ pointer, value }];
+  });
+}
+
+function fillError({ fills }: ErrorShape, facts: readonly PlacedFact[]): JsonObject {
+  let body: JsonObject = {};
+  for (const { pointer, value } of facts) body = withValue(body, pointer, value);
   for (const { pointer, source } of fills) {
     if (source.kind === 'field') continue;
     if (source.kind === 'default' && valueAt(body, pointer) !== undefined) continue;

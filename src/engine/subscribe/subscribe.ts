@@ -3,9 +3,14 @@
 import { hash } from 'node:crypto';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { Operation, Variant } from '../../contract/model/contract.ts';
-import { composeAnswer, messageOf, withoutId, type Answer } from '../../contract/request/answer.ts';
+import {
+  composeAnswer,
+  messageOf,
+  withoutId,
+  withoutSecrets,
+  type Answer,
+} from '../../contract/request/answer.ts';
 import { idOfForm, withPrefix } from '../../core/base/id.ts';
-import { withoutAt } from '../../core/base/pointer.ts';
 import type { App } from '../../core/domain/app.ts';
 import { Problem } from '../../core/errors/problem.ts';
 import { limits } from '../../core/limits/limits.ts';
@@ -131,15 +136,6 @@ export function resourceAt(contract: string, target: string): string {
 function plainAnswer({ variant, request, url }: SubscribeCall): Answer {
   const own = { request: withoutSecrets(request, variant), url, id: '', secret: '' };
   return composeAnswer(withoutId(variant.answer), own);
-}
-
-/** Credentials of the subscriber's receiver are not sent back, even if the document declares it. */
-function withoutSecrets(request: Message, { callbacks }: Variant): Message {
-  const pointers = callbacks.flatMap((one) => one.additions.flatMap(({ secrets }) => secrets));
-  return pointers.reduce(
-    (seen, pointer) => ({ ...seen, body: withoutAt(seen.body, pointer) }),
-    request,
-  );
 }
 
 function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 'method'> {

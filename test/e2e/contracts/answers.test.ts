@@ -379,6 +379,25 @@ describe('the response of a subscribe operation', () => {
     assert.match(other.headers.get('content-type') ?? '', /^application\/problem\+json/);
   });
 
+  it('has the problem document for errors whose declared schema has no place for the reason', async () => {
+    const schema = `{ type: object, properties: { detail: { type: array, items: { type: object } } } }`;
+    await using service = await serve(
+      documentOf(`
+/hooks:
+  post:
+    ${body}
+    responses:
+      '201': { description: made }
+      '422': { description: wrong, content: { application/json: { schema: ${schema} } } }
+    ${callbacks}
+`),
+    );
+    const wrong = await service.call({ method: 'POST', path: '/hooks', body: { url: 'x:y' } });
+    assert.equal(wrong.status, 422);
+    assert.match(wrong.headers.get('content-type') ?? '', /^application\/problem\+json/);
+    assert.match(String(wrong.json['detail']), /x:y|http/);
+  });
+
   for (const verb of ['delete', 'cancel', 'release']) {
     it(`ends by POST …/{id}/${verb}`, async () => {
       await using service = await serve(

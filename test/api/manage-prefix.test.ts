@@ -139,6 +139,18 @@ describe('RINGBACK_MANAGE_PREFIX', () => {
     }
   });
 
+  it('is suggested with another value if a contract collides below it', async () => {
+    const below = colliding.replace('/subscriptions:\n', '/manage/events:\n');
+    await assert.rejects(
+      serve(below, { env: { RINGBACK_MANAGE_PREFIX: '/manage' } }),
+      /collides with POST \/manage\/events .*; start with --manage-prefix \/ringback /,
+    );
+    await using moved = equip(await serve(below, { env: { RINGBACK_MANAGE_PREFIX: '/ringback' } }));
+    const body = { url: 'http://127.0.0.1:9000/' };
+    const made = await moved.call({ method: 'POST', path: '/manage/events', body });
+    assert.equal(made.status, 201, made.text);
+  });
+
   it('reserves the paths of the probes', async () => {
     const probe = colliding.replace('/subscriptions:\n', '/readyz:\n').replace('post:', 'get:');
     await assert.rejects(

@@ -145,15 +145,26 @@ function refuseCollisions(
       if (taken === undefined) continue;
       const server = 'give the document a server with its own path, such as "/v1"';
       const isProbe = probeIds.includes(taken.operationId);
-      const advice = other === management && !isProbe ? `${moveAway}, or ${server}` : server;
+      const prefix = other === management && !isProbe && freePrefix([contract, ...others]);
+      const advice = prefix ? `${moveTo(prefix)}, or ${server}` : server;
       const reason = `${collision(operation, taken)} of "${other.title}"; ${advice}`;
       throw cannotServe(file, title, reason);
     }
   }
 }
 
-const moveAway =
-  'start with --manage-prefix /manage (RINGBACK_MANAGE_PREFIX), which moves the paths of Ringback';
+/** One that is neither the current prefix nor that of a path of a contract. */
+function freePrefix(contracts: readonly Contract[]): string | undefined {
+  const paths = contracts.flatMap(({ operations }) => operations.map(({ path }) => `${path}/`));
+  return ['/manage', '/ringback', '/ringback/manage'].find(
+    (prefix) => !paths.some((path) => path.startsWith(`${prefix}/`)),
+  );
+}
+
+function moveTo(prefix: string): string {
+  const option = `--manage-prefix ${prefix} (RINGBACK_MANAGE_PREFIX)`;
+  return `start with ${option}, which moves the paths of Ringback`;
+}
 
 /** `/a/{id}` and `/a/{name}` in one document, which OpenAPI forbids but few tools check. */
 function refuseTwins(file: string, contract: Contract): void {

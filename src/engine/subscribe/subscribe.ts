@@ -2,7 +2,7 @@
 // answers. A refused request registers nothing.
 import { hash } from 'node:crypto';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
-import type { Operation, Variant } from '../../contract/model/contract.ts';
+import type { AnswerShape, Operation, Variant } from '../../contract/model/contract.ts';
 import {
   composeAnswer,
   messageOf,
@@ -20,6 +20,7 @@ import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
 import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
 import { choose, chosenAtSubscribe, expired, narrow, announceExpiry } from './controls.ts';
+import { unsubscribe } from './subscriptions.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
@@ -52,7 +53,10 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     guard,
     nowMs: world.nowMs(),
   });
-  if (made.callbacks.length === 0) return { id: undefined, answer: plainAnswer(call) };
+  if (made.callbacks.length === 0) {
+    const isReplaced = await endAt(context, call);
+    return { id: undefined, answer: plainAnswer(call, isReplaced) };
+  }
   const callbacks = narrow(made.callbacks, choice.events);
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
   const result = await store.edit('subscribe', {
@@ -92,6 +96,18 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   }
 }
 
+/**
+ * A PUT replaces what is there by nothing. If another PUT is faster, it ends the same subscription,
+ * and its own stays, as if it had come later.
+ */
+async function endAt(context: Context, { app, resource }: SubscribeCall): Promise<boolean> {
+  if (resource === undefined) return false;
+  const id = await context.store.read('subscriptionOf', { appNo: app.no, resource });
+  if (id === undefined) return false;
+  await unsubscribe(context, app, withPrefix('sub', id));
+  return true;
+}
+
 function quotaExceeded(quota: number): Problem {
   const detail = `Cannot subscribe: the app already has ${quota} subscriptions, its quota`;
   return new Problem('quota_exceeded', detail, {
@@ -107,9 +123,8 @@ function answerFor(
   { variant, request, url }: SubscribeCall,
   { id, secret, isReplaced = false }: Answering,
 ): Answer {
-  const shape = isReplaced ? (variant.replaced ?? variant.answer) : variant.answer;
   return composeAnswer(
-    { ...shape, idForm: variant.answer.idForm },
+    { ...shapeFor(variant, isReplaced), idForm: variant.answer.idForm },
     {
       request: withoutSecrets(request, variant),
       url,
@@ -117,6 +132,10 @@ function answerFor(
       secret: secret === undefined ? '' : verifierOf(secret),
     },
   );
+}
+
+function shapeFor({ answer, replaced }: Variant, isReplaced: boolean): AnswerShape {
+  return isReplaced ? (replaced ?? answer) : answer;
 }
 
 interface Answering {
@@ -133,9 +152,9 @@ export function resourceAt(contract: string, target: string): string {
   return hash('sha256', JSON.stringify([contract, target]), 'hex');
 }
 
-function plainAnswer({ variant, request, url }: SubscribeCall): Answer {
+function plainAnswer({ variant, request, url }: SubscribeCall, isReplaced: boolean): Answer {
   const own = { request: withoutSecrets(request, variant), url, id: '', secret: '' };
-  return composeAnswer(withoutId(variant.answer), own);
+  return composeAnswer(withoutId(shapeFor(variant, isReplaced)), own);
 }
 
 function exchangeOf(call: SubscribeCall, answer: Answer): Omit<ExpressionInput, 'method'> {

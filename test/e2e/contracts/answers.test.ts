@@ -347,6 +347,48 @@ describe('the response of a subscribe operation', () => {
     });
   }
 
+  it('is 200 when a PUT without its optional callback URL ends the earlier subscription', async () => {
+    const json = `
+        content: { application/json: { schema: { properties: { id: {}, name: {}, old: { const: true } } } } }`;
+    await using service = await serve(
+      documentOf(`
+/job/{x}:
+  parameters: [{ name: x, in: path, required: true, schema: { type: string } }]
+  put:
+    requestBody:
+      content:
+        application/json:
+          schema: { required: [name], properties: { name: { type: string }, url: { type: string } } }
+    responses:
+      '201':
+        description: made${json}
+      '200':
+        description: replaced${json.replace('properties', 'required: [old], properties')}
+    ${callbacks}
+  delete: { responses: { '204': { description: gone } } }
+`),
+    );
+    await using receiver = await receive();
+    const put = async (path: string, url?: string): Promise<[number, Record<string, unknown>]> => {
+      const { status, json: answer } = await service.call({
+        method: 'PUT',
+        path,
+        body: { name: 'n', ...(url !== undefined && { url }) },
+      });
+      return [status, answer];
+    };
+    const [, { id: first }] = await put('/job/a', receiver.url);
+    const [, { id: other }] = await put('/job/b', receiver.url);
+    assert.deepEqual(await put('/job/a'), [200, { name: 'n', old: true }]);
+    assert.equal(await service.stateOf(String(first)), 'ended');
+    assert.equal(await service.stateOf(String(other)), 'active');
+    assert.equal(await service.deliveries('happened'), 1);
+    assert.deepEqual(await put('/job/a'), [201, { name: 'n' }]);
+    assert.equal((await service.call({ method: 'DELETE', path: '/job/a' })).status, 404);
+    assert.equal((await put('/job/a', receiver.url))[0], 201);
+    assert.equal(await service.deliveries('happened'), 2);
+  });
+
   it('has the declared schema for errors', async () => {
     const failed = `
         content:

@@ -47,16 +47,22 @@ export function composeAnswer(shape: AnswerShape, composing: Composing): Answer 
   return { status, headers, body, mediaType };
 }
 
-/** Credentials of the subscriber's receiver are not sent back, even if the document declares it. */
+/**
+ * Credentials of the subscriber's receiver are not sent back, even if the document declares it. Their
+ * `credentialType` is: CAMARA requires it, and it is no secret.
+ */
 export function withoutSecrets(
   request: Message,
   { callbacks }: Pick<Variant, 'callbacks'>,
 ): Message {
   const pointers = callbacks.flatMap((one) => one.additions.flatMap(({ secrets }) => secrets));
-  return pointers.reduce(
-    (seen, pointer) => ({ ...seen, body: withoutAt(seen.body, pointer) }),
-    request,
-  );
+  return pointers.reduce((seen, pointer) => {
+    const body = withoutAt(seen.body, pointer);
+    const place = [...pointer, 'credentialType'];
+    const type = valueAt(seen.body, place);
+    const isKept = typeof type === 'string' && isObject(body);
+    return { ...seen, body: isKept ? withValue(body, place, type) : body };
+  }, request);
 }
 
 /** Of a request that makes no subscription: without the id and what belongs to it. */

@@ -101,6 +101,7 @@ describe('the credential of a callback', () => {
         body: session(receiver.url),
       });
       assert.deepEqual(answer.json['profile'], 'QOS_E');
+      assert.deepEqual(answer.json['sinkCredential'], { credentialType: 'ACCESSTOKEN' });
       const published = await service.publish('notifications');
       const [request] = await receiver.waitFor(1);
       assert.equal(request?.headers.authorization, `Bearer ${token}`);

@@ -43,10 +43,11 @@ export function failuresAfter(
 }
 
 /**
- * Whether a failure of a broken lane does not count. A failure counts only if its attempt is the
- * probe, i.e. began after the look that set the gate: to `probeMs` after the look, or to the time
- * that the rate allows, rounded up. Attempts that were in flight when the lane broke began earlier.
- * If they counted, one bad second would block a fast lane for the longest time.
+ * Whether a failure of a broken lane does not count. Only the failure of the probe counts: of an
+ * attempt that began after the claim that let it through. That claim set the gate to `probeMs`
+ * later, or to the time that the rate allows, rounded up. Attempts that were in flight when the
+ * lane broke began earlier. If they counted, one bad second would block a fast lane for the longest
+ * time.
  *
  * An attempt that takes longer than `probeMs` is overtaken by the next probe, which moves the gate.
  * So an attempt that began `staleMs` after the first failure always counts.

@@ -14,7 +14,7 @@ export type Outcome =
    */
   | { kind: 'gone' };
 
-/** 410 Gone: ends the subscription, unless the contract names another one (contract/compile/callbacks.ts). */
+/** 410 Gone ends the subscription, unless the contract names another status for that (contract/compile/callbacks.ts). */
 export const goneStatus = 410;
 
 export interface Circumstances {

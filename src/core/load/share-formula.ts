@@ -19,7 +19,7 @@ export interface AppSlots {
   room: number;
   /** Slots among them for lanes whose receiver has not answered in time recently. */
   unproven: number;
-  /** Slots among both that only fresh deliveries may take, not claimed ones. */
+  /** The part of `room` and of `unproven` that is reserved for fresh deliveries: claims may not take it. */
   kept?: Pick<AppSlots, 'room' | 'unproven'>;
 }
 

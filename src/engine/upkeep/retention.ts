@@ -1,5 +1,6 @@
 // Deletes and ends rows that are past their retention, in small steps. It never takes more than half
-// of the store's time.
+// of the store's time. The statements are in store/sqlite/upkeep/retain.ts and
+// store/postgres/upkeep/retain.ts.
 import { limits } from '../../core/limits/limits.ts';
 import type { EditInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';

@@ -1,5 +1,6 @@
 // Tracks what is left of a node's offer while a batch uses it: deliveries in total, per app and per
-// lane.
+// lane. How much an app may take is decided in core/load/share-formula.ts, from the attempts that
+// engine/deliver/attempts-by-app.ts counts.
 import { claimableSlots, type AppSlots } from '../../core/load/share-formula.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import type { AppRoom, FreshDelivery, Offer } from '../port/delivery-verbs.ts';

@@ -15,8 +15,8 @@ import { hasRoom, readyApps, slotsJson } from './lane-room-sql.ts';
 import { laneIsOlder } from '../connection/transact.ts';
 import type { Tx } from '../connection/tx.ts';
 
-// A database that was restored from a backup of another cluster may hold a `quiet_xid` that lies in
-// the future; such a mark is ignored.
+// `quiet_xid` is the mark of `postponeIdle` in core/domain/lane.ts. In a database that was restored
+// from a backup of another cluster it may lie in the future, and is then ignored.
 const openColumns = `${laneColumns}, floor_ms, quiet_ms,
       case when quiet_xid < pg_snapshot_xmax(pg_current_snapshot()) then 1 else 0 end as is_marked,
       case when quiet_xid <= pg_snapshot_xmin(pg_current_snapshot()) then 1 else 0 end as is_sure,

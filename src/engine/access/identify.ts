@@ -85,7 +85,7 @@ export function createIdentifier(deps: Deps): Identifier {
     identify: (presented, read = readKey(presented)) => {
       const { id, hash } = read;
       if (id === undefined) return undefined;
-      return whenReady(keys.find(id), (key = nobody) => {
+      return whenReady(keys.find(id), (key = absentKey) => {
         const nowMs = world.nowMs();
         if (!admits(key, hash, nowMs)) return undefined;
         touch(key, nowMs);
@@ -149,7 +149,7 @@ function remember<V>(map: NewestMap<string, V>, id: string, value: V): void {
 }
 
 /** An unknown key is compared like a known one, so that the answer takes the same time. */
-const nobody: Key = {
+const absentKey: Key = {
   id: '',
   appNo: 0,
   appId: '',

@@ -359,10 +359,10 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/engine/access/identify.ts',
-        find: '      return whenReady(keys.find(id), (key = nobody) => {',
+        find: '      return whenReady(keys.find(id), (key = absentKey) => {',
         replace:
-          '      return whenReady(keys.find(id), (key = nobody) => {\n' +
-          '        if (key === nobody) return undefined;',
+          '      return whenReady(keys.find(id), (key = absentKey) => {\n' +
+          '        if (key === absentKey) return undefined;',
       },
     ],
     breaks: /^timing: a key \(unknown\)/,

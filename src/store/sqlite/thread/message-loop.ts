@@ -28,7 +28,7 @@ export function answerParent<Options, Question, Answer>(
   open: Open<Options, Question, Answer>,
 ): void {
   let opened: Answering<Question, Answer> | undefined;
-  const hear = async (message: ToThread<Options, Question>): Promise<void> => {
+  const onMessage = async (message: ToThread<Options, Question>): Promise<void> => {
     switch (message.kind) {
       case 'open':
         opened = openOrRefuse(() => open(message.options));
@@ -47,7 +47,7 @@ export function answerParent<Options, Question, Answer>(
     }
   };
   // An exception here is not a reply of the store: it ends the thread.
-  port().on('message', (message: ToThread<Options, Question>) => void hear(message));
+  port().on('message', (message: ToThread<Options, Question>) => void onMessage(message));
 }
 
 function openOrRefuse<T>(open: () => T): T | undefined {

@@ -104,7 +104,7 @@ class Thread<Options, Question, Answer> {
     this.#opening.promise.catch(() => undefined); // A thread may die before it is opened.
     const entry = new URL(`./${kind}-thread${extname(import.meta.url)}`, import.meta.url);
     this.#worker = new Worker(entry, { name: `store-${kind}`, resourceLimits });
-    this.#worker.on('message', (message: FromThread<Answer>) => this.#hear(message));
+    this.#worker.on('message', (message: FromThread<Answer>) => this.#onMessage(message));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end(undefined));
   }
@@ -144,7 +144,7 @@ class Thread<Options, Question, Answer> {
     this.#worker.postMessage(message, transfer);
   }
 
-  #hear(message: FromThread<Answer>): void {
+  #onMessage(message: FromThread<Answer>): void {
     switch (message.kind) {
       case 'opened':
         if (this.#state === 'opening') this.#state = 'open'; // Unless it was closed meanwhile.

@@ -14,6 +14,7 @@ import {
   onlyDelivery,
   publish,
   subscribe,
+  until,
   type Accepted,
   type DeliveryView,
   type Page,
@@ -206,6 +207,10 @@ describe('99 healthy subscriptions among hostile ones', () => {
     return items.filter(({ state }) => state === 'due' || state === 'running');
   }
 
+  function isRetried(deliveries: readonly DeliveryView[]): boolean {
+    return deliveries.some(({ attemptCount }) => attemptCount >= 2);
+  }
+
   it('get 20 events each while hostile attempts keep their slots', async () => {
     const events = 20;
     await using service = await start({ env: settings, world });
@@ -246,8 +251,8 @@ describe('99 healthy subscriptions among hostile ones', () => {
     await subscribeAll(service, receivers);
     const subscribers = hostile.length + healthyCount;
     const eventIds = await publishAll(service, { events, subscribers });
-    // Eight first attempts, and at least one retry.
-    for (const { requests } of hostile) await requests.reach(9);
+    // Recorded attempts, not requests that arrived: on a busy machine the second may be over before a request was sent.
+    for (const id of hostileIds) await until(async () => pendingOf(service, id), isRetried);
     await came.reach(healthyCount * events);
     for (const id of hostileIds) assert.equal((await pendingOf(service, id)).length, events);
     assertAllHeard(receivers, eventIds);

@@ -59,7 +59,11 @@ export function subscribeContract(name: string, open: OpenSubject): void {
         assert(created.kind === 'created');
         const second = newSubscription(app);
         const repeated = await on.store.edit('subscribe', { subscription: second, idempotency });
-        assert.deepEqual(repeated, { kind: 'repeated', subscription: created.subscription });
+        assert.deepEqual(repeated, {
+          kind: 'repeated',
+          subscription: created.subscription,
+          isReplacing: false,
+        });
         assert.equal(await find(app, second.id), undefined);
       });
 
@@ -170,6 +174,54 @@ export function subscribeContract(name: string, open: OpenSubject): void {
           ['active'],
         );
         assert.equal(new Set(made.map(({ replaced }) => replaced)).size, 4);
+      });
+
+      it('tells a repeated request whether the first one replaced', async () => {
+        const app = await newApp(on.store);
+        const ask = async (request: string) => {
+          const idempotency = { key: digest(`${app.no} ${request}`), print: digest(request) };
+          const subscription = newSubscription(app, { resource });
+          return on.store.edit('subscribe', { subscription, idempotency });
+        };
+        const [first, again] = [await ask('first'), await ask('first')];
+        const [second, repeated] = [await ask('second'), await ask('second')];
+        assert(first.kind === 'created' && again.kind === 'repeated');
+        assert(second.kind === 'created' && repeated.kind === 'repeated');
+        assert.equal(again.isReplacing, false);
+        assert.equal(second.replaced, first.subscription.id);
+        assert.deepEqual(repeated, {
+          kind: 'repeated',
+          subscription: second.subscription,
+          isReplacing: true,
+        });
+        const still = await ask('first');
+        assert(still.kind === 'repeated');
+        assert.equal(still.subscription.state, 'ended');
+        assert.equal((await find(app, second.subscription.id))?.state, 'active');
+      });
+
+      it('ends the subscription there by clearResource, once for an idempotency key', async () => {
+        const app = await newApp(on.store);
+        const { subscription } = await put(app);
+        const apart = await put(app, { resource: `${resource}2` });
+        const clear = async (request: string, more: { resource?: undefined } = {}) => {
+          const idempotency = { key: digest(`${app.no} clear`), print: digest(request) };
+          const input = { appNo: app.no, resource, idempotency, ...more };
+          return on.store.edit('clearResource', input);
+        };
+        assert.deepEqual(await clear('one'), { kind: 'cleared', ended: subscription.id });
+        assert.equal((await find(app, subscription.id))?.state, 'ended');
+        const next = await put(app);
+        assert.equal(next.replaced, undefined);
+        assert.deepEqual(await clear('one'), { kind: 'repeated', isReplacing: true });
+        assert.deepEqual(await clear('two'), { kind: 'mismatch' });
+        assert.equal((await find(app, next.subscription.id))?.state, 'active');
+        assert.equal((await find(app, apart.subscription.id))?.state, 'active');
+        const none = { appNo: app.no, resource: `${resource}3`, idempotency: undefined };
+        assert.deepEqual(await on.store.edit('clearResource', none), {
+          kind: 'cleared',
+          ended: undefined,
+        });
       });
 
       it('keeps the earlier one when the new one is refused', async () => {

@@ -20,7 +20,6 @@ import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
 import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
 import { choose, chosenAtSubscribe, expired, narrow, announceExpiry } from './controls.ts';
-import { unsubscribe } from './subscriptions.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
@@ -54,8 +53,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
     nowMs: world.nowMs(),
   });
   if (made.callbacks.length === 0) {
-    const isReplaced = await endAt(context, call);
-    return { id: undefined, answer: plainAnswer(call, isReplaced) };
+    return { id: undefined, answer: plainAnswer(call, await replaceByNothing(context, call)) };
   }
   const callbacks = narrow(made.callbacks, choice.events);
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
@@ -82,10 +80,11 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       context.changes.subscription(app.no, result.replaced);
       return { id, answer: answerFor(call, { id, secret, isReplaced: true }) };
     case 'repeated': {
-      const { id: known, secrets: sealed } = result.subscription;
+      const { isReplacing: isReplaced, subscription } = result;
+      const { id: known, secrets: sealed } = subscription;
       const owner = { appId: app.id, subscriptionId: known };
       const [before] = openSecrets(ring, owner, sealed);
-      return { id: known, answer: answerFor(call, { id: known, secret: before }) };
+      return { id: known, answer: answerFor(call, { id: known, secret: before, isReplaced }) };
     }
     case 'mismatch':
       throw idempotencyMismatch();
@@ -96,16 +95,24 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   }
 }
 
-/**
- * A PUT replaces what is there by nothing. If another PUT is faster, it ends the same subscription,
- * and its own stays, as if it had come later.
- */
-async function endAt(context: Context, { app, resource }: SubscribeCall): Promise<boolean> {
-  if (resource === undefined) return false;
-  const id = await context.store.read('subscriptionOf', { appNo: app.no, resource });
-  if (id === undefined) return false;
-  await unsubscribe(context, app, withPrefix('sub', id));
-  return true;
+/** Whether the request, which makes no subscription, ended the one of its resource. */
+async function replaceByNothing(context: Context, call: SubscribeCall): Promise<boolean> {
+  const { app, resource, idempotency } = call;
+  if (resource === undefined && idempotency === undefined) return false;
+  const key = idempotency && keyed(call, idempotency);
+  const input = { appNo: app.no, resource, idempotency: key };
+  const result = await context.store.edit('clearResource', input);
+  switch (result.kind) {
+    case 'mismatch':
+      throw idempotencyMismatch();
+    case 'repeated':
+      return result.isReplacing;
+    case 'cleared':
+      if (result.ended === undefined) return false;
+      context.changed(result.ended, 'ended');
+      context.changes.subscription(app.no, result.ended);
+      return true;
+  }
 }
 
 function quotaExceeded(quota: number): Problem {

@@ -161,14 +161,26 @@ export interface Edits
     output:
       /** `replaced`: the id of the subscription that was ended for it. */
       | { kind: 'created'; subscription: Subscription; replaced?: string | undefined }
-      /** The same request succeeded before, with this subscription. */
-      | { kind: 'repeated'; subscription: Subscription }
+      /** The same request succeeded before, with this subscription, which may have replaced one. */
+      | { kind: 'repeated'; subscription: Subscription; isReplacing: boolean }
       /** The idempotency key belongs to another request. */
       | { kind: 'mismatch' }
       /** Its expiry is already in the past. */
       | { kind: 'expired' }
       /** The app has reached its quota of subscriptions. */
       | { kind: 'full'; quota: number };
+  };
+  /**
+   * A subscribe request that makes no subscription: ends the one of its resource, if there is one.
+   */
+  clearResource: {
+    input: { appNo: number; resource: string | undefined; idempotency: Idempotency | undefined };
+    output:
+      /** The id of the ended subscription. */
+      | { kind: 'cleared'; ended: string | undefined }
+      /** The same request succeeded before. */
+      | { kind: 'repeated'; isReplacing: boolean }
+      | { kind: 'mismatch' };
   };
   /** Ends the subscription with all its callbacks; ending it again changes nothing. */
   unsubscribe: {

@@ -21,7 +21,7 @@ import type { Edit } from './shared/verb.ts';
 import { disableFailing } from './subscriptions/failing-receivers.ts';
 import { editSubscription } from './subscriptions/edit-subscription.ts';
 import { unsubscribe, expireSubscription } from './subscriptions/end-subscription.ts';
-import { subscribe } from './subscriptions/subscribe.ts';
+import { clearResource, subscribe } from './subscriptions/subscribe.ts';
 
 const shared = {
   createApp,
@@ -31,6 +31,7 @@ const shared = {
   revokeKey,
   touchKeys,
   subscribe,
+  clearResource,
   unsubscribe,
   editSubscription,
   expireSubscription,

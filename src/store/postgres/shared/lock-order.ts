@@ -16,6 +16,10 @@ export const lockOrderSql = {
     select lane.no from unnest($1::text[]) as x (id)
     join subscription on subscription.id = x.id
     join lane on lane.subscription = subscription.no`,
+  ofResource: `
+    select lane.no from subscription join lane on lane.subscription = subscription.no
+    where subscription.app = $1::bigint and resource = $2 and resource is not null
+      and subscription.state <> 'ended'`,
   ofLanes: `
     select lane.no from unnest($1::bigint[]) as x (no)
     join lane as one on one.no = x.no
@@ -44,12 +48,14 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
   const apps = new Set(edits.flatMap(appsOf));
   if (apps.size === 0) return;
   const ended = edits.flatMap((call) => (isOfSubscription(call) ? [call.input.id] : []));
+  const cleared = edits.flatMap(resourcesOf);
   const failing = edits.flatMap((call) =>
     call.verb === 'disableFailing' ? [call.input.lane] : [],
   );
   const retried = edits.flatMap((call) => (call.verb === 'retryDelivery' ? [call.input] : []));
   // A single edit locks in order by itself, unless it changes all lanes of a subscription.
-  if (edits.length < 2 && ended.length === 0 && failing.length === 0) return;
+  const changed = ended.length + cleared.length + failing.length;
+  if (edits.length < 2 && changed === 0) return;
   // In one pipeline, in this order: the lanes are read once the app is locked, so that none can be
   // added.
   const [, ...found] = await Promise.all([
@@ -62,6 +68,9 @@ export async function lockInOrder(tx: Tx, edits: readonly EditCall[]): Promise<v
           retried.map(({ event }) => event),
           retried.map(({ n }) => n),
         ]),
+    ...cleared.map(async ({ appNo, resource }) =>
+      tx.query(lockOrderSql.ofResource, [appNo, resource]),
+    ),
   ]);
   const lanes = new Set(found.flat().map((row) => integer(row, 'no')));
   if (lanes.size > 0) await lockLanes(tx, lanes);
@@ -78,8 +87,20 @@ function appsOf(call: EditCall): number[] {
   return isOfApp(call) ? [call.input.appNo] : [];
 }
 
+/** What a PUT replaces. */
+function resourcesOf(call: EditCall): { appNo: number; resource: string }[] {
+  const input =
+    call.verb === 'subscribe'
+      ? call.input.subscription
+      : call.verb === 'clearResource'
+        ? call.input
+        : undefined;
+  if (input?.resource === undefined) return [];
+  return [{ appNo: input.appNo, resource: input.resource }];
+}
+
 type OfSubscription = 'unsubscribe' | 'editSubscription' | 'expireSubscription';
-type OfApp = OfSubscription | 'retryDelivery' | 'disableFailing' | 'editApp';
+type OfApp = OfSubscription | 'clearResource' | 'retryDelivery' | 'disableFailing' | 'editApp';
 
 const verbsOfSubscription: ReadonlySet<string> = new Set<OfSubscription>([
   'unsubscribe',
@@ -90,6 +111,7 @@ const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
   'unsubscribe',
   'editSubscription',
   'expireSubscription',
+  'clearResource',
   'retryDelivery',
   'disableFailing',
   'editApp',

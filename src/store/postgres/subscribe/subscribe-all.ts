@@ -115,7 +115,8 @@ export async function subscribeAll(
     if (key !== undefined && before !== undefined && !isOurs) {
       const isSame = Buffer.compare(before.print, key.idempotency.print) === 0;
       if (!isSame) return { kind: 'mismatch' };
-      return { kind: 'repeated', subscription: there(found, before.result) };
+      const subscription = there(found, before.result);
+      return { kind: 'repeated', subscription, isReplacing: false };
     }
     if (isOver) return { kind: 'expired' };
     const made = found.get(id);

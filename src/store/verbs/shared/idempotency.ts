@@ -13,6 +13,7 @@ export const idempotencySql = {
   keep: `
     insert into idem (app, key, print, result, created_ms) values (?1, ?2, ?3, ?4, ?5)
     on conflict (app, key) do nothing returning app`,
+  result: 'update idem set result = ?3 where app = ?1 and key = ?2',
   drop: 'delete from idem where app = ?1 and key = ?2',
   find: 'select print, result from idem where app = ?1 and key = ?2',
 } as const;
@@ -43,6 +44,14 @@ export function* keepIdempotencyKey({
   const row = yield* only(idempotencySql.find, appNo, key);
   const isSame = Buffer.compare(bytes(row, 'print'), print) === 0;
   return isSame ? { kind: 'same', result: text(row, 'result') } : { kind: 'other' };
+}
+
+/** Replaces the result of a key that the same transaction has kept. */
+export function* changeKeptResult(
+  { appNo, idempotency }: Pick<KeptResult, 'appNo' | 'idempotency'>,
+  result: string,
+): Script<void> {
+  yield* all(idempotencySql.result, appNo, idempotency.key, result);
 }
 
 /** Deletes a key whose operation did not happen. */

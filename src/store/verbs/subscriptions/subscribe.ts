@@ -12,7 +12,7 @@ import type { NewSubscription } from '../../port/store.ts';
 import { admitSubscription, addPatterns, raiseVersion } from './patterns.ts';
 import { endSubscription } from './end-subscription.ts';
 import { keepControls, spreadControls } from './apply-controls.ts';
-import { dropIdempotencyKey, keepIdempotencyKey } from '../shared/idempotency.ts';
+import { changeKeptResult, dropIdempotencyKey, keepIdempotencyKey } from '../shared/idempotency.ts';
 import { arrangeLanes } from './arrange-lanes.ts';
 import { findSubscription, subscriptionsSql } from './subscriptions.ts';
 import type { Edit } from '../shared/verb.ts';
@@ -35,7 +35,9 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
     const earlier = yield* keepIdempotencyKey({ appNo, idempotency, nowMs, result: id });
     if (earlier.kind === 'other') return { kind: 'mismatch' };
     if (earlier.kind === 'same') {
-      return { kind: 'repeated', subscription: yield* found(appNo, earlier.result) };
+      const [made = '', ended] = earlier.result.split(' ');
+      const isReplacing = ended !== undefined;
+      return { kind: 'repeated', subscription: yield* found(appNo, made), isReplacing };
     }
   }
   if (nowMs >= (controls?.expiresMs ?? Infinity)) {
@@ -53,12 +55,31 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
   }
   yield* create(subscription, { version: entry.version, nowMs });
   const created = { kind: 'created', subscription: yield* found(appNo, id) } as const;
-  return replaced === undefined ? created : { ...created, replaced };
+  if (replaced === undefined) return created;
+  // Read back when the request is repeated: only a PUT replaces, and its keys are its own.
+  if (idempotency !== undefined) {
+    yield* changeKeptResult({ appNo, idempotency }, `${id} ${replaced}`);
+  }
+  return { ...created, replaced };
 };
 
-/** Ends the subscription that the new one replaces, and returns its id. */
+export const clearResource: Edit<'clearResource'> = function* (input, nowMs) {
+  const { appNo, resource, idempotency } = input;
+  if (idempotency !== undefined) {
+    const earlier = yield* keepIdempotencyKey({ appNo, idempotency, nowMs, result: '' });
+    if (earlier.kind === 'other') return { kind: 'mismatch' };
+    if (earlier.kind === 'same') return { kind: 'repeated', isReplacing: earlier.result !== '' };
+  }
+  const ended = yield* endEarlier({ appNo, resource }, nowMs);
+  if (idempotency !== undefined && ended !== undefined) {
+    yield* changeKeptResult({ appNo, idempotency }, ended);
+  }
+  return { kind: 'cleared', ended };
+};
+
+/** Ends the subscription of the resource, and returns its id. */
 function* endEarlier(
-  { appNo, resource }: NewSubscription,
+  { appNo, resource }: Pick<NewSubscription, 'appNo' | 'resource'>,
   nowMs: number,
 ): Script<string | undefined> {
   if (resource === undefined) return undefined;

@@ -14,6 +14,7 @@ import { applyMigrations } from '../../src/store/sqlite/schema/apply-migrations.
 import { connect } from '../../src/store/sqlite/connection/connect.ts';
 import { prepareLanes } from '../../src/store/sqlite/publish/lanes.ts';
 import { prepareMakeDelivery } from '../../src/store/sqlite/publish/make-delivery.ts';
+import { matchingPatterns } from '../../src/store/rules/subject-keys.ts';
 import { prepareMatch } from '../../src/store/sqlite/publish/match.ts';
 import { preparePublish, publishSql } from '../../src/store/sqlite/publish/publish.ts';
 import { insertLeasesFor } from '../../src/store/rules/offer-slots.ts';
@@ -161,7 +162,10 @@ function preparePublishes(db: DatabaseSync) {
   const targets = new Map(
     Array.from({ length: lanesInUse }, (_, i) => {
       const name = nameOf(i);
-      const found = match.everyone({ appNo, contract: 'Ringback', name }, new Map());
+      const found = match.everyone(
+        { appNo, contract: 'Ringback', keys: matchingPatterns(name) },
+        new Map(),
+      );
       assert.equal(found.length, 1);
       return [name, found.map(({ callback, lane: { no } }) => ({ callback, lane: no }))] as const;
     }),
@@ -171,12 +175,12 @@ function preparePublishes(db: DatabaseSync) {
       return { callback, lane: lanes.get(lane), filteredBy: undefined };
     });
   const matched = (name: string) =>
-    match.everyone({ appNo, contract: 'Ringback', name }, new Map());
+    match.everyone({ appNo, contract: 'Ringback', keys: matchingPatterns(name) }, new Map());
   const publishing = (find: typeof matched) => (count: number) => {
     inBatches(db, count, (i, context) => {
       const id = newId();
       const listeners = find(nameOf(i));
-      event.run(id, appNo, nameOf(i), 1, context.nowMs, listeners.length, payload);
+      event.run(id, appNo, nameOf(i), 1, context.nowMs, listeners.length, payload, null, null);
       for (const [n, one] of listeners.entries()) {
         make({ event: id, n, appNo, slice: 1, ...one }, context);
       }

@@ -24,6 +24,7 @@ import { searchContract } from './search-contract.ts';
 import { sessionContract } from './session-contract.ts';
 import { settleContract } from './settle-contract.ts';
 import { statsContract } from './stats-contract.ts';
+import { subjectContract } from './subject-contract.ts';
 import { subscriptionStatsContract } from './subscription-stats-contract.ts';
 
 /** For SQLite with threads, test/e2e/replay.test.ts covers replays, with a process killed in the middle. */
@@ -43,6 +44,7 @@ export const contracts = [
   laneChangeContract,
   controlsContract,
   expiryContract,
+  subjectContract,
   filterContract,
   retentionContract,
   noticeContract,

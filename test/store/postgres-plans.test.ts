@@ -72,8 +72,9 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'fanOut.oldest': ['filters a range of fanout_pkey'],
   'nextWork.fanOut': ['filters a range of fanout_pkey'],
   'forget.firstFanOut': ['reads all of fanout_pkey'],
-  // Stops at the first that has not expired, and at a limit.
+  // Stops at the first whose time is not over, and at a limit.
   'expireSubscription.soonest': ['reads all of subscription_expiry'],
+  'expireSubscription.unconfirmed': ['reads all of subscription_unconfirmed'],
   // Bounded by the batch, and by the lanes of one subscription.
   'subscribeAll.subscriptions': ['sorts by i', 'sorts by app, i'],
   'subscribeAll.callbacks': ['sorts by no'],

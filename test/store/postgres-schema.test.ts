@@ -43,6 +43,8 @@ const all = [
   { number: 20, name: 'lane_app_ready' },
   { number: 21, name: 'resource' },
   { number: 22, name: 'event_names' },
+  { number: 23, name: 'subject' },
+  { number: 24, name: 'subject_indexes' },
 ];
 
 describe('applyMigrations', () => {

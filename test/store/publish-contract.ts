@@ -53,6 +53,7 @@ export function publishContract(name: string, open: OpenSubject): void {
           payload: new Uint8Array(payload),
           createdMs: clock.ms,
           deliveries: 0,
+          subject: undefined,
           rejected: undefined,
         });
       });

@@ -11,7 +11,7 @@ import type { Callback, Subscription } from '../../src/core/domain/subscription.
 import { isCursor } from '../../src/store/sql/cursor.ts';
 import type { Delivery, DeliveryFilter, Settlement } from '../../src/store/port/delivery-verbs.ts';
 import type { Page } from '../../src/store/port/page.ts';
-import { matchingPatterns } from '../../src/store/rules/listeners.ts';
+import { matchingPatterns } from '../../src/store/rules/subject-keys.ts';
 import type { ReadInput, Store } from '../../src/store/port/store.ts';
 import { mulberry32 } from '../engine/virtual-world.ts';
 import { newId } from './open-memory.ts';

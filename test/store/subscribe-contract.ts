@@ -39,6 +39,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
           contract: input.contract,
           operation: input.operation,
           state: 'active',
+          subject: undefined,
           callbacks: input.callbacks,
           secrets: plain(input.secrets),
           controls: noControls,
@@ -46,6 +47,8 @@ export function subscribeContract(name: string, open: OpenSubject): void {
           version: output.subscription.version,
           createdMs: clock.ms,
           endedMs: undefined,
+          endReason: undefined,
+          confirmByMs: undefined,
         });
         assert(output.subscription.version >= 1);
         assert.deepEqual(await find(app, input.id), output.subscription);
@@ -266,6 +269,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
           ...before_,
           state: 'ended',
           endedMs: clock.ms,
+          endReason: 'unsubscribed',
           version,
         });
         assert.deepEqual(await find(app, before_.id), output.subscription);

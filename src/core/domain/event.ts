@@ -5,6 +5,8 @@ export interface Event {
   id: string;
   appNo: number;
   name: string;
+  /** What it is about, if its publisher says so. */
+  subject: string | undefined;
   payload: Uint8Array;
   createdMs: number;
   /** Number of its deliveries; undefined while a large fan-out is in progress. */

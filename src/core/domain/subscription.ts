@@ -1,7 +1,20 @@
 // A subscription and its callbacks: what a subscribe request creates, and the states it can be in.
 import type { Controls } from './controls.ts';
 
-export type SubscriptionState = 'active' | 'paused' | 'disabled' | 'ended';
+export type SubscriptionState = 'unconfirmed' | 'active' | 'paused' | 'disabled' | 'ended';
+
+/** `unconfirmed`: it was not confirmed in time. `refused`: the API refused the request that it came from. */
+export const endReasons = [
+  'unsubscribed',
+  'expired',
+  'gone',
+  'final',
+  'replaced',
+  'unconfirmed',
+  'refused',
+] as const;
+
+export type EndReason = (typeof endReasons)[number];
 
 export interface Callback {
   /** Index in the subscription, from 0; names the callback in URLs and edits. */
@@ -24,6 +37,8 @@ export interface Subscription {
   contract: string;
   operation: string;
   state: SubscriptionState;
+  /** What it is about: it receives only events with this subject. Undefined: events of any subject. */
+  subject: string | undefined;
   callbacks: readonly Callback[];
   /** Signing secrets, sealed (seal.ts). */
   secrets: Uint8Array;
@@ -34,4 +49,8 @@ export interface Subscription {
   version: number;
   createdMs: number;
   endedMs: number | undefined;
+  /** Undefined unless it has ended, and for those that ended before reasons were kept. */
+  endReason: EndReason | undefined;
+  /** When it ends if it is still unconfirmed. */
+  confirmByMs: number | undefined;
 }

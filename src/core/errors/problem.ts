@@ -86,6 +86,12 @@ export const problems = {
     title: 'The callback URL is not allowed',
     remedy: 'See `errors` for the field and the reason.',
   },
+  subject_missing: {
+    status: 422,
+    title: 'The event names no subject, but its subscriptions have one',
+    remedy:
+      'Name the `subject` of the event, or send `"audience": "all"` to reach all subscriptions.',
+  },
   payload_refused: {
     status: 422,
     title: 'The payload violates the contract',

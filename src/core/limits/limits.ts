@@ -145,6 +145,12 @@ export const limits = {
   callbacksPerSubscriptionMax: 64,
   /** Code points of an event name or pattern. */
   eventNameCharsMax: 256,
+  /** Code points of a subject. */
+  subjectCharsMax: 256,
+  /** How long a subscription with a subject lives, unless it says otherwise. */
+  subjectKeepMs: 30 * 24 * 60 * 60_000,
+  /** How long a subscription may stay unconfirmed. */
+  confirmWithinMs: 24 * 60 * 60_000,
   /**
    * Characters of `traceparent` and of `tracestate`; W3C Trace Context requires 512 of the latter.
    */

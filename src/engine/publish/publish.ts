@@ -15,6 +15,7 @@ import type { Contract } from '../../contract/model/contract.ts';
 import type { Accepted, Audience } from '../../store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
+import { confirmSubscription } from './confirm.ts';
 import { idempotencyMismatch, idempotencyOf, type KeyedRequest } from './idempotency.ts';
 import { StoreTimedOut } from '../store-timeout.ts';
 import type { RateHeaders } from '../admission/quotas.ts';
@@ -127,14 +128,15 @@ export async function ping(
  * admitted.
  */
 async function writeWithin(
-  { quotas, store, changes }: Context,
+  context: Context,
   app: Pick<App, 'no' | 'quotas'>,
   input: EditInput<'publish'>,
 ): Promise<{ accepted: readonly Accepted[]; rate: RateHeaders }> {
+  const { quotas, changes } = context;
   const spent = quotas.spend(app, input.events.length);
   const rate = spent instanceof Promise ? await spent : spent;
   try {
-    const result = await store.edit('publish', input);
+    const result = await publishConfirming(context, input);
     const accepted = acceptedBy(result, input);
     if (result.kind === 'accepted') changes.published(input.appNo, accepted);
     return { accepted, rate };
@@ -145,9 +147,25 @@ async function writeWithin(
   }
 }
 
+/**
+ * A publish that names an unconfirmed subscription proves that its request was accepted, so it is confirmed first. A
+ * ping proves nothing.
+ */
+async function publishConfirming(
+  context: Context,
+  input: EditInput<'publish'>,
+): Promise<EditOutput<'publish'>> {
+  const { appNo, audience } = input;
+  for (;;) {
+    const result = await context.store.edit('publish', input);
+    if (result.kind !== 'unconfirmed' || audience.kind === 'all_callbacks') return result;
+    await Promise.all(result.ids.map(async (id) => confirmSubscription(context, { appNo, id })));
+  }
+}
+
 function acceptedBy(
   result: EditOutput<'publish'>,
-  { audience }: EditInput<'publish'>,
+  { audience, events }: EditInput<'publish'>,
 ): readonly Accepted[] {
   switch (result.kind) {
     case 'accepted':
@@ -158,7 +176,11 @@ function acceptedBy(
     case 'taken':
       throw new Error('Cannot publish: an event that is not of the inbox was taken from there');
     case 'not_found':
-      throw notFound(audience.kind === 'everyone' ? '' : withPrefix('sub', audience.id));
+      throw notFound('id' in audience ? withPrefix('sub', audience.id) : '');
+    case 'unconfirmed':
+      throw new Problem('conflict', 'Cannot send a test message: the subscription is unconfirmed');
+    case 'subject_missing':
+      throw subjectMissing(events, result.event);
   }
 }
 
@@ -266,6 +288,18 @@ function audienceOf(subscriberId: string | undefined): Audience {
   const id = readId('sub', subscriberId);
   if (id === undefined) throw notFound(subscriberId);
   return { kind: 'subscription', id };
+}
+
+function subjectMissing(events: EditInput<'publish'>['events'], id: string): Problem {
+  const index = events.findIndex((event) => event.id === id);
+  const at = events.length > 1 ? `body#/events/${index}` : 'body#';
+  const name = events[index]?.name ?? '';
+  const detail =
+    `Cannot publish event "${name}": subscriptions to it have a subject, and the event names none. ` +
+    'Name its subject, or send "audience": "all" to reach every subscription';
+  return new Problem('subject_missing', detail, {
+    faults: [{ field: `${at}/subject`, message: 'is missing, expected the subject of the event' }],
+  });
 }
 
 /** Without an idempotency key, a repetition looks like a second event. */

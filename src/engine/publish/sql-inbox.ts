@@ -88,7 +88,10 @@ export class SqlInbox {
       idempotency: undefined,
       inbox: no,
     });
-    if (result.kind === 'accepted') changes.published(appNo, result.events);
+    if (result.kind === 'subject_missing') {
+      const reason = 'The event names no subject, but subscriptions to it have one';
+      await store.edit('rejectInbox', { no, reason });
+    } else if (result.kind === 'accepted') changes.published(appNo, result.events);
     else if (result.kind !== 'taken') {
       throw new Error(
         `Cannot take event "${id}" from the inbox: the store returned "${result.kind}"`,

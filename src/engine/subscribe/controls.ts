@@ -99,9 +99,13 @@ export function choose(
   return { controls: all, headers: sealHeaders(context, owner, wanted) };
 }
 
-/** Lets the expirer know of the new expiry time. */
-export function announceExpiry({ expires }: Context, { controls }: Subscription): void {
+/** Lets the expirer know when the subscription ends by itself. */
+export function announceExpiry(
+  { expires }: Context,
+  { controls, confirmByMs }: Subscription,
+): void {
   if (controls.expiresMs !== undefined) expires(controls.expiresMs);
+  if (confirmByMs !== undefined) expires(confirmByMs);
 }
 
 /** The requested expiry time is in the past. */

@@ -146,6 +146,7 @@ async function edit<T>(
     }
     if (written.kind === 'expired') throw expired('patch');
     if (written.kind === 'ended') throw ended(id);
+    if (written.kind === 'unconfirmed') throw unconfirmed(id);
     if (written.kind === 'not_found') throw notFound(id);
   }
   throw new Problem(
@@ -185,6 +186,10 @@ async function acceptUrls(
 
 function notFound(id: string): Problem {
   return new Problem('not_found', `There is no subscription ${JSON.stringify(id)}`);
+}
+
+function unconfirmed(id: string): Problem {
+  return new Problem('conflict', `Cannot change ${id}: it is unconfirmed. Confirm it first`);
 }
 
 function ended(id: string): Problem {

@@ -18,11 +18,12 @@ export interface Idempotency {
 }
 
 /**
- * Who receives an event: all callbacks that match its name, those of one subscription, or every
- * callback of it (a ping).
+ * Who receives an event: all callbacks that match its name and subject; all that match its name, whatever their
+ * subject; those of one subscription, or every callback of it (a ping).
  */
 export type Audience =
   | { kind: 'everyone' }
+  | { kind: 'any_subject' }
   | { kind: 'subscription'; id: string }
   | { kind: 'all_callbacks'; id: string };
 
@@ -69,6 +70,13 @@ export interface FreshDelivery extends DeliveryName {
   concurrency: number | undefined;
 }
 
+export interface NewEvent {
+  id: string;
+  name: string;
+  subject?: string | undefined;
+  payload: Uint8Array;
+}
+
 export interface DeliveryEdits {
   /**
    * Inserts events with their deliveries, or with the cursor of a fan-out: all or nothing. Matching
@@ -78,7 +86,7 @@ export interface DeliveryEdits {
     input: {
       appNo: number;
       contract: string;
-      events: readonly { id: string; name: string; payload: Uint8Array }[];
+      events: readonly NewEvent[];
       audience: Audience;
       /** Trace context of the publish. */
       trace?: string | undefined;
@@ -95,6 +103,13 @@ export interface DeliveryEdits {
       | { kind: 'mismatch' }
       /** The addressed subscription is unknown, belongs to another app, or has ended. */
       | { kind: 'not_found' }
+      /**
+       * It names these subscriptions, by id or by subject, which are unconfirmed. Nothing was written: confirm them,
+       * then publish again.
+       */
+      | { kind: 'unconfirmed'; ids: readonly string[] }
+      /** The event names no subject, and a subscription that matches its name has one. */
+      | { kind: 'subject_missing'; event: string }
       /** Another node has already processed this inbox entry or notice. */
       | { kind: 'taken' };
   };
@@ -174,6 +189,7 @@ export interface Target {
 export interface EventFilter {
   /** A name, or a pattern; `*` matches any. */
   name: string | undefined;
+  subject?: string | undefined;
   /** Publish time, taken from the id: from `fromMs`, before `untilMs`. */
   fromMs?: number | undefined;
   untilMs?: number | undefined;
@@ -253,6 +269,8 @@ export interface Work extends WorkOffers {
 
 export interface Settlement extends DeliveryName {
   lease: number;
+  /** If this ends the delivery with success or failure, it ends the subscription in the same transaction. */
+  isFinal?: boolean;
   outcome:
     | { kind: 'delivered' }
     | { kind: 'retry'; dueMs: number }

@@ -6,7 +6,12 @@ import type { App } from '../../core/domain/app.ts';
 import type { Controls } from '../../core/domain/controls.ts';
 import type { Key, Scope } from '../../core/domain/key.ts';
 import type { Session, SessionKind } from '../../core/domain/session.ts';
-import type { Callback, Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
+import type {
+  Callback,
+  EndReason,
+  Subscription,
+  SubscriptionState,
+} from '../../core/domain/subscription.ts';
 import type { HandOut } from '../../core/load/batch-pacer.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
 import type {
@@ -107,6 +112,12 @@ export interface NewSubscription {
    * one.
    */
   resource?: string | undefined;
+  subject?: string | undefined;
+  /**
+   * Makes it unconfirmed: no publish finds it before `confirmSubscription`, and it ends at this time without. Such a
+   * subscription names its resource when it is confirmed, because only then may it replace another.
+   */
+  confirmByMs?: number | undefined;
 }
 
 export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
@@ -182,12 +193,41 @@ export interface Edits
       | { kind: 'repeated'; isReplacing: boolean }
       | { kind: 'mismatch' };
   };
+  /**
+   * Lets publishes find an unconfirmed subscription, and fills in what was not known before. What it already has
+   * stays, confirmed or not: confirming again changes nothing.
+   */
+  confirmSubscription: {
+    input: {
+      appNo: number;
+      id: string;
+      subject?: string | undefined;
+      expiresMs?: number | undefined;
+      /** Sealed. */
+      headers?: Uint8Array | undefined;
+      /** Ends the earlier subscription of this resource. */
+      resource?: string | undefined;
+      /**
+       * All callbacks, now that the whole exchange is known. A definition without a target so far gets those of this
+       * list; all other callbacks stay as they are.
+       */
+      callbacks?: readonly Callback[];
+    };
+    output:
+      | { kind: 'confirmed'; subscription: Subscription; replaced?: string | undefined }
+      | { kind: 'ended' }
+      | { kind: 'not_found' };
+  };
   /** Ends the subscription with all its callbacks; ending it again changes nothing. */
   unsubscribe: {
-    input: { appNo: number; id: string };
+    /** `reason`: by default `unsubscribed`. */
+    input: { appNo: number; id: string; reason?: EndReason };
     output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
   };
-  /** Ends the subscription if it has expired; an edit may have extended it since it was read. */
+  /**
+   * Ends the subscription if it has expired, or was not confirmed in time; an edit may have changed that since it was
+   * read.
+   */
   expireSubscription: {
     input: { appNo: number; id: string };
     output: { kind: 'ended' } | { kind: 'kept' };
@@ -201,7 +241,7 @@ export interface Edits
       appNo: number;
       id: string;
       version: number;
-      state: Exclude<SubscriptionState, 'ended'> | undefined;
+      state: Exclude<SubscriptionState, 'ended' | 'unconfirmed'> | undefined;
       urls: readonly { position: number; url: string }[];
       /** Replaces the patterns of a callback. */
       events?: readonly { position: number; events: readonly string[] }[];
@@ -215,6 +255,8 @@ export interface Edits
       | { kind: 'expired' }
       | { kind: 'stale' }
       | { kind: 'ended' }
+      /** It must be confirmed first. */
+      | { kind: 'unconfirmed' }
       | { kind: 'not_found' };
   };
   /** Stores a value under a name unless there is one already; returns the stored one. */
@@ -252,10 +294,11 @@ export interface Reads
       event?: string | undefined;
       /** Only subscriptions with a callback whose URL contains this text, ignoring case. */
       url?: string | undefined;
+      subject?: string | undefined;
     };
     output: Page<Subscription>;
   };
-  /** Expired subscriptions, oldest first, and when the next one expires. */
+  /** Subscriptions whose time is over, oldest first: expired, or not confirmed; and when the next one's is. */
   expiring: {
     input: { beforeMs: number; limit: number };
     output: {

@@ -1,19 +1,11 @@
 // Which callbacks match an event: the patterns that match its name, and the filters of those
 // callbacks, read from their own column, without the other settings of a subscription, which may be
 // large.
-import { ownPrefix } from '../../core/domain/event.ts';
-import { patternsFor } from '../../core/domain/pattern.ts';
 import { type Rules, payloadMatcher, rulesOf } from '../../core/domain/filter.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import { decodeFilter } from '../../core/domain/controls.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { type Row, integer, maybe, text } from '../sql/row.ts';
-
-/** The patterns that match an event name. `*` does not match Ringback's own events; a pattern must name them. */
-export function matchingPatterns(name: string): string[] {
-  const patterns = patternsFor(name);
-  return name.startsWith(ownPrefix) ? patterns.filter((pattern) => pattern !== '*') : patterns;
-}
 
 /**
  * A callback that matches an event, and the lane of its deliveries. The filters that apply are
@@ -24,6 +16,15 @@ export interface Listener {
   lane: Lane;
   /** The filter that the payload must match; undefined: any payload. */
   rules: Rules | undefined;
+}
+
+/** Whether an event is about another subject than the subscription that it is addressed to. */
+export function isOfOther(
+  { subject }: { subject?: string | undefined },
+  addressed: { subject: string | undefined },
+): boolean {
+  const isEither = subject === undefined || addressed.subject === undefined;
+  return !isEither && subject !== addressed.subject;
 }
 
 /** The callbacks whose filter matches the payload, which is parsed only if one of them has a filter. */

@@ -5,7 +5,12 @@ import { decodeControls, decodeFilter, type Controls } from '../../core/domain/c
 import type { Key } from '../../core/domain/key.ts';
 import { scopes } from '../../core/domain/key.ts';
 import type { Quotas } from '../../core/load/quotas.ts';
-import type { Callback, Subscription } from '../../core/domain/subscription.ts';
+import {
+  endReasons,
+  type Callback,
+  type Subscription,
+  type SubscriptionState,
+} from '../../core/domain/subscription.ts';
 import { readPatterns } from './pattern-list.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -67,7 +72,8 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
     appNo: integer(row, 'app'),
     contract: text(row, 'contract'),
     operation: text(row, 'operation'),
-    state: oneOf(subscriptionStates, text(row, 'state')),
+    state: stateOf(row),
+    subject: maybe(text, row, 'subject'),
     callbacks: callbackRows.map(toCallback),
     secrets: bytes(row, 'secrets'),
     controls: toControls(row),
@@ -75,7 +81,15 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
     version: integer(row, 'version'),
     createdMs: integer(row, 'created_ms'),
     endedMs: maybe(integer, row, 'ended_ms'),
+    endReason: endReasons.find((reason) => reason === row['end_reason']),
+    confirmByMs: maybe(integer, row, 'confirm_by_ms'),
   };
+}
+
+/** An unconfirmed subscription is paused as far as its lanes are concerned, and for nodes of an earlier version. */
+function stateOf(row: Row): SubscriptionState {
+  const state = oneOf(subscriptionStates, text(row, 'state'));
+  return state === 'paused' && row['confirm_by_ms'] !== null ? 'unconfirmed' : state;
 }
 
 const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as const;

@@ -18,6 +18,7 @@ import { appendFeed, forgetFeed, watch } from './feed.ts';
 import { forget, forgetPatterns } from './forget.ts';
 import { advanceReplay, cancelReplay, createReplay, forgetReplays } from './replays/replays.ts';
 import type { Edit } from './shared/verb.ts';
+import { confirmSubscription } from './subscriptions/confirm-subscription.ts';
 import { disableFailing } from './subscriptions/failing-receivers.ts';
 import { editSubscription } from './subscriptions/edit-subscription.ts';
 import { unsubscribe, expireSubscription } from './subscriptions/end-subscription.ts';
@@ -32,6 +33,7 @@ const shared = {
   touchKeys,
   subscribe,
   clearResource,
+  confirmSubscription,
   unsubscribe,
   editSubscription,
   expireSubscription,

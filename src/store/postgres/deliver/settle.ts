@@ -15,6 +15,7 @@ import {
   laneOutcome,
   settledIn,
   dueAgainMs,
+  endReasonOf,
   endStateOf,
   errorOf,
 } from '../../rules/settlement-rules.ts';
@@ -59,16 +60,17 @@ export async function settleAll(
     returnedCount += done.returnedCount;
     const last = piece.at(-1);
     const callback = last && done.owners.get(last.i);
-    if (last?.settlement.outcome.kind === 'gone' && callback !== undefined) {
+    const reason = last && endReasonOf(last.settlement);
+    if (last !== undefined && reason !== undefined && callback !== undefined) {
       const { event, n } = last.settlement;
-      replies[last.i] = await tx.run(endOwner({ event, n, callback }, nowMs));
+      replies[last.i] = await tx.run(endOwner({ event, n, callback, reason }, nowMs));
     }
   }
   return { replies, returnedCount, facts, changes };
 }
 
 /**
- * Splits settlements where order matters: `gone` ends lanes of later ones, so it is the last of its
+ * Splits settlements where order matters: the end of a subscription ends lanes of later ones, so it is the last of its
  * piece, and a second settlement of one delivery must see what the first one wrote.
  */
 function piecesOf(settlements: readonly Settlement[]): Item[][] {
@@ -85,7 +87,7 @@ function piecesOf(settlements: readonly Settlement[]): Item[][] {
     if (names.has(name)) cut();
     names.add(name);
     piece.push({ i, settlement });
-    if (settlement.outcome.kind === 'gone') cut();
+    if (endReasonOf(settlement) !== undefined) cut();
   }
   cut();
   return pieces;
@@ -93,10 +95,10 @@ function piecesOf(settlements: readonly Settlement[]): Item[][] {
 
 /** Ending a subscription locks its app before any lane, as everywhere. */
 async function lockApps(tx: Tx, settlements: readonly Settlement[]): Promise<void> {
-  const gone = settlements.filter(({ outcome }) => outcome.kind === 'gone');
-  if (gone.length === 0) return;
-  const events = gone.map(({ event }) => event);
-  await tx.query(settleSql.lockApps, [events, gone.map(({ n }) => n)]);
+  const ending = settlements.filter((one) => endReasonOf(one) !== undefined);
+  if (ending.length === 0) return;
+  const events = ending.map(({ event }) => event);
+  await tx.query(settleSql.lockApps, [events, ending.map(({ n }) => n)]);
 }
 
 interface PieceDone {
@@ -199,7 +201,7 @@ function laneAfter(
     const after = laneSettled(lane, nowMs, laneOutcome(settlement, nowMs));
     if (isLast(lane, after, nowMs)) last.push(i);
     lane = { ...lane, ...after };
-    if (settlement.outcome.kind !== 'gone') times = after ?? times; // `gone` ends the lane.
+    if (endReasonOf(settlement) === undefined) times = after ?? times; // Otherwise the lane ends.
   }
   return { lane, last, times };
 }

@@ -11,8 +11,8 @@ import {
   toListener,
   type FoundListener,
   type KnownRules,
-  matchingPatterns,
 } from '../../rules/listeners.ts';
+import { matchingKeys, passedByKeys, type Matching } from '../../rules/subject-keys.ts';
 import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
@@ -30,13 +30,13 @@ export const matchSql = {
   listeners: `
     select x.i, x.k, p.callback, p.filtered, lane.subscription, ${lanePrint}::text as print,
       ${laneColumns}
-    from unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[])
-      as x (i, k, app, contract, pattern)
+    from unnest($1::int[], $2::int[], $3::bigint[], $4::text[], $5::text[], $6::int[])
+      as x (i, k, app, contract, pattern, most)
     cross join lateral (
       select callback, lane, filtered from pattern
       where pattern.app = x.app and pattern.contract = x.contract and pattern.pattern = x.pattern
         and died is null
-      order by callback limit $6) p
+      order by callback limit x.most) p
     join lane on lane.no = p.lane`,
   // Sets `ringback.known` if the apps or lanes have changed. A quarter of the cost of reading them
   // again.
@@ -63,10 +63,9 @@ export const matchSql = {
 export const areListenersUnchanged =
   "current_setting('ringback.known', true) is distinct from 'no'";
 
-export interface PublishedName {
+export interface PublishedName extends Matching {
   appNo: number;
   contract: string;
-  name: string;
 }
 
 /**
@@ -77,6 +76,8 @@ export type KnownLanes = Map<number, Lane>;
 export interface MatchedListeners {
   /** The listeners of each name, at most `targetsAtOnceMax` + 1. */
   found: FoundListener[][];
+  /** Indexes of the names that lack a subject, because a subscription that they would reach has one. */
+  missing: ReadonlySet<number>;
   /**
    * Rejects with WroteNothing if the listeners have changed; then no statement with the condition
    * `areListenersUnchanged` has written.
@@ -90,14 +91,12 @@ export async function matchAllListeners(
   published: readonly PublishedName[],
   { lanes, cache }: { lanes: KnownLanes; cache: ListenerCache | undefined },
 ): Promise<MatchedListeners> {
-  if (published.length === 0) return { found: [], sure: Promise.resolve() };
+  if (published.length === 0) return { found: [], missing: new Set(), sure: Promise.resolve() };
   const names = published.map(nameKey);
   const stableListeners = cache?.steady(names);
   if (stableListeners === undefined) {
-    return {
-      found: await findAllListeners(tx, published, { lanes, cache }),
-      sure: Promise.resolve(),
-    };
+    const all = await findAllListeners(tx, published, { lanes, cache });
+    return { ...all, sure: Promise.resolve() };
   }
   const sure = isChanged(tx, stableListeners).then((isOther) => {
     if (!isOther) return;
@@ -111,7 +110,7 @@ export async function matchAllListeners(
       lane: laneOnce(one.lane.no, lanes, () => ({ ...one.lane })),
     })),
   );
-  return { found, sure };
+  return { found, missing: new Set(), sure };
 }
 
 async function isChanged(tx: Tx, { versions, prints }: StableListeners): Promise<boolean> {
@@ -128,10 +127,15 @@ async function findAllListeners(
   tx: Tx,
   published: readonly PublishedName[],
   { lanes, cache }: { lanes: KnownLanes; cache: ListenerCache | undefined },
-): Promise<FoundListener[][]> {
-  const patterns = published.flatMap(({ appNo, contract, name }, i) =>
-    matchingPatterns(name).map((pattern, k) => ({ i, k, appNo, contract, pattern })),
-  );
+): Promise<Pick<MatchedListeners, 'found' | 'missing'>> {
+  const patterns = published.flatMap((one, i) => {
+    const { appNo, contract } = one;
+    const all = matchingKeys(one).map((pattern, k) => ({ i, k, appNo, contract, pattern }));
+    const passedBy = passedByKeys(one).map((pattern) => {
+      return { i, k: isPassedBy, appNo, contract, pattern };
+    });
+    return [...all, ...passedBy];
+  });
   const apps = new Set(published.map(({ appNo }) => appNo));
   const [versions, rows] = await Promise.all([
     cache && tx.query(matchSql.versions, [[...apps]]), // First: a change in between raises the version.
@@ -141,11 +145,16 @@ async function findAllListeners(
       patterns.map(({ appNo }) => appNo),
       patterns.map(({ contract }) => contract),
       patterns.map(({ pattern }) => pattern),
-      limits.targetsAtOnceMax + 1,
+      patterns.map(({ k }) => (k === isPassedBy ? 1 : limits.targetsAtOnceMax + 1)),
     ]),
   ]);
   const found = published.map((): Map<number, FingerprintedListener> => new Map());
+  const missing = new Set<number>();
   for (const row of rows.toSorted(bySpecificThenOldest)) {
+    if (integer(row, 'k') === isPassedBy) {
+      missing.add(integer(row, 'i'));
+      continue;
+    }
     const listeners = found[integer(row, 'i')];
     const lane = laneOnce(integer(row, 'lane'), lanes, () => toLane(row));
     const listener = { ...toFoundListener(row, lane), print: text(row, 'print') };
@@ -163,18 +172,22 @@ async function findAllListeners(
       lane: { ...of.lane },
     }));
     if (version === undefined || !listeners.every(isPlain)) continue;
+    if (missing.has(i) || one.subject !== undefined) continue;
     cache?.learn(nameKey(one), { appNo: one.appNo, version, listeners });
   }
-  return found.map((listeners) => [...listeners.values()]);
+  return { found: found.map((listeners) => [...listeners.values()]), missing };
 }
+
+/** In the place of the index of a key: a key that the event passes by. */
+const isPassedBy = -1;
 
 /** Listeners that need no further query, for whose answer the publish would have to wait anyway. */
 function isPlain({ filteredBy, lane }: FoundListener): boolean {
   return filteredBy === undefined && !lane.ordered;
 }
 
-export function nameKey({ appNo, contract, name }: PublishedName): string {
-  return JSON.stringify([appNo, contract, name]);
+export function nameKey({ appNo, contract, name, subject, audience }: PublishedName): string {
+  return JSON.stringify([appNo, contract, name, audience, subject]);
 }
 
 export interface MatchedListener extends Listener {

@@ -3,17 +3,13 @@
 // commits. Replies are in the order of the calls.
 import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Accepted } from '../../port/delivery-verbs.ts';
-import {
-  filterListeners,
-  type Listener,
-  rulesIn,
-  matchingPatterns,
-} from '../../rules/listeners.ts';
+import type { Accepted, Audience } from '../../port/delivery-verbs.ts';
+import { filterListeners, isOfOther, type Listener, rulesIn } from '../../rules/listeners.ts';
+import { matchingKeys, matchingPatterns } from '../../rules/subject-keys.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
 import type { InsertLeases } from '../../rules/offer-slots.ts';
-import { integer, text } from '../../sql/row.ts';
+import { integer, maybe, text } from '../../sql/row.ts';
 import { publishedFact, type Fact } from '../../statistics/transaction-facts.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Slices } from './slices.ts';
@@ -35,17 +31,26 @@ import { leaveNotices } from '../shared/notices.ts';
 
 export const publishSql = {
   addressed: `
-    select no, id, app, filter from subscription
+    select no, id, app, filter, subject, confirm_by_ms from subscription
     where id = any($1::text[]) and state <> 'ended'`,
+  // The caller confirms these and tries again, so a limit is fine. With it the planner cannot join all of them.
+  unconfirmed: `
+    select x.i, found.id from unnest($1::int[], $2::bigint[], $3::text[], $4::text[])
+      as x (i, app, contract, subject)
+    cross join lateral (
+      select id from subscription
+      where app = x.app and subject = x.subject and contract = x.contract
+        and subject is not null and confirm_by_ms is not null and state <> 'ended'
+      limit 64) found`,
   // Waits for another node that is handling an entry, and then finds it gone.
   leaveInbox: 'delete from inbox where no = any($1::bigint[]) returning no',
   // All payloads as one value: as array elements each would be sent as text of twice its length.
   events: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace, subject)
     select id, app, name, slice, $8::bigint, deliveries,
-      substring($9::bytea from 1 + start for bytes), trace
+      substring($9::bytea from 1 + start for bytes), trace, subject
     from unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::int[], $6::text[], $7::int[],
-      $10::int[]) as x (id, app, name, slice, deliveries, trace, start, bytes)
+      $10::int[], $11::text[]) as x (id, app, name, slice, deliveries, trace, start, bytes, subject)
     where ${areListenersUnchanged}`,
   fanOuts: `
     insert into fanout (event, app, contract, version, names)
@@ -82,12 +87,12 @@ export async function publishAll(
   calls: readonly Publish[],
   context: PublishContext,
 ): Promise<PublishedAll> {
-  const { listeners, sure } = await findListeners(tx, calls, context.listenerCache);
+  const { found, sure } = await findListeners(tx, calls, context.listenerCache);
   // Statements that store keys, and remove inbox entries or notices, lack the condition
   // `areListenersUnchanged`, so they wait until the listeners are confirmed.
   if (!calls.every(isPlain)) await sure;
   const taken = await takenElsewhere(tx, calls);
-  const drafts = calls.map((call, index) => draft(call, listeners[index]));
+  const drafts = calls.map((call, index) => draft(call, found[index]));
   const keyed = calls.flatMap(({ appNo, idempotency }, index): Keyed[] => {
     if (idempotency === undefined || taken.has(index)) return [];
     const events = drafts[index];
@@ -103,7 +108,7 @@ export async function publishAll(
     if (before?.kind === 'same') return { kind: 'repeated', events: readResult(before.result) };
     if (before?.kind === 'other') return { kind: 'mismatch' };
     const events = drafts[index];
-    if (events === undefined) return { kind: 'not_found' };
+    if (events === undefined) return refusalIn(found[index]);
     return { kind: 'accepted', events: accepted(events) };
   });
   const made = drafts.flatMap((events, index) =>
@@ -123,6 +128,8 @@ interface Draft {
   appNo: number;
   contract: string;
   name: string;
+  subject: string | undefined;
+  audience: Audience;
   payload: Uint8Array;
   trace: string | undefined;
   listeners: FilteredListeners;
@@ -131,21 +138,31 @@ interface Draft {
 /** The listeners of an event; undefined: too many, so that a fan-out makes the deliveries. */
 type FilteredListeners = readonly Listener[] | undefined;
 
-function draft(call: Publish, found: FilteredListeners[] | undefined): Draft[] | undefined {
-  const { appNo, contract, events, trace } = call;
-  if (found === undefined) return undefined;
-  return events.map((event, i) => ({ ...event, appNo, contract, trace, listeners: found[i] }));
+function draft(call: Publish, found: FoundForCall | undefined): Draft[] | undefined {
+  const { appNo, contract, events, audience, trace } = call;
+  if (found === undefined || 'kind' in found) return undefined;
+  return events.map((event, i) => {
+    const subject = event.subject ?? found.subject;
+    return { ...event, subject, audience, appNo, contract, trace, listeners: found.listeners[i] };
+  });
+}
+
+function refusalIn(found: FoundForCall | undefined): Refusal {
+  return found !== undefined && 'kind' in found ? found : { kind: 'not_found' };
 }
 
 function accepted(events: readonly Draft[]): Accepted[] {
   return events.map(({ id, listeners }) => ({ id, deliveries: listeners?.length }));
 }
 
+type Refusal = Extract<Published, { kind: 'not_found' | 'unconfirmed' | 'subject_missing' }>;
+
+/** `listeners`: of each event; `subject`: of the addressed subscription. */
+type FoundForCall = Refusal | { listeners: FilteredListeners[]; subject: string | undefined };
+
 interface FoundListeners {
-  /**
-   * For each call, for each of its events; undefined if the addressed subscription does not exist.
-   */
-  listeners: (FilteredListeners[] | undefined)[];
+  /** For each call. */
+  found: FoundForCall[];
   sure: MatchedListeners['sure'];
 }
 
@@ -156,17 +173,18 @@ async function findListeners(
 ): Promise<FoundListeners> {
   const lanes: KnownLanes = new Map();
   const addressed = await findAddressed(tx, calls);
+  const unconfirmed = await findUnconfirmed(tx, calls);
   const names = new Map<string, { at: number; published: PublishedName }>();
-  for (const { appNo, contract, events, audience } of calls) {
-    if (audience.kind !== 'everyone') continue;
-    for (const { name } of events) {
-      const published = { appNo, contract, name };
+  for (const call of calls) {
+    if ('id' in call.audience) continue;
+    for (const event of call.events) {
+      const published = publishedName(call, event);
       const key = nameKey(published);
       if (!names.has(key)) names.set(key, { at: names.size, published });
     }
   }
   const everyone = [...names.values()].map(({ published }) => published);
-  const { found, sure } = await matchAllListeners(tx, everyone, { lanes, cache });
+  const { found, missing, sure } = await matchAllListeners(tx, everyone, { lanes, cache });
   // Counted before filtering, because evaluating that many filters is work for a fan-out, too.
   const isMany = found.map(({ length }) => length > limits.targetsAtOnceMax);
   const matched = await withRules(
@@ -175,28 +193,67 @@ async function findListeners(
   );
   const numbers = new Set([...addressed.values()].map(({ no }) => no));
   const ofOne = await matchSubscriptions(tx, [...numbers], lanes);
-  const listeners = calls.map((call, index): FilteredListeners[] | undefined => {
-    const { appNo, contract, events, audience } = call;
-    if (audience.kind === 'everyone') {
-      return events.map(({ name, payload }) => {
-        const at = names.get(nameKey({ appNo, contract, name }))?.at ?? -1;
+  const foundForCalls = calls.map((call, index): FoundForCall => {
+    const { events, audience } = call;
+    const ids = unconfirmed.get(index);
+    if (ids !== undefined) return { kind: 'unconfirmed', ids };
+    if (!('id' in audience)) {
+      const places = events.map(
+        (event) => names.get(nameKey(publishedName(call, event)))?.at ?? -1,
+      );
+      const passingBy = events[places.findIndex((at) => missing.has(at))];
+      if (passingBy !== undefined) return { kind: 'subject_missing', event: passingBy.id };
+      const listeners = events.map(({ payload }, i) => {
+        const at = places[i] ?? -1;
         return isMany[at] === true ? undefined : filterListeners(matched[at] ?? [], payload);
       });
+      return { listeners, subject: undefined };
     }
     const addressee = addressed.get(index);
-    if (addressee === undefined) return undefined;
-    const all = ofOne.get(addressee.no) ?? [];
-    if (audience.kind === 'all_callbacks') return events.map(() => all);
-    return events.map((event) => listenersOf(all, event, addressee));
+    if (addressee === undefined) return { kind: 'not_found' };
+    const { no, subject, isUnconfirmed } = addressee;
+    if (isUnconfirmed) return { kind: 'unconfirmed', ids: [audience.id] };
+    const all = ofOne.get(no) ?? [];
+    const isPing = audience.kind === 'all_callbacks';
+    const listeners = events.map((event) => (isPing ? all : listenersOf(all, event, addressee)));
+    return { listeners, subject };
   });
-  return { listeners, sure };
+  return { found: foundForCalls, sure };
+}
+
+function publishedName(
+  { appNo, contract, audience }: Publish,
+  { name, subject }: Publish['events'][number],
+): PublishedName {
+  return { appNo, contract, name, subject, audience: audience.kind };
+}
+
+/** By the index of the call: ids of unconfirmed subscriptions with a subject of its events. */
+async function findUnconfirmed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, string[]>> {
+  const named = calls.flatMap(({ appNo, contract, audience, events }, i) => {
+    if ('id' in audience) return [];
+    const subjects = new Set(events.flatMap(({ subject }) => subject ?? []));
+    return [...subjects].map((subject) => ({ i, appNo, contract, subject }));
+  });
+  if (named.length === 0) return new Map();
+  const rows = await tx.query(publishSql.unconfirmed, [
+    named.map(({ i }) => i),
+    named.map(({ appNo }) => appNo),
+    named.map(({ contract }) => contract),
+    named.map(({ subject }) => subject),
+  ]);
+  const byCall = Map.groupBy(rows, (row) => integer(row, 'i'));
+  return new Map([...byCall].map(([i, found]) => [i, found.map((row) => text(row, 'id'))]));
 }
 
 function listenersOf(
   all: readonly MatchedListener[],
-  { name, payload }: Publish['events'][number],
-  { rules }: Addressee,
+  event: Publish['events'][number],
+  addressee: Addressee,
 ): Listener[] {
+  const { name, payload } = event;
+  const { rules } = addressee;
+  if (isOfOther(event, addressee)) return [];
   if (rules !== undefined && !payloadMatcher(payload)(rules)) return [];
   const hearing = matchingPatterns(name);
   return all.filter(({ patterns }) => patterns.some((pattern) => hearing.includes(pattern)));
@@ -204,21 +261,26 @@ function listenersOf(
 
 interface Addressee {
   no: number;
+  subject: string | undefined;
+  isUnconfirmed: boolean;
   rules: Rules | undefined;
 }
 
 /** The addressed subscriptions, by the index of the call. */
 async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<number, Addressee>> {
-  const ids = calls.flatMap(({ audience }) => (audience.kind === 'everyone' ? [] : audience.id));
+  const ids = calls.flatMap(({ audience }) => ('id' in audience ? audience.id : []));
   if (ids.length === 0) return new Map();
   const rows = await tx.query(publishSql.addressed, [ids]);
   const known = new Map(rows.map((row) => [`${integer(row, 'app')} ${text(row, 'id')}`, row]));
   return new Map(
     calls.flatMap(({ appNo, audience }, index) => {
-      if (audience.kind === 'everyone') return [];
+      if (!('id' in audience)) return [];
       const row = known.get(`${appNo} ${audience.id}`);
       if (row === undefined) return [];
-      return [[index, { no: integer(row, 'no'), rules: rulesIn(row) }] as const];
+      const subject = maybe(text, row, 'subject');
+      const isUnconfirmed = row['confirm_by_ms'] !== null;
+      const addressee = { no: integer(row, 'no'), subject, isUnconfirmed, rules: rulesIn(row) };
+      return [[index, addressee] as const];
     }),
   );
 }
@@ -267,6 +329,7 @@ async function write(
     nowMs,
     Buffer.concat(payloads),
     payloads.map(({ byteLength }) => byteLength),
+    events.map(({ subject }) => subject ?? null),
   ]);
   const many = events.filter(({ listeners }) => listeners === undefined);
   const begun =
@@ -276,7 +339,9 @@ async function write(
           many.map(({ id }) => id),
           many.map(({ appNo }) => appNo),
           many.map(({ contract }) => contract),
-          many.map(({ name }) => JSON.stringify(matchingPatterns(name))),
+          many.map(({ name, subject, audience }) =>
+            JSON.stringify(matchingKeys({ name, subject, audience: audience.kind })),
+          ),
         ]);
   const deliveries = events.flatMap(({ id, appNo, listeners = [] }, index): NewDelivery[] =>
     listeners.map(({ callback, lane }, n) => {

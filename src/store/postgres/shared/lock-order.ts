@@ -92,22 +92,28 @@ function resourcesOf(call: EditCall): { appNo: number; resource: string }[] {
   const input =
     call.verb === 'subscribe'
       ? call.input.subscription
-      : call.verb === 'clearResource'
+      : call.verb === 'clearResource' || call.verb === 'confirmSubscription'
         ? call.input
         : undefined;
   if (input?.resource === undefined) return [];
   return [{ appNo: input.appNo, resource: input.resource }];
 }
 
-type OfSubscription = 'unsubscribe' | 'editSubscription' | 'expireSubscription';
+type OfSubscription =
+  | 'confirmSubscription'
+  | 'unsubscribe'
+  | 'editSubscription'
+  | 'expireSubscription';
 type OfApp = OfSubscription | 'clearResource' | 'retryDelivery' | 'disableFailing' | 'editApp';
 
 const verbsOfSubscription: ReadonlySet<string> = new Set<OfSubscription>([
+  'confirmSubscription',
   'unsubscribe',
   'editSubscription',
   'expireSubscription',
 ]);
 const verbsOfApp: ReadonlySet<string> = new Set<OfApp>([
+  'confirmSubscription',
   'unsubscribe',
   'editSubscription',
   'expireSubscription',

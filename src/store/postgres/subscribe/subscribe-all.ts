@@ -8,6 +8,8 @@ import { planLanes } from '../../../core/domain/lane-plan.ts';
 import { intervalOf } from '../../../core/domain/rate-limit.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
+import { keysOf } from '../../rules/subject-keys.ts';
+import { laneState } from '../../verbs/subscriptions/arrange-lanes.ts';
 import { writePatterns } from '../../sql/pattern-list.ts';
 import { integer, toQuotas, text, toSubscription } from '../../sql/row.ts';
 import type { EditInput, EditOutput, NewSubscription } from '../../port/store.ts';
@@ -30,16 +32,18 @@ export const subscribeAllSql = {
     with asked as (
       select x.*, row_number() over (partition by x.app order by x.i) as choice
       from unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[], $5::text[], $6::bytea[],
-        $7::text[], $8::text[], $9::int[], $10::bigint[], $11::bytea[], $12::bigint[])
+        $7::text[], $8::text[], $9::int[], $10::bigint[], $11::bytea[], $12::bigint[],
+        $14::text[], $15::bigint[])
         with ordinality as x (id, app, key, contract, operation, secrets, settings, filter,
-          ordered, expires_ms, headers, quota, i)
+          ordered, expires_ms, headers, quota, subject, confirm_by_ms, i)
       where x.key is null or x.id = (
         select idem.result from idem where idem.app = x.app and idem.key = x.key)),
     made as (
       insert into subscription (id, app, contract, operation, secrets, settings, filter, ordered,
-        expires_ms, headers, version, created_ms)
+        expires_ms, headers, version, created_ms, subject, confirm_by_ms, state)
       select asked.id, asked.app, contract, operation, secrets, asked.settings, filter, ordered,
-        expires_ms, headers, app.version + choice, $13::bigint
+        expires_ms, headers, app.version + choice, $13::bigint, asked.subject, confirm_by_ms,
+        case when confirm_by_ms is null then 'active' else 'paused' end
       from asked join app on app.no = any (array[asked.app])
       where app.subscriptions + choice <= coalesce(
         (app.settings::json #>> '{quotas,subscriptions}')::bigint, quota, 9007199254740991)
@@ -53,10 +57,10 @@ export const subscribeAllSql = {
     where idem.app = x.app and idem.key = x.key and idem.result = x.id
       and not exists (select from subscription where subscription.id = x.id)`,
   lanes: `
-    insert into lane (app, subscription, version, ordered, interval_ms, concurrency)
-    select subscription.app, subscription.no, version, x.ordered, interval_ms, concurrency
-    from unnest($1::text[], $2::int[], $3::float8[], $4::int[])
-      with ordinality as x (id, ordered, interval_ms, concurrency, i)
+    insert into lane (app, subscription, version, ordered, interval_ms, concurrency, state)
+    select subscription.app, subscription.no, version, x.ordered, interval_ms, concurrency, x.state
+    from unnest($1::text[], $2::int[], $3::float8[], $4::int[], $5::int[])
+      with ordinality as x (id, ordered, interval_ms, concurrency, state, i)
     join subscription on subscription.id = any (array[x.id])
     order by i`,
   // The lanes of a subscription are numbered in the order of their creation.
@@ -191,6 +195,8 @@ async function createSubscriptions(
     asked.map(({ controls, headers }) => (controls && headers) ?? null),
     asked.map(({ quota }) => quota ?? null),
     nowMs,
+    asked.map(({ subject }) => subject ?? null),
+    asked.map(({ confirmByMs }) => confirmByMs ?? null),
   ]);
 }
 
@@ -199,15 +205,17 @@ function orNull<T>(value: T | undefined): T | null {
 }
 
 async function createLanes(tx: Tx, asked: readonly Asked[]): Promise<unknown> {
-  const lanes = asked.flatMap(({ id, callbacks, controls = noControls }) => {
+  const lanes = asked.flatMap(({ id, callbacks, controls = noControls, confirmByMs }) => {
     const count = Math.max(0, ...lanesOf(callbacks, controls).map((lane) => lane + 1));
-    return Array.from({ length: count }, () => ({ id, controls }));
+    const state = confirmByMs === undefined ? laneState.active : laneState.held;
+    return Array.from({ length: count }, () => ({ id, controls, state }));
   });
   return tx.query(subscribeAllSql.lanes, [
     lanes.map(({ id }) => id),
     lanes.map(({ controls }) => (controls.ordered ? 1 : 0)),
     lanes.map(({ controls }) => intervalOf(controls) ?? null),
     lanes.map(({ controls }) => controls.concurrency ?? null),
+    lanes.map(({ state }) => state),
   ]);
 }
 
@@ -253,12 +261,14 @@ async function createCallbacks(tx: Tx, asked: readonly Asked[]): Promise<unknown
 }
 
 async function createPatterns(tx: Tx, asked: readonly Asked[]): Promise<unknown> {
-  const patterns = asked.flatMap(({ id, contract, callbacks, controls }) =>
+  const found = asked.filter(({ confirmByMs }) => confirmByMs === undefined);
+  const patterns = found.flatMap(({ id, contract, subject, callbacks, controls }) =>
     callbacks.filter(isActive).flatMap(({ position, events }) =>
-      events.map((pattern) => {
+      events.flatMap((pattern) => {
         // Ringback's own events belong to no contract.
         const of = pattern.startsWith(ownPrefix) ? '' : contract;
-        return { id, position, of, pattern, filtered: controls?.filter === undefined ? 0 : 1 };
+        const filtered = controls?.filter === undefined ? 0 : 1;
+        return keysOf(pattern, subject).map((key) => ({ id, position, of, key, filtered }));
       }),
     ),
   );
@@ -266,7 +276,7 @@ async function createPatterns(tx: Tx, asked: readonly Asked[]): Promise<unknown>
     patterns.map(({ id }) => id),
     patterns.map(({ position }) => position),
     patterns.map(({ of }) => of),
-    patterns.map(({ pattern }) => pattern),
+    patterns.map(({ key }) => key),
     patterns.map(({ filtered }) => filtered),
   ]);
 }
@@ -341,13 +351,14 @@ export const unsubscribeAllSql = {
   // count from going below zero, which would refuse the unsubscribe.
   end: `
     with asked as (
-      select subscription.no, subscription.app,
+      select subscription.no, subscription.app, x.reason,
         row_number() over (partition by subscription.app order by x.i) as choice
-      from unnest($1::text[], $2::bigint[]) with ordinality as x (id, app, i)
+      from unnest($1::text[], $2::bigint[], $4::text[]) with ordinality as x (id, app, reason, i)
       join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
         and subscription.state <> 'ended'),
     ended as (
-      update subscription set state = 'ended', ended_ms = $3::bigint, version = app.version + choice
+      update subscription set state = 'ended', ended_ms = $3::bigint, version = app.version + choice,
+        end_reason = asked.reason, confirm_by_ms = null
       from asked join app on app.no = any (array[asked.app])
       where subscription.no = any (array[asked.no])
       returning subscription.app)
@@ -372,14 +383,21 @@ export async function unsubscribeAll(
   calls: readonly EditInput<'unsubscribe'>[],
   nowMs: number,
 ): Promise<EditOutput<'unsubscribe'>[]> {
-  const asked = [...new Map(calls.map((call) => [`${call.appNo} ${call.id}`, call])).values()];
+  const asked = [
+    ...new Map(calls.toReversed().map((call) => [`${call.appNo} ${call.id}`, call])).values(),
+  ].reverse();
   const ids = asked.map(({ id }) => id);
   const apps = asked.map(({ appNo }) => appNo);
   // All statements are sent as one pipeline, in this order.
   const [, , , , , found] = await Promise.all([
     lockApps(tx, new Set(apps)),
     tx.query(unsubscribeAllSql.lanes, [ids, apps]),
-    tx.query(unsubscribeAllSql.end, [ids, apps, nowMs]),
+    tx.query(unsubscribeAllSql.end, [
+      ids,
+      apps,
+      nowMs,
+      asked.map(({ reason = 'unsubscribed' }) => reason),
+    ]),
     tx.query(unsubscribeAllSql.patterns, [ids, apps]),
     tx.query(unsubscribeAllSql.endLanes, [ids, apps]),
     findSubscriptions(tx, ids),

@@ -7,6 +7,7 @@ import { limits } from '../../../core/limits/limits.ts';
 import type { Settled, Settlement, AttemptRecord } from '../../port/delivery-verbs.ts';
 import {
   dueAgainMs,
+  endReasonOf,
   endStateOf,
   errorOf,
   isLast,
@@ -109,9 +110,10 @@ function prepareSettle(db: DatabaseSync): Settle {
     const isOverdue = isLast(lane, times, nowMs);
     if (times !== undefined) lanes.write(lane, times);
     Object.assign(lane, times);
-    if (outcome.kind === 'gone') {
+    const reason = endReasonOf(settlement);
+    if (reason !== undefined) {
       met.clear(); // All lanes of the subscription end as well.
-      return runScript(endOwner({ event, n, callback: integer(row, 'callback') }, nowMs));
+      return runScript(endOwner({ event, n, callback: integer(row, 'callback'), reason }, nowMs));
     }
     if (times !== undefined) changes?.set(laneNo, times);
     return isOverdue ? { kind: 'overdue', ...owner } : settledIn(lane);

@@ -10,8 +10,8 @@ import {
   toListener,
   type FoundListener,
   type KnownRules,
-  matchingPatterns,
 } from '../../rules/listeners.ts';
+import { anySubjectBounds, matchingPatterns } from '../../rules/subject-keys.ts';
 import { readPatterns } from '../../sql/pattern-list.ts';
 import { integer, text, type Row } from '../../sql/row.ts';
 import { laneColumns, toLane } from '../../verbs/shared/lanes.ts';
@@ -23,6 +23,13 @@ export const matchSql = {
     from pattern indexed by pattern_alive join lane on lane.no = pattern.lane
     where pattern.app = ? and pattern.contract = ? and pattern.pattern = ? and died is null
     order by pattern.callback limit ? + 0`,
+  // The keys of any subject: most contracts have none.
+  anySubject: `
+    select 1 from pattern indexed by pattern_alive
+    where app = ? and contract = ? and pattern > ? and pattern < ? and died is null limit 1`,
+  key: `
+    select 1 from pattern indexed by pattern_alive
+    where app = ? and contract = ? and pattern = ? and died is null limit 1`,
   // An inactive callback has no lane.
   ofSubscription: `
     select callback.no as callback, callback.event as patterns, ${laneColumns}
@@ -35,15 +42,19 @@ export interface Match {
    * If there are more than `targetsAtOnceMax`, that is too many to insert at once, and not all are
    * returned.
    */
-  everyone(input: PublishedName, lanes: LanesMet): FoundListener[];
+  everyone(input: PublishedKeys, lanes: LanesMet): FoundListener[];
+  /** Whether any subscription to the contract has a subject. */
+  hasSubjects(appNo: number, contract: string): boolean;
+  /** Whether any callback has one of the keys. */
+  hasKey(input: PublishedKeys): boolean;
   /** Callbacks of one subscription that match the name, or all of them. */
   ofSubscription(subscription: number, name: string | undefined, lanes: LanesMet): Listener[];
 }
 
-export interface PublishedName {
+export interface PublishedKeys {
   appNo: number;
   contract: string;
-  name: string;
+  keys: readonly string[];
 }
 
 /**
@@ -62,19 +73,27 @@ export interface PublishedName {
  */
 export function prepareMatch(db: DatabaseSync): Match {
   const listeners = db.prepare(matchSql.listeners);
+  const anySubject = db.prepare(matchSql.anySubject);
+  const ofKey = db.prepare(matchSql.key);
   const ofSubscription = db.prepare(matchSql.ofSubscription);
   return {
-    everyone: ({ appNo, contract, name }, lanes) => {
+    everyone: ({ appNo, contract, keys }, lanes) => {
       const found = new Map<number, FoundListener>();
-      for (const pattern of matchingPatterns(name)) {
+      for (const key of keys) {
         if (found.size > limits.targetsAtOnceMax) break;
         // No smaller limit for what was found before: it may be the same callbacks.
-        for (const row of listeners.all(appNo, contract, pattern, limits.targetsAtOnceMax + 1)) {
+        for (const row of listeners.all(appNo, contract, key, limits.targetsAtOnceMax + 1)) {
           const listener = toFoundListener(row, meet(row, lanes));
           if (!found.has(listener.callback)) found.set(listener.callback, listener);
         }
       }
       return [...found.values()];
+    },
+    hasSubjects: (appNo, contract) => {
+      return anySubject.get(appNo, contract, ...anySubjectBounds) !== undefined;
+    },
+    hasKey: ({ appNo, contract, keys }) => {
+      return keys.some((one) => ofKey.get(appNo, contract, one) !== undefined);
     },
     ofSubscription: (subscription, name, lanes) => {
       const rows = ofSubscription.all(subscription);

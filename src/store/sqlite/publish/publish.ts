@@ -3,15 +3,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { payloadMatcher, type Rules } from '../../../core/domain/filter.ts';
 import { limits } from '../../../core/limits/limits.ts';
-import type { Accepted } from '../../port/delivery-verbs.ts';
-import {
-  filterListeners,
-  type Listener,
-  rulesIn,
-  matchingPatterns,
-} from '../../rules/listeners.ts';
+import type { Accepted, NewEvent } from '../../port/delivery-verbs.ts';
+import { filterListeners, isOfOther, type Listener, rulesIn } from '../../rules/listeners.ts';
+import { matchingKeys, passedByKeys, type Matching } from '../../rules/subject-keys.ts';
 import { printResult, readResult } from '../../verbs/shared/idempotency.ts';
-import type { EditInput } from '../../port/store.ts';
+import type { EditInput, EditOutput } from '../../port/store.ts';
 import { integer, text, maybe, one } from '../../sql/row.ts';
 import { reachOf } from '../../verbs/lists/slices-in-time.ts';
 import { publishedFact } from '../../statistics/transaction-facts.ts';
@@ -20,26 +16,33 @@ import type { Edit, EditContext, PublishMemo } from '../transaction/edit.ts';
 import { prepareScripts } from '../transaction/run-script.ts';
 import { prepareIdempotencyKeys } from './idempotency.ts';
 import { prepareMakeDelivery } from './make-delivery.ts';
-import { prepareFilters, prepareMatch } from './match.ts';
+import { prepareFilters, prepareMatch, type Match } from './match.ts';
 
 export const publishSql = {
   event: `
-    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace)
-    values (?, ?, ?, ?, ?, ?, ?, ?)`,
+    insert into event (id, app, name, slice, created_ms, deliveries, payload, trace, subject)
+    values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   fanOut: `
     insert into fanout (event, app, contract, version, names)
     select ?, no, ?, version, ? from app where no = ?`,
   subscription: `
-    select no, filter from subscription where id = ? and app = ? and state <> 'ended'`,
+    select no, filter, subject, confirm_by_ms from subscription
+    where id = ? and app = ? and state <> 'ended'`,
+  unconfirmed: `
+    select id from subscription
+    where app = ? and subject = ? and contract = ? and subject is not null
+      and confirm_by_ms is not null and state <> 'ended'
+    limit 64`,
 } as const;
 
 type Publish = EditInput<'publish'>;
-type NewEvent = Publish['events'][number];
 
 export function preparePublish(db: DatabaseSync): Edit<'publish'> {
   const idempotencyKeys = prepareIdempotencyKeys(db);
   const subscription = db.prepare(publishSql.subscription);
-  const accept = prepareAccept(db);
+  const match = prepareMatch(db);
+  const refusedSubject = prepareSubjectCheck(db, match);
+  const accept = prepareAccept(db, match);
   const runScript = prepareScripts(db);
 
   return (input, context) => {
@@ -52,10 +55,15 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
       if (earlier.kind === 'same') return { kind: 'repeated', events: readResult(earlier.result) };
     }
     let addressed: Addressee | undefined;
-    if (audience.kind !== 'everyone') {
+    if ('id' in audience) {
       const row = subscription.get(audience.id, appNo);
       if (row === undefined) return { kind: 'not_found' };
-      addressed = { no: integer(row, 'no'), rules: rulesIn(row) };
+      if (row['confirm_by_ms'] !== null) return { kind: 'unconfirmed', ids: [audience.id] };
+      const subject = maybe(text, row, 'subject');
+      addressed = { no: integer(row, 'no'), subject, rules: rulesIn(row) };
+    } else {
+      const refused = refusedSubject(input, context.memo);
+      if (refused !== undefined) return refused;
     }
     const addressing = { ...input, addressed };
     const accepted = events.map((event) => accept(event, addressing, context));
@@ -67,16 +75,40 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
   };
 }
 
+/** Why the subjects of the events keep them from being published now. */
+function prepareSubjectCheck(
+  db: DatabaseSync,
+  match: Match,
+): (input: Publish, memo: PublishMemo) => EditOutput<'publish'> | undefined {
+  const unconfirmed = db.prepare(publishSql.unconfirmed);
+  const hasSubjects = (appNo: number, contract: string, memo: PublishMemo): boolean => {
+    const question = `${appNo} ${contract}`;
+    const found = memo.subjects.get(question) ?? match.hasSubjects(appNo, contract);
+    memo.subjects.set(question, found);
+    return found;
+  };
+  return ({ appNo, contract, audience, events }, memo) => {
+    const named = new Set(events.flatMap(({ subject }) => subject ?? []));
+    const rows = [...named].flatMap((subject) => unconfirmed.all(appNo, subject, contract));
+    if (rows.length > 0) return { kind: 'unconfirmed', ids: rows.map((row) => text(row, 'id')) };
+    if (audience.kind !== 'everyone' || !hasSubjects(appNo, contract, memo)) return undefined;
+    const passingBy = events.find((event) => {
+      return match.hasKey({ appNo, contract, keys: passedByKeys(matchingOf(event, { audience })) });
+    });
+    return passingBy && { kind: 'subject_missing', event: passingBy.id };
+  };
+}
+
 interface Addressee {
   no: number;
+  subject: string | undefined;
   rules: Rules | undefined;
 }
 
 type Addressed = Publish & { addressed: Addressee | undefined };
 type Accept = (event: NewEvent, input: Addressed, context: EditContext) => Accepted;
 
-function prepareAccept(db: DatabaseSync): Accept {
-  const match = prepareMatch(db);
+function prepareAccept(db: DatabaseSync, match: Match): Accept {
   const withRules = prepareFilters(db);
   const insert = db.prepare(publishSql.event);
   const fanOut = db.prepare(publishSql.fanOut);
@@ -84,13 +116,14 @@ function prepareAccept(db: DatabaseSync): Accept {
   const takeSlice = prepareSlices(db);
 
   const everyone = (
-    name: string,
+    event: Matching,
     { appNo, contract }: Addressed,
     memo: PublishMemo,
   ): readonly Listener[] | undefined => {
-    const question = `${appNo} ${name} ${contract}`;
+    const { name, subject, audience } = event;
+    const question = JSON.stringify([appNo, contract, name, subject, audience]);
     if (memo.listeners.has(question)) return memo.listeners.get(question);
-    const found = match.everyone({ appNo, contract, name }, memo.lanes);
+    const found = match.everyone({ appNo, contract, keys: matchingKeys(event) }, memo.lanes);
     // Counted before filtering: applying that many filters is also the work of a fan-out.
     const isMany = found.length > limits.targetsAtOnceMax;
     const listeners = isMany ? undefined : withRules(found, memo.rules);
@@ -100,15 +133,17 @@ function prepareAccept(db: DatabaseSync): Accept {
 
   /** Undefined: so many callbacks match that a fan-out must handle them. */
   const listenersOf = (
-    { name, payload }: NewEvent,
+    event: NewEvent,
     input: Addressed,
     memo: PublishMemo,
   ): readonly Listener[] | undefined => {
+    const { name, payload } = event;
     const { addressed, audience } = input;
     if (addressed === undefined) {
-      const listeners = everyone(name, input, memo);
+      const listeners = everyone(matchingOf(event, input), input, memo);
       return listeners && filterListeners(listeners, payload);
     }
+    if (isOfOther(event, addressed)) return [];
     const { no, rules } = addressed;
     if (audience.kind === 'all_callbacks') return match.ofSubscription(no, undefined, memo.lanes);
     const isMeant = rules === undefined || payloadMatcher(payload)(rules);
@@ -117,18 +152,27 @@ function prepareAccept(db: DatabaseSync): Accept {
 
   return (event, input, context) => {
     const { id, name, payload } = event;
-    const { appNo, contract, trace = null } = input;
+    const { appNo, contract, addressed, trace = null } = input;
+    const subject = event.subject ?? addressed?.subject ?? null;
     const listeners = listenersOf(event, input, context.memo);
     const deliveries = listeners?.length;
     const slice = takeSlice({ event: id, rows: 1 + (deliveries ?? 0) }, context);
-    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace);
-    if (listeners === undefined)
-      fanOut.run(id, contract, JSON.stringify(matchingPatterns(name)), appNo);
+    insert.run(id, appNo, name, slice, context.nowMs, deliveries ?? null, payload, trace, subject);
+    if (listeners === undefined) {
+      fanOut.run(id, contract, JSON.stringify(matchingKeys(matchingOf(event, input))), appNo);
+    }
     for (const [n, listener] of (listeners ?? []).entries()) {
       make({ event: id, n, appNo, slice, ...listener }, context);
     }
     return { id, deliveries };
   };
+}
+
+function matchingOf(
+  { name, subject }: NewEvent,
+  { audience }: Pick<Publish, 'audience'>,
+): Matching {
+  return { name, subject, audience: audience.kind };
 }
 
 // Slices: runs of a few thousand rows in the order they were published. The counter is kept in

@@ -42,7 +42,7 @@ const outcome: Settlement = {
 const complete: Required<EditInput<'publish'>> = {
   appNo: 1,
   contract: 'Ringback',
-  events: [{ id: 'e0', name: 'a', payload: bytes('payload') }],
+  events: [{ id: 'e0', name: 'a', subject: 'job', payload: bytes('payload') }],
   audience: { kind: 'all_callbacks', id: 's' },
   trace: '00-1-2-01',
   idempotency: { key: bytes('key'), print: bytes('print') },

@@ -42,6 +42,12 @@ describe('work', () => {
   const named = { event: 'e', n: 0, lease: 9 };
   const settlements: Record<string, Settlement> = {
     'a success': { ...named, outcome: { kind: 'delivered' }, attempt: attempt({}) },
+    'a final success': {
+      ...named,
+      isFinal: true,
+      outcome: { kind: 'delivered' },
+      attempt: undefined,
+    },
     'a success that the contract does not know': {
       ...named,
       outcome: { kind: 'delivered' },

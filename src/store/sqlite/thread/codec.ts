@@ -9,6 +9,7 @@ import type { Leased } from '../../../core/domain/delivery.ts';
 import type {
   Accepted,
   FreshDelivery,
+  NewEvent,
   Worked,
   AttemptRecord,
   Settlement,
@@ -69,8 +70,8 @@ function packPublish(to: Packing, publish: Publish): void {
     to.addBytes(idempotency.print);
   }
   to.list.push(events.length);
-  for (const { id, name, payload } of events) {
-    to.list.push(id, name);
+  for (const { id, name, subject, payload } of events) {
+    to.list.push(id, name, subject);
     to.addBytes(payload);
   }
 }
@@ -92,11 +93,12 @@ function unpackPublish(from: Unpacking): Publish {
   if (from.next<boolean>()) {
     publish.idempotency = { key: from.nextBytes(), print: from.nextBytes() };
   }
-  publish.events = from.nextFew(() => ({
-    id: from.next(),
-    name: from.next(),
-    payload: from.nextBytes(),
-  }));
+  publish.events = from.nextFew((): NewEvent => {
+    const event = { id: from.next<string>(), name: from.next<string>() };
+    const subject = from.next<string | undefined>();
+    const payload = from.nextBytes();
+    return subject === undefined ? { ...event, payload } : { ...event, subject, payload };
+  });
   return publish;
 }
 
@@ -219,9 +221,16 @@ function unpackLeased(from: Unpacking): Leased {
 
 function packSettlements(to: Packing, settlements: readonly Settlement[]): void {
   to.list.push(settlements.length);
-  for (const { event, n, lease, outcome, attempt } of settlements) {
+  for (const { event, n, lease, isFinal = false, outcome, attempt } of settlements) {
     const isDelivered = outcome.kind === 'delivered';
-    to.list.push(event, n, lease, isDelivered ? undefined : outcome, attempt !== undefined);
+    to.list.push(
+      event,
+      n,
+      lease,
+      isFinal,
+      isDelivered ? undefined : outcome,
+      attempt !== undefined,
+    );
     if (attempt !== undefined) packAttempt(to, attempt);
   }
 }
@@ -232,6 +241,7 @@ function unpackSettlements(from: Unpacking): Settlement[] {
     event: from.next(),
     n: from.next(),
     lease: from.next(),
+    ...(from.next<boolean>() ? { isFinal: true } : {}),
     outcome: from.next<Settlement['outcome'] | undefined>() ?? { kind: 'delivered' },
     attempt: from.next<boolean>() ? unpackAttempt(from) : undefined,
   }));

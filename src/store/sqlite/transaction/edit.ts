@@ -38,10 +38,18 @@ export interface PublishMemo {
    * fan-out.
    */
   listeners: Map<string, readonly Listener[] | undefined>;
+  /** By app and contract: whether any subscription has a subject. */
+  subjects: Map<string, boolean>;
   /** Span of the current slice: searches find events only within the stored span. */
   span: { slice: number; first: string; last: string } | undefined;
 }
 
 export function emptyMemo(): PublishMemo {
-  return { lanes: new Map(), rules: new Map(), listeners: new Map(), span: undefined };
+  return {
+    lanes: new Map(),
+    rules: new Map(),
+    listeners: new Map(),
+    subjects: new Map(),
+    span: undefined,
+  };
 }

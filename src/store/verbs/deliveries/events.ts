@@ -12,7 +12,7 @@ import { searchRanges, type SearchQuery, type Step } from '../lists/search-walk.
 
 export const eventsSql = {
   one: `
-    select id, app, name, created_ms, deliveries, rejected, payload from event where id = ?1 and app = ?2`,
+    select id, app, name, subject, created_ms, deliveries, rejected, payload from event where id = ?1 and app = ?2`,
 } as const;
 
 export const event: Read<'event'> = function* ({ appNo, id }) {
@@ -45,6 +45,7 @@ function toEvent(row: Row): Event {
     id: text(row, 'id'),
     appNo: integer(row, 'app'),
     name: text(row, 'name'),
+    subject: maybe(text, row, 'subject'),
     payload: bytes(row, 'payload'),
     createdMs: integer(row, 'created_ms'),
     deliveries: maybe(integer, row, 'deliveries'),

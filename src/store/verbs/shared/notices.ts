@@ -13,7 +13,7 @@ import {
   rejectedNotice,
 } from '../../../core/domain/system-event.ts';
 import type { Delivery } from '../../port/delivery-verbs.ts';
-import { matchingPatterns } from '../../rules/listeners.ts';
+import { matchingPatterns } from '../../rules/subject-keys.ts';
 import { integer, text } from '../../sql/row.ts';
 import type { Script } from '../../sql/statement.ts';
 import { all, first, forEach } from '../../sql/statement.ts';

@@ -155,7 +155,7 @@ function* arrange(
 }
 
 /** The codes in the column `lane.state`; 2 is ended. */
-const laneState = { active: 0, held: 1 } as const;
+export const laneState = { active: 0, held: 1 } as const;
 
 function* addLane(of: LaneOwner, tatMs: number): Script<number> {
   const { appNo, subscription, state, version, controls } = of;

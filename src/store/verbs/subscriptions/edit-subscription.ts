@@ -47,6 +47,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   const { no, subscription } = yield* foundAgain(input);
   const { expiresMs } = subscription.controls;
   if (subscription.state === 'ended' || nowMs >= (expiresMs ?? Infinity)) return { kind: 'ended' };
+  if (subscription.state === 'unconfirmed') return { kind: 'unconfirmed' };
   if (subscription.version !== input.version) return { kind: 'stale' };
   const { chosen } = input;
   if (nowMs >= (chosen?.controls.expiresMs ?? Infinity)) return { kind: 'expired' };
@@ -74,7 +75,7 @@ export const editSubscription: Edit<'editSubscription'> = function* (input, nowM
   return { kind: 'edited', subscription: (yield* foundAgain(input)).subscription };
 };
 
-function* foundAgain(input: { appNo: number; id: string }): Script<Found> {
+export function* foundAgain(input: { appNo: number; id: string }): Script<Found> {
   const found = yield* findSubscription(input);
   assert(found !== undefined);
   return found;
@@ -82,23 +83,23 @@ function* foundAgain(input: { appNo: number; id: string }): Script<Found> {
 
 type Input = EditInput<'editSubscription'>;
 
-function ownerOf({ no, subscription }: Found): LaneOwner {
+export function ownerOf({ no, subscription }: Found): LaneOwner {
   const { appNo, version, controls } = subscription;
   const state = subscription.state === 'active' ? 'active' : 'held';
   return { appNo, subscription: no, state, version, controls };
 }
 
-function* setEvents(
+export function* setEvents(
   changes: NonNullable<Input['events']>,
   { no, subscription }: Found,
   nowMs: number,
 ): Script<void> {
-  const { appNo, contract, version: born } = subscription;
+  const { appNo, contract, subject, version: born } = subscription;
   for (const { position, events } of changes) {
     const { callback, lane } = yield* callbackAt(position, { no, subscription });
     yield* all(editSubscriptionSql.events, callback, writePatterns(events));
     if (lane === undefined) continue;
-    yield* changePatterns({ appNo, contract, events, callback, lane, born }, nowMs);
+    yield* changePatterns({ appNo, contract, events, subject, callback, lane, born }, nowMs);
   }
 }
 
@@ -106,12 +107,12 @@ function* setEvents(
  * Sets targets. A callback that had none also becomes subscribed, from this version on. Returns the
  * positions of those that had another target.
  */
-function* setTargets(
+export function* setTargets(
   urls: Input['urls'],
   { no, subscription }: Found,
   lanes: ReadonlyMap<number, number>,
 ): Script<Set<number>> {
-  const { appNo, contract, version: born } = subscription;
+  const { appNo, contract, subject, version: born } = subscription;
   const renewed = new Set<number>();
   for (const { position, url } of urls) {
     const { callback, events, ...before } = yield* callbackAt(position, { no, subscription });
@@ -119,7 +120,7 @@ function* setTargets(
     assert(lane !== undefined);
     yield* all(editSubscriptionSql.target, callback, url, lane);
     if (before.lane === undefined) {
-      yield* addPatterns({ appNo, contract, events, callback, lane, born });
+      yield* addPatterns({ appNo, contract, events, subject, callback, lane, born });
     } else if (before.url !== url) {
       renewed.add(position);
     }

@@ -2,6 +2,7 @@
 // lanes. Pending deliveries in the lanes, perhaps a million, are swept later in small steps.
 import { strict as assert } from 'node:assert';
 import type { DeliveryName } from '../../../core/domain/delivery.ts';
+import type { EndReason } from '../../../core/domain/subscription.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import type { Settled } from '../../port/delivery-verbs.ts';
 import { integer, text } from '../../sql/row.ts';
@@ -13,7 +14,8 @@ import { findSubscription, type Found } from './subscriptions.ts';
 
 export const endSubscriptionSql = {
   end: `
-    update subscription set state = 'ended', ended_ms = ?2, version = ?3
+    update subscription set state = 'ended', ended_ms = ?2, version = ?3, end_reason = ?4,
+      confirm_by_ms = null
     where no = ?1 and state <> 'ended' returning no`,
   // `died is null` would let the planner use the index of all patterns of an app.
   endPatterns: `
@@ -34,13 +36,14 @@ export const endSubscriptionSql = {
 export interface EndingSubscription {
   no: number;
   appNo: number;
+  reason: EndReason;
   nowMs: number;
 }
 
 /** Ending it again changes nothing. */
-export function* endSubscription({ no, appNo, nowMs }: EndingSubscription): Script<void> {
+export function* endSubscription({ no, appNo, reason, nowMs }: EndingSubscription): Script<void> {
   const version = yield* raiseVersion(appNo);
-  const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version);
+  const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version, reason);
   if (ended === undefined) return; // Another node has ended it.
   yield* leaveSubscription(appNo);
   yield* all(endSubscriptionSql.endPatterns, no, version);
@@ -48,19 +51,19 @@ export function* endSubscription({ no, appNo, nowMs }: EndingSubscription): Scri
 }
 
 /**
- * The receiver of a delivery wants no more: ends the subscription of the callback, as an
- * unsubscribe would, and writes a notice if any callback is subscribed to it.
+ * The receiver of a delivery wants no more, or it was the last one: ends the subscription of the callback, as an
+ * unsubscribe would. If it is gone, a notice is written, if any callback is subscribed to that.
  */
 export function* endOwner(
-  { callback, event, n }: DeliveryName & { callback: number },
+  { callback, event, n, reason }: DeliveryName & { callback: number; reason: 'gone' | 'final' },
   nowMs: number,
 ): Script<Settled> {
   const row = yield* only(endSubscriptionSql.owner, callback);
   const no = integer(row, 'no');
   const appNo = integer(row, 'app');
   if (text(row, 'state') !== 'ended') {
-    yield* endSubscription({ no, appNo, nowMs });
-    yield* noticeGone({ appNo, event, n }, nowMs);
+    yield* endSubscription({ no, appNo, reason, nowMs });
+    if (reason === 'gone') yield* noticeGone({ appNo, event, n }, nowMs);
   }
   const lanes = yield* all(endSubscriptionSql.lanes, no);
   return {
@@ -77,43 +80,53 @@ export const unsubscribe: Edit<'unsubscribe'> = function* (input, nowMs) {
   if (found === undefined) return { kind: 'not_found' };
   const { no, subscription } = found;
   if (subscription.state === 'ended') return { kind: 'ended', subscription };
-  yield* endSubscription({ no, appNo: input.appNo, nowMs });
+  const { appNo, reason = 'unsubscribed' } = input;
+  yield* endSubscription({ no, appNo, reason, nowMs });
   const ended = yield* findSubscription(input);
   assert(ended !== undefined);
   return { kind: 'ended', subscription: ended.subscription };
 };
 
-// Ends expired subscriptions: a read finds them, and an edit ends each, after checking again that
-// it has expired.
+// Ends subscriptions whose time is over: expired, or not confirmed. A read finds them, and an edit ends each, after
+// checking again.
 
 export const expireSubscriptionSql = {
   soonest: `
-    select app, id, expires_ms from subscription
+    select app, id, expires_ms as over_ms from subscription
     where expires_ms is not null and state <> 'ended' order by expires_ms limit ?1 + 0`,
+  unconfirmed: `
+    select app, id, confirm_by_ms as over_ms from subscription
+    where confirm_by_ms is not null and state <> 'ended' order by confirm_by_ms limit ?1 + 0`,
 } as const;
 
 export const expiring: Read<'expiring'> = function* ({ beforeMs, limit }) {
   const most = Math.min(limit, limits.expiringMax);
-  const rows = yield* all(expireSubscriptionSql.soonest, most + 1);
-  const due = rows.slice(0, most).filter((row) => integer(row, 'expires_ms') <= beforeMs);
+  const { soonest, unconfirmed } = expireSubscriptionSql;
+  const found = [...(yield* all(soonest, most + 1)), ...(yield* all(unconfirmed, most + 1))];
+  const rows = found.toSorted((a, b) => integer(a, 'over_ms') - integer(b, 'over_ms'));
+  const due = rows.slice(0, most).filter((row) => integer(row, 'over_ms') <= beforeMs);
   const next = rows[due.length];
   return {
     expired: due.map((row) => ({ appNo: integer(row, 'app'), id: text(row, 'id') })),
-    nextMs: next && integer(next, 'expires_ms'),
+    nextMs: next && integer(next, 'over_ms'),
   };
 };
 
 export const expireSubscription: Edit<'expireSubscription'> = function* (input, nowMs) {
-  if (!isOver(yield* findSubscription(input), nowMs)) return { kind: 'kept' };
+  if (overBy(yield* findSubscription(input), nowMs) === undefined) return { kind: 'kept' };
   yield* raiseVersion(input.appNo);
   // Read again, now under the lock: from here on no other node can extend it.
   const found = yield* findSubscription(input);
-  if (!isOver(found, nowMs)) return { kind: 'kept' };
-  yield* endSubscription({ no: found.no, appNo: input.appNo, nowMs });
+  const reason = overBy(found, nowMs);
+  if (found === undefined || reason === undefined) return { kind: 'kept' };
+  yield* endSubscription({ no: found.no, appNo: input.appNo, reason, nowMs });
   return { kind: 'ended' };
 };
 
-function isOver(found: Found | undefined, nowMs: number): found is Found {
-  if (found === undefined || found.subscription.state === 'ended') return false;
-  return nowMs >= (found.subscription.controls.expiresMs ?? Infinity);
+/** Why its time is over; undefined if it is not. */
+function overBy(found: Found | undefined, nowMs: number): EndReason | undefined {
+  if (found === undefined || found.subscription.state === 'ended') return undefined;
+  const { controls, confirmByMs = Infinity } = found.subscription;
+  if (nowMs >= (controls.expiresMs ?? Infinity)) return 'expired';
+  return nowMs >= confirmByMs ? 'unconfirmed' : undefined;
 }

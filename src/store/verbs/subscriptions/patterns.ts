@@ -1,6 +1,7 @@
 // Patterns make a callback reachable. A pattern is valid from one version of its app to another, so
 // that a fan-out in progress keeps the audience it began with.
 import { ownPrefix } from '../../../core/domain/event.ts';
+import { keysOf } from '../../rules/subject-keys.ts';
 import { text, integer, toQuotas } from '../../sql/row.ts';
 import { type Script, all, only } from '../../sql/statement.ts';
 
@@ -19,6 +20,8 @@ export interface Listening {
   appNo: number;
   contract: string;
   events: readonly string[];
+  /** Of the subscription. */
+  subject: string | undefined;
   callback: number;
   lane: number;
   /** The first version of the app in which the pattern is valid. */
@@ -26,23 +29,41 @@ export interface Listening {
 }
 
 export function* addPatterns(input: Listening): Script<void> {
-  const { appNo, contract, events, callback, born, lane } = input;
-  for (const pattern of events) {
+  yield* addKeys(input, keysIn(input));
+}
+
+interface Key {
+  contract: string;
+  key: string;
+}
+
+function keysIn({ contract, events, subject }: Listening): Key[] {
+  return events.flatMap((pattern) => {
     // Ringback's own events belong to no contract.
     const of = pattern.startsWith(ownPrefix) ? '' : contract;
-    yield* all(listenSql.pattern, appNo, of, pattern, callback, born, lane);
+    return keysOf(pattern, subject).map((key) => ({ contract: of, key }));
+  });
+}
+
+function* addKeys(input: Listening, keys: readonly Key[]): Script<void> {
+  const { appNo, callback, born, lane } = input;
+  for (const { contract, key } of keys) {
+    yield* all(listenSql.pattern, appNo, contract, key, callback, born, lane);
   }
 }
 
 /** Patterns that it already has stay as they are; the others end or begin with this version. */
 export function* changePatterns(input: Listening, nowMs: number): Script<void> {
-  const { callback, events, born } = input;
+  const { callback, born } = input;
+  const keys = keysIn(input);
+  const wanted = new Set(keys.map(({ key }) => key));
   const rows = yield* all(listenSql.alive, callback);
-  const existing = rows.map((row) => text(row, 'pattern'));
-  for (const pattern of existing) {
-    if (!events.includes(pattern)) yield* all(listenSql.end, callback, pattern, born, nowMs);
+  const existing = new Set(rows.map((row) => text(row, 'pattern')));
+  for (const key of existing.difference(wanted)) {
+    yield* all(listenSql.end, callback, key, born, nowMs);
   }
-  yield* addPatterns({ ...input, events: events.filter((pattern) => !existing.includes(pattern)) });
+  const added = keys.filter(({ key }) => !existing.has(key));
+  yield* addKeys(input, added);
 }
 
 // The app's version, incremented by every change of what its events can reach, and its number of

@@ -19,8 +19,9 @@ import type { Edit } from '../shared/verb.ts';
 
 export const subscribeSql = {
   subscription: `
-    insert into subscription (id, app, contract, operation, secrets, version, created_ms)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7) returning no`,
+    insert into subscription
+      (id, app, contract, operation, secrets, version, created_ms, subject, confirm_by_ms, state)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) returning no`,
   resource: 'update subscription set resource = ?2 where no = ?1',
   callback: `
     insert into callback
@@ -44,7 +45,7 @@ export const subscribe: Edit<'subscribe'> = function* (input, nowMs) {
     if (idempotency !== undefined) yield* dropIdempotencyKey(appNo, idempotency);
     return { kind: 'expired' };
   }
-  const replaced = yield* endEarlier(subscription, nowMs);
+  const replaced = yield* endAtResource(subscription, nowMs);
   const entry = yield* admitSubscription(appNo, {
     fallback: subscriptionsMax,
     isReplacing: replaced !== undefined,
@@ -70,7 +71,7 @@ export const clearResource: Edit<'clearResource'> = function* (input, nowMs) {
     if (earlier.kind === 'other') return { kind: 'mismatch' };
     if (earlier.kind === 'same') return { kind: 'repeated', isReplacing: earlier.result !== '' };
   }
-  const ended = yield* endEarlier({ appNo, resource }, nowMs);
+  const ended = yield* endAtResource({ appNo, resource }, nowMs);
   if (idempotency !== undefined && ended !== undefined) {
     yield* changeKeptResult({ appNo, idempotency }, ended);
   }
@@ -78,7 +79,7 @@ export const clearResource: Edit<'clearResource'> = function* (input, nowMs) {
 };
 
 /** Ends the subscription of the resource, and returns its id. */
-function* endEarlier(
+export function* endAtResource(
   { appNo, resource }: Pick<NewSubscription, 'appNo' | 'resource'>,
   nowMs: number,
 ): Script<string | undefined> {
@@ -86,7 +87,7 @@ function* endEarlier(
   yield* raiseVersion(appNo); // Takes the lock: no other node subscribes at the resource now.
   const row = yield* first(subscriptionsSql.ofResource, appNo, resource);
   if (row === undefined) return undefined;
-  yield* endSubscription({ no: integer(row, 'no'), appNo, nowMs });
+  yield* endSubscription({ no: integer(row, 'no'), appNo, reason: 'replaced', nowMs });
   return text(row, 'id');
 }
 
@@ -101,17 +102,28 @@ function* create(
   { version, nowMs }: { version: number; nowMs: number },
 ): Script<void> {
   const { id, appNo, contract, operation, secrets, callbacks, controls, headers, resource } = input;
+  const { subject, confirmByMs } = input;
+  assert(confirmByMs === undefined || resource === undefined, 'It may still be refused');
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
-  const subscription = integer(yield* only(subscribeSql.subscription, ...values), 'no');
+  const stored = confirmByMs === undefined ? 'active' : 'paused';
+  const more = [subject ?? null, confirmByMs ?? null, stored];
+  const subscription = integer(yield* only(subscribeSql.subscription, ...values, ...more), 'no');
   const owner = { appNo, subscription, version };
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
-  const arranging = { ...owner, state: 'active', controls: controls ?? noControls } as const;
+  const state = confirmByMs === undefined ? 'active' : 'held';
+  const arranging = { ...owner, state, controls: controls ?? noControls } as const;
   const present = active.map(() => undefined);
   const lanes = yield* arrangeLanes(arranging, present, nowMs);
   for (const callback of callbacks) {
     const lane = lanes[active.indexOf(callback)];
-    yield* addCallback(callback, { ...owner, contract, lane });
+    yield* addCallback(callback, {
+      ...owner,
+      contract,
+      subject,
+      isFound: state === 'active',
+      lane,
+    });
   }
   if (resource !== undefined) yield* all(subscribeSql.resource, subscription, resource);
   if (controls === undefined) return;
@@ -124,12 +136,15 @@ interface Owner {
   contract: string;
   subscription: number;
   version: number;
+  subject: string | undefined;
+  /** Whether publishes find it. */
+  isFound: boolean;
   /** Undefined for an inactive callback. */
   lane: number | undefined;
 }
 
 function* addCallback(callback: Callback, owner: Owner): Script<void> {
-  const { appNo, contract, subscription, version, lane } = owner;
+  const { appNo, contract, subscription, version, subject, isFound, lane } = owner;
   const { position, label, events, definition, method, url, inactive } = callback;
   const patterns = writePatterns(events);
   const values = [appNo, subscription, position, label, patterns, definition, method, url] as const;
@@ -138,5 +153,6 @@ function* addCallback(callback: Callback, owner: Owner): Script<void> {
     return;
   }
   const no = integer(yield* only(subscribeSql.callback, ...values, null, lane), 'no');
-  yield* addPatterns({ appNo, contract, events, callback: no, lane, born: version });
+  if (!isFound) return;
+  yield* addPatterns({ appNo, contract, events, subject, callback: no, lane, born: version });
 }

@@ -17,7 +17,7 @@ import type { Read } from '../shared/verb.ts';
 
 /** Read by `toSubscription`, with the number. */
 export const subscriptionColumns = `no, id, app, contract, operation, state, secrets, version,
-      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers`;
+      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers, subject, confirm_by_ms, end_reason`;
 export const callbackColumns =
   'subscription, position, label, event, definition, method, url, inactive';
 
@@ -39,8 +39,8 @@ export const subscriptionsSql = {
   // writePatterns().
   sought: `
     with recursive seen as (
-      select no, state from subscription
-      where app = ?1 and no < ?2 order by no desc limit ?3 + 0),
+      select no, case when state = 'paused' and confirm_by_ms is not null then 'unconfirmed' else state end as state
+      from subscription where app = ?1 and no < ?2 order by no desc limit ?3 + 0),
     place (i) as (select 1 union all select i + 1 from place where i < length(?5)),
     hearing (pattern) as (
       select ?5 union all select '*' where ?6 = 0

@@ -1,0 +1,129 @@
+// Confirms a subscription: from this transaction on publishes find it. The exchange that it came from is complete by
+// then, so what was unknown at the subscribe is filled in; what it already has stays. A publish may confirm it earlier
+// than the exchange does, so an active subscription is completed in the same way.
+import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
+import { limits } from '../../../core/limits/limits.ts';
+import { readPatterns, writePatterns } from '../../sql/pattern-list.ts';
+import { integer, text } from '../../sql/row.ts';
+import { all, type Script } from '../../sql/statement.ts';
+import type { EditInput } from '../../port/store.ts';
+import type { Edit } from '../shared/verb.ts';
+import { spreadControls } from './apply-controls.ts';
+import { rearrangeLanes } from './arrange-lanes.ts';
+import {
+  editSubscriptionSql,
+  foundAgain,
+  ownerOf,
+  setEvents,
+  setTargets,
+} from './edit-subscription.ts';
+import { changePatterns, raiseVersion } from './patterns.ts';
+import { endAtResource, subscribeSql } from './subscribe.ts';
+import { findSubscription, type Found } from './subscriptions.ts';
+
+export const confirmSubscriptionSql = {
+  confirm: `
+    update subscription set version = ?2, state = ?3, subject = ?4, expires_ms = ?5, headers = ?6,
+      confirm_by_ms = null
+    where no = ?1`,
+  found:
+    'select no, event, lane from callback where subscription = ?1 and lane is not null order by position',
+} as const;
+
+type Input = EditInput<'confirmSubscription'>;
+
+export const confirmSubscription: Edit<'confirmSubscription'> = function* (input, nowMs) {
+  const seen = yield* findSubscription(input);
+  if (seen === undefined) return { kind: 'not_found' };
+  if (seen.subscription.state === 'ended') return { kind: 'ended' };
+  if (isComplete(seen.subscription, input)) {
+    return { kind: 'confirmed', subscription: seen.subscription };
+  }
+  const version = yield* raiseVersion(input.appNo);
+  // Read again, now under the lock: from here on no other node can change it.
+  const { no, subscription: before } = yield* foundAgain(input);
+  const { subject = input.subject, controls, headers } = before;
+  const isNew = before.state === 'unconfirmed';
+  const isNamed = subject !== before.subject || (isNew && subject !== undefined);
+  const keepMs = isNamed ? nowMs + limits.subjectKeepMs : undefined;
+  const { expiresMs = input.expiresMs ?? keepMs } = controls;
+  if (before.state === 'ended' || nowMs >= (expiresMs ?? Infinity)) return { kind: 'ended' };
+
+  const replaced = isNew ? yield* endAtResource(input, nowMs) : undefined;
+  const state = isNew ? 'active' : before.state;
+  const kept = isNew ? (input.headers ?? headers) : (headers ?? input.headers);
+  const values = [version, state, subject ?? null, expiresMs ?? null, kept ?? null] as const;
+  yield* all(confirmSubscriptionSql.confirm, no, ...values);
+  if (isNew) {
+    if (input.resource !== undefined) yield* all(subscribeSql.resource, no, input.resource);
+    yield* all(editSubscriptionSql.resume, no, nowMs);
+  }
+  yield* all(editSubscriptionSql.renew, no, version);
+  const found = { no, subscription: { ...before, state, subject, version } };
+  if (isNew || subject !== before.subject) yield* listen(found, nowMs);
+  yield* addTargets(found, input.callbacks ?? [], nowMs);
+  yield* spreadControls(no, controls);
+  const { subscription } = yield* foundAgain(input);
+  return replaced === undefined
+    ? { kind: 'confirmed', subscription }
+    : { kind: 'confirmed', subscription, replaced };
+};
+
+/** Whether there is nothing to fill in. */
+function isComplete(subscription: Subscription, { subject, expiresMs, callbacks }: Input): boolean {
+  const { state, controls } = subscription;
+  if (state === 'unconfirmed') return false;
+  if (subject !== undefined && subscription.subject === undefined) return false;
+  if (expiresMs !== undefined && controls.expiresMs === undefined) return false;
+  return newTargets(subscription, callbacks ?? []).length === 0;
+}
+
+/** The callbacks of definitions that have no target so far. */
+function newTargets(
+  { callbacks }: Pick<Subscription, 'callbacks'>,
+  given: readonly Callback[],
+): Callback[] {
+  const known = new Set(callbacks.filter(isActive).map(({ definition }) => definition));
+  return given.filter((one) => isActive(one) && !known.has(one.definition));
+}
+
+function isActive({ inactive }: Callback): boolean {
+  return inactive === undefined;
+}
+
+/** Publishes find its active callbacks from now on, by its subject. */
+function* listen({ no, subscription }: Found, nowMs: number): Script<void> {
+  const { appNo, contract, subject, version: born } = subscription;
+  for (const row of yield* all(confirmSubscriptionSql.found, no)) {
+    const events = readPatterns(text(row, 'event'));
+    const [callback, lane] = [integer(row, 'no'), integer(row, 'lane')];
+    yield* changePatterns({ appNo, contract, events, subject, callback, lane, born }, nowMs);
+  }
+}
+
+/** The first target of a definition goes to its inactive callback, others get callbacks of their own. */
+function* addTargets(found: Found, given: readonly Callback[], nowMs: number): Script<void> {
+  const { no, subscription } = found;
+  const { appNo, callbacks } = subscription;
+  const inactive = callbacks.filter((one) => !isActive(one));
+  const urls: { position: number; url: string }[] = [];
+  let next = callbacks.length;
+  for (const one of newTargets(subscription, given)) {
+    const at = inactive.findIndex(({ definition }) => definition === one.definition);
+    const [place] = at < 0 ? [] : inactive.splice(at, 1);
+    const position = place?.position ?? next;
+    const { label, events, definition, method } = one;
+    urls.push({ position, url: one.url });
+    if (place !== undefined) {
+      yield* setEvents([{ position, events }], found, nowMs);
+      continue;
+    }
+    next += 1;
+    const values = [appNo, no, position, label, writePatterns(events), definition, method] as const;
+    yield* all(subscribeSql.callback, ...values, '', 'it has no target yet', null);
+  }
+  if (urls.length === 0) return;
+  const owner = ownerOf(found);
+  const lanes = yield* rearrangeLanes(owner, new Set(urls.map(({ position }) => position)), nowMs);
+  yield* setTargets(urls, found, lanes);
+}

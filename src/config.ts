@@ -72,7 +72,7 @@ export function readConfig(env: Environment): ConfigReading {
     contract: take('contract') ?? [],
     contractRoot: take('contractRoot'),
     overlay: take('overlay') ?? [],
-    managePrefix: take('managePrefix') ?? '',
+    ...takeGateway(take),
     lenient: take('lenient'),
     requireAppId: take('requireAppId'),
     retry: take('retry'),
@@ -114,6 +114,15 @@ export function readConfig(env: Environment): ConfigReading {
   const database = url === undefined ? { dataDir } : { url };
   const config = { ...values, policy, targets, database, nodeName, quotas };
   return { kind: 'config', config, warnings: warningsFor(values, env) };
+}
+
+/** With an upstream, all paths outside the prefix are those of the API. */
+function takeGateway(
+  take: <N extends SettingName>(name: N) => Values[N],
+): Pick<Config, 'upstream' | 'upstreamTimeout' | 'managePrefix'> {
+  const upstream = take('upstream');
+  const prefix = take('managePrefix') ?? (upstream === undefined ? '' : '/ringback');
+  return { upstream, upstreamTimeout: take('upstreamTimeout'), managePrefix: prefix };
 }
 
 /** All nodes must have the same key, so none of them can generate one. */

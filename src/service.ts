@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { admitRequests, type RequestAdmission } from './api/server/refuse-overload.ts';
 import { serveDirectly } from './api/direct/serve.ts';
+import { createGateway, type GatewayDeps } from './api/gateway/gateway.ts';
+import { openUpstream, type Upstream } from './api/gateway/upstream.ts';
 import { readConsole } from './api/console/files.ts';
 import { managementHandlers } from './api/handlers/handlers.ts';
 import { closeServer, createServer, localUrl, type Server } from './api/server/server.ts';
@@ -157,6 +159,8 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const { config, external, contracts, self, deadlines } = parts;
   const { world, log } = external;
   const { store } = parts.context;
+  const upstream = await openUpstreamOf(config);
+  cleanup.use(upstream); // Closed after the server, which still answers what is in progress.
   const { server, connections, admission, requestAdmission } = createAdmittingServer(parts);
   cleanup.defer(async () => closeServer({ server, connections }, world));
   const answering = withStoreTimeout(store, {
@@ -204,6 +208,9 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
     }),
     publicUrl,
   });
+  if (upstream !== undefined) {
+    requestAdmission.passOn(createGateway(server, gatewayDeps(parts, upstream)));
+  }
   if (config.fastPath && config.tlsCert === undefined) {
     const { newId } = context;
     const { logFact, tracer } = external;
@@ -219,6 +226,34 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   return url;
 }
 
+/** With an upstream, requests that are not for Ringback itself go there. */
+async function openUpstreamOf(config: Config): Promise<Upstream | undefined> {
+  const { upstream } = config;
+  return upstream !== undefined && isGateway(config) ? openUpstream(upstream) : undefined;
+}
+
+function gatewayDeps(
+  { config, external, context, contracts, deadlines, meter }: ServingParts,
+  upstream: Upstream,
+): GatewayDeps {
+  const { world, log, logFact, tracer } = external;
+  const logging = { world, log, logFact, tracer, onAnswered: meter.answered };
+  const { trustProxy, upstreamTimeout: timeoutMs } = config;
+  return {
+    ...logging,
+    upstream,
+    timeoutMs,
+    deadlines,
+    contracts,
+    trustProxy,
+    newId: context.newId,
+  };
+}
+
+function isGateway({ upstream, role }: Config): boolean {
+  return upstream !== undefined && role !== 'worker';
+}
+
 /** Creates the server, which refuses requests when it is overloaded. */
 function createAdmittingServer({ config, external, context, contracts, meter }: Parts): Server & {
   admission: Admission;
@@ -229,7 +264,8 @@ function createAdmittingServer({ config, external, context, contracts, meter }: 
   const { trustProxy } = config;
   const { answered: onAnswered } = meter;
   const tls = readTls(config);
-  const options = { world, log, logFact, tracer, newId, trustProxy, tls, onAnswered };
+  const logging = { world, log, logFact, tracer, onAnswered };
+  const options = { ...logging, newId, trustProxy, tls, isGateway: isGateway(config) };
   const { server, connections } = createServer(options);
   const admission = createAdmission(world);
   const requestAdmission = admitRequests(server, {

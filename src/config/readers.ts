@@ -151,6 +151,14 @@ export function readTimeout(text: string): Reading<number> {
   return isFit ? reading : mistake('a duration from 100ms to 60s');
 }
 
+export function readUpstreamTimeout(text: string): Reading<number> {
+  const reading = readDuration(text);
+  if (reading.kind === 'mistake') return reading;
+  const isFit =
+    reading.value >= limits.attemptMinMs && reading.value <= limits.upstreamTimeoutMaxMs;
+  return isFit ? reading : mistake('a duration from 100ms to 1h');
+}
+
 /** A count, or undefined for no limit. */
 export function readQuota(text: string): Reading<number | undefined> {
   const count = countOf(text);

@@ -26,6 +26,7 @@ import {
   readSwitch,
   readText,
   readTimeout,
+  readUpstreamTimeout,
   value,
 } from './readers.ts';
 
@@ -129,11 +130,26 @@ export const settings = {
   managePrefix: {
     env: 'RINGBACK_MANAGE_PREFIX',
     fallback: undefined,
-    fallbackText: 'none',
+    fallbackText: 'none; `/ringback` with an upstream',
     meaning:
       'path in front of everything that `openapi.yaml` describes, such as `/manage`, so that it cannot collide with ' +
-      'a contract; `/healthz` and `/readyz` are served without it, too',
+      'a contract; `/healthz` and `/readyz` are served without it, too, unless there is an upstream',
     read: readPrefix,
+  },
+  upstream: {
+    env: 'RINGBACK_UPSTREAM',
+    fallback: undefined,
+    fallbackText: 'none',
+    meaning:
+      'URL of an existing API, such as `http://127.0.0.1:3000`: Ringback stands in front of it and passes on ' +
+      'everything that is not for Ringback itself',
+    read: readPublicUrl,
+  },
+  upstreamTimeout: {
+    env: 'RINGBACK_UPSTREAM_TIMEOUT',
+    fallback: '60s',
+    meaning: 'how long the API may take until it begins to answer, from 100ms to 1h',
+    read: readUpstreamTimeout,
   },
   overlay: {
     env: 'RINGBACK_OVERLAY',

@@ -5,14 +5,17 @@ import type { ContractFiles } from '../contract/compile/contracts.ts';
 import { isBundled, packageFolder } from '../core/base/package.ts';
 
 type Chosen = Pick<Config, 'contract' | 'contractRoot' | 'overlay' | 'managePrefix'> &
-  Partial<Pick<Config, 'requireAppId' | 'metrics'>>;
+  Partial<Pick<Config, 'requireAppId' | 'metrics' | 'upstream' | 'role'>>;
 
 export function contractFiles(config: Chosen): ContractFiles {
   const { contract: foreign, contractRoot, managePrefix: prefix } = config;
   const { overlay: overlays } = config;
   const { requireAppId = false, metrics } = config;
   const open = metrics === 'open' ? ['getMetrics'] : [];
-  return { own: ownContract, foreign, contractRoot, overlays, prefix, requireAppId, open };
+  // The API may have probes of its own at the same paths.
+  const hasOwnProbes = config.upstream === undefined || config.role === 'worker';
+  const files = { own: ownContract, foreign, contractRoot, overlays };
+  return { ...files, prefix, requireAppId, open, hasOwnProbes };
 }
 
 /** The bundle has it as JSON, because parsing YAML would take a tenth of a start. */

@@ -73,7 +73,7 @@ export const subRooms: Readonly<Record<string, readonly (readonly string[])[]>> 
     ['console', 'request'],
     ['operations'],
     ['docs', 'server'],
-    ['direct', 'pages'],
+    ['direct', 'gateway', 'pages'],
     ['handlers'],
   ],
   cli: [

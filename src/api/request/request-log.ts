@@ -6,7 +6,7 @@ import type { Operation } from '../../contract/model/contract.ts';
 import type { LogFact } from '../../core/telemetry/log-fact.ts';
 import type { ProblemCode } from '../../core/errors/problem.ts';
 import { redact } from '../../core/secrets/redact.ts';
-import type { Tracer } from '../../core/telemetry/trace.ts';
+import type { Span, Tracer } from '../../core/telemetry/trace.ts';
 import type { World } from '../../core/base/world.ts';
 import type { Answered } from '../../engine/telemetry/meter.ts';
 import type { StartedTrace } from '../../engine/publish/trace.ts';
@@ -49,7 +49,7 @@ export interface LogNotes {
   /** Undefined if no hook ran for the request. */
   startedMs: number | undefined;
   facts: Facts;
-  span: (StartedTrace & { route: string }) | undefined;
+  span: (StartedTrace & { name: Span['name']; route: string | undefined }) | undefined;
 }
 
 /** A request on either path. */
@@ -78,7 +78,12 @@ export function hasKey({ notes }: LoggedRequest): boolean {
 
 /** The span of a publish request; it ends with the answer. */
 export function noteSpan(request: LoggedRequest, span: StartedTrace, route: string): void {
-  notesOf(request).span = { ...span, route };
+  notesOf(request).span = { ...span, name: 'publish', route };
+}
+
+/** The span of a request that is passed on to the API behind the gateway. */
+export function notePassing(request: LoggedRequest, span: StartedTrace): void {
+  notesOf(request).span = { ...span, name: 'pass-through', route: undefined };
 }
 
 /** What a successful operation has done, if that is worth finding in the log. */
@@ -141,7 +146,7 @@ export function logRequest(
   if (span?.context.isSampled !== true || tracer === undefined) return;
   const endMs = world.nowMs();
   tracer.record({
-    name: 'publish',
+    name: span.name,
     kind: 'server',
     context: span.context,
     parentId: span.parentId,

@@ -3,7 +3,7 @@
 // "Limits", has the figures.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import type { Contracts } from '../../contract/compile/contracts.ts';
 import { withPrefix } from '../../core/base/id.ts';
@@ -52,6 +52,8 @@ export interface RequestAdmission {
   checkKey(checked: Checked): void;
   /** Throws if a ticket says that there is no room any more. */
   refuseUnless(hasRoom: boolean | undefined): void;
+  /** From now on, `take` gets each request first, and returns whether it keeps it. */
+  passOn(take: (request: IncomingMessage, response: ServerResponse) => boolean): void;
 }
 
 interface Checked {
@@ -66,6 +68,7 @@ export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): Req
   const { admission, newId } = deps;
   const classify = requestClassifier(deps.contracts);
   const logOverload = createOverloadLog(deps);
+  let isTaken: Parameters<RequestAdmission['passOn']>[0] | undefined;
   let isClosing = false;
   server.addHook('preClose', async () => {
     isClosing = true;
@@ -107,14 +110,12 @@ export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): Req
     if (ticket === undefined) done();
     else awaitTurn(ticket, { logOverload, done });
   });
-  server.addHook('onSend', (request, _reply, payload, done) => {
-    countUnread(request, payload);
-    done();
-  });
+  server.addHook('onSend', countUnread);
   // Called below once a request is admitted. Other listeners for requests stay.
   // oxlint-disable-next-line typescript/unbound-method -- It is the listener itself that goes.
   server.server.off('request', server.routing);
   server.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if (isTaken?.(request, response) === true) return;
     const requestClass = classify(request.method ?? '', request.url ?? '');
     if (requestClass !== undefined) {
       const ticket = enter(requestClass, bodyBytes(request, limits.bodyBytesMax), request.socket);
@@ -128,14 +129,20 @@ export function admitRequests(server: FastifyInstance, deps: AdmissionDeps): Req
     }
     server.routing(request, response);
   });
-  return { enter, refuse, checkKey, refuseUnless };
+  return { enter, refuse, checkKey, refuseUnless, passOn: (take) => void (isTaken = take) };
 }
 
 /** Counts the answer as work until the client has read it. */
-function countUnread(request: FastifyRequest, payload: unknown): void {
+function countUnread(
+  request: FastifyRequest,
+  _reply: FastifyReply,
+  payload: unknown,
+  done: () => void,
+): void {
   const { raw } = request;
   const cut = (): void => void raw.socket.destroy();
   raw.ticket?.answer({ bytes: answerBytes(payload), isPublic: !hasKey(request), cut });
+  done();
 }
 
 /** Calls `done` when the work may begin; never if the client leaves before. */

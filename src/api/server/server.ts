@@ -22,6 +22,8 @@ export interface ServerOptions extends RequestLog {
   newId: () => string;
   trustProxy: boolean;
   tls: { cert: string; key: string } | undefined;
+  /** Requests to the API behind a gateway may take any time to arrive (gateway/gateway.ts). */
+  isGateway?: boolean;
 }
 
 export interface Server {
@@ -37,7 +39,7 @@ export function createServer(options: ServerOptions): Server {
     // The default is 30 s, by which a slow request could take up to 45 s instead of the promised
     // 15.
     connectionsCheckingInterval: limits.connectionsLookMs,
-    requireHostHeader: false, // refuseBadHost answers with a problem.
+    requireHostHeader: false, // hostFault is answered with a problem.
   };
   const server = fastify({
     ...(tls === undefined
@@ -47,7 +49,7 @@ export function createServer(options: ServerOptions): Server {
     schemaController: { compilersFactory: noSchemas },
     trustProxy,
     bodyLimit: limits.bodyBytesMax,
-    requestTimeout: limits.requestTimeoutMs,
+    requestTimeout: options.isGateway === true ? 0 : limits.requestTimeoutMs,
     connectionTimeout: limits.connectionTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
     maxRequestsPerSocket: limits.requestsPerSocketMax,
@@ -75,7 +77,8 @@ export function createServer(options: ServerOptions): Server {
   logRequests(server, options);
   closeAfterLastAnswer(server);
   server.addHook('onRequest', ({ raw }, _reply, done) => {
-    refuseBadHost(raw);
+    const fault = hostFault(raw);
+    if (fault !== undefined) throw new Problem('malformed_request', fault);
     done();
   });
   server.setErrorHandler((error, request, reply) => sendProblem(toProblem(error), request, reply));
@@ -125,10 +128,10 @@ function addHeaders(request: FastifyRequest, reply: FastifyReply): void {
 }
 
 /** RFC 9112, 3.2: exactly one Host header; HTTP/1.0 may have none. */
-function refuseBadHost({ headersDistinct, httpVersion }: IncomingMessage): void {
+export function hostFault({ headersDistinct, httpVersion }: IncomingMessage): string | undefined {
   const count = headersDistinct['host']?.length ?? 0;
-  if (count === 1 || (count === 0 && httpVersion === '1.0')) return;
-  throw new Problem('malformed_request', `The request has ${count} Host headers, expected one`);
+  if (count === 1 || (count === 0 && httpVersion === '1.0')) return undefined;
+  return `The request has ${count} Host headers, expected one`;
 }
 
 /**

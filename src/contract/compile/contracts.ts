@@ -22,6 +22,8 @@ export interface Contracts {
 export interface ContractFiles extends LoadOptions {
   own: string;
   foreign: readonly string[];
+  /** Whether the probes are served without the prefix, too; true by default. */
+  hasOwnProbes?: boolean;
 }
 
 /** A foreign file, and what became of it. */
@@ -34,10 +36,12 @@ export interface LoadedFile {
 export async function loadContracts({
   own,
   foreign,
+  hasOwnProbes = true,
   ...options
 }: ContractFiles): Promise<Contracts & { loaded: readonly LoadedFile[] }> {
   const { prefix = '' } = options;
-  const ours = withProbes(await loadContract(own, { ...options, overlays: [] }), prefix);
+  const loadedOwn = await loadContract(own, { ...options, overlays: [] });
+  const ours = hasOwnProbes ? withProbes(loadedOwn, prefix) : loadedOwn;
   if (foreign.length === 0) {
     return { prefix, management: ours, executed: [ours], known: [ours], loaded: [] };
   }

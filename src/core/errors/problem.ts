@@ -136,6 +136,22 @@ export const problems = {
     title: 'Internal error',
     remedy: 'This is a bug: report it with the request id.',
   },
+  upgrade_not_supported: {
+    status: 501,
+    title: 'The connection cannot switch to another protocol',
+    remedy: 'Connect to the API without the gateway for WebSocket and other protocols.',
+  },
+  bad_gateway: {
+    status: 502,
+    title: 'The API behind the gateway cannot be reached',
+    remedy:
+      'Check that the API runs at the address in `RINGBACK_UPSTREAM`; `detail` has the reason.',
+  },
+  gateway_timeout: {
+    status: 504,
+    title: 'The API behind the gateway did not answer in time',
+    remedy: 'Find out why the API is slow, or raise `RINGBACK_UPSTREAM_TIMEOUT`.',
+  },
   overloaded: {
     status: 503,
     title: 'The service is overloaded',

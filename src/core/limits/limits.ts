@@ -453,6 +453,9 @@ export const limits = {
    * queue.
    */
   connectionsSpare: 512,
+  /** The head of an answer of the API behind the gateway, and the longest time until it begins. */
+  upstreamHeadBytesMax: 65_536,
+  upstreamTimeoutMaxMs: 60 * 60_000,
   /** How often slow requests are looked for. */
   connectionsLookMs: 1_000,
   /**

@@ -20,7 +20,7 @@ export interface TraceContext {
 
 /** A finished operation. Never contains a payload, a header or a secret. */
 export interface Span {
-  name: 'publish' | 'delivery' | 'attempt';
+  name: 'publish' | 'delivery' | 'attempt' | 'pass-through';
   kind: 'server' | 'internal' | 'client';
   /** Its own position in the trace. */
   context: TraceContext;

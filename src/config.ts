@@ -78,6 +78,7 @@ export function readConfig(env: Environment): ConfigReading {
     retry: take('retry'),
     timeout: take('timeout'),
     retention: take('retention'),
+    storeTimeout: take('storeTimeout'),
     encryptionKey: take('encryptionKey'),
     metrics: take('metrics'),
     log: take('log'),

@@ -77,7 +77,7 @@ export async function startService(config: Config, external: ExternalDeps): Prom
   cleanup.defer(() => deadlines.close());
   const feed = new Feed({
     world: external.world,
-    store: withStoreTimeout(context.store, { deadlines, answerMs: limits.storeAnswerMs }),
+    store: withStoreTimeout(context.store, { deadlines, answerMs: config.storeTimeout }),
     journal: opened.journal,
     self,
     onError: (err) => log.warn({ err }, 'change feed not written, will retry'),
@@ -165,13 +165,14 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   cleanup.defer(async () => closeServer({ server, connections }, world));
   const answering = withStoreTimeout(store, {
     deadlines,
-    answerMs: limits.storeAnswerMs,
+    answerMs: config.storeTimeout,
     onChanged: { monotonicMs: () => world.monotonicMs(), changed: (ms) => admission.changed(ms) },
   });
   const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
   const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not recorded');
-  const keys = withStoreTimeout(store, { deadlines, answerMs: limits.keyAnswerMs });
+  const keyAnswerMs = Math.round(config.storeTimeout * limits.keyTimeoutShare);
+  const keys = withStoreTimeout(store, { deadlines, answerMs: keyAnswerMs });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = withStoreTimeout(store, { deadlines, answerMs: limits.readyAnswerMs });
   const hub = new StreamHub({

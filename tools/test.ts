@@ -61,6 +61,9 @@ const longest = [
   'test/cli/key.test.ts',
 ];
 
+/** An overloaded machine is no outage of the store. Tests of the time limit set their own. */
+process.env['RINGBACK_STORE_TIMEOUT'] = '60s';
+
 const [part] = process.argv.slice(2);
 if (part === 'quick') {
   process.env['QUICK'] = '1';

@@ -145,18 +145,26 @@ export function readRetention(text: string): Reading<number> {
 
 /** Timeout of an attempt. */
 export function readTimeout(text: string): Reading<number> {
-  const reading = readDuration(text);
-  if (reading.kind === 'mistake') return reading;
-  const isFit = reading.value >= limits.attemptMinMs && reading.value <= limits.attemptMaxMs;
-  return isFit ? reading : mistake('a duration from 100ms to 60s');
+  return durationWithin(text, [limits.attemptMinMs, limits.attemptMaxMs], '100ms to 60s');
 }
 
 export function readUpstreamTimeout(text: string): Reading<number> {
+  return durationWithin(text, [limits.attemptMinMs, limits.upstreamTimeoutMaxMs], '100ms to 1h');
+}
+
+export function readStoreTimeout(text: string): Reading<number> {
+  return durationWithin(text, [limits.storeTimeoutMinMs, limits.storeTimeoutMaxMs], '1s to 60s');
+}
+
+function durationWithin(
+  text: string,
+  [minMs, maxMs]: readonly [number, number],
+  expected: string,
+): Reading<number> {
   const reading = readDuration(text);
   if (reading.kind === 'mistake') return reading;
-  const isFit =
-    reading.value >= limits.attemptMinMs && reading.value <= limits.upstreamTimeoutMaxMs;
-  return isFit ? reading : mistake('a duration from 100ms to 1h');
+  const isFit = reading.value >= minMs && reading.value <= maxMs;
+  return isFit ? reading : mistake(`a duration from ${expected}`);
 }
 
 /** A count, or undefined for no limit. */

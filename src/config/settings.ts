@@ -23,6 +23,7 @@ import {
   readRate,
   readRetention,
   readRole,
+  readStoreTimeout,
   readSwitch,
   readText,
   readTimeout,
@@ -224,6 +225,13 @@ export const settings = {
     fallback: 'none',
     meaning: 'maximum payload size of such an app, for example 64KiB; never more than 1 MiB',
     read: readPayloadQuota,
+  },
+  storeTimeout: {
+    env: 'RINGBACK_STORE_TIMEOUT',
+    fallback: '3s',
+    meaning:
+      'how long a request waits for the database before it is answered with 503, from 1s to 60s',
+    read: readStoreTimeout,
   },
   encryptionKey: {
     env: 'RINGBACK_ENCRYPTION_KEY',

@@ -67,6 +67,7 @@ export async function start(options: StartOptions = {}): Promise<Started> {
   const reading = readConfig({
     RINGBACK_DATA: ':memory:',
     RINGBACK_PORT: '0',
+    RINGBACK_STORE_TIMEOUT: process.env['RINGBACK_STORE_TIMEOUT'], // tools/test.ts
     RINGBACK_ENCRYPTION_KEY: randomBytes(32).toString('base64'),
     RINGBACK_FAST_PATH: process.env['RINGBACK_FAST_PATH'], // test/fast-path-off.test.ts
     ...env,

@@ -52,15 +52,19 @@ export interface Ended {
 
 export type Env = Readonly<Record<string, string>>;
 
-/** Passes only `env` and what a shell needs, so that no setting of the machine leaks into a test. */
+/**
+ * Passes only `env`, what a shell needs, and the time limit of tools/test.ts, so that no other setting of the machine
+ * leaks into a test.
+ */
 export function startChild(
   args: readonly string[],
   env: Env = {},
   [command, ...entry]: Program = ownProgram(env),
 ): Child {
-  const { PATH = '', HOME = '' } = process.env;
+  const { PATH = '', HOME = '', RINGBACK_STORE_TIMEOUT } = process.env;
+  const limit = RINGBACK_STORE_TIMEOUT === undefined ? {} : { RINGBACK_STORE_TIMEOUT };
   const child: ChildProcess = spawn(command, [...entry, ...args], {
-    env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: compileCache, ...env },
+    env: { PATH, HOME, TZ: 'UTC', NODE_COMPILE_CACHE: compileCache, ...limit, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   keepSettings(env);

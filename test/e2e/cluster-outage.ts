@@ -28,7 +28,11 @@ export interface OutageReport {
 /** Throws if a guarantee was broken. */
 export async function outage(how: 'killed' | 'frozen', forMs: number): Promise<OutageReport> {
   await using own = await ownDatabase();
-  const nodes = await startNodes(own.url, { first: 'all', second: 'all' });
+  const nodes = await startNodes(
+    own.url,
+    { first: 'all', second: 'all' },
+    { RINGBACK_STORE_TIMEOUT: '3s' },
+  );
   await using cleanup = new AsyncDisposableStack();
   for (const node of nodes) cleanup.use(node);
   await using receiver = await receive();

@@ -8,7 +8,7 @@ import { newFolder, serve, type Serving } from '../cli/ringback-process.ts';
 import { freshDatabase } from '../postgres/database.ts';
 import { startNodes } from './cluster.ts';
 import { header, receive, type Received, type Receiver } from './receiver.ts';
-import { get, publishPatiently, subscribe, until, type DeliveryView, type Page } from './stage.ts';
+import { get, publish, subscribe, until, type DeliveryView, type Page } from './stage.ts';
 
 interface ReplayView {
   id: string;
@@ -76,7 +76,7 @@ async function endDeliveries(
 ): Promise<number> {
   for (let i = 0; i < subscriptions; i += 1) await subscribe(service, `${receiver.url}/${i}`);
   for (const [name, count] of Object.entries(events)) {
-    for (let i = 0; i < count; i += 1) await publishPatiently(service, name);
+    for (let i = 0; i < count; i += 1) await publish(service, name);
   }
   await receiver.answered(subscriptions * (2 * events.bad + events.good));
   await ended(service);

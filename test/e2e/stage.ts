@@ -1,6 +1,5 @@
 // Common steps of end-to-end tests: subscribe, publish, and read the state of a delivery.
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Answer, Running } from '../api/harness.ts';
 import { patienceMs } from './awaitable-count.ts';
@@ -76,16 +75,6 @@ export async function publish(
   return answer.json as unknown as Accepted;
 }
 
-/** Repeats the request if an overloaded machine missed the store's deadline; the key prevents duplicates. */
-export async function publishPatiently(service: Running, event: string): Promise<void> {
-  const idempotencyKey = randomUUID();
-  for (;;) {
-    const answer = await tryPublish(service, event, { idempotencyKey });
-    if (answer.status === 202) return;
-    assert.equal(answer.status, 503, answer.text);
-  }
-}
-
 export async function tryPublish(
   service: Running,
   event: string,
@@ -105,15 +94,11 @@ export async function tryPublish(
   });
 }
 
-/** The result of a call that must succeed. Repeats it if an overloaded machine missed the store's deadline. */
+/** The result of a call that must succeed. */
 export async function get<T>(service: Running, path: string): Promise<T> {
-  const lastMs = performance.now() + patienceMs;
-  for (;;) {
-    const { status, json, text } = await service.call({ path });
-    if (status === 200) return json as T;
-    const isLate = json['code'] === 'store_unavailable' && performance.now() < lastMs;
-    assert(isLate, `${path}: ${status} ${text}`);
-  }
+  const { status, json, text } = await service.call({ path });
+  assert.equal(status, 200, `${path}: ${status} ${text}`);
+  return json as T;
 }
 
 export async function patch(service: Running, id: string, body: object): Promise<Answer> {

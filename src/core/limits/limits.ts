@@ -293,11 +293,14 @@ export const limits = {
   inboxEntriesMax: 256,
   inboxHoldMs: 30_000,
   /**
-   * How long a caller waits for the store: for the lookup of its key, then for the operation. The
-   * first timeout is the answer, so a publish is answered within five seconds.
+   * How long upkeep waits for the store. Callers wait for a time that is a setting, within these
+   * bounds: a share of it for the lookup of their key, then all of it for the operation. The first
+   * timeout is the answer, so by default a publish is answered within five seconds.
    */
-  keyAnswerMs: 2_000,
   storeAnswerMs: 3_000,
+  storeTimeoutMinMs: 1_000,
+  storeTimeoutMaxMs: 60_000,
+  keyTimeoutShare: 2 / 3,
   readyAnswerMs: 2_000,
   /** How long an outcome waits after a store failure before it is submitted again. */
   settleAgainMs: 500,

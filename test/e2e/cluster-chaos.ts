@@ -9,6 +9,7 @@ import { attemptsMax, findPending, install, judge, snapshotFlaws } from './chaos
 import { planOf, type Fault, type Plan } from './chaos-plan.ts';
 import { ChaosRecord } from './chaos-record.ts';
 import { ownDatabase, type OwnDatabase } from './cluster.ts';
+import { patienceMs } from './awaitable-count.ts';
 import { until } from './stage.ts';
 import { nowMs } from './event-loop-lag.ts';
 
@@ -171,14 +172,15 @@ async function heal({ load, record, slots }: Stage): Promise<void> {
   }
 }
 
-/** Enough for two leases, a lane that waits for its probe, and the backlog. */
-const drainMs = 100_000;
-
+/** Resolves when nothing is pending. Rejects if nothing has ended for a while. */
 async function drained(database: Database): Promise<void> {
-  const untilMs = nowMs() + drainMs;
+  let least = Infinity;
+  let untilMs = Infinity;
   for (;;) {
     const { count, some } = await findPending(database);
     if (count === 0) return;
+    if (count < least) untilMs = nowMs() + patienceMs;
+    least = Math.min(least, count);
     assert.ok(nowMs() < untilMs, `${count} deliveries never ended: ${JSON.stringify(some)}`);
     await wait(200);
   }

@@ -141,9 +141,10 @@ export function caller(
   };
 }
 
-/** The only valid refusal is 503 with a Retry-After. */
+/** Valid refusals are 503 with a Retry-After, and 408 if the node was frozen while the request arrived. */
 function noteRefusal(record: ChaosRecord, { method = 'GET', path }: Call, answer: Answer): void {
   record.unanswered.refused += 1;
-  const isRight = answer.status === 503 && /^\d+$/.test(answer.headers.get('retry-after') ?? '');
-  if (!isRight) record.flaws.push(`${method} ${path}: ${answer.status} ${answer.text}`);
+  const isBusy = answer.status === 503 && /^\d+$/.test(answer.headers.get('retry-after') ?? '');
+  const isLate = answer.status === 408 && method === 'POST';
+  if (!isBusy && !isLate) record.flaws.push(`${method} ${path}: ${answer.status} ${answer.text}`);
 }

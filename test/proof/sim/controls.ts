@@ -13,14 +13,14 @@ const breaks: readonly Break[] = [
   {
     name: 'ack-before-commit',
     file: 'src/engine/publish/publish.ts',
-    find: "    const result = await store.edit('publish', input);",
+    find: '    const result = await publishConfirming(context, input);',
     replace:
       "    if (input.audience.kind === 'everyone') {\n" +
-      "      void store.edit('publish', input).catch(() => undefined);\n" +
+      "      void context.store.edit('publish', input).catch(() => undefined);\n" +
       '      const accepted = input.events.map(({ id }) => ({ id, deliveries: undefined }));\n' +
       '      return { accepted, rate };\n' +
       '    }\n' +
-      "    const result = await store.edit('publish', input);",
+      '    const result = await publishConfirming(context, input);',
     breaks: ['I1', 'I13'],
   },
   {

@@ -152,6 +152,11 @@ interface ServingParts extends Parts {
   inFlight: () => number;
 }
 
+/** Of the time that a request may wait for the store, the lookup of its key gets a share. */
+function keyTimeout({ storeTimeout }: Config): number {
+  return Math.round(storeTimeout * limits.keyTimeoutShare);
+}
+
 /**
  * Listens and returns the URL for people on this machine. Store calls of requests have a timeout.
  */
@@ -171,8 +176,7 @@ async function startServing(parts: ServingParts, cleanup: AsyncDisposableStack):
   const quotas = createQuotas({ world, store: answering, fallback: config.quotas });
   const context = { ...parts.context, store: answering, quotas };
   const onTouchError = (err: unknown): void => log.warn({ err }, 'last use of a key not recorded');
-  const keyAnswerMs = Math.round(config.storeTimeout * limits.keyTimeoutShare);
-  const keys = withStoreTimeout(store, { deadlines, answerMs: keyAnswerMs });
+  const keys = withStoreTimeout(store, { deadlines, answerMs: keyTimeout(config) });
   const identifier = createIdentifier({ world, store: keys, onTouchError });
   const probed = withStoreTimeout(store, { deadlines, answerMs: limits.readyAnswerMs });
   const hub = new StreamHub({

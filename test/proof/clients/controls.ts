@@ -97,7 +97,7 @@ export const clientsControls: readonly LookControl[] = [
     changes: [
       {
         file: 'src/api/server/server.ts',
-        find: 'requestTimeout: limits.requestTimeoutMs,',
+        find: 'requestTimeout: options.isGateway === true ? 0 : limits.requestTimeoutMs,',
         replace: 'requestTimeout: 0,',
       },
       {

@@ -6,6 +6,7 @@ import { DialError, openVetted, type DialOptions } from './connect.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Link } from '../../core/base/linked-list.ts';
 import type { RequestBytes } from './request-bytes.ts';
+import type { Starter, StartQueue } from './start-queue.ts';
 
 /** A request on a connection, until it is lost or completed. */
 export interface ConnectionUser {
@@ -25,6 +26,7 @@ export interface ConnectionUser {
 
 export interface ConnectionOptions extends DialOptions {
   readonly limits: AnswerLimits;
+  readonly startQueue: StartQueue;
   /** The connection is unusable. Called once, unless `end` was called before. */
   readonly onGone: (connection: Connection) => void;
 }
@@ -36,7 +38,7 @@ export class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone';
 }
 
-export class Connection implements Link<Connection> {
+export class Connection implements Link<Connection>, Starter {
   before: Connection | undefined;
   after: Connection | undefined;
   /** Such as `https://example.com:8443`. */
@@ -54,6 +56,10 @@ export class Connection implements Link<Connection> {
   #socket: Socket | undefined;
   #closed: Promise<unknown> | undefined;
   #carried: ConnectionUser | undefined;
+  /** Of the request that is about to be written. */
+  #bytes: RequestBytes | undefined;
+  /** The request is written, and its response may come. */
+  #isStarted = false;
   #hasReceived = false;
   #isKept = true;
   #isOver = false;
@@ -74,9 +80,35 @@ export class Connection implements Link<Connection> {
 
   assign(carried: ConnectionUser): void {
     this.#carried = carried;
+    this.#isStarted = false;
     // A reset is reported a little later than it happens: do not start what cannot be written.
     if (this.#socket?.destroyed === true) this.#fail(gone);
-    else if (this.#socket !== undefined) this.#start(this.#socket, carried);
+    else if (this.#socket !== undefined) this.#options.startQueue.add(this);
+  }
+
+  build(): void {
+    this.#bytes = this.#carried?.start();
+  }
+
+  write(): void {
+    const socket = this.#socket;
+    const carried = this.#carried;
+    const bytes = this.#bytes;
+    this.#bytes = undefined;
+    if (socket === undefined || carried === undefined || bytes === undefined) return;
+    this.#requests += 1;
+    this.#isStarted = true;
+    this.#hasReceived = false;
+    this.#isKept = true;
+    this.#reader.begin(carried.method);
+    if (bytes.rest === undefined) {
+      socket.write(bytes.first);
+      return;
+    }
+    socket.cork();
+    socket.write(bytes.first);
+    socket.write(bytes.rest);
+    socket.uncork();
   }
 
   /** Fails the request on it with ConnectionGone. Resolves when the socket is closed. */
@@ -116,30 +148,13 @@ export class Connection implements Link<Connection> {
     socket.on('end', () => this.#onEnd());
     socket.on('data', (piece: Buffer) => this.#onData(piece)); // With TLS, or when the connector ignores onBytes.
     if (this.#isOver) socket.destroy();
-    else if (this.#carried !== undefined) this.#start(socket, this.#carried);
-  }
-
-  #start(socket: Socket, carried: ConnectionUser): void {
-    const bytes = carried.start();
-    if (bytes === undefined || this.#isOver) return;
-    this.#requests += 1;
-    this.#hasReceived = false;
-    this.#isKept = true;
-    this.#reader.begin(carried.method);
-    if (bytes.rest === undefined) {
-      socket.write(bytes.first);
-      return;
-    }
-    socket.cork();
-    socket.write(bytes.first);
-    socket.write(bytes.rest);
-    socket.uncork();
+    else if (this.#carried !== undefined) this.#options.startQueue.add(this);
   }
 
   #onData(piece: Buffer): void {
     const socket = this.#socket;
     const carried = this.#carried;
-    if (socket === undefined || carried === undefined) return this.#fail(gone); // No request is in flight.
+    if (socket === undefined || carried === undefined || !this.#isStarted) return this.#fail(gone); // No request is in flight.
     if (!this.#hasReceived) {
       this.#hasReceived = true;
       carried.onFirstByte();

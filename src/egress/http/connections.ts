@@ -9,6 +9,7 @@ import type { DialOptions } from './connect.ts';
 import { Connection } from './connection.ts';
 import type { Deadlines } from './deadlines.ts';
 import { LinkedList } from '../../core/base/linked-list.ts';
+import { StartQueue } from './start-queue.ts';
 
 /** A request for a connection. `use` is called once: immediately, or when one is free. */
 export interface ConnectionRequest {
@@ -65,6 +66,7 @@ export class Connections {
   readonly #open = new Map<Connection, Pool>();
   readonly #idle = new LinkedList<Connection>(); // Longest idle first.
   readonly #closing = new Set<Promise<void>>();
+  readonly #startQueue = new StartQueue();
 
   constructor(options: ConnectionsOptions) {
     this.#options = options;
@@ -249,6 +251,7 @@ export class Connections {
   #connect(pool: Pool): Connection {
     const connection = new Connection(pool.origin.name, this.#options.world.monotonicMs(), {
       ...this.#options,
+      startQueue: this.#startQueue,
       onGone: (gone) => this.drop(gone),
     });
     this.#open.set(connection, pool);

@@ -1,9 +1,10 @@
 // Signs a callback by Standard Webhooks, over `id.timestamp.payload`: HMAC-SHA256 (`v1`) or Ed25519
 // (`v1a`), depending on the secret. It signs the bytes that are sent, never text.
 import assert from 'node:assert/strict';
-import { sign as signEd25519, createHmac, type KeyObject } from 'node:crypto';
+import { sign as signEd25519, type KeyObject } from 'node:crypto';
 import { limits } from '../../core/limits/limits.ts';
 import { keyBytes, privateKeyOf } from '../../core/secrets/signing-secret.ts';
+import { hmacSha256 } from './hmac.ts';
 
 /** The parts that a signature covers. */
 interface Signed {
@@ -38,8 +39,7 @@ function signWith(secret: string, prefix: string, payload: Uint8Array): string {
     const message = Buffer.concat([Buffer.from(prefix), payload]);
     return `v1a,${signEd25519(null, message, signingKey(secret)).toString('base64')}`;
   }
-  const digest = createHmac('sha256', shared).update(prefix).update(payload).digest('base64');
-  return `v1,${digest}`;
+  return `v1,${hmacSha256(shared, prefix, payload)}`;
 }
 
 /** Cached: creating the key object takes more than half of the time of a signature. */

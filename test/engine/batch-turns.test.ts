@@ -2,7 +2,7 @@
 // test/api/admission.test.ts.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BatchTurns } from '../../src/engine/admission/batch-turns.ts';
+import { BatchTurns } from '../../src/engine/admission/turns.ts';
 
 interface Stage {
   /** Names of the publishes that have begun, in order. */

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { limits } from '../../src/core/limits/limits.ts';
-import { ChangeTurns } from '../../src/engine/admission/change-turns.ts';
+import { ChangeTurns } from '../../src/engine/admission/turns.ts';
 import { frozenWorld } from '../api/frozen-world.ts';
 
 const { publishesPerChange, changeEveryMs, changesAtOnceMax, changeTurnMs, publishQuietMs } =

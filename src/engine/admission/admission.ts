@@ -6,10 +6,8 @@ import { changeRange, publishRange } from '../../core/load/request-limit.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
 import { LinkedList, type Link } from '../../core/base/linked-list.ts';
-import { BatchTurns } from './batch-turns.ts';
-import { ChangeTurns, type TurnAnswer } from './change-turns.ts';
-import { createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
-import { AppLimits } from './app-limits.ts';
+import { BatchTurns, ChangeTurns, type TurnAnswer } from './turns.ts';
+import { AppLimits, createLimit, type AdaptiveLimit } from './adaptive-limit.ts';
 import { RefusalPace } from './refusal-pace.ts';
 import {
   createResponseBacklog,

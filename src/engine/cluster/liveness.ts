@@ -5,7 +5,7 @@ import { holderOf } from '../../core/domain/delivery.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { version } from '../../core/base/package.ts';
 import type { World } from '../../core/base/world.ts';
-import type { NodeRole } from '../../store/port/node-verbs.ts';
+import type { Node, NodeRole } from '../../store/port/node-verbs.ts';
 import type { Store } from '../../store/port/store.ts';
 
 export interface LivenessDeps {
@@ -182,4 +182,13 @@ async function announce({ world, store, name, role }: LivenessDeps): Promise<Inc
   const aloneHere = !store.isShared;
   const { node } = await store.edit('startNode', { name, role, version, aloneHere });
   return { node, seenMs, lastMs, beforeMs: -Infinity };
+}
+
+/** All nodes of the database. */
+export async function listNodes({
+  store,
+}: {
+  store: Pick<Store, 'read'>;
+}): Promise<readonly Node[]> {
+  return store.read('nodes', {});
 }

@@ -5,7 +5,6 @@ import type { EditInput, EditOutput } from '../../port/store.ts';
 import { integer, maybe, one, text } from '../../sql/row.ts';
 import { patternsEndedBefore } from '../../verbs/forget.ts';
 import type { Tx } from '../connection/tx.ts';
-import { deleteBatch } from './delete-batch.ts';
 
 export const forgetSql = {
   idempotency: deleteBatch({
@@ -108,4 +107,30 @@ export async function forgetSubscriptions(
     deleted += (await tx.query(sql, [numbers])).length;
   }
   return { deleted, isMore: rows.length === most };
+}
+
+/**
+ * The statement that deletes a bounded number of old rows. `$1` is the time or minute that `where` compares with, `$2`
+ * the most rows to delete. Rows that another transaction has locked are left for the next time. The rows are chosen in a
+ * materialized CTE: as a subquery of `in (…)`, some plans evaluate it again for every row, and delete more.
+ */
+export function deleteBatch({
+  table,
+  key,
+  where,
+  order,
+}: {
+  table: string;
+  /** The columns of the primary key. */
+  key: readonly string[];
+  where: string;
+  order: string;
+}): string {
+  return `
+    with old as materialized (
+      select ${key.join(', ')} from ${table} where ${where}
+      order by ${order} limit $2 for update skip locked)
+    delete from ${table} using old
+    where ${key.map((column) => `${table}.${column} = old.${column}`).join(' and ')}
+    returning ${table}.${key[0]}`;
 }

@@ -24,7 +24,7 @@ import { areListenersUnchanged } from '../publish/match.ts';
 import type { Tx } from '../connection/tx.ts';
 import type { Parameter } from '../connection/pipeline.ts';
 import type { EditInput, EditOutput } from '../../port/store.ts';
-import { deleteBatch } from './delete-batch.ts';
+import { deleteBatch } from './forget.ts';
 
 // Writes figures: those of apps at the end of every transaction, those of subscriptions on demand
 // or when too many have accumulated, each in one statement. They are the last rows that a

@@ -1,6 +1,5 @@
-// Paces changes while publishes go on, so that a burst of subscribes leaves most of the main thread to publishing. A
-// change waits here with its key checked and its body read, before its expensive part. While no publish is in progress,
-// changes begin at once. Never decides about a publish or a read. docs/decisions/0037 has the reasons.
+// When expensive requests begin, so that they leave most of the main thread to publishing: subscribes and other changes,
+// and large publishes. docs/decisions/0030 and 0037 have the reasons.
 import { atEndOfTurn } from '../../core/base/end-of-turn.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { World } from '../../core/base/world.ts';
@@ -18,6 +17,10 @@ interface WaitingChange {
 const { publishesPerChange, changeEveryMs, changeTurnMs, publishQuietMs } = limits;
 const creditMax = limits.changesAtOnceMax * publishesPerChange;
 
+/**
+ * Paces changes while publishes go on. A change waits here with its key checked and its body read, before its expensive
+ * part. While no publish is in progress, changes begin at once. Never decides about a publish or a read.
+ */
 export class ChangeTurns {
   readonly #world: Pick<World, 'monotonicMs' | 'sleep'>;
   /** Calls back at the end of this turn of the event loop. */
@@ -140,3 +143,39 @@ function always(): boolean {
 }
 
 function alreadyBegun(): void {}
+
+/**
+ * Lets one large publish begin in each turn of the event loop, the apps in turn. Reading a batch takes the main thread
+ * for milliseconds, so that several in one turn would hold up everything else that the turn has to do.
+ */
+export class BatchTurns {
+  /** Calls back at the end of this turn of the event loop. */
+  readonly #atEnd: (body: () => void) => void;
+  readonly #queue = new FairQueue<() => void>();
+  /** One has begun in this turn. */
+  #isTaken = false;
+
+  constructor(atEnd: (body: () => void) => void = atEndOfTurn) {
+    this.#atEnd = atEnd;
+  }
+
+  /** Calls `begin` once: now, or when its turn comes. The result takes it out of the queue. */
+  wait(appNo: AppNo, begin: () => void): () => void {
+    if (this.#isTaken) {
+      this.#queue.add(appNo, begin);
+      return () => this.#queue.remove(appNo, begin);
+    }
+    this.#start(begin);
+    return () => undefined;
+  }
+
+  #start(begin: () => void): void {
+    this.#isTaken = true;
+    this.#atEnd(() => {
+      this.#isTaken = false;
+      const next = this.#queue.take(() => true);
+      if (next !== undefined) this.#start(next.item);
+    });
+    begin();
+  }
+}

@@ -70,11 +70,11 @@ describe('the log of ringback serve', () => {
       saying('request').find((line) => line['did'] === what) ?? {};
     const [started] = saying('started');
     assert.equal(started?.['store'], 'sqlite');
-    assert.deepEqual(Object.keys(started['settings'] as object), [
-      'RINGBACK_PORT',
-      'RINGBACK_DATA',
-      'RINGBACK_RETRY',
-    ]);
+    // The timeout of the store is set for all tests (tools/test.ts).
+    const settings = Object.keys(started['settings'] as object).filter(
+      (name) => name !== 'RINGBACK_STORE_TIMEOUT',
+    );
+    assert.deepEqual(settings, ['RINGBACK_PORT', 'RINGBACK_DATA', 'RINGBACK_RETRY']);
     assert.equal(saying('stopped').length, 1);
     assert.equal(did('subscription created')['subscription'], subscriberId);
     assert.equal(did('subscription ended')['subscription'], subscriberId);

@@ -16,7 +16,9 @@ export interface BurstOptions {
 export async function burst({ clients, publishes, changes = [] }: BurstOptions): Promise<Finding> {
   await using database = await freshDatabase();
   await using proxy = await startProxy(database.url);
-  const env = changes.length > 0 ? changedSource(changes) : {};
+  const changed = changes.length > 0 ? changedSource(changes) : {};
+  // Subscribes must run out of time, whatever the timeout of all tests is.
+  const env = { RINGBACK_STORE_TIMEOUT: '3s', ...changed };
   await using node = await startNode({ url: proxy.url, name: 'node', env });
   await using receiver = await receive(() => 200);
   await subscribe(node, 'order.created', receiver.url);

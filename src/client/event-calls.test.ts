@@ -13,6 +13,14 @@ describe('eventText', () => {
       '{"event":"a","subscriberId":"sub_1","payload":1}',
     );
     assert.equal(eventText({ event: 'a', payload: null }, {}), '{"event":"a","payload":null}');
+    assert.equal(
+      eventText({ event: 'a', subject: 'job_17', payload: 1 }, {}),
+      '{"event":"a","subject":"job_17","payload":1}',
+    );
+    assert.equal(
+      eventText({ event: 'a', payload: 1 }, { audience: 'all' }),
+      '{"event":"a","audience":"all","payload":1}',
+    );
   });
 
   it('keeps every character of a payload given as text', () => {

@@ -8,14 +8,13 @@ import type {
   ListEventsQuery,
   ListEventTypesAnswer,
   NewEvent,
-  PublishEventBody,
   PublishEventsAnswer,
   PublishEventsBody,
 } from './contract/event.ts';
 import { createListing, type Listing, type Page } from './listing.ts';
 
 /** Options of one event, or of a whole batch. */
-export type Addressing = Pick<PublishEventBody, 'subscriberId' | 'contract'>;
+export type Addressing = Pick<PublishEventsBody, 'audience' | 'subscriberId' | 'contract'>;
 
 export type EventType = ListEventTypesAnswer['items'][number];
 
@@ -33,7 +32,7 @@ export interface Publishing {
   /** Up to 1,000 events, all or nothing; `items` of the response are in the same order. */
   publishBatch(
     events: readonly EventInput[],
-    options?: PublishOptions & Pick<PublishEventsBody, 'subscriberId' | 'contract'>,
+    options?: PublishOptions & Addressing,
   ): Promise<PublishEventsAnswer>;
 }
 
@@ -50,14 +49,14 @@ export interface EventTypeCalls {
 
 export function publishing({ send }: Caller): Publishing {
   return {
-    publish: async ({ subscriberId, contract, ...event }, options) => {
-      const text = eventText(event, { subscriberId, contract });
+    publish: async ({ audience, subscriberId, contract, ...event }, options) => {
+      const text = eventText(event, { audience, subscriberId, contract });
       const { value } = await send('publishEvent', { text }, options);
       return value;
     },
-    publishBatch: async (events, { subscriberId, contract, ...options } = {}) => {
+    publishBatch: async (events, { audience, subscriberId, contract, ...options } = {}) => {
       const list = events.map((event) => eventText(event, {})).join(',');
-      const rest = JSON.stringify({ subscriberId, contract }).slice(1);
+      const rest = JSON.stringify({ audience, subscriberId, contract }).slice(1);
       const text = `{"events":[${list}]${rest === '}' ? rest : `,${rest}`}`;
       const { value } = await send('publishEvents', { text }, options);
       return value;
@@ -143,7 +142,7 @@ function token(json: string, from: number): Span {
 // Serializes an event to publish. A payload given as text keeps its bytes: big integers, the order of keys,
 // escapes. It must be one JSON value, so that it cannot inject other members. Pure.
 
-export type EventInput = Pick<NewEvent, 'event'> &
+export type EventInput = Pick<NewEvent, 'event' | 'subject'> &
   (
     | {
         /** Serialized with `JSON.stringify`. */
@@ -158,8 +157,8 @@ export type EventInput = Pick<NewEvent, 'event'> &
   );
 
 export function eventText(
-  { event, payload, payloadText }: EventInput,
-  address: Pick<PublishEventBody, 'subscriberId' | 'contract'>,
+  { event, subject, payload, payloadText }: EventInput,
+  address: Addressing,
 ): string {
   // Otherwise the text below would be invalid JSON, or name another event.
   if (typeof event !== 'string') {
@@ -174,7 +173,7 @@ export function eventText(
     refuse('it has both payload and payloadText, expected one of them');
   }
   const text = payloadText === undefined ? written(payload, refuse) : checked(payloadText, refuse);
-  const head = JSON.stringify({ event, ...address }).slice(0, -1);
+  const head = JSON.stringify({ event, subject, ...address }).slice(0, -1);
   return `${head},"payload":${text}}`;
 }
 

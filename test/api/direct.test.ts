@@ -51,6 +51,14 @@ describe('a publish that arrives in one piece', () => {
       headers: [withKey()],
       body: JSON.stringify({ ...event, 'zu viel': 'ö', größe: 1 }),
     }),
+    'names a subject': () => ({
+      headers: [withKey()],
+      body: JSON.stringify({ ...event, subject: 'job_17' }),
+    }),
+    'contradicts itself': () => ({
+      headers: [withKey()],
+      body: JSON.stringify({ ...event, subject: 'job_17', audience: 'all' }),
+    }),
     'is compressed': () => ({ headers: [withKey(), 'Content-Encoding: gzip'] }),
     'has an invalid query': () => ({ path: '/events?a=%ff', headers: [withKey()] }),
     'has an invalid idempotency key': () => ({

@@ -191,6 +191,50 @@ describe('ringback publish', () => {
   });
 });
 
+describe('ringback publish --subject', () => {
+  it('names the subject of an event, which lists show', async () => {
+    const args = ['publish', 'about.one', '--message', 'x'];
+    const { eventId } = await commanded.json([...args, '--subject', 'job_17']);
+    await commanded.json([...args, '--audience', 'all']);
+    const { items } = await commanded.json(['events', '--event', 'about.one']);
+    const subjects = (items as { subject?: string }[]).map(({ subject }) => subject);
+    assert.deepEqual(subjects, [undefined, 'job_17']);
+    const shown = await commanded.run(['events', String(eventId)]);
+    assert.match(shown.out, /\nsubject +job_17\n/);
+    const listed = await commanded.run(['events', '--event', 'about.one'], { columns: 120 });
+    assert.match(listed.out, /SUBJECT/);
+    assert.match(listed.out, /about\.one +job_17 /);
+  });
+
+  it('contradicts --audience all, which has no other value', async () => {
+    const args = ['publish', 'about.none', '--message', 'x', '--subject', 'job_17', '--audience'];
+    const both = await commanded.run([...args, 'all']);
+    assert.deepEqual([both.code, both.out], [1, '']);
+    assert.match(both.err, /body#\/subject contradicts audience, expected only one of the two/);
+    assert.equal((await commanded.run([...args, 'some'])).code, 2);
+    assert.equal(await published('about.none'), 0);
+  });
+
+  it('is a member of a line in a file of events, for which it counts once', async () => {
+    const about = (subject: string): string =>
+      line('about.each', 'x').replace('{', `{"subject":${subject},`);
+    const path = await file(
+      'about.ndjson',
+      about('"job_1"') + about('"job_2"') + line('about.each', 'x'),
+    );
+    for (const _again of [1, 2]) await commanded.json(['publish', '--batch', path]);
+    const { items } = await commanded.json(['events', '--event', 'about.each']);
+    const subjects = (items as { subject?: string }[]).map(({ subject }) => subject);
+    assert.deepEqual(subjects, [undefined, 'job_2', 'job_1']);
+    const refused = await commanded.run(['publish', '--batch', path, '--audience', 'all']);
+    assert.match(refused.err, /\n {2}line 1 \/subject: contradicts audience/);
+    assert.equal((await commanded.run(['publish', '--batch', path, '--subject', 'x'])).code, 2);
+    const wrong = await file('about-wrong.ndjson', about('17'));
+    const { err } = await commanded.run(['publish', '--batch', wrong]);
+    assert.match(err, /^Cannot publish line 1: "subject" is not a string/);
+  });
+});
+
 describe('ringback publish --batch', () => {
   it('publishes each event once, even if a run is killed and repeated', async () => {
     const path = await file('cut.ndjson', lines('cut.once', 2_001));

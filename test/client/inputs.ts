@@ -35,6 +35,7 @@ export const twoAtOnce: SubscribeOptions = two;
 export const events: EventInput[] = [
   { event: 'a', payload: null },
   { event: 'a', payloadText: '{}' },
+  { event: 'a', subject: 'job_17', payload: null },
   // @ts-expect-error Neither.
   { event: 'a' },
   // @ts-expect-error Both.
@@ -44,6 +45,9 @@ export const events: EventInput[] = [
 export async function answers(client: Client): Promise<[string, number | null, Replay]> {
   const { subscriberId } = await client.subscribe({ callbackUrl });
   const { deliveries } = await client.publish({ event: 'a', payload: {}, subscriberId });
+  await client.publish({ event: 'a', payload: {}, audience: 'all' });
+  // @ts-expect-error No such audience.
+  await client.publishBatch([], { audience: 'some' });
   // @ts-expect-error No such state.
   client.deliveries.list({ state: 'lost' });
   // @ts-expect-error Counting has its own method.

@@ -102,6 +102,7 @@ function addressed(
     app,
     contract: fields.optionalText(body, 'contract'),
     subscriberId: fields.optionalText(body, 'subscriberId'),
+    isForAll: body['audience'] === 'all',
     idempotency: key === undefined ? undefined : { key, operation, parts: [bytes] },
     hops: hopsIn(request),
   };
@@ -115,7 +116,13 @@ function hopsIn({ header }: Message): number {
 function newEvent({ opaque }: Call, body: fields.Fields, at: string): NewEvent {
   const payload = opaque.get(`${at}/payload`);
   assert(payload, `The payload at ${at} was kept as it came`);
-  return { name: fields.text(body, 'event'), value: body['payload'], payload, at: `body#${at}` };
+  return {
+    name: fields.text(body, 'event'),
+    subject: fields.optionalText(body, 'subject'),
+    value: body['payload'],
+    payload,
+    at: `body#${at}`,
+  };
 }
 
 function showAccepted({ id, deliveries }: Accepted): Record<string, unknown> {
@@ -128,10 +135,11 @@ function showWarnings(warnings: readonly Fault[]): Record<string, unknown> {
 }
 
 function showEvent(event: Event): Record<string, unknown> {
-  const { id, name, deliveries, rejected } = event;
+  const { id, name, subject, deliveries, rejected } = event;
   return {
     id: withPrefix('evt', id),
     event: name,
+    ...(subject === undefined ? {} : { subject }),
     deliveries: deliveries ?? null,
     // The time that `from` and `until` filter by.
     createdAt: fields.time(timeOf(id)),

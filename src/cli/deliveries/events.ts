@@ -45,6 +45,7 @@ function columns({ paint, when }: View): Column<Event>[] {
   return [
     { title: 'ID', show: ({ id }) => id },
     { title: 'EVENT', show: ({ event }) => event, rank: 9, shrinksTo: 16 },
+    { title: 'SUBJECT', show: ({ subject }) => subject ?? '', rank: 6, shrinksTo: 12 },
     {
       title: 'DELIVERIES',
       show: ({ deliveries }) => (deliveries === null ? 'counting' : String(deliveries)),
@@ -76,6 +77,7 @@ async function showEvent(
     view.facts([
       ['event', event.id],
       ['name', event.event],
+      ['subject', event.subject],
       ['published', view.exactly(event.createdAt)],
       ['deliveries', deliveries === null ? 'being created' : String(deliveries)],
       ['rejected', event.rejected],

@@ -69,6 +69,14 @@ describe('batchesOf', () => {
     assert.ok(keys(await batches(text, ['y'], 65_536)).every((key) => !first.includes(key)));
   });
 
+  it('reads the subject of a line, on which the key depends', async () => {
+    const about = (subject: string): string => line('x').replace('{', `{"subject":"${subject}",`);
+    const [one] = await batches(about('one'));
+    assert.deepEqual(one?.lines[0]?.subject, 'one');
+    assert.notEqual(one.idempotencyKey, keys(await batches(about('two')))[0]);
+    assert.notEqual(one.idempotencyKey, keys(await batches(line('x')))[0]);
+  });
+
   it('distinguishes equal batches of one file', async () => {
     const all = keys(await batches(line('same').repeat(3_000), [], 65_536));
     assert.equal(new Set(all).size, 3);

@@ -2,7 +2,7 @@
 // completely first, so that an invalid line is found before anything is sent. A refused batch is
 // reported by the lines of the file.
 import { createHash } from 'node:crypto';
-import { RingbackError, type Client } from '../../client/client.ts';
+import { RingbackError, type Addressing, type Client } from '../../client/client.ts';
 import { readJson } from '../../core/base/json.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
@@ -17,15 +17,10 @@ import { sourceOf } from '../service/text-source.ts';
 export async function publishBatches(call: Invocation, terminal: Terminal): Promise<void> {
   const name = call.text('batch') ?? '-';
   refuseOthers(call);
-  const to = call.text('to');
-  if (to !== undefined) expectId('sub', to, 'publish to');
-  const contract = call.text('contract');
+  const more = addressing(call);
+  const { subscriberId = '', contract = '', audience } = more;
   const total = name === '-' ? undefined : await countLines(name, terminal);
-  const seed = [to ?? '', contract ?? '', call.text('idempotency-key') ?? ''];
-  const more = {
-    ...(to === undefined ? {} : { subscriberId: to }),
-    ...(contract === undefined ? {} : { contract }),
-  };
+  const seed = [subscriberId, contract, call.text('idempotency-key') ?? '', audience ?? []].flat();
   const tally: Tally = { published: 0, deliveries: 0, batches: 0 };
   await withService(call, async ({ client, url }) => {
     using progress = startProgress('Publishing', terminal);
@@ -56,10 +51,10 @@ interface Tally {
 async function send(
   client: Client,
   { lines, idempotencyKey }: Batch,
-  more: { subscriberId?: string; contract?: string },
+  more: Addressing,
   tally: Tally,
 ): Promise<void> {
-  const events = lines.map(({ event, payloadText }) => ({ event, payloadText }));
+  const events = lines.map(({ line: _line, ...event }) => event);
   const { items } = await client.publishBatch(events, {
     ...more,
     idempotencyKey,
@@ -71,10 +66,23 @@ async function send(
 }
 
 function refuseOthers(call: Invocation): void {
-  const others = ['message', 'file'].filter((flag) => call.text(flag) !== undefined);
+  const others = ['message', 'file', 'subject'].filter((flag) => call.text(flag) !== undefined);
   const isBeside = call.positionals.length > 0 || others.length > 0 || call.isOn('wait');
   if (!isBeside) return;
-  throw calledWrongly('Cannot combine --batch with EVENT, PAYLOAD, --message, --file or --wait');
+  throw calledWrongly(
+    'Cannot combine --batch with EVENT, PAYLOAD, --message, --file, --subject or --wait',
+  );
+}
+
+/** Who receives the events, as one publish or a whole batch names it. */
+export function addressing(call: Invocation): Addressing {
+  const [subscriberId, contract] = [call.text('to'), call.text('contract')];
+  if (subscriberId !== undefined) expectId('sub', subscriberId, 'publish to');
+  return {
+    ...(call.text('audience') === undefined ? {} : { audience: 'all' as const }),
+    ...(subscriberId === undefined ? {} : { subscriberId }),
+    ...(contract === undefined ? {} : { contract }),
+  };
 }
 
 async function countLines(path: string, terminal: Terminal): Promise<number> {
@@ -140,6 +148,7 @@ interface BatchLine {
   /** From 1, as editors count. */
   line: number;
   event: string;
+  subject?: string;
   /** As in the line, byte for byte. */
   payloadText: string;
 }
@@ -156,7 +165,8 @@ export async function* batchesOf(
 ): AsyncGenerator<Batch> {
   let chain = digest(JSON.stringify(seed));
   const close = (lines: readonly BatchLine[]): Batch => {
-    chain = digest(chain + JSON.stringify(lines.map((one) => [one.event, one.payloadText])));
+    const texts = lines.map((one) => [one.event, one.payloadText, one.subject ?? []].flat());
+    chain = digest(chain + JSON.stringify(texts));
     return { lines, idempotencyKey: `ringback-batch-${chain}` };
   };
   let open: BatchLine[] = [];
@@ -196,14 +206,19 @@ function readLine(bytes: Uint8Array, line: number): BatchLine {
     throw wrong('it is not a JSON object');
   }
   const members: Readonly<Record<string, unknown>> = Object.fromEntries(Object.entries(value));
-  const stranger = Object.keys(members).find((name) => name !== 'event' && name !== 'payload');
+  const stranger = Object.keys(members).find((name) => !lineMembers.has(name));
   if (stranger !== undefined) throw wrong(`it has the unknown member "${stranger}"`);
-  const { event } = members;
+  const { event, subject } = members;
   const payload = reading.opaque.get('/payload');
   if (typeof event !== 'string') throw wrong('"event" is missing or not a string');
   if (payload === undefined) throw wrong('"payload" is missing');
-  return { line, event, payloadText: Buffer.from(payload).toString() };
+  const known = { line, event, payloadText: Buffer.from(payload).toString() };
+  if (subject === undefined) return known;
+  if (typeof subject !== 'string') throw wrong('"subject" is not a string');
+  return { ...known, subject };
 }
+
+const lineMembers: ReadonlySet<string> = new Set(['event', 'subject', 'payload']);
 
 async function* linesOf(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array[] = [];
@@ -232,13 +247,13 @@ function isBlank(bytes: Uint8Array): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
-function bytesOf({ event, payloadText }: BatchLine): number {
-  return Buffer.byteLength(payloadText) + Buffer.byteLength(event) + wrappingBytes;
+function bytesOf({ event, subject = '', payloadText }: BatchLine): number {
+  return Buffer.byteLength(payloadText + event + subject) + wrappingBytes;
 }
 
 const newline = 0x0a;
-/** `{"event":"","payload":},` */
-const wrappingBytes = 32;
+/** `{"event":"","subject":"","payload":},` */
+const wrappingBytes = 40;
 
 function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex').slice(0, 40);

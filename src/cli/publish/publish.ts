@@ -4,13 +4,12 @@ import { readOpaqueJson } from '../../core/base/json.ts';
 import { limits } from '../../core/limits/limits.ts';
 import type { Invocation } from '../declare/command.ts';
 import { pollUntil } from '../service/poll.ts';
-import { expectId } from '../service/id-kind.ts';
 import { json, viewOf } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
 import { calledWrongly, CliFailure } from '../terminal/failure.ts';
 import { startProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { publishBatches } from './batches.ts';
+import { addressing, publishBatches } from './batches.ts';
 import { readAll, sourceOf } from '../service/text-source.ts';
 
 export async function publish(call: Invocation, terminal: Terminal): Promise<void> {
@@ -18,15 +17,13 @@ export async function publish(call: Invocation, terminal: Terminal): Promise<voi
   const [event, ...more] = call.positionals;
   if (event === undefined) throw calledWrongly('Cannot publish: no event name given');
   const payloadText = await readPayload(call, terminal, more);
-  const subscriberId = call.text('to');
-  if (subscriberId !== undefined) expectId('sub', subscriberId, 'publish to');
-  const contract = call.text('contract');
+  const subject = call.text('subject');
   const idempotencyKey = call.text('idempotency-key');
   const input = {
     event,
     payloadText,
-    ...(subscriberId === undefined ? {} : { subscriberId }),
-    ...(contract === undefined ? {} : { contract }),
+    ...(subject === undefined ? {} : { subject }),
+    ...addressing(call),
   };
   await withService(call, async ({ client }) => {
     const accepted = await client.publish(

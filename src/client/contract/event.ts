@@ -22,6 +22,8 @@ export type EventPattern = string;
 export interface Event {
   id: EventId;
   event: string;
+  /** What it is about. Absent if it has no subject. */
+  subject?: string;
   deliveries: DeliveryCount;
   createdAt: string;
   /**
@@ -39,6 +41,8 @@ export type DeliveryCount = number | null;
 export interface PublishEventBody {
   event: EventName;
   payload: Payload;
+  subject?: Subject | undefined;
+  audience?: Audience | undefined;
   subscriberId?: Addressee | undefined;
   contract?: ContractTitle | undefined;
 }
@@ -49,7 +53,23 @@ export type EventName = string;
 /** The message to send. Its bytes are passed on unchanged. */
 export type Payload = unknown;
 
-/** Deliver only to this subscription, if it matches the event. */
+/**
+ * What the event is about, such as the id of a job. It is delivered to subscriptions with
+ * this subject, and to those without one. Required if a subscription that matches the event
+ * has a subject.
+ */
+export type Subject = string;
+
+/**
+ * `all` delivers to every subscription that matches the event, whatever its subject. Not
+ * together with `subject` or `subscriberId`.
+ */
+export type Audience = 'all';
+
+/**
+ * Deliver only to this subscription, if it matches the event. Without a `subject`, the event
+ * gets that of the subscription.
+ */
 export type Addressee = string;
 
 /**
@@ -72,6 +92,7 @@ export type PayloadWarnings = readonly {
 
 export interface PublishEventsBody {
   events: readonly NewEvent[];
+  audience?: Audience | undefined;
   subscriberId?: Addressee | undefined;
   contract?: ContractTitle | undefined;
 }
@@ -79,6 +100,7 @@ export interface PublishEventsBody {
 export interface NewEvent {
   event: EventName;
   payload: Payload;
+  subject?: Subject | undefined;
 }
 
 export interface PublishEventsAnswer {

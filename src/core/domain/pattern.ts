@@ -1,16 +1,24 @@
-// Event names, and the patterns that match them. Each event matches only a few possible patterns,
+// Names and subjects of events, and the patterns that match names. Each event matches only a few possible patterns,
 // so an ordinary index on equality finds the subscribers: no trie, no scan.
 import { limits } from '../limits/limits.ts';
 
-/** Any text, except what PostgreSQL cannot store: U+0000 and unpaired surrogates. */
 export function isEventName(text: string): boolean {
+  return isShortText(text, limits.eventNameCharsMax);
+}
+
+export function isSubject(text: string): boolean {
+  return isShortText(text, limits.subjectCharsMax);
+}
+
+/** Any text, except what PostgreSQL cannot store: U+0000 and unpaired surrogates. */
+function isShortText(text: string, most: number): boolean {
   // Counted in code points, as `maxLength` of a schema does. The first comparison bounds the work.
-  const most = limits.eventNameCharsMax;
   if (text === '' || text.length > 2 * most || text.includes('\0')) return false;
   return text.isWellFormed() && (text.length <= most || Array.from(text).length <= most);
 }
 
 export const nameFault = `is not an event name, expected 1 to ${limits.eventNameCharsMax} characters without U+0000`;
+export const subjectFault = `is not a subject, expected 1 to ${limits.subjectCharsMax} characters without U+0000`;
 
 /** `*`, or a prefix ending in `.*` that matches all names that continue after it. */
 export function isWildcard(pattern: string): boolean {

@@ -6,7 +6,7 @@ import { refuseLoop, withHops } from '../../core/domain/hops.ts';
 import { readId, withoutPrefix, withPrefix } from '../../core/base/id.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { endOfTurn } from '../../core/base/end-of-turn.ts';
-import { isEventName, nameFault } from '../../core/domain/pattern.ts';
+import { isEventName, isSubject, nameFault, subjectFault } from '../../core/domain/pattern.ts';
 import { Problem, type Fault } from '../../core/errors/problem.ts';
 import { printTrace, type TraceContext } from '../../core/telemetry/trace.ts';
 import { bounds } from '../../contract/document/bounds.ts';
@@ -22,6 +22,8 @@ import type { RateHeaders } from '../admission/quotas.ts';
 
 export interface NewEvent {
   name: string;
+  /** What it is about. */
+  subject?: string | undefined;
   /** Parsed, for the check. */
   value: unknown;
   /** As published; stored and sent unchanged. */
@@ -37,6 +39,8 @@ export interface PublishCall {
   events: readonly NewEvent[];
   /** Addresses a single subscription, by its external id. */
   subscriberId: string | undefined;
+  /** Reaches subscriptions of any subject. */
+  isForAll?: boolean;
   idempotency: KeyedRequest | undefined;
   /** The publisher's position in a trace. */
   trace?: TraceContext | undefined;
@@ -64,24 +68,41 @@ export async function publish(
   rules: PublishRules,
   call: PublishCall,
 ): Promise<Published> {
-  const { app, events, subscriberId, hops } = call;
+  const { app, events, hops } = call;
   refuseLoop(hops);
+  refuseContradiction(call);
   refuseLarge(events, context.quotas.of(app).payloadBytes);
   const isLarge = events.length > limits.eventsCheckedAtOnce;
   const validation = isLarge
     ? await validateEventsInTurns(rules, events, call.contract)
     : validateEvents(rules, events, call.contract);
   if (validation.kind === 'refused') throw validation.problem;
-  const audience = audienceOf(subscriberId);
-  const { accepted, rate } = await writeWithin(context, app, {
+  const audience = audienceOf(call);
+  const input = {
     appNo: app.no,
     contract: validation.contract.title,
-    events: events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),
+    events: events.map(({ name, subject, payload }) => {
+      return { id: context.newId(), name, subject, payload };
+    }),
     audience,
     trace: withHops(hops, call.trace && printTrace(call.trace)),
     idempotency: call.idempotency && idempotencyOf(call.idempotency),
-  });
+  };
+  const { accepted, rate } = await writeWithin(context, app, input, events);
   return { events: accepted, warnings: validation.warnings, rate };
+}
+
+/** All subscriptions are more than one subscription, or those of one subject. */
+function refuseContradiction({ events, subscriberId, isForAll = false }: PublishCall): void {
+  if (!isForAll) return;
+  const named = events.find(({ subject }) => subject !== undefined);
+  const [field, other] =
+    named === undefined ? ['body#/audience', 'subscriberId'] : [`${named.at}/subject`, 'audience'];
+  if (named === undefined && subscriberId === undefined) return;
+  const message = `contradicts ${other}, expected only one of the two`;
+  throw new Problem('invalid_request', `Cannot publish: ${field} ${message}`, {
+    faults: [{ field, message }],
+  });
 }
 
 function refuseLarge(events: readonly NewEvent[], bytesMax: number | undefined): void {
@@ -131,13 +152,14 @@ async function writeWithin(
   context: Context,
   app: Pick<App, 'no' | 'quotas'>,
   input: EditInput<'publish'>,
+  asked: readonly NewEvent[] = [],
 ): Promise<{ accepted: readonly Accepted[]; rate: RateHeaders }> {
   const { quotas, changes } = context;
   const spent = quotas.spend(app, input.events.length);
   const rate = spent instanceof Promise ? await spent : spent;
   try {
     const result = await publishConfirming(context, input);
-    const accepted = acceptedBy(result, input);
+    const accepted = acceptedBy(result, input, asked);
     if (result.kind === 'accepted') changes.published(input.appNo, accepted);
     return { accepted, rate };
   } catch (error) {
@@ -166,6 +188,7 @@ async function publishConfirming(
 function acceptedBy(
   result: EditOutput<'publish'>,
   { audience, events }: EditInput<'publish'>,
+  asked: readonly NewEvent[],
 ): readonly Accepted[] {
   switch (result.kind) {
     case 'accepted':
@@ -180,7 +203,7 @@ function acceptedBy(
     case 'unconfirmed':
       throw new Problem('conflict', 'Cannot send a test message: the subscription is unconfirmed');
     case 'subject_missing':
-      throw subjectMissing(events, result.event);
+      throw subjectMissing(asked[events.findIndex(({ id }) => id === result.event)]);
   }
 }
 
@@ -248,9 +271,13 @@ function contractOf(
   title: string | undefined,
 ): Contract | Problem {
   let found: Contract | undefined;
-  for (const { name, at } of events) {
+  for (const { name, subject, at } of events) {
     const fault = faultOfName(name);
     if (fault !== undefined) return refusedEvent(name, `it ${fault}`, { at, fault });
+    if (subject !== undefined && !isSubject(subject)) {
+      const wrong = { at, field: 'subject', fault: subjectFault };
+      return refusedEvent(name, `its subject ${subjectFault}`, wrong);
+    }
     const choice = chooseContract(contracts, { event: name, title });
     if (choice.kind === 'none') {
       return refusedEvent(name, choice.reason, { at, fault: choice.reason });
@@ -270,10 +297,10 @@ function contractOf(
 function refusedEvent(
   name: string,
   reason: string,
-  { at, fault }: { at: string; fault: string },
+  { at, field = 'event', fault }: { at: string; field?: string; fault: string },
 ): Problem {
   return new Problem('invalid_request', `Cannot publish event "${name}": ${reason}`, {
-    faults: [{ field: `${at}/event`, message: fault }],
+    faults: [{ field: `${at}/${field}`, message: fault }],
   });
 }
 
@@ -283,17 +310,16 @@ function faultOfName(name: string): string | undefined {
   return `starts with "${ownPrefix}", which is reserved for Ringback’s own events`;
 }
 
-function audienceOf(subscriberId: string | undefined): Audience {
+function audienceOf({ subscriberId, isForAll = false }: PublishCall): Audience {
+  if (isForAll) return { kind: 'any_subject' };
   if (subscriberId === undefined) return { kind: 'everyone' };
   const id = readId('sub', subscriberId);
   if (id === undefined) throw notFound(subscriberId);
   return { kind: 'subscription', id };
 }
 
-function subjectMissing(events: EditInput<'publish'>['events'], id: string): Problem {
-  const index = events.findIndex((event) => event.id === id);
-  const at = events.length > 1 ? `body#/events/${index}` : 'body#';
-  const name = events[index]?.name ?? '';
+function subjectMissing(event: NewEvent | undefined): Problem {
+  const { name = '', at = 'body#' } = event ?? {};
   const detail =
     `Cannot publish event "${name}": subscriptions to it have a subject, and the event names none. ` +
     'Name its subject, or send "audience": "all" to reach every subscription';

@@ -120,10 +120,10 @@ const breaks: readonly Break[] = [
   {
     name: 're-serialise-payload',
     file: 'src/engine/publish/publish.ts',
-    find: 'events.map(({ name, payload }) => ({ id: context.newId(), name, payload })),',
+    find: 'return { id: context.newId(), name, subject, payload };',
     replace:
-      'events.map(({ name, value }) => ({ id: context.newId(), name,' +
-      ' payload: Buffer.from(JSON.stringify(value)) })),',
+      'const value: unknown = JSON.parse(Buffer.from(payload).toString());' +
+      ' return { id: context.newId(), name, subject, payload: Buffer.from(JSON.stringify(value)) };',
     breaks: ['I2'],
   },
   {

@@ -1,0 +1,187 @@
+// Events about a subject: who receives them, which are refused and why, and what lists show of them.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { limits } from '../../src/core/limits/limits.ts';
+import { receive, type Receiver } from '../e2e/receiver.ts';
+import { get, onlyDelivery, quiet, subscribe, type Accepted, type Page } from '../e2e/stage.ts';
+import { subjectStore } from '../subject-store.ts';
+import { start, type Answer, type Started } from './harness.ts';
+
+interface EventView {
+  id: string;
+  subject?: string;
+}
+
+const opened = subjectStore();
+let service: Started;
+let receiver: Receiver;
+before(async () => {
+  receiver = await receive();
+  service = await start({ openStore: opened.openStore });
+});
+after(async () => {
+  await service[Symbol.asyncDispose]();
+  await receiver[Symbol.asyncDispose]();
+});
+
+/** Subscribes to events of this name. */
+async function subscribeTo(event: string, adding: typeof opened.adding = {}): Promise<string> {
+  Object.assign(opened.adding, { subject: undefined, confirmByMs: undefined, ...adding });
+  const { id } = await subscribe(service, { callbackUrl: `${receiver.url}/${event}`, event });
+  return id;
+}
+
+async function post(path: string, body: object, key?: string): Promise<Answer> {
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+  return service.call({ method: 'POST', path, body, headers });
+}
+
+async function publish(body: object): Promise<Accepted> {
+  const answer = await post('/events', { payload: { message: 'hello' }, ...body });
+  assert.equal(answer.status, 202, answer.text);
+  return answer.json as unknown as Accepted;
+}
+
+async function reached(body: object): Promise<number | null> {
+  return (await publish(body)).deliveries;
+}
+
+/** Status, code, and the fields that are wrong. */
+function refusal({ status, json }: Answer): unknown[] {
+  const errors = (json['errors'] ?? []) as { field: string }[];
+  return [status, json['code'], ...errors.map(({ field }) => field)];
+}
+
+const payload = { message: 'hello' };
+
+describe('the subject of an event', () => {
+  it('selects the subscriptions with this subject, and those without one', async () => {
+    const event = 'selected';
+    await subscribeTo(event, { subject: 'job_17' });
+    await subscribeTo(event, { subject: 'job_18' });
+    await subscribeTo(event);
+    assert.equal(await reached({ event, subject: 'job_17' }), 2);
+    assert.equal(await reached({ event, subject: 'job_19' }), 1);
+    assert.equal(await reached({ event, audience: 'all' }), 3);
+    const events = ['job_18', 'job_19'].map((subject) => ({ event, payload, subject }));
+    const { json } = await post('/events/batch', { events });
+    assert.deepEqual(
+      (json['items'] as Accepted[]).map(({ deliveries }) => deliveries),
+      [2, 1],
+    );
+    await quiet(service);
+  });
+
+  it('is required if a matching subscription has one', async () => {
+    const event = 'required';
+    await subscribeTo(event, { subject: 'job_17' });
+    const one = await post('/events', { event, payload });
+    assert.deepEqual(refusal(one), [422, 'subject_missing', 'body#/subject']);
+    assert.match(String(one.json['detail']), /"required".*or send "audience": "all"/);
+    const second = [
+      { event, payload, subject: 'job_17' },
+      { event, payload },
+    ];
+    for (const [events, field] of [
+      [second, 'body#/events/1/subject'],
+      [[{ event, payload }], 'body#/events/0/subject'],
+    ] as const) {
+      const batch = await post('/events/batch', { events });
+      assert.deepEqual(refusal(batch), [422, 'subject_missing', field]);
+    }
+    assert.deepEqual((await get<Page<EventView>>(service, `/events?event=${event}`)).items, []);
+  });
+
+  it('is shown with the event, also if it came from the subscription', async () => {
+    const event = 'shown';
+    const subscriberId = await subscribeTo(event, { subject: 'job_17' });
+    const named = await publish({ event, subject: 'Auftrag "17" ü\n' });
+    const addressed = await publish({ event, subscriberId });
+    const toAll = await publish({ event, audience: 'all' });
+    const { items } = await get<Page<EventView>>(service, `/events?event=${event}`);
+    const shown = new Map(items.map(({ id, subject }) => [id, subject]));
+    for (const [{ eventId }, subject] of [
+      [named, 'Auftrag "17" ü\n'],
+      [addressed, 'job_17'],
+      [toAll, undefined],
+    ] as const) {
+      assert.equal(shown.get(eventId), subject);
+      assert.equal((await get<EventView>(service, `/events/${eventId}`)).subject, subject);
+    }
+    assert.equal(named.deliveries, 0);
+    await onlyDelivery(service, addressed);
+    await onlyDelivery(service, toAll);
+  });
+
+  it('does not reach an addressed subscription of another subject', async () => {
+    const event = 'addressed';
+    const subscriberId = await subscribeTo(event, { subject: 'job_17' });
+    assert.equal(await reached({ event, subscriberId, subject: 'job_17' }), 1);
+    assert.equal(await reached({ event, subscriberId, subject: 'job_18' }), 0);
+  });
+
+  it('has 1 to 256 characters', async () => {
+    const most = 'ü'.repeat(limits.subjectCharsMax);
+    await publish({ event: 'lengths', subject: most });
+    for (const subject of ['', `${most}x`, 'a\0', 'a\ud800', 17, null]) {
+      const event = { event: 'lengths', payload, subject };
+      const one = refusal(await post('/events', event));
+      assert.deepEqual(one, [400, 'invalid_request', 'body#/subject'], JSON.stringify(subject));
+      const many = refusal(await post('/events/batch', { events: [event] }));
+      assert.deepEqual(many, [400, 'invalid_request', 'body#/events/0/subject']);
+    }
+  });
+
+  it('contradicts an audience of all, and that contradicts an addressee', async () => {
+    const event = 'contradictory';
+    const subscriberId = await subscribeTo(event);
+    const all = { audience: 'all' };
+    const [plain, about] = [
+      { event, payload },
+      { event, payload, subject: 'job_17' },
+    ];
+    for (const [path, body, field] of [
+      ['/events', { ...about, ...all }, 'body#/subject'],
+      ['/events', { ...plain, ...all, subscriberId }, 'body#/audience'],
+      ['/events', { ...plain, audience: 'some' }, 'body#/audience'],
+      ['/events/batch', { events: [plain, about], ...all }, 'body#/events/1/subject'],
+      ['/events/batch', { events: [plain], ...all, subscriberId }, 'body#/audience'],
+      ['/events/batch', { events: [{ ...plain, ...all }] }, 'body#/events/0/audience'],
+    ] as const) {
+      assert.deepEqual(refusal(await post(path, body)), [400, 'invalid_request', field]);
+    }
+  });
+
+  it('belongs to the request that an idempotency key stands for, and so does the audience', async () => {
+    const event = { event: 'keyed', payload };
+    const first = await post('/events', { ...event, subject: 'job_17' }, 'keyed-1');
+    const again = await post('/events', { ...event, subject: 'job_17' }, 'keyed-1');
+    assert.deepEqual([again.status, again.text], [202, first.text]);
+    for (const other of [{ subject: 'job_18' }, { audience: 'all' }, {}]) {
+      const refused = await post('/events', { ...event, ...other }, 'keyed-1');
+      assert.equal(refused.json['code'], 'idempotency_mismatch');
+    }
+  });
+});
+
+describe('an unconfirmed subscription', () => {
+  const unconfirmed = async (event: string, subject?: string): Promise<string> =>
+    subscribeTo(event, { confirmByMs: Date.now() + limits.confirmWithinMs, subject });
+
+  it('receives nothing until a publish names it, by its subject or its id', async () => {
+    const event = 'unconfirmed';
+    await unconfirmed(event, 'job_17');
+    const subscriberId = await unconfirmed(event);
+    assert.equal(await reached({ event, subject: 'job_18' }), 0);
+    assert.equal(await reached({ event, subject: 'job_17' }), 1);
+    assert.equal(await reached({ event, subscriberId }), 1);
+    assert.equal(await reached({ event, subject: 'job_17' }), 2);
+    await quiet(service);
+  });
+
+  it('cannot be pinged, which would prove nothing', async () => {
+    const id = await unconfirmed('pinged');
+    const refused = await post(`/subscriptions/${id}/ping`, {});
+    assert.deepEqual(refusal(refused), [409, 'conflict']);
+  });
+});

@@ -1,7 +1,7 @@
 // The HTTP interface that all contenders except Ringback share: POST /events, answered with 202 and
 // an id.
-import { strict as assert } from 'node:assert';
 import { fastify } from 'fastify';
+import { portOf } from '../harness/listen.ts';
 import type { Sent } from './receivers-of.ts';
 import { newId } from './receivers-of.ts';
 
@@ -15,7 +15,5 @@ export async function listenForEvents(accept: (sent: Sent) => Promise<void>): Pr
     return reply.code(202).send({ id });
   });
   await server.listen({ port: 0, host: '127.0.0.1' });
-  const [address] = server.addresses();
-  assert(typeof address === 'object');
-  return address.port;
+  return portOf(server.server);
 }

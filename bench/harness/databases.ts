@@ -7,6 +7,9 @@ export interface Databases extends AsyncDisposable {
   /** The URL of a new database. `roundTripMs`: another latency than the default. */
   createDatabase(name: string, roundTripMs?: number): Promise<string>;
   dropDatabase(name: string): Promise<void>;
+  /** Stops all processes of the server, until `thaw`. */
+  freeze(): void;
+  thaw(): void;
 }
 
 /** `latencyMs` is added to each round trip. */
@@ -31,6 +34,8 @@ export async function startDatabases(latencyMs: number): Promise<Databases> {
       await ways.get(name)?.[Symbol.asyncDispose]();
       ways.delete(name);
     },
+    freeze: () => postgres.freeze(),
+    thaw: () => postgres.thaw(),
     [Symbol.asyncDispose]: async () => kept.disposeAsync(),
   };
 }

@@ -11,6 +11,8 @@ import { machineMs } from './machine-clock.ts';
 
 export interface Load {
   port: number;
+  /** POST by default. */
+  method?: 'GET' | 'POST';
   path: string;
   headers: Readonly<Record<string, string>>;
   /** Used in turn. Each contains the placeholder for a number. */
@@ -131,13 +133,14 @@ async function open(port: number): Promise<Socket> {
 }
 
 /** The bytes of the n-th request. */
-function writerOf({ path, headers, bodies }: Load): (n: number) => string {
+function writerOf({ method = 'POST', path, headers, bodies }: Load): (n: number) => string {
   const fields = Object.entries({ host: '127.0.0.1', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
   );
   const writers = bodies.map((body) => {
     const length = `content-length: ${Buffer.byteLength(body)}\r\n`;
-    return numberer(`POST ${path} HTTP/1.1\r\n${fields.join('')}${length}\r\n${body}`);
+    const head = `${method} ${path} HTTP/1.1\r\n${fields.join('')}`;
+    return numberer(`${head}${method === 'GET' ? '' : length}\r\n${body}`);
   });
   return (n) => writers[n % writers.length]?.(n) ?? '';
 }

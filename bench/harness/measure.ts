@@ -90,3 +90,17 @@ export async function measure(
   const tookMs = arrivals.lastMs - (loaded.sentMs[0] ?? 0);
   return { loaded, arrivals, tookMs, eventsPerSecond: (events * 1_000) / tookMs, cpuUs };
 }
+
+/** From the first request to the last answer, all of them with `status`. */
+export async function measureAnswers(
+  stage: Stage,
+  load: Load,
+  { pids, status }: Pick<Contender, 'pids'> & { status: string },
+): Promise<{ perSecond: number; cpuUs: number }> {
+  const { requests } = load;
+  const cpu = startedCpu(pids);
+  const { sentMs, answeredMs, statuses } = await stage.load(load);
+  assert.deepEqual(statuses, { [status]: requests });
+  const tookMs = answeredMs.reduce((one, other) => Math.max(one, other)) - (sentMs[0] ?? 0);
+  return { perSecond: (requests * 1_000) / tookMs, cpuUs: cpu.usedUs() / requests };
+}

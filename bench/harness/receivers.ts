@@ -1,10 +1,9 @@
 // Receivers, in a process of their own: one port each, which answers 200 as fast as it can, late,
 // or never. They record when each event first arrived, and count repetitions.
-import { strict as assert } from 'node:assert';
-import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { answerParent } from './child-process.ts';
 import { createCutter } from './http-pieces.ts';
+import { listen } from './listen.ts';
 import { numberIn } from './numbered-payloads.ts';
 import { machineMs } from './machine-clock.ts';
 
@@ -78,7 +77,7 @@ function serve(): void {
   const open = async (receivers: number): Promise<number[]> => {
     const ports: number[] = [];
     for (let index = 0; index < receivers; index += 1) {
-      ports.push(await listen((socket) => receive(socket, index)));
+      ports.push(await listen(createServer((socket) => receive(socket, index))));
     }
     return ports;
   };
@@ -141,13 +140,4 @@ function serve(): void {
 function noArrivals(events: number, times: number): Arrivals {
   const atMs = new Float64Array(events);
   return { atMs, lastMs: 0, came: 0, expected: events * times, again: 0 };
-}
-
-async function listen(onConnection: (socket: Socket) => void): Promise<number> {
-  const server = createServer(onConnection);
-  server.listen({ port: 0, host: '127.0.0.1', backlog: 1_024 });
-  await once(server, 'listening');
-  const address = server.address();
-  assert(typeof address === 'object' && address !== null);
-  return address.port;
 }

@@ -6,6 +6,8 @@ import { consoleQueries } from './console.ts';
 import { contract } from './contract.ts';
 import { fanOut } from './fan-out.ts';
 import { floodingApp } from './flooding-app.ts';
+import { frozenStore } from './frozen-store.ts';
+import { gateway } from './gateway.ts';
 import { growth } from './growth.ts';
 import { hangingApp } from './hanging-app.ts';
 import { idle } from './idle.ts';
@@ -30,6 +32,8 @@ export const scenarios: readonly Scenario[] = [
   retryStorm,
   consoleQueries,
   contract,
+  gateway,
+  frozenStore,
   nodes,
   idle,
 ];

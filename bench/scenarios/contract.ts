@@ -7,12 +7,12 @@ import { startRingback, type Ringback } from '../contenders/ringback.ts';
 import { ratiosOf, spreadOf } from '../harness/round-statistics.ts';
 import type { Scenario } from '../harness/outcome.ts';
 import { inRounds } from '../harness/rounds.ts';
-import { openStage, type Stage } from '../harness/measure.ts';
-import { startedCpu } from '../harness/cpu-and-memory.ts';
+import { measureAnswers, openStage } from '../harness/measure.ts';
 import { makeOrder, orderSchemas } from '../parts/sample-order.ts';
 
-const sending = { requests: 10_000, connections: 64, perSecond: undefined };
 const event = 'order.created';
+const bodies = [JSON.stringify({ event, payload: makeOrder() })];
+const sending = { bodies, requests: 10_000, connections: 64, perSecond: undefined };
 const [checked, unchecked] = ['payloads are checked', 'anything passes'];
 
 export const contract: Scenario = {
@@ -37,9 +37,15 @@ export const contract: Scenario = {
     ];
     const results = await inRounds(
       rounds,
-      new Map(services.map((each) => [each.name, async () => publishAll(stage, each)])),
+      new Map(
+        services.map(({ name, publish, pids }) => {
+          const load = { ...publish, ...sending };
+          return [name, async () => measureAnswers(stage, load, { pids, status: '202' })];
+        }),
+      ),
     );
-    const rates = (name: string): number[] => (results.get(name) ?? []).map(({ rate }) => rate);
+    const rates = (name: string): number[] =>
+      (results.get(name) ?? []).map(({ perSecond }) => perSecond);
     return {
       rows: [...results].map(([name, all]) => ({
         name,
@@ -53,19 +59,6 @@ export const contract: Scenario = {
     };
   },
 };
-
-async function publishAll(
-  stage: Stage,
-  { publish, pids }: Ringback,
-): Promise<{ rate: number; cpuUs: number }> {
-  const cpu = startedCpu(pids);
-  const bodies = [JSON.stringify({ event, payload: makeOrder() })];
-  const { sentMs, answeredMs, statuses } = await stage.load({ ...publish, bodies, ...sending });
-  if (statuses['202'] !== sending.requests) throw new Error(JSON.stringify(statuses));
-  const tookMs = answeredMs.reduce((one, other) => Math.max(one, other)) - (sentMs[0] ?? 0);
-  const { requests } = sending;
-  return { rate: (requests * 1_000) / tookMs, cpuUs: cpu.usedUs() / requests };
-}
 
 function documentOf(schema: unknown): unknown {
   const callback = {

@@ -22,6 +22,7 @@ import { propertiesOf } from '../schema/shape.ts';
 import { compileAnswer } from './answer-shape.ts';
 import { compileErrors } from './error-shapes.ts';
 import { compileCallbacks } from './callbacks.ts';
+import { compileExpires, compileSubject } from './subject.ts';
 import { findUnsubscribes } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
 
@@ -152,7 +153,13 @@ function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
     const variants = compileVariants(draft, callbacks, (status, isReplaced) =>
       compileAnswer(draft, { drafts, unsubscribeIds, status, isReplaced }),
     );
-    return { kind: 'subscribe', variants, takesControls: takesControls(draft) };
+    return {
+      kind: 'subscribe',
+      variants,
+      takesControls: takesControls(draft),
+      subject: compileSubject(draft),
+      expiresMs: compileExpires(draft),
+    };
   }
   const unsubscribe = unsubscribes.get(draft.operationId);
   return unsubscribe === undefined ? { kind: 'managed' } : { kind: 'unsubscribe', ...unsubscribe };

@@ -49,9 +49,18 @@ export interface Operation {
 /** What the engine does for an operation. Managed ones have a handler of their own. */
 export type Role =
   | { kind: 'managed' }
-  /** `takesControls`: its body may contain the subscription's own settings, as `x-ringback`. */
-  | { kind: 'subscribe'; variants: readonly Variant[]; takesControls: boolean }
+  | ({ kind: 'subscribe' } & Subscribe)
   | ({ kind: 'unsubscribe' } & Unsubscribe);
+
+export interface Subscribe {
+  variants: readonly Variant[];
+  /** Its body may contain the subscription's own settings, as `x-ringback`. */
+  takesControls: boolean;
+  /** What its subscriptions are about, from request and response. Undefined: they have no subject. */
+  subject: Template | undefined;
+  /** How long its subscriptions live, unless they choose an expiry. */
+  expiresMs: number | undefined;
+}
 
 export interface Unsubscribe {
   /** The parameter that takes the subscriber id. */

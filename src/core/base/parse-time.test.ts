@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { fc } from '../../../test/fast-check.ts';
-import { durationMs, instantMs, printDuration } from './parse-time.ts';
+import { durationMs, instantMs, isoDurationMs, printDuration } from './parse-time.ts';
 
 describe('durationMs', () => {
   it('reads a number with a unit', () => {
@@ -28,6 +28,27 @@ describe('durationMs', () => {
     ];
     for (const text of [...odd, '1000000000d', '5s\n', 'P1D']) {
       assert.equal(durationMs(text), undefined, text);
+    }
+  });
+});
+
+describe('isoDurationMs', () => {
+  it('reads whole units in their order', () => {
+    const day = 86_400_000;
+    const cases: [string, number][] = [
+      ['P7D', 7 * day],
+      ['P1Y2M3W4D', (365 + 60 + 21 + 4) * day],
+      ['PT1H2M3S', 3_723_000],
+      ['P1DT12H', 1.5 * day],
+      ['P0D', 0],
+    ];
+    for (const [text, ms] of cases) assert.equal(isoDurationMs(text), ms, text);
+  });
+
+  it('refuses anything else', () => {
+    const odd = ['', 'P', 'PT', 'P1', 'P1DT', '7d', 'P1H', 'PT1D', 'P1D2Y', 'P1.5D', '-P1D', 'p1d'];
+    for (const text of [...odd, 'P1D\n', 'P1234567D', 'P٧D', ' P1D']) {
+      assert.equal(isoDurationMs(text), undefined, text);
     }
   });
 });

@@ -147,6 +147,8 @@ export const limits = {
   eventNameCharsMax: 256,
   /** Code points of a subject. */
   subjectCharsMax: 256,
+  /** The longest time that a document may let a subscription live (`x-ringback-expires`). */
+  expiresMaxMs: 3_650 * 24 * 60 * 60_000,
   /** How long a subscription with a subject lives, unless it says otherwise. */
   subjectKeepMs: 30 * 24 * 60 * 60_000,
   /** How long a subscription may stay unconfirmed. */

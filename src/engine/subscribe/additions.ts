@@ -70,7 +70,7 @@ export function makeAdditions(
 type Texts = { kind: 'texts'; texts: readonly string[] } | { kind: 'unresolved'; reason: string };
 
 /** The value as text; several only where it is one expression with a list. */
-function textsOf(value: Template, exchange: ExpressionInput): Texts {
+export function textsOf(value: Template, exchange: ExpressionInput): Texts {
   let whole = '';
   for (const part of value) {
     if (part.kind === 'text') {

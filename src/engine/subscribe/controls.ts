@@ -43,6 +43,13 @@ export function chosenAtSubscribe({ role }: Operation, { body }: Message): Subsc
   return { ...choice.choice, events: patterns?.patterns };
 }
 
+/** Its own expiry comes first. */
+export function withExpiry<T extends Choice>(choice: T, expiresMs: number | undefined): T {
+  const { controls } = choice;
+  if (expiresMs === undefined || controls.expiresMs !== undefined) return choice;
+  return { ...choice, controls: { ...controls, expiresMs } };
+}
+
 const inEvents = `${place}/events`;
 
 /**

@@ -1,5 +1,6 @@
 // Subscribe: composes the answer, builds the targets from request and answer, commits, then
 // answers. A refused request registers nothing.
+import { strict as assert } from 'node:assert';
 import { hash } from 'node:crypto';
 import type { ExpressionInput, Message } from '../../contract/expression/evaluate.ts';
 import type { AnswerShape, Operation, Variant } from '../../contract/model/contract.ts';
@@ -19,7 +20,15 @@ import type { Idempotency } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
 import { idempotencyMismatch, idempotencyOf } from '../publish/idempotency.ts';
 import { newSecret, openSecrets, sealSecrets } from '../targets/secrets.ts';
-import { choose, chosenAtSubscribe, expired, narrow, announceExpiry } from './controls.ts';
+import {
+  announceExpiry,
+  choose,
+  chosenAtSubscribe,
+  expired,
+  narrow,
+  withExpiry,
+} from './controls.ts';
+import { expiryFor, requiredSubject } from './subject.ts';
 import { makeCallbacks } from './targets.ts';
 
 export interface SubscribeCall {
@@ -44,18 +53,20 @@ export interface Subscribed {
 export async function subscribe(context: Context, call: SubscribeCall): Promise<Subscribed> {
   const { world, store, guard, ring } = context;
   const { app, contract, operation, variant } = call;
+  const { role } = operation;
+  assert(role.kind === 'subscribe', `${operation.operationId} has callbacks`);
   const id = idOfForm(variant.answer.idForm, context.newId());
   const choice = chosenAtSubscribe(operation, call.request);
   const secret = newSecret(world, choice.controls.signing);
   const answer = answerFor(call, { id, secret });
-  const made = await makeCallbacks(variant.callbacks, exchangeOf(call, answer), {
-    guard,
-    nowMs: world.nowMs(),
-  });
+  const exchange = exchangeOf(call, answer);
+  const made = await makeCallbacks(variant.callbacks, exchange, { guard, nowMs: world.nowMs() });
   if (made.callbacks.length === 0) {
     return { id: undefined, answer: plainAnswer(call, await replaceByNothing(context, call)) };
   }
   const callbacks = narrow(made.callbacks, choice.events);
+  const subject = requiredSubject(role, { ...exchange, method: operation.method });
+  const expiresMs = expiryFor(role, subject, store.nowMs());
   const secrets = sealSecrets({ ring, world }, { appId: app.id, subscriptionId: id }, [secret]);
   const result = await store.edit('subscribe', {
     subscription: {
@@ -66,7 +77,13 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
       callbacks,
       secrets,
       resource: call.resource,
-      ...choose(context, { app, subscriptionId: id, choice, declared: made.headers }),
+      subject,
+      ...choose(context, {
+        app,
+        subscriptionId: id,
+        choice: withExpiry(choice, expiresMs),
+        declared: made.headers,
+      }),
     },
     idempotency: call.idempotency && keyed(call, call.idempotency),
     subscriptionsMax: context.quotas.fallback.subscriptions,

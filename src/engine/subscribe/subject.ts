@@ -1,0 +1,47 @@
+// What a subscription is about, and when it ends by itself, as its operation says.
+import type { ExpressionInput } from '../../contract/expression/evaluate.ts';
+import { expressionsOf, type Template } from '../../contract/expression/template.ts';
+import type { Subscribe } from '../../contract/model/contract.ts';
+import { fieldOf } from '../../contract/model/variants.ts';
+import { isSubject, subjectFault } from '../../core/domain/pattern.ts';
+import { invalidRequest } from '../../core/errors/problem.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { textsOf } from './additions.ts';
+
+export type SubjectReading =
+  | { kind: 'subject'; subject: string }
+  /** `reason` follows "its subject …". */
+  | { kind: 'unresolved'; reason: string };
+
+export function readSubject(template: Template, exchange: ExpressionInput): SubjectReading {
+  const found = textsOf(template, exchange);
+  if (found.kind === 'unresolved') return found;
+  const [subject = '', ...others] = found.texts;
+  if (others.length > 0) return { kind: 'unresolved', reason: 'is a list, expected one value' };
+  if (isSubject(subject)) return { kind: 'subject', subject };
+  return { kind: 'unresolved', reason: subjectFault };
+}
+
+/** Throws if the operation says what its subscriptions are about, but the exchange does not. */
+export function requiredSubject(
+  { subject: template }: Pick<Subscribe, 'subject'>,
+  exchange: ExpressionInput,
+): string | undefined {
+  if (template === undefined) return undefined;
+  const reading = readSubject(template, exchange);
+  if (reading.kind === 'subject') return reading.subject;
+  const [first] = expressionsOf(template);
+  const field = first === undefined ? 'body' : fieldOf(first);
+  const message = `gives no subject for the subscription: ${reading.reason}`;
+  throw invalidRequest([{ field, message }]);
+}
+
+/** Undefined: it never ends by itself. */
+export function expiryFor(
+  { expiresMs }: Pick<Subscribe, 'expiresMs'>,
+  subject: string | undefined,
+  nowMs: number,
+): number | undefined {
+  const keptMs = expiresMs ?? (subject === undefined ? undefined : limits.subjectKeepMs);
+  return keptMs && nowMs + keptMs;
+}

@@ -46,6 +46,24 @@ describe('readConfig', () => {
     assert.equal(config({ RINGBACK_PORT: '', RINGBACK_API_KEY: '' }).port, 8080);
   });
 
+  it('lets an API answer operations with an upstream, or by choice', () => {
+    const upstream = { RINGBACK_UPSTREAM: 'http://127.0.0.1:3000' };
+    const chosen = (env: Environment): string[] => {
+      const { operations, managePrefix } = config(env);
+      return [operations, managePrefix];
+    };
+    assert.deepEqual(chosen({}), ['answer', '']);
+    assert.deepEqual(chosen({ RINGBACK_OPERATIONS: 'register' }), ['register', '']);
+    assert.deepEqual(chosen(upstream), ['register', '/ringback']);
+    assert.deepEqual(chosen({ ...upstream, RINGBACK_OPERATIONS: 'answer' }), [
+      'answer',
+      '/ringback',
+    ]);
+    assert.deepEqual(mistakes({ RINGBACK_OPERATIONS: 'both' }), [
+      'Cannot read RINGBACK_OPERATIONS "both": expected answer or register',
+    ]);
+  });
+
   it('reports all mistakes at once, and what was expected', () => {
     assert.deepEqual(
       mistakes({

@@ -2,6 +2,7 @@
 // flags of the same name. It reports all mistakes at once and guesses nothing.
 import { hostname } from 'node:os';
 import { allowedTargets, isLoopback, type AllowedTargets } from './config/exposure.ts';
+import type { OperationsChoice } from './config/readers.ts';
 import { type Environment, isGiven, readSetting, settings } from './config/settings.ts';
 import type { Quotas } from './core/load/quotas.ts';
 import { parseAllowTargets, type Policy } from './egress/guard/allow-list.ts';
@@ -27,6 +28,7 @@ type Combined =
   | 'nodeName'
   | 'contract'
   | 'managePrefix'
+  | 'operations'
   | 'overlay'
   | 'quotaSubscriptions'
   | 'quotaEventsPerSecond'
@@ -42,6 +44,8 @@ export type Config = Omit<Values, Combined> & {
   contract: readonly string[];
   /** Files, applied to each contract in this order. */
   overlay: readonly string[];
+  /** Who answers the operations of the contracts. */
+  operations: OperationsChoice;
   /** In front of the paths of Ringback's own document; may be empty. */
   managePrefix: string;
   /** Quotas of apps that have none of their own. */
@@ -117,13 +121,26 @@ export function readConfig(env: Environment): ConfigReading {
   return { kind: 'config', config, warnings: warningsFor(values, env) };
 }
 
-/** With an upstream, all paths outside the prefix are those of the API. */
 function takeGateway(
   take: <N extends SettingName>(name: N) => Values[N],
-): Pick<Config, 'upstream' | 'upstreamTimeout' | 'managePrefix'> {
+): Pick<Config, 'upstream' | 'upstreamTimeout' | 'managePrefix' | 'operations'> {
   const upstream = take('upstream');
-  const prefix = take('managePrefix') ?? (upstream === undefined ? '' : '/ringback');
-  return { upstream, upstreamTimeout: take('upstreamTimeout'), managePrefix: prefix };
+  const { managePrefix, operations } = besideUpstream(upstream);
+  return {
+    upstream,
+    upstreamTimeout: take('upstreamTimeout'),
+    managePrefix: take('managePrefix') ?? managePrefix,
+    operations: take('operations') ?? operations,
+  };
+}
+
+/** The defaults: with an upstream, the API answers, and all paths outside the prefix are those of the API. */
+export function besideUpstream(
+  upstream: string | undefined,
+): Pick<Config, 'managePrefix' | 'operations'> {
+  return upstream === undefined
+    ? { managePrefix: '', operations: 'answer' }
+    : { managePrefix: '/ringback', operations: 'register' };
 }
 
 /** All nodes must have the same key, so none of them can generate one. */

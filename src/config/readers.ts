@@ -103,6 +103,15 @@ export function readLogLevel(text: string): Reading<LogLevel> {
   return level === undefined ? mistake(`one of ${logLevels.join(', ')}`) : value(level);
 }
 
+export const operationsChoices = ['answer', 'register'] as const;
+export type OperationsChoice = (typeof operationsChoices)[number];
+
+/** Who answers operations with callbacks: Ringback, or an API whose exchanges it registers. */
+export function readOperations(text: string): Reading<OperationsChoice> {
+  const choice = operationsChoices.find((name) => name === text);
+  return choice === undefined ? mistake(operationsChoices.join(' or ')) : value(choice);
+}
+
 export const logFormats = ['auto', 'json', 'pretty'] as const;
 export type LogFormat = (typeof logFormats)[number];
 

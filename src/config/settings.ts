@@ -15,6 +15,7 @@ import {
   readLogLevel,
   readMetricsAccess,
   readNodeName,
+  readOperations,
   readPayloadQuota,
   readPort,
   readPrefix,
@@ -145,6 +146,15 @@ export const settings = {
       'URL of an existing API, such as `http://127.0.0.1:3000`: Ringback stands in front of it and passes on ' +
       'everything that is not for Ringback itself',
     read: readPublicUrl,
+  },
+  operations: {
+    env: 'RINGBACK_OPERATIONS',
+    fallback: undefined,
+    fallbackText: '`answer`; `register` with an upstream',
+    meaning:
+      'who answers the operations of `RINGBACK_CONTRACT` that have callbacks. `answer`: Ringback does. `register`: an ' +
+      'API does, and Ringback registers what it accepted, so the paths of the document are no routes of Ringback',
+    read: readOperations,
   },
   upstreamTimeout: {
     env: 'RINGBACK_UPSTREAM_TIMEOUT',

@@ -5,7 +5,7 @@ import type { ContractFiles } from '../contract/compile/contracts.ts';
 import { isBundled, packageFolder } from '../core/base/package.ts';
 
 type Chosen = Pick<Config, 'contract' | 'contractRoot' | 'overlay' | 'managePrefix'> &
-  Partial<Pick<Config, 'requireAppId' | 'metrics' | 'upstream' | 'role'>>;
+  Partial<Pick<Config, 'requireAppId' | 'metrics' | 'upstream' | 'operations' | 'role'>>;
 
 export function contractFiles(config: Chosen): ContractFiles {
   const { contract: foreign, contractRoot, managePrefix: prefix } = config;
@@ -14,7 +14,8 @@ export function contractFiles(config: Chosen): ContractFiles {
   const open = metrics === 'open' ? ['getMetrics'] : [];
   // The API may have probes of its own at the same paths.
   const hasOwnProbes = config.upstream === undefined || config.role === 'worker';
-  const files = { own: ownContract, foreign, contractRoot, overlays };
+  const owner = config.operations === 'register' ? ('api' as const) : ('ringback' as const);
+  const files = { own: ownContract, foreign, contractRoot, overlays, owner };
   return { ...files, prefix, requireAppId, open, hasOwnProbes };
 }
 

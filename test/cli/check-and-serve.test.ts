@@ -72,6 +72,8 @@ async function verdictOn(
   }
 }
 
+const post = `{ post: { callbacks: { a: { '{$request.query.u}': { post: {} } } }, parameters: [{ name: u, in: query }] } }`;
+
 function hook(key: string, body = 'type: object, properties: { url: { type: string } }'): string {
   return documentOf(`
 /hooks:
@@ -177,6 +179,18 @@ describe('ringback check and the start of a service', () => {
       await verdictOn({ 'a.yaml': document });
     });
   }
+
+  it('let an API have the paths of Ringback, of another document and with "*"', async () => {
+    const env = { RINGBACK_OPERATIONS: 'register' };
+    const things = documentOf(`/events: ${post}\n/x*: ${post}\n/a/{b}: ${post}\n/a/{c}: ${post}`);
+    const others = documentOf(`/events: ${post}`).replace('Things', 'Others');
+    const documents = { 'a.yaml': things, 'b.yaml': others };
+    const { refusal } = await verdictOn(documents, env);
+    assert.equal(refusal, undefined);
+    assert.notEqual((await verdictOn(documents)).refusal, undefined);
+    const same = { 'a.yaml': things, 'b.yaml': things };
+    assert.match((await verdictOn(same, env)).refusal ?? '', /has the same info\.title/);
+  });
 
   it('refuse a second document with the paths or the title of the first', async () => {
     const first = hook('{$request.body#/url}');

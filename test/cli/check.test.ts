@@ -38,6 +38,17 @@ const sloppy = good
     "lost:\n          '{$request.query.no}':\n            post: {}\n        orderPaid:\n",
   );
 
+const made = `responses:
+        201:
+          content:
+            application/json:
+              schema: { type: object, required: [id, price], properties: { id: {}, price: {} } }`;
+const hook = `  /hooks/{id}:
+    parameters: [{ name: id, in: path, required: true, schema: { type: string } }]
+    get: { responses: { 200: { description: Found } } }
+    delete: { responses: { 204: { description: Gone } } }
+`;
+
 const deaf = good.replace('$request.body#/url', '$request.query.url');
 
 async function check(
@@ -147,6 +158,55 @@ describe('ringback check', () => {
     );
     assert.match(out, /lost +inactive: the request has no query parameter "no"/);
     assert.match(out, /Executable: 1 of 2 callbacks in 1 operation\n/);
+  });
+
+  it('explains what is passed on, what is registered, its subject and its end', async () => {
+    await using folder = await newFolder();
+    const jobs = good
+      .replace('responses: { 201: { description: Made } }', made)
+      .replace('components:', `${hook}components:`);
+    const flags = ['--upstream', 'http://127.0.0.1:3000'];
+    const { code, out, err } = await check(folder, { 'shop.yaml': jobs }, ...flags);
+    assert.deepEqual([code, err], [0, '']);
+    assert.equal(
+      out,
+      `shop.yaml
+  Shop 1.2, OpenAPI 3.0.4
+
+  POST /hooks
+    key          decided by the API
+    passed on    to the API, whose answer is returned unchanged
+    registered   if the request has a callback URL and the API answers 201
+    subject      the response at /id
+    ended by     DELETE /hooks/{id}; 30d after it was made
+      orderPaid  POST to the URL in the request body at /url + /paid, matches orderPaid
+      example    POST /hooks
+                 {"url":"https://example.com/callback"}
+    errors       413, 422, 503: not declared, sent as problem+json
+
+  DELETE /hooks/{id}
+    key          decided by the API
+    passed on    to the API, whose answer is returned unchanged
+    ends         the subscriptions whose subject or id is path parameter id, if the API answers 2xx
+
+  Publishable events, with an example payload
+    orderPaid    {"total":12}
+
+  Executable: 1 of 1 callback in 1 operation; 1 other operation passed on without a further look
+
+`,
+    );
+    const registering = await check(folder, { 'shop.yaml': jobs }, '--operations', 'register');
+    assert.match(registering.out, /\n    answered     by the API, not by Ringback\n/);
+    assert.match(registering.out, /; 1 other operation left to the API\n/);
+    const wrong = await check(folder, { 'shop.yaml': jobs }, '--operations', 'both');
+    assert.match(wrong.err, /Cannot read --operations "both": expected answer or register/);
+    const report = await check(folder, { 'shop.yaml': jobs }, '--json', ...flags);
+    const [{ owner, subscribes }] = JSON.parse(report.out) as [Record<string, unknown>];
+    assert.equal(owner, 'api');
+    assert.partialDeepStrictEqual(subscribes, [
+      { accepts: '201', subject: 'the response at /id', variants: [{ status: null }] },
+    ]);
   });
 
   it('exits with 1 if an operation registers no callback', async () => {
@@ -278,6 +338,7 @@ describe('showChecked', () => {
       {
         file: 'a.yaml',
         title: 'A',
+        owner: 'ringback',
         version: '',
         openapi: '',
         subscribes: [],

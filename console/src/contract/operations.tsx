@@ -41,7 +41,7 @@ export function UnsubscribeSection({ operation }: { operation: UnsubscribeReport
           <Fact name="Input">
             subscriber ID in <UntrustedText text={takes} />
           </Fact>
-          <Fact name="Response">{status}</Fact>
+          <Fact name="Response">{status ?? 'that of the API'}</Fact>
         </Facts>
       </div>
     </Section>
@@ -107,7 +107,7 @@ function Variant({ variant }: { variant: VariantReport }): JSX.Element {
             Requires at least one of <UntrustedText text={needsAny.join(', ')} />.{' '}
           </>
         )}
-        Responds with {status}.
+        {status === undefined ? 'The API responds.' : `Responds with ${status}.`}
       </p>
       <ul class="contract-callbacks">
         {callbacks.map((callback, at) => (

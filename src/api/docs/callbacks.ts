@@ -27,7 +27,11 @@ export function variantsView(
     const { name, answer } = variant;
     const link = html`<a href="#${anchorOf(view, operation, variant)}"><code>${name}</code></a>`;
     return {
-      cells: [link, needsView(variant), html`<span class="status">${answer.status}</span>`],
+      cells: [
+        link,
+        needsView(variant),
+        html`<span class="status">${answer?.status ?? '2xx'}</span>`,
+      ],
     };
   });
   return [
@@ -54,7 +58,7 @@ export function variantView(view: View, operation: Operation, variant: Variant):
       : html`<h4 id="${anchorOf(view, operation, variant)}">Variant <code>${name}</code></h4>
           <p>
             Requires ${needsView(variant)}. Responds with
-            <span class="status">${answer.status}</span>.
+            <span class="status">${answer?.status ?? '2xx'}</span>.
           </p>`;
   return html`<section>
     ${head} ${callbacks.map((one) => callbackView(view, one, { operation, variant }))}

@@ -25,7 +25,7 @@ export function exampleView(view: View, operation: Operation, variant?: Variant)
 function responseExample(view: View, operation: Operation, variant: Variant | undefined): Fragment {
   const written = view.written(operation);
   const responses = entriesOf(objectAt(view.root, written?.operation['responses']));
-  const wanted = variant === undefined ? undefined : String(variant.answer.status);
+  const wanted = variant === undefined ? undefined : String(variant.answer?.status);
   const successes = responses
     .filter(([status]) => status.startsWith('2'))
     .toSorted(([a], [b]) => a.localeCompare(b));

@@ -1,7 +1,7 @@
 // Handlers of the service itself: health, readiness, its contracts and its documentation. No key
 // needed.
 import { dump } from 'js-yaml';
-import { servedOf, type Contracts } from '../../contract/compile/contracts.ts';
+import { executedOf, type Contracts } from '../../contract/compile/contracts.ts';
 import { isObject } from '../../contract/document/document.ts';
 import type { Contract } from '../../contract/model/contract.ts';
 import { lazy } from '../../core/base/lazy.ts';
@@ -84,7 +84,7 @@ function jsonPage(value: unknown): Reply {
 function showContract(contract: Contract): Record<string, unknown> {
   const { title, document, warnings } = contract;
   const info = isObject(document['info']) ? document['info'] : {};
-  const operations = servedOf(contract).map(({ operationId, method, path, role }) => ({
+  const operations = executedOf(contract).map(({ operationId, method, path, role }) => ({
     operationId,
     method,
     path,

@@ -21,6 +21,8 @@ export function contractHandler(deps: ContractHandlerDeps): Handler {
   const { role } = operation;
   assert(role.kind !== 'managed', `${operation.operationId} has a handler of its own`);
   if (role.kind === 'subscribe') return subscribeHandler(deps);
+  const shape = role.answer;
+  assert(shape, `${operation.operationId} is answered here`);
   return async ({ app, request, target, note }) => {
     const named = role.id && idIn(request, role.id);
     const found = await resourceIn(deps, { app, target, role });
@@ -28,7 +30,7 @@ export function contractHandler(deps: ContractHandlerDeps): Handler {
     const id = withPrefix('sub', ended.id);
     note({ subscription: id });
     const url = deps.publicUrl() + withoutCredentials(target, deps.contract);
-    return replyOf(composeAnswer(role.answer, { request, id, secret: '', url }));
+    return replyOf(composeAnswer(shape, { request, id, secret: '', url }));
   };
 }
 

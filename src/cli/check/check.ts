@@ -1,7 +1,7 @@
 // `ringback check`: reports what OpenAPI documents would do as contracts, without starting
 // anything.
-import type { Config } from '../../config.ts';
-import { settings } from '../../config/settings.ts';
+import { besideUpstream } from '../../config.ts';
+import { settings, type Setting } from '../../config/settings.ts';
 import {
   explainError,
   locateAll,
@@ -35,30 +35,42 @@ export async function check(call: Invocation, terminal: Terminal): Promise<void>
   const { positionals: files, isJson } = call;
   if (files.length === 0)
     throw calledWrongly('Cannot check: no FILE given, expected at least one OpenAPI document');
-  const { verdicts } = await checkContracts(contractFiles({ contract: files, ...chosen(call) }));
+  const settled = chosen(call);
+  const { verdicts } = await checkContracts(contractFiles({ contract: files, ...settled }));
   const all = verdicts.map(checkedOf);
-  for (const checked of isJson ? [] : all) terminal.out(showChecked(checked, terminal));
+  const isGateway = settled.upstream !== undefined;
+  for (const checked of isJson ? [] : all) {
+    terminal.out(showChecked(checked, terminal, { isGateway }));
+  }
   if (isJson) terminal.out(`${JSON.stringify(all, absentAsNull, 2)}\n`);
   const failed = verdicts.filter((one) => one.kind === 'refused' || one.cannotRun.length > 0);
   if (failed.length > 0) throw new CliFailure(summary(failed, all.length));
 }
 
-type Settings = Pick<Config, 'contractRoot' | 'overlay' | 'managePrefix'>;
+type Settings = Parameters<typeof contractFiles>[0];
 
 /** Settings of the service that the verdict depends on. */
-function chosen({ text, texts, env }: Invocation): Settings {
+function chosen({ text, texts, env }: Invocation): Omit<Settings, 'contract'> {
   const listed = env[settings.overlay.env] ?? '';
   const files = listed === '' ? [] : listed.split(',').map((file) => file.trim());
   const overlay = texts('overlay').length > 0 ? texts('overlay') : files;
   const contractRoot = text('contract-root') ?? (env[settings.contractRoot.env] || undefined);
-  const row = settings.managePrefix;
-  const prefix = text('manage-prefix') ?? env[row.env] ?? '';
-  if (prefix === '') return { contractRoot, overlay, managePrefix: '' };
-  const reading = row.read(prefix);
-  if (reading.kind === 'mistake') {
-    throw calledWrongly(`Cannot read --manage-prefix "${prefix}": ${reading.text}`);
-  }
-  return { contractRoot, overlay, managePrefix: reading.value };
+  const take = <T>(flag: string, row: Setting<T>): T | undefined => {
+    const given = text(flag) ?? env[row.env] ?? '';
+    if (given === '') return undefined;
+    const reading = row.read(given);
+    if (reading.kind === 'value') return reading.value;
+    throw calledWrongly(`Cannot read --${flag} "${given}": ${reading.text}`);
+  };
+  const upstream = take('upstream', settings.upstream);
+  const defaults = besideUpstream(upstream);
+  return {
+    contractRoot,
+    overlay,
+    upstream,
+    operations: take('operations', settings.operations) ?? defaults.operations,
+    managePrefix: take('manage-prefix', settings.managePrefix) ?? defaults.managePrefix,
+  };
 }
 
 function summary(failed: readonly ContractCheck[], total: number): string {
@@ -111,8 +123,15 @@ type Shown =
   | (Omit<Report, 'warnings'> & { warnings: readonly Warning[] })
   | { file: string; error: { message: string } };
 
-export function showChecked(checked: Shown, screen: Pick<Terminal, 'isScreen' | 'width'>): string {
-  const rows = ('error' in checked ? errorRows(checked) : reportRows(checked)).map(withoutControls);
+/** `isGateway`: requests that an API answers come through Ringback. */
+export function showChecked(
+  checked: Shown,
+  screen: Pick<Terminal, 'isScreen' | 'width'>,
+  { isGateway }: { isGateway: boolean } = { isGateway: false },
+): string {
+  const api = isGateway ? passedOn : answered;
+  const shown = 'error' in checked ? errorRows(checked) : reportRows(checked, api);
+  const rows = shown.map(withoutControls);
   const lineChars = Math.max(lineCharsMin, Math.min(lineCharsMax, screen.width()));
   const paint = painter(screen);
   const width = Math.min(
@@ -121,6 +140,21 @@ export function showChecked(checked: Shown, screen: Pick<Terminal, 'isScreen' | 
   );
   return `${rows.flatMap((row) => render(row, { width, lineChars, paint })).join('\n')}\n\n`;
 }
+
+/** What becomes of the requests that an API answers. */
+interface ApiWords {
+  row: Row;
+  others: string;
+}
+
+const passedOn: ApiWords = {
+  row: { indent: 4, label: 'passed on', text: 'to the API, whose answer is returned unchanged' },
+  others: 'passed on without a further look',
+};
+const answered: ApiWords = {
+  row: { indent: 4, label: 'answered', text: 'by the API, not by Ringback' },
+  others: 'left to the API',
+};
 
 /** A document is foreign text and must not control the terminal. */
 function withoutControls(row: Row): Row {
@@ -155,27 +189,51 @@ function errorRows({ file, error }: Extract<Shown, { error: unknown }>): Row[] {
   ];
 }
 
-function reportRows(report: Exclude<Shown, { error: unknown }>): Row[] {
+function reportRows(report: Exclude<Shown, { error: unknown }>, api: ApiWords): Row[] {
   const { file, title, version, openapi, subscribes, unsubscribes, events, warnings } = report;
   const about = [title, version].filter((part) => part !== '').join(' ');
   return [
     { indent: 0, text: file, style: 'bold' },
     { indent: 2, text: openapi === '' ? about : `${about}, OpenAPI ${openapi}` },
-    ...subscribes.flatMap(subscribeRows),
-    ...unsubscribes.flatMap(unsubscribeRows),
+    ...subscribes.flatMap((one) => subscribeRows(one, api)),
+    ...unsubscribes.flatMap((one) => unsubscribeRows(one, api)),
     ...eventRows(events),
     ...warningRows(warnings),
-    ...endRows(report),
+    ...endRows(report, api),
   ];
 }
 
-function subscribeRows({ method, path, variants, ...operation }: SubscribeReport): Row[] {
+function subscribeRows(
+  { method, path, variants, ...operation }: SubscribeReport,
+  api: ApiWords,
+): Row[] {
   return [
     blank,
     { indent: 2, text: `${method} ${path}`, style: 'bold' },
     keyRow(operation),
+    ...registeredRows(operation, api),
     ...variants.flatMap(variantRows),
     ...undeclaredRows(operation),
+  ];
+}
+
+/** What is registered when an API has answered, and what ends it. */
+function registeredRows(
+  { accepts, subject, ends }: Pick<SubscribeReport, 'accepts' | 'subject' | 'ends'>,
+  api: ApiWords,
+): Row[] {
+  if (accepts === undefined) {
+    return subject === undefined ? [] : [{ indent: 4, label: 'subject', text: subject }];
+  }
+  const registered = `if the request has a callback URL and the API answers ${accepts}`;
+  const none = 'none, so its subscriptions receive the events of all subjects';
+  const ended =
+    ends.length === 0 ? 'only its receivers, and DELETE /subscriptions/{id}' : ends.join('; ');
+  return [
+    api.row,
+    { indent: 4, label: 'registered', text: registered },
+    { indent: 4, label: 'subject', text: subject ?? none },
+    { indent: 4, label: 'ended by', text: ended },
   ];
 }
 
@@ -192,8 +250,10 @@ function variantRows({ name, needs, needsAny, status, callbacks, example }: Vari
   const needed = [...needs, ...any];
   const needsText = needed.length === 0 ? '' : `needs ${needed.join(' and ')}; `;
   const label = name === '' ? 'response' : `variant ${name}`;
+  const returns = name === '' ? `${status}` : `returns ${status}`;
+  const text = status === undefined ? needsText.replace(/; $/u, '') : needsText + returns;
   return [
-    { indent: 4, label, text: `${needsText}${name === '' ? '' : 'returns '}${status}` },
+    ...(text === '' ? [] : [{ indent: 4, label, text }]),
     ...callbacks.flatMap(callbackRows),
     ...exampleRows(example),
   ];
@@ -239,13 +299,21 @@ function exampleRows(example: ExampleRequest): Row[] {
   }));
 }
 
-function unsubscribeRows({ method, path, takes, status, ...operation }: UnsubscribeReport): Row[] {
+function unsubscribeRows(
+  { method, path, takes, status, ...operation }: UnsubscribeReport,
+  api: ApiWords,
+): Row[] {
+  const subject = `the subscriptions whose subject or id is ${takes}, if the API answers 2xx`;
   return [
     blank,
     { indent: 2, text: `${method} ${path}`, style: 'bold' },
     keyRow(operation),
-    { indent: 4, label: 'ends', text: `the subscription named by ${takes}` },
-    { indent: 4, label: 'response', text: String(status) },
+    ...(status === undefined
+      ? [api.row, { indent: 4, label: 'ends', text: subject }]
+      : [
+          { indent: 4, label: 'ends', text: `the subscription named by ${takes}` },
+          { indent: 4, label: 'response', text: String(status) },
+        ]),
     ...undeclaredRows(operation),
   ];
 }
@@ -304,11 +372,13 @@ function placeRows({ file, line, column, pointer }: Warning): Row[] {
   ];
 }
 
-function endRows(report: Exclude<Shown, { error: unknown }>): Row[] {
-  const { subscribes, unsubscribes, otherOperations, cannotRun } = report;
+function endRows(report: Exclude<Shown, { error: unknown }>, api: ApiWords): Row[] {
+  const { owner, subscribes, unsubscribes, otherOperations, cannotRun } = report;
   const callbacks = subscribes.flatMap(({ variants }) => variants.flatMap((one) => one.callbacks));
   const active = callbacks.filter(({ inactive }) => inactive === undefined).length;
-  const others = otherOperations === 0 ? '' : `; ${count(otherOperations, 'other operation')}`;
+  const left = owner === 'api' ? ` ${api.others}` : '';
+  const others =
+    otherOperations === 0 ? '' : `; ${count(otherOperations, 'other operation')}${left}`;
   const can =
     subscribes.length === 0
       ? `Nothing to execute: no operation has callbacks${others}`

@@ -5,7 +5,10 @@ export const check: Command = {
   name: 'check',
   group: 'operate',
   summary: 'Check how OpenAPI documents run as contracts',
-  usage: ['ringback check FILE… [--contract-root FOLDER] [--overlay FILE]… [--manage-prefix PATH]'],
+  usage: [
+    'ringback check FILE… [--contract-root FOLDER] [--overlay FILE]… [--manage-prefix PATH]',
+    'ringback check FILE… --upstream URL',
+  ],
   about:
     'Loads the documents as a service with all of them would, without starting one. Lists the operations that register ' +
     'callbacks and what each requires, the events that can be published, what was ' +
@@ -34,12 +37,28 @@ export const check: Command = {
       placeholder: 'PATH',
       says: 'As the service would be started (RINGBACK_MANAGE_PREFIX)',
     },
+    operations: {
+      kind: 'text',
+      placeholder: 'WHO',
+      says:
+        'Check as a service that lets an API answer (register), or answers itself (answer, the default) ' +
+        '(RINGBACK_OPERATIONS)',
+    },
+    upstream: {
+      kind: 'text',
+      placeholder: 'URL',
+      says: 'Check as a service in front of this API (RINGBACK_UPSTREAM); nothing is sent to it',
+    },
   },
   takesSettings: false,
   json: 'an array with one entry per file',
   examples: [
     { line: 'ringback check my-api.yaml', says: 'Check one document' },
     { line: 'ringback check contracts/*.yaml', says: 'Check all documents in a folder' },
+    {
+      line: 'ringback check my-api.yaml --upstream http://127.0.0.1:3000',
+      says: 'Show what is passed on to an existing API and what is registered',
+    },
     {
       line: `ringback check my-api.yaml --json | jq '.[].warnings'`,
       says: 'List warnings in a CI build',

@@ -268,6 +268,7 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
   listContracts: ['items'],
   getContractReport: [
     'title',
+    'owner',
     'version',
     'openapi',
     'subscribes',

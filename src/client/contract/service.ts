@@ -166,6 +166,8 @@ export interface Contract {
 
 export interface ContractReport {
   title: string;
+  /** Who answers the operations. */
+  owner: 'ringback' | 'api';
   version: string;
   /** OpenAPI version of the document. */
   openapi: string;
@@ -183,6 +185,12 @@ export interface ContractReport {
      * `application/problem+json`.
      */
     undeclared?: readonly number[];
+    /** Statuses by which the API accepts the request. Absent if Ringback answers it. */
+    accepts?: string;
+    /** What its subscriptions are about. Absent if they have no subject. */
+    subject?: string;
+    /** What ends its subscriptions, besides their receivers. */
+    ends: readonly string[];
     variants: readonly VariantReport[];
   }[];
   unsubscribes: readonly {
@@ -193,7 +201,8 @@ export interface ContractReport {
     scope?: string;
     /** Location of the subscriber id. */
     takes: string;
-    status: number;
+    /** Absent if an API answers. */
+    status?: number;
     undeclared?: readonly number[];
   }[];
   /** Number of other operations. */
@@ -224,7 +233,8 @@ export interface VariantReport {
   needs: readonly string[];
   /** At least one is required. */
   needsAny: readonly string[];
-  status: number;
+  /** Absent if an API answers. */
+  status?: number;
   callbacks: readonly {
     label: string;
     /** After repairs; absent if unreadable. */

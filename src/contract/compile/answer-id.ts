@@ -61,7 +61,7 @@ function declaredId(
 }
 
 /** Through references and `allOf`. */
-function requiredOf(schema: RefNode | undefined): string[] {
+export function requiredOf(schema: RefNode | undefined): string[] {
   const found = new Set<string>();
   const seen = new Set<unknown>();
   const waiting = schema === undefined ? [] : [schema];
@@ -77,7 +77,7 @@ function requiredOf(schema: RefNode | undefined): string[] {
 }
 
 /** `subscription_id` → `subscriptionid`. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   return name.replaceAll(/[_-]/gu, '').toLowerCase();
 }
 

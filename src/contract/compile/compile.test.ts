@@ -79,7 +79,7 @@ paths:
     delete: { parameters: [{ name: id, in: path, required: true }] }`);
     const [{ role } = {}] = operations;
     assert(role?.kind === 'subscribe');
-    assert.equal(role.variants[0]?.answer.location?.path, '/other/a/{id}');
+    assert.equal(role.variants[0]?.answer?.location?.path, '/other/a/{id}');
   });
 
   for (const url of ['urn:example:api', 'mailto:a@b.example', 'file:///a/b', 'http://[', '//']) {

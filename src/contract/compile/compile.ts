@@ -14,7 +14,7 @@ import {
   type RefNode,
   type SourceOptions,
 } from '../document/ref-node.ts';
-import type { Contract, Operation, Role, Unsubscribe } from '../model/contract.ts';
+import type { Contract, Operation, Owner, Role, Unsubscribe } from '../model/contract.ts';
 import { declaredOperations, type DeclaredOperation } from '../model/declared-operations.ts';
 import { compileScope, compileSecurity, declaredSchemes } from '../model/security.ts';
 import type { Validator } from '../schema/schema.ts';
@@ -22,29 +22,38 @@ import { propertiesOf } from '../schema/shape.ts';
 import { compileAnswer } from './answer-shape.ts';
 import { compileErrors } from './error-shapes.ts';
 import { compileCallbacks } from './callbacks.ts';
-import { compileExpires, compileSubject } from './subject.ts';
+import { acceptedStatuses, compileExpires, compileSubject, createdId } from './subject.ts';
 import { findUnsubscribes } from './unsubscribe.ts';
 import { compileVariants } from './variant-definitions.ts';
 
 /** The member of a subscribe body with the subscription's own settings. */
 export const controlsProperty = 'x-ringback';
 
-export function compileContract(document: Document, options?: SourceOptions): Contract {
+export interface CompileOptions extends SourceOptions {
+  /** By default `ringback`. */
+  owner?: Owner | undefined;
+}
+
+export function compileContract(
+  document: Document,
+  { owner = 'ringback', ...options }: CompileOptions = {},
+): Contract {
   const value = checkVersion(document);
   const root = openSource(document, options);
   checkKind(root);
   const drafts = declaredOperations(root);
   const subscribes = drafts.filter(isSubscribe);
-  const unsubscribes = findUnsubscribes(subscribes, drafts);
+  const unsubscribes = findUnsubscribes(subscribes, drafts, owner);
   const unsubscribeIds = new Set(unsubscribes.keys());
   const schemes = declaredSchemes(root);
-  const compiling = { drafts, unsubscribes, unsubscribeIds, schemes, callbacks: 0 };
+  const compiling = { owner, drafts, unsubscribes, unsubscribeIds, schemes, callbacks: 0 };
   const operations = drafts.map((draft) => compileOperation(draft, compiling));
   for (const operation of operations) prepare(operation);
   const title = text(child(root, 'info'), 'title') ?? '';
   if (title === '') warn(root, 'info.title is missing; the file name is used instead');
   root.source.isLoaded = true;
   return {
+    owner,
     title: title === '' ? basename(document.path) : title,
     document: value,
     operations,
@@ -53,12 +62,14 @@ export function compileContract(document: Document, options?: SourceOptions): Co
       root: document,
       documents: root.source.documents,
       folders: root.source.folders,
+      owner,
       isManagedOnly: false,
     },
   };
 }
 
 interface Compiling {
+  owner: Owner;
   drafts: readonly DeclaredOperation[];
   unsubscribes: ReadonlyMap<string, Unsubscribe>;
   unsubscribeIds: ReadonlySet<string>;
@@ -141,7 +152,7 @@ function compileStrictQuery(operation: RefNode): boolean {
 }
 
 function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
-  const { drafts, unsubscribes, unsubscribeIds } = compiling;
+  const { owner, drafts, unsubscribes, unsubscribeIds } = compiling;
   if (isSubscribe(draft)) {
     const callbacks = compileCallbacks(draft);
     compiling.callbacks += callbacks.length;
@@ -151,14 +162,17 @@ function compileRole(draft: DeclaredOperation, compiling: Compiling): Role {
     }
     if (callbacks.length === 0) warn(draft.place, 'has no callback that can be executed');
     const variants = compileVariants(draft, callbacks, (status, isReplaced) =>
-      compileAnswer(draft, { drafts, unsubscribeIds, status, isReplaced }),
+      owner === 'api'
+        ? undefined
+        : compileAnswer(draft, { drafts, unsubscribeIds, status, isReplaced }),
     );
     return {
       kind: 'subscribe',
       variants,
       takesControls: takesControls(draft),
-      subject: compileSubject(draft),
+      subject: compileSubject(draft) ?? (owner === 'api' ? createdId(draft, drafts) : undefined),
       expiresMs: compileExpires(draft),
+      accepts: acceptedStatuses(draft),
     };
   }
   const unsubscribe = unsubscribes.get(draft.operationId);

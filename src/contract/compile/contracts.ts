@@ -40,7 +40,7 @@ export async function loadContracts({
   ...options
 }: ContractFiles): Promise<Contracts & { loaded: readonly LoadedFile[] }> {
   const { prefix = '' } = options;
-  const loadedOwn = await loadContract(own, { ...options, overlays: [] });
+  const loadedOwn = await loadContract(own, { ...options, owner: 'ringback', overlays: [] });
   const ours = hasOwnProbes ? withProbes(loadedOwn, prefix) : loadedOwn;
   if (foreign.length === 0) {
     return { prefix, management: ours, executed: [ours], known: [ours], loaded: [] };
@@ -59,10 +59,10 @@ export async function loadContracts({
 async function loadBeside(
   file: string,
   others: readonly Contract[],
-  { contractRoot, overlays = [] }: LoadOptions,
+  { contractRoot, overlays = [], owner }: LoadOptions,
 ): Promise<LoadedFile['result']> {
   try {
-    const contract = await loadContract(file, { contractRoot, overlays });
+    const contract = await loadContract(file, { contractRoot, overlays, owner });
     refuseCollisions(file, contract, { others, management: others[0] });
     refuseTwins(file, contract);
     refuseWildcards(file, contract);
@@ -86,7 +86,7 @@ const probeIds: readonly string[] = ['getHealth', 'getReadiness'];
 
 /** Compiles the same contract in another thread. */
 export function compileAgain(files: Contract['files']): Contract {
-  const contract = compileContract(files.root, { files });
+  const contract = compileContract(files.root, { files, owner: files.owner });
   return files.isManagedOnly ? withoutSubscribing(contract) : contract;
 }
 
@@ -200,9 +200,14 @@ function cannotServe(file: string, title: string, reason: string): ContractError
   return new ContractError(`Cannot serve contract "${title}" (${file}): ${reason}`, { file });
 }
 
-/** The operations of a foreign contract that are executed. */
-export function servedOf({ operations }: Contract): readonly Operation[] {
+/** The operations of a foreign contract that are executed: answered, or registered when an API has answered. */
+export function executedOf({ operations }: Contract): readonly Operation[] {
   return operations.filter(({ role }) => role.kind !== 'managed');
+}
+
+/** Those that are routes of this service. */
+export function servedOf(contract: Contract): readonly Operation[] {
+  return contract.owner === 'api' ? [] : executedOf(contract);
 }
 
 function isSameRoute(one: Operation, other: Operation): boolean {

@@ -25,7 +25,7 @@ components: { links: { L: { operationId: end, parameters: { id: $response.body#/
   const [first] = operations;
   assert.ok(first?.role.kind === 'subscribe');
   return {
-    links: first.role.variants[0]?.answer.links ?? [],
+    links: first.role.variants[0]?.answer?.links ?? [],
     warnings: warnings.map(({ pointer, message }) => `${pointer} ${message}`),
   };
 }

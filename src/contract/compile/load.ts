@@ -9,10 +9,9 @@ import {
   type JsonObject,
 } from '../document/document.ts';
 import { applyOverlays } from '../document/overlay.ts';
-import type { SourceOptions } from '../document/ref-node.ts';
-import type { Contract } from '../model/contract.ts';
+import type { Contract, Owner } from '../model/contract.ts';
 import { isAppIdScheme, isSessionScheme } from '../model/security.ts';
-import { compileContract } from './compile.ts';
+import { compileContract, type CompileOptions } from './compile.ts';
 
 export interface LoadOptions {
   /** Every requirement also needs the app id; the served document shows it. */
@@ -25,26 +24,28 @@ export interface LoadOptions {
   open?: readonly string[];
   /** A folder that references may lead to, in addition to that of the document. */
   contractRoot?: string | undefined;
+  /** Who answers the operations; by default `ringback`. */
+  owner?: Owner | undefined;
 }
 
 /** Rejects with a ContractError when the document cannot be executed. */
 export async function loadContract(path: string, options: LoadOptions = {}): Promise<Contract> {
   const budget = fullBudget();
-  const { contractRoot } = options;
+  const { contractRoot, owner } = options;
   const read = readDocument(path, budget);
   const { document, warnings } = applyOverlays(read, options.overlays ?? [], budget);
-  if (!isObject(document.root)) return compile(document, { budget });
+  if (!isObject(document.root)) return compile(document, { budget, owner });
   const { prefix = '' } = options;
   const placed = prefix === '' ? document.root : { ...document.root, servers: [{ url: prefix }] };
   const opened = openOperations(placed, options.open ?? []);
   const root = options.requireAppId === true ? requireAppId(opened) : opened;
-  const contract = compile({ ...document, root }, { budget, contractRoot });
+  const contract = compile({ ...document, root }, { budget, contractRoot, owner });
   const unused = warnings.map((message) => ({ pointer: '#', message }));
   return { ...contract, warnings: [...contract.warnings, ...unused] };
 }
 
 /** The last safeguard behind all limits: reports a stack overflow as an error of the document. */
-function compile(document: Document, options: SourceOptions): Contract {
+function compile(document: Document, options: CompileOptions): Contract {
   try {
     return compileContract(document, options);
   } catch (cause) {

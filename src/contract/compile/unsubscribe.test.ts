@@ -20,7 +20,7 @@ paths:
   return {
     roles: operations.map(({ operationId, role }) =>
       role.kind === 'unsubscribe'
-        ? `${operationId}: ${role.kind} by ${role.id?.in ?? ''} ${role.id?.name ?? role.resource ?? ''}, ${role.answer.status}`
+        ? `${operationId}: ${role.kind} by ${role.id?.in ?? ''} ${role.id?.name ?? role.resource ?? ''}, ${role.answer?.status}`
         : `${operationId}: ${role.kind}`,
     ),
     warnings: warnings.map(({ message }) => message),

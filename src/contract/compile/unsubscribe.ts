@@ -3,7 +3,7 @@
 // operation that reads or changes must never end one.
 import { idForms, idOfForm, writeId, type IdForm } from '../../core/base/id.ts';
 import { child, errorAt, warn } from '../document/ref-node.ts';
-import type { Link, Parameter, Unsubscribe } from '../model/contract.ts';
+import type { Link, Owner, Parameter, Unsubscribe } from '../model/contract.ts';
 import {
   indexOf,
   lastParameter,
@@ -17,16 +17,23 @@ import { compileLinks, idOf } from './links.ts';
 export function findUnsubscribes(
   subscribes: readonly DeclaredOperation[],
   drafts: readonly DeclaredOperation[],
+  owner: Owner,
 ): ReadonlyMap<string, Unsubscribe> {
-  const links = subscribes.flatMap((draft) =>
-    successes(draft.place, 201).flatMap(({ place }) => compileLinks(place, draft, drafts)),
+  const linksOf = (draft: DeclaredOperation): Link[] =>
+    successes(draft.place, 201).flatMap(({ place }) => compileLinks(place, draft, drafts));
+  const links = subscribes.flatMap(linksOf);
+  const [deletes, posts] = [deleteBelow(drafts), postsBelow(drafts)];
+  const below = (draft: DeclaredOperation): DeclaredOperation[] => [
+    ...deletes(draft),
+    ...posts(draft),
+  ];
+  const linked = new Set([...endings(links, drafts, owner), ...subscribes.flatMap(below)]);
+  const ends = new Map(
+    subscribes.map((one) => [
+      one,
+      new Set([...endings(linksOf(one), drafts, owner), ...below(one)]),
+    ]),
   );
-  const below = subscribes.flatMap(postsBelow(drafts));
-  const linked = new Set([
-    ...endings(links, drafts),
-    ...subscribes.flatMap(deleteBelow(drafts)),
-    ...below,
-  ]);
   const puts = new Set(subscribes.filter(({ method }) => method === 'PUT').map(({ path }) => path));
   const linkTo = new Map(
     links
@@ -41,8 +48,17 @@ export function findUnsubscribes(
     if (!isMarked && !linked.has(draft) && resource === undefined) continue;
     const id = idParameter(draft, linkTo.get(draft.operationId));
     if (id !== undefined || resource !== undefined) {
-      const answer = compileEnd(draft, id?.name);
-      found.set(draft.operationId, { id: id && withoutSchema(id, draft), resource, answer });
+      const isAnswered = owner === 'ringback';
+      const ended = subscribes.filter(
+        (one) => ends.get(one)?.has(draft) === true || isResource(draft, one),
+      );
+      const of = (ended.length === 0 ? subscribes : ended).map(({ operationId }) => operationId);
+      found.set(draft.operationId, {
+        id: id && isAnswered ? withoutSchema(id, draft) : id,
+        resource,
+        of,
+        answer: isAnswered ? compileEnd(draft, id?.name) : undefined,
+      });
     } else if (isMarked) {
       const reason = 'expected one path parameter, at the end or alone, or one query parameter';
       throw errorAt(draft.place, 'find the parameter that takes the subscriber id', reason);
@@ -55,11 +71,12 @@ export function findUnsubscribes(
 
 /**
  * A DELETE ends the subscription; a POST does if its name says so, or if no other operation could
- * be meant.
+ * be meant. An API may have other uses for a POST, so there its name must say so.
  */
 function endings(
   links: readonly Link[],
   drafts: readonly DeclaredOperation[],
+  owner: Owner,
 ): DeclaredOperation[] {
   const handed = links.flatMap((link) => {
     const draft = indexOf(drafts).byId.get(link.operationId);
@@ -69,7 +86,7 @@ function endings(
     const name = `${link.name} ${draft.operationId} ${draft.path}`;
     return draft.method === 'DELETE' || (draft.method === 'POST' && ending.test(name));
   });
-  const maybe = handed.filter(({ draft }) => draft.method === 'POST');
+  const maybe = handed.filter(({ draft }) => owner === 'ringback' && draft.method === 'POST');
   return (sure.length > 0 ? sure : maybe).map(({ draft }) => draft);
 }
 
@@ -113,6 +130,12 @@ function resourceOf(
   if (method === 'DELETE' && puts.has(path)) return 'own';
   const isPost = method === 'POST' && endingPath.test(path);
   return isPost && puts.has(path.replace(endingPath, '')) ? 'parent' : undefined;
+}
+
+/** Whether `draft` ends what `subscribe`, a PUT, subscribed at its path. */
+function isResource(draft: DeclaredOperation, subscribe: DeclaredOperation): boolean {
+  const { method, path } = subscribe;
+  return method === 'PUT' && resourceOf(draft, new Set([path])) !== undefined;
 }
 
 /**

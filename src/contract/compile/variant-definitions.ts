@@ -11,11 +11,14 @@ import type { RefNode } from '../document/ref-node.ts';
 import { optionalIn } from './declared.ts';
 import { checkVisible } from './check-expressions.ts';
 
-/** `answer` creates the shape for the status that a variant names, or for none. A PUT has two. */
+/**
+ * `answer` creates the shape for the status that a variant names, or for none; undefined if an API answers. A PUT has
+ * two.
+ */
 export function compileVariants(
   draft: DeclaredOperation,
   callbacks: readonly CompiledCallback[],
-  answer: (status: number | undefined, isReplaced: boolean) => AnswerShape,
+  answer: (status: number | undefined, isReplaced: boolean) => AnswerShape | undefined,
 ): Variant[] {
   const place = child(draft.place, 'x-ringback-variants');
   const named = entries(place);

@@ -9,7 +9,14 @@ import type { Template } from '../expression/template.ts';
 import type { Validator } from '../schema/schema.ts';
 import type { WriteOnly } from '../schema/write-only.ts';
 
+/**
+ * Who answers the operations of a document: Ringback, or an API whose exchanges Ringback registers. Those of an API are
+ * no routes of Ringback, and no response is composed for them.
+ */
+export type Owner = 'ringback' | 'api';
+
 export interface Contract {
+  owner: Owner;
   /** `info.title`; names the contract in subscriptions and lists. */
   title: string;
   /** The document as it is served. */
@@ -20,6 +27,7 @@ export interface Contract {
   /** What it was compiled from: plain values, so that another thread can compile it again. */
   files: SourceFiles & {
     root: Document;
+    owner: Owner;
     /** Only operations that are managed were kept: see contracts.ts. */
     isManagedOnly: boolean;
   };
@@ -60,6 +68,8 @@ export interface Subscribe {
   subject: Template | undefined;
   /** How long its subscriptions live, unless they choose an expiry. */
   expiresMs: number | undefined;
+  /** The statuses by which an API accepts a request: `201`, `2XX`. Empty: any 2xx. */
+  accepts: readonly string[];
 }
 
 export interface Unsubscribe {
@@ -67,7 +77,10 @@ export interface Unsubscribe {
   id: Parameter | undefined;
   /** It ends what a PUT subscribed at its own path, or at the path without the last segment. */
   resource: 'own' | 'parent' | undefined;
-  answer: AnswerShape;
+  /** The operations whose subscriptions it ends, by operationId. */
+  of: readonly string[];
+  /** Undefined if an API answers. */
+  answer: AnswerShape | undefined;
 }
 
 export interface Parameter {
@@ -153,7 +166,8 @@ export interface Variant {
   /** And at least one of these, if there are any. */
   needsAny: readonly Expression[];
   callbacks: readonly CallbackDefinition[];
-  answer: AnswerShape;
+  /** Undefined if an API answers. */
+  answer: AnswerShape | undefined;
   /** Of a PUT that replaces an earlier subscription, where it differs. */
   replaced: AnswerShape | undefined;
 }

@@ -77,7 +77,8 @@ export function credentialTest(place: RefNode): (expression: Expression) => bool
     if (text(scheme, 'in') === 'query') queries.add(name);
   }
   return (expression) => {
-    if (!('name' in expression) || expression.from !== 'request') return false;
+    if (!('name' in expression)) return false;
+    if (expression.from === 'response') return expression.name === 'set-cookie';
     if (expression.kind === 'header') return headers.has(expression.name);
     return expression.kind === 'query' && queries.has(expression.name);
   };

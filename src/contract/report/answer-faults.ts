@@ -34,10 +34,13 @@ export function sampledAnswers(
   const { role } = operation;
   if (role.kind === 'managed') return [];
   const given = { operation, sample };
-  if (role.kind === 'unsubscribe') return [{ ...given, shape: role.answer, to: '' }];
+  if (role.kind === 'unsubscribe') {
+    return role.answer === undefined ? [] : [{ ...given, shape: role.answer, to: '' }];
+  }
   return role.variants
     .filter(({ name }) => name === variant)
     .flatMap(({ answer, replaced, callbacks }) => {
+      if (answer === undefined) return [];
       const usual = { ...given, shape: answer, to: '' };
       const others = replaced === undefined ? [] : [{ ...given, shape: replaced, to: '' }];
       const brief = withRequiredOnly(operation, { sample, callbacks, variant });

@@ -1,7 +1,16 @@
 // Describes parts of a contract in words: where a value is read, which URL is called, which key is
 // needed.
 import { printPointer } from '../../core/base/pointer.ts';
-import type { Alternative, CallbackDefinition, Scheme } from '../model/contract.ts';
+import { limits } from '../../core/limits/limits.ts';
+import { printDuration } from '../../core/base/parse-time.ts';
+import type {
+  Alternative,
+  CallbackDefinition,
+  Contract,
+  Operation,
+  Scheme,
+  Subscribe,
+} from '../model/contract.ts';
 import type { Expression } from '../expression/expression.ts';
 import type { Part, Template } from '../expression/template.ts';
 
@@ -71,6 +80,31 @@ export function describeEvent(event: Template): string {
     part.kind === 'text' ? `"${part.text}"` : describeSource(part.expression),
   );
   return `the event in ${parts.join(' + ')}`;
+}
+
+/** What its subscriptions are about: `the response at /id`. */
+export function describeSubject({ subject }: Subscribe): string | undefined {
+  return subject
+    ?.map((part) => (part.kind === 'text' ? `"${part.text}"` : describeSource(part.expression)))
+    .join(' + ');
+}
+
+/** The statuses by which an API accepts a request: `201 or 202`. */
+export function describeAccepted({ accepts }: Subscribe): string {
+  return accepts.length === 0 ? 'any 2xx' : accepts.join(' or ').replaceAll('XX', 'xx');
+}
+
+/** What ends the subscriptions of an operation, in words; a receiver that answers 410 always does. */
+export function describeEnds({ operationId, role }: Operation, { operations }: Contract): string[] {
+  if (role.kind !== 'subscribe') return [];
+  const ended = operations.filter(
+    (one) => one.role.kind === 'unsubscribe' && one.role.of.includes(operationId),
+  );
+  const { subject, expiresMs = subject && limits.subjectKeepMs } = role;
+  return [
+    ...ended.map(({ method, path }) => `${method} ${path}`),
+    ...(expiresMs === undefined ? [] : [`${printDuration(expiresMs)} after it was made`]),
+  ];
 }
 
 /** `a key in header X-API-Key, or a key in query api_key and the app id in header X-APP-ID`. */

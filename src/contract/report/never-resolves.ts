@@ -53,12 +53,17 @@ function neverResolves(expression: Expression, use: Use): string | undefined {
     'contains, such as "{$request.body#/url}"';
   if (!('from' in expression)) return isUrl ? onlyServer : undefined;
   if (expression.from === 'request') return notInRequest(expression, use);
+  if (variant.answer === undefined && expression.kind !== 'path' && expression.kind !== 'query') {
+    return undefined; // Only the API knows what it answers.
+  }
   if (expression.kind === 'header') {
     if (isUrl) return onlyServer;
-    const isMade = expression.name === 'location' && variant.answer.location !== undefined;
+    const isMade = expression.name === 'location' && variant.answer?.location !== undefined;
     return isMade ? undefined : `the response has no header "${expression.name}"`;
   }
-  if (expression.kind !== 'body') return `a response has no ${expression.kind} parameters`;
+  if (expression.kind !== 'body' || variant.answer === undefined) {
+    return `a response has no ${expression.kind} parameters`;
+  }
   const { idPointers, secretPointer, echoes } = variant.answer;
   const isMade = [...idPointers, ...(secretPointer === undefined ? [] : [secretPointer])].some(
     (one) => one.join('/') === expression.pointer.join('/'),

@@ -11,6 +11,7 @@ import type {
   CallbackDefinition,
   Contract,
   Operation,
+  Owner,
   Unsubscribe,
   Variant,
 } from '../model/contract.ts';
@@ -24,11 +25,21 @@ import type { Validator } from '../schema/schema.ts';
 import { answerFaults, sampledAnswers, type SampledAnswer } from './answer-faults.ts';
 import { neverRegistered } from './never-resolves.ts';
 import { cannotRun } from './check-contracts.ts';
-import { describeEvent, describeSecurity, describeSource, describeTarget } from './descriptions.ts';
+import {
+  describeAccepted,
+  describeEnds,
+  describeEvent,
+  describeSecurity,
+  describeSource,
+  describeSubject,
+  describeTarget,
+} from './descriptions.ts';
 
 export interface Report {
   file: string;
   title: string;
+  /** Who answers the operations. */
+  owner: Owner;
   /** `info.version`, and the version of OpenAPI. */
   version: string;
   openapi: string;
@@ -52,6 +63,12 @@ export interface SubscribeReport {
   scope: string | undefined;
   /** Statuses of errors that it may return but does not declare: their body is problem+json. */
   undeclared: readonly number[];
+  /** By which statuses an API accepts the request; undefined if Ringback answers it. */
+  accepts: string | undefined;
+  /** What its subscriptions are about, in words. */
+  subject: string | undefined;
+  /** What ends them, besides their receivers. */
+  ends: readonly string[];
   variants: readonly VariantReport[];
 }
 
@@ -61,7 +78,8 @@ export interface VariantReport {
   needs: readonly string[];
   /** At least one of these. */
   needsAny: readonly string[];
-  status: number;
+  /** Undefined if an API answers. */
+  status: number | undefined;
   callbacks: readonly CallbackReport[];
   /** A request that registers them. */
   example: ExampleRequest;
@@ -114,7 +132,8 @@ export interface UnsubscribeReport {
   scope: string | undefined;
   /** Where it takes the subscriber id: `path parameter id`. */
   takes: string;
-  status: number;
+  /** Undefined if an API answers. */
+  status: number | undefined;
   undeclared: readonly number[];
 }
 
@@ -131,7 +150,7 @@ const callbackUrl = 'https://example.com/callback';
 
 /** Once the work limit for examples is reached, the report says that none was found. */
 export function makeReport(contract: Contract, file: string, work = contractWork()): Report {
-  const { title, document, operations } = contract;
+  const { title, owner, document, operations } = contract;
   const { info } = document;
   // Requests get half of the work. Payloads get the other half, and whatever requests did not use.
   const requests = { left: work.left / 2 };
@@ -151,15 +170,16 @@ export function makeReport(contract: Contract, file: string, work = contractWork
   work.left = payloads.left;
   const byOperation = Map.groupBy(tried, ({ operation }) => operation);
   const subscribes = [...byOperation].flatMap(([operation, all]) =>
-    reportSubscribe(operation, all),
+    reportSubscribe(contract, operation, all),
   );
   return {
     file,
     title,
+    owner,
     version: isObject(info) ? textOf(info['version']) : '',
     openapi: textOf(document['openapi'] ?? document['swagger']),
     subscribes,
-    unsubscribes: operations.flatMap(reportUnsubscribe),
+    unsubscribes: operations.flatMap((operation) => reportUnsubscribe(contract, operation)),
     otherOperations: operations.filter(({ role }) => role.kind === 'managed').length,
     events,
     warnings: [
@@ -198,13 +218,31 @@ function activeIn(all: readonly Tried[]): ReadonlySet<CallbackDefinition> {
   return new Set(active);
 }
 
-function reportSubscribe(operation: Operation, all: readonly Tried[]): SubscribeReport[] {
-  const { operationId, method, path, security, scope, role } = operation;
+function reportSubscribe(
+  contract: Contract,
+  operation: Operation,
+  all: readonly Tried[],
+): SubscribeReport[] {
+  const { role } = operation;
   if (role.kind !== 'subscribe') return [];
-  const variants = all.map(reportVariant);
-  const undeclared = undeclaredErrors(operation);
-  const words = describeSecurity(security);
-  return [{ operationId, method, path, security: words, scope, undeclared, variants }];
+  return [
+    {
+      ...calledBy(contract, operation),
+      accepts: contract.owner === 'api' ? describeAccepted(role) : undefined,
+      subject: describeSubject(role),
+      ends: describeEnds(operation, contract),
+      variants: all.map(reportVariant),
+    },
+  ];
+}
+
+type Called = 'operationId' | 'method' | 'path' | 'security' | 'scope' | 'undeclared';
+
+function calledBy(contract: Contract, operation: Operation): Pick<SubscribeReport, Called> {
+  const { operationId, method, path, security, scope } = operation;
+  const undeclared = undeclaredErrors(contract, operation);
+  const words = contract.owner === 'api' ? 'decided by the API' : describeSecurity(security);
+  return { operationId, method, path, security: words, scope, undeclared };
 }
 
 function reportVariant(tried: Tried): VariantReport {
@@ -213,7 +251,7 @@ function reportVariant(tried: Tried): VariantReport {
     name,
     needs: needs.map(describeSource),
     needsAny: needsAny.map(describeSource),
-    status: answer.status,
+    status: answer?.status,
     callbacks: callbacks.map((definition) => reportCallback(definition, tried)),
     example: exampleOf(tried.sample),
   };
@@ -255,24 +293,11 @@ function reportAddition({ in: place, name, value, isCredential }: Addition): Sen
   return { in: place, name, value: isHidden ? '(fixed)' : printTemplate(value), isCredential };
 }
 
-function reportUnsubscribe(operation: Operation): UnsubscribeReport[] {
-  const { operationId, method, path, security, scope, role } = operation;
+function reportUnsubscribe(contract: Contract, operation: Operation): UnsubscribeReport[] {
+  const { role } = operation;
   if (role.kind !== 'unsubscribe') return [];
   const takes = takenFrom(role);
-  const undeclared = undeclaredErrors(operation);
-  const words = describeSecurity(security);
-  return [
-    {
-      operationId,
-      method,
-      path,
-      security: words,
-      scope,
-      takes,
-      status: role.answer.status,
-      undeclared,
-    },
-  ];
+  return [{ ...calledBy(contract, operation), takes, status: role.answer?.status }];
 }
 
 /** Where an unsubscribe operation takes the subscriber id. */
@@ -280,16 +305,20 @@ export function takenFrom({ id }: Unsubscribe): string {
   return id === undefined ? 'the path' : `${id.in} parameter ${id.name}`;
 }
 
-function undeclaredErrors(operation: Operation): number[] {
+function undeclaredErrors({ owner }: Contract, operation: Operation): number[] {
   const { errors } = operation;
-  return possibleErrors(operation).filter((status) => {
+  return possibleErrors(owner, operation).filter((status) => {
     const names = [String(status), `${String(status).charAt(0)}XX`, 'default'];
     return !names.some((name) => errors.has(name));
   });
 }
 
-/** The statuses of errors that the operation may return. */
-function possibleErrors({ role, body, security }: Operation): number[] {
+/** The statuses of errors that Ringback may return for the operation. */
+function possibleErrors(owner: Owner, { role, body, security }: Operation): number[] {
+  if (owner === 'api') {
+    if (role.kind !== 'subscribe') return [];
+    return [...(role.takesControls ? [400] : []), ...(body === undefined ? [] : [413]), 422, 503];
+  }
   const hasKey = security.some(({ schemes }) => schemes.length > 0);
   return [
     400,
@@ -302,10 +331,10 @@ function possibleErrors({ role, body, security }: Operation): number[] {
 }
 
 /** The error responses whose declared schema cannot be filled. */
-function reportErrors({ operations }: Contract, file: string): WarningReport[] {
+function reportErrors({ owner, operations }: Contract, file: string): WarningReport[] {
   return operations.flatMap((operation) => {
     const { method, path } = operation;
-    const misfits = possibleErrors(operation).flatMap((status) => {
+    const misfits = possibleErrors(owner, operation).flatMap((status) => {
       const made = composeError(operation, exampleError(status));
       if (made?.kind !== 'misfit') return [];
       const why = made.faults.map(({ field, message }) => `${field} ${message}`.trim()).join(', ');

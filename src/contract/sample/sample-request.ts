@@ -169,7 +169,7 @@ function requestSide(expression: Expression, variant: Variant): Need['expression
   if (!('from' in expression)) return undefined;
   if (expression.from === 'request') return expression;
   if (expression.kind !== 'body') return undefined;
-  const isEchoed = variant.answer.echoes.includes(expression.pointer[0] ?? '');
+  const isEchoed = variant.answer?.echoes.includes(expression.pointer[0] ?? '') === true;
   return isEchoed ? { ...expression, from: 'request' } : undefined;
 }
 
@@ -281,11 +281,12 @@ function writeWire(
   };
 }
 
-/** The input of expressions, with the answer that the request would get. */
+/** The input of expressions, with the answer that the request would get from Ringback. */
 function answered(
   variant: Variant,
   { url, request }: { url: string; request: Message },
 ): Omit<ExpressionInput, 'method'> {
+  if (variant.answer === undefined) return { url, request };
   const id = 'sub_00000000000000000000000001';
   const answer = composeAnswer(variant.answer, { request, id, secret: '', url });
   return { url, statusCode: answer.status, request, response: messageOf(answer, url) };

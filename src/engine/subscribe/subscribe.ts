@@ -55,7 +55,7 @@ export async function subscribe(context: Context, call: SubscribeCall): Promise<
   const { app, contract, operation, variant } = call;
   const { role } = operation;
   assert(role.kind === 'subscribe', `${operation.operationId} has callbacks`);
-  const id = idOfForm(variant.answer.idForm, context.newId());
+  const id = idOfForm(shapeFor(variant).idForm, context.newId());
   const choice = chosenAtSubscribe(operation, call.request);
   const secret = newSecret(world, choice.controls.signing);
   const answer = answerFor(call, { id, secret });
@@ -148,7 +148,7 @@ function answerFor(
   { id, secret, isReplaced = false }: Answering,
 ): Answer {
   return composeAnswer(
-    { ...shapeFor(variant, isReplaced), idForm: variant.answer.idForm },
+    { ...shapeFor(variant, isReplaced), idForm: shapeFor(variant).idForm },
     {
       request: withoutSecrets(request, variant),
       url,
@@ -158,7 +158,8 @@ function answerFor(
   );
 }
 
-function shapeFor({ answer, replaced }: Variant, isReplaced: boolean): AnswerShape {
+function shapeFor({ answer, replaced }: Variant, isReplaced = false): AnswerShape {
+  assert(answer, 'Cannot subscribe by an operation that an API answers');
   return isReplaced ? (replaced ?? answer) : answer;
 }
 

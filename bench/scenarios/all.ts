@@ -12,6 +12,7 @@ import { growth } from './growth.ts';
 import { hangingApp } from './hanging-app.ts';
 import { idle } from './idle.ts';
 import { latency } from './latency.ts';
+import { manySubjects } from './many-subjects.ts';
 import { manySubscriptions } from './many-subscriptions.ts';
 import { nodes } from './nodes.ts';
 import { oneToOne } from './one-to-one.ts';
@@ -24,6 +25,7 @@ export const scenarios: readonly Scenario[] = [
   fanOut,
   latency,
   manySubscriptions,
+  manySubjects,
   growth,
   blackHole,
   hangingApp,

@@ -27,7 +27,7 @@ interface Given {
 }
 
 /** POST operations that are documented as idempotent. */
-const repeatable = ['unsubscribeOperation', 'cancelReplay'];
+const repeatable = ['unsubscribeOperation', 'confirmSubscription', 'cancelReplay'];
 
 export function clientOperations(document: Tree): ClientOperation[] {
   const paths = treeAt(document, 'paths');

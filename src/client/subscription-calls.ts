@@ -43,6 +43,8 @@ export interface SubscriptionCalls {
   get(id: string, options?: CallOptions): Promise<Subscription>;
   /** All changes or none. Absent fields stay as they are. */
   edit(id: string, changes: EditSubscriptionBody, options?: CallOptions): Promise<Subscription>;
+  /** Makes an unconfirmed subscription active. Confirming it again changes nothing. */
+  confirm(id: string, options?: CallOptions): Promise<Subscription>;
   /** Same as `unsubscribe`. */
   delete(id: string, options?: CallOptions): Promise<void>;
   /** The secret that receivers verify signatures with. */
@@ -85,6 +87,7 @@ export function subscriptionCalls({ call }: Caller): SubscriptionCalls {
       ),
     get: async (id, options) => call('getSubscription', { path: { id } }, options),
     edit: async (id, body, options) => call('editSubscription', { path: { id }, body }, options),
+    confirm: async (id, options) => call('confirmSubscription', { path: { id } }, options),
     delete: async (id, options) => call('deleteSubscription', { path: { id } }, options),
     secret: async (id, options) => call('getSecret', { path: { id } }, options),
     rotateSecret: async (id, body = {}, options = {}) =>

@@ -164,6 +164,15 @@ describe('the subject of an event', () => {
   });
 });
 
+async function view(id: string): Promise<Record<string, unknown>> {
+  return get<Record<string, unknown>>(service, `/subscriptions/${id}`);
+}
+
+async function listed(query: string): Promise<unknown[]> {
+  const { items } = await get<Page<{ id: string }>>(service, `/subscriptions?${query}`);
+  return items.map(({ id }) => id);
+}
+
 describe('an unconfirmed subscription', () => {
   const unconfirmed = async (event: string, subject?: string): Promise<string> =>
     subscribeTo(event, { confirmByMs: Date.now() + limits.confirmWithinMs, subject });
@@ -179,9 +188,81 @@ describe('an unconfirmed subscription', () => {
     await quiet(service);
   });
 
+  it('is listed as such, and says until when it can be confirmed', async () => {
+    const id = await unconfirmed('listed', 'job_31');
+    const shown = await view(id);
+    assert.deepEqual([shown['state'], shown['subject']], ['unconfirmed', 'job_31']);
+    const leftMs = Date.parse(String(shown['confirmBy'])) - Date.parse(String(shown['createdAt']));
+    assert.ok(leftMs > 0 && leftMs <= limits.confirmWithinMs);
+    assert.deepEqual(await listed('state=unconfirmed&subject=job_31'), [id]);
+    const active = await subscribeTo('listed.active', { subject: 'job_31' });
+    assert.deepEqual(await listed('state=unconfirmed&subject=job_31'), [id]);
+    assert.deepEqual(await listed('state=active&subject=job_31'), [active]);
+    await service.call({ method: 'DELETE', path: `/subscriptions/${active}` });
+    assert.deepEqual(await listed('state=ended&subject=job_31'), [active]);
+    assert.deepEqual(await listed('state=paused&subject=job_31'), []);
+    assert.deepEqual(await listed('subject=job_3'), []);
+    const other = await unconfirmed('listed.too', 'job_31');
+    assert.deepEqual(await listed('subject=job_31'), [other, active, id]);
+    assert.deepEqual(await listed('subject=job_31&event=listed'), [id]);
+    assert.deepEqual(await listed('subject=job_31&url=listed.too'), [other]);
+    const first = await get<Page<unknown>>(service, '/subscriptions?subject=job_31&limit=1');
+    assert.deepEqual(await listed(`subject=job_31&cursor=${first.nextCursor}`), [active, id]);
+  });
+
+  it('cannot be changed, and ends by a request', async () => {
+    const id = await unconfirmed('changed');
+    const body = { state: 'paused' };
+    const change = await service.call({ method: 'PATCH', path: `/subscriptions/${id}`, body });
+    assert.deepEqual(refusal(change), [409, 'conflict']);
+    assert.match(String(change.json['detail']), /it is unconfirmed\. Confirm it first/);
+    await service.call({ method: 'DELETE', path: `/subscriptions/${id}` });
+    const { state, endReason, confirmBy } = await view(id);
+    assert.deepEqual([state, endReason, confirmBy], ['ended', 'unsubscribed', undefined]);
+  });
+
   it('cannot be pinged, which would prove nothing', async () => {
     const id = await unconfirmed('pinged');
     const refused = await post(`/subscriptions/${id}/ping`, {});
     assert.deepEqual(refusal(refused), [409, 'conflict']);
+  });
+});
+
+describe('POST /subscriptions/{id}/confirm', () => {
+  const confirm = async (id: string): Promise<Answer> => post(`/subscriptions/${id}/confirm`, {});
+
+  it('makes it active, and changes nothing the second time', async () => {
+    const event = 'confirmed';
+    const id = await subscribeTo(event, { confirmByMs: Date.now() + limits.confirmWithinMs });
+    assert.equal(await reached({ event }), 0);
+    const first = await confirm(id);
+    assert.equal(first.status, 200, first.text);
+    assert.deepEqual([first.json['state'], first.json['confirmBy']], ['active', undefined]);
+    assert.equal(await reached({ event }), 1);
+    assert.equal((await confirm(id)).text, first.text);
+    await service.call({
+      method: 'PATCH',
+      path: `/subscriptions/${id}`,
+      body: { state: 'paused' },
+    });
+    assert.equal((await confirm(id)).json['state'], 'paused');
+  });
+
+  it('gives one with a subject a time to end', async () => {
+    const id = await subscribeTo('expiring', {
+      subject: 'job_17',
+      confirmByMs: Date.now() + limits.confirmWithinMs,
+    });
+    const { json } = await confirm(id);
+    assert.ok(Date.parse(String(json['expiresAt'])) > Date.now() + limits.confirmWithinMs);
+  });
+
+  it('is 409 if it has ended, and 404 if it is unknown', async () => {
+    const id = await subscribeTo('ended');
+    await service.call({ method: 'DELETE', path: `/subscriptions/${id}` });
+    assert.deepEqual(refusal(await confirm(id)), [409, 'conflict']);
+    for (const unknown of [`sub_${'0'.repeat(26)}`, 'sub_1', 'evt_1']) {
+      assert.deepEqual(refusal(await confirm(unknown)), [404, 'not_found']);
+    }
   });
 });

@@ -5,12 +5,14 @@ import { after, before, beforeEach, describe, it } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
 import type { Received } from '../e2e/receiver.ts';
+import { subjectStore } from '../subject-store.ts';
 import { openStage, type Stage } from './stage.ts';
 
 describe('the page of subscriptions', () => {
+  const opened = subjectStore();
   let on: Stage;
   before(async () => {
-    on = await openStage();
+    on = await openStage({ openStore: opened.openStore });
   });
   after(async () => on[Symbol.asyncDispose]());
   /** The number of callbacks received before the test. */
@@ -268,6 +270,31 @@ describe('the page of subscriptions', () => {
         'the focus returns to the link',
       );
     });
+  });
+
+  it('confirms an unconfirmed one, found by its subject, and says why it ended', async () => {
+    Object.assign(opened.adding, { subject: 'job_17', confirmByMs: Date.now() + 3_600_000 });
+    const id = await subscribe('unconfirmed');
+    Object.assign(opened.adding, { subject: undefined, confirmByMs: undefined });
+    await on.visit(async (page) => {
+      await page.goto('/console/subscriptions?state=unconfirmed');
+      await page.getByLabel('Subject', { exact: true }).fill('job_17');
+      await page.keyboard.press('Enter');
+      const rows = page.getByRole('table').getByRole('row');
+      await shows(rows.filter({ hasText: 'Unconfirmed' }), 'job_17');
+      assert.equal(await rows.count(), 2);
+      await page.goto(`/console/subscriptions?subscription=${id}`);
+      await shows(drawer(page), 'Unconfirmed: receives no events yet');
+      const refused = /Pause|Ping|Change|Rotate|Replay/;
+      assert.equal(await drawer(page).getByRole('button', { name: refused }).count(), 0);
+      await press(drawer(page), 'Confirm');
+      await drawer(page).getByRole('button', { name: 'Ping' }).waitFor();
+      await press(drawer(page), 'Unsubscribe');
+      await press(page.getByRole('dialog', { name: 'End this subscription?' }), 'Unsubscribe');
+      await shows(drawer(page), /^A request ended it\./);
+    });
+    const { json } = await on.service.call({ path: `/subscriptions/${id}` });
+    assert.equal(json['endReason'], 'unsubscribed');
   });
 
   it('offers a read-only key no actions that it may not perform', async () => {

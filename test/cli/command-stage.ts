@@ -1,6 +1,6 @@
 // A service for tests of commands that call it: commands run in this process, or on a pseudo-terminal.
 import assert from 'node:assert/strict';
-import { start, type Started } from '../api/harness.ts';
+import { start, type Started, type StartOptions } from '../api/harness.ts';
 import { runHere, type InProcess, type InProcessOptions } from './in-process.ts';
 import {
   runOnTerminal,
@@ -25,8 +25,9 @@ export interface Commanded extends AsyncDisposable {
 
 export async function startCommanded(
   settings: Readonly<Record<string, string>> = {},
+  more: Pick<StartOptions, 'openStore'> = {},
 ): Promise<Commanded> {
-  const service = await start({ env: { RINGBACK_LOG: 'silent', ...settings } });
+  const service = await start({ ...more, env: { RINGBACK_LOG: 'silent', ...settings } });
   const env = { RINGBACK_URL: service.url, RINGBACK_API_KEY: service.key };
   const run: Commanded['run'] = async (args, options = {}) =>
     runHere(args, { ...options, env: { ...env, ...options.env } });

@@ -98,7 +98,7 @@ describe('a service with escape sequences in all its responses', () => {
     ['unsubscribe', ids.sub],
     ['subscriptions'],
     ['subscriptions', ids.sub],
-    ...['--pause', '--resume', '--ping', '--secret', '--rotate-secret'].map((flag) => [
+    ...['--confirm', '--pause', '--resume', '--ping', '--secret', '--rotate-secret'].map((flag) => [
       'subscriptions',
       ids.sub,
       flag,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { receive, type Receiver } from '../e2e/receiver.ts';
 import { get } from '../e2e/stage.ts';
+import { subjectStore } from '../subject-store.ts';
 import { startCommanded, type Commanded } from './command-stage.ts';
 import { isColoured, noTerminal } from './pty.ts';
 
@@ -15,10 +16,11 @@ interface Item {
 /** The service accepts this; a terminal would write right to left after it. */
 const hostile = 'Orders \u{202e}✓';
 
+const opened = subjectStore();
 let commanded: Commanded;
 let receiver: Receiver;
 before(async () => {
-  commanded = await startCommanded();
+  commanded = await startCommanded({}, { openStore: opened.openStore });
   receiver = await receive();
 });
 after(async () => {
@@ -91,7 +93,7 @@ describe('ringback subscribe', () => {
     const listed = await commanded.run(['subscriptions', '--event', 'failed', '--limit', '1']);
     assert.match(
       listed.out,
-      new RegExp(`${String(multi['id'])}  active  failed, success  http\\S+ \\+1 `),
+      new RegExp(`${String(multi['id'])}  active +failed, success  http\\S+ \\+1 `),
     );
   });
 
@@ -178,6 +180,29 @@ describe('ringback subscriptions, with some', () => {
     );
     const alone = await commanded.json(['subscriptions', id, '--rotate-secret', '--overlap', '0s']);
     assert.deepEqual(Object.keys(alone), ['secret']);
+  });
+
+  it('finds one by its subject, confirms it, and shows why it ended', async () => {
+    Object.assign(opened.adding, { subject: 'job_17', confirmByMs: Date.now() + 60_000 });
+    const id = await subscribe(receiver.url, '--event', 'job.done');
+    Object.assign(opened.adding, { subject: undefined, confirmByMs: undefined });
+    const list = ['subscriptions', '--subject', 'job_17'];
+    const listed = await commanded.run([...list, '--state', 'unconfirmed'], { columns: 140 });
+    assert.match(listed.out, /STATE.+SUBJECT[^]+unconfirmed.+job_17/);
+    assert.equal((await commanded.run(['subscriptions', '--subject', 'job'])).out, '');
+    const show = async (...words: string[]): Promise<string> =>
+      (await commanded.run(['subscriptions', id, ...words])).out;
+    assert.match(
+      await show(),
+      /^subscription .+\nstate +unconfirmed\nconfirm by .+\nsubject +job_17\n/,
+    );
+    assert.equal(await show('--confirm'), `Confirmed ${id}. It is active.\n`);
+    assert.equal((await commanded.json(['subscriptions', id, '--confirm']))['state'], 'active');
+    await commanded.run(['unsubscribe', id]);
+    assert.match(await show(), /\nended .+\nreason +unsubscribed\n/);
+    const { code, err } = await commanded.run(['subscriptions', id, '--confirm']);
+    assert.equal(code, 1);
+    assert.match(err, /^Cannot confirm sub_\w+: it has ended/);
   });
 
   it('answers mistakes with what was expected', async () => {

@@ -66,6 +66,7 @@ const methods: Record<string, (client: Client) => [string, PromiseLike<unknown>]
     'editSubscription',
     c.subscriptions.edit('sub_1', { state: 'paused' }),
   ],
+  'subscriptions.confirm': (c) => ['confirmSubscription', c.subscriptions.confirm('sub_1')],
   'subscriptions.delete': (c) => ['deleteSubscription', c.subscriptions.delete('sub_1')],
   'subscriptions.secret': (c) => ['getSecret', c.subscriptions.secret('sub_1')],
   'subscriptions.rotateSecret': (c) => ['rotateSecret', c.subscriptions.rotateSecret('sub_1')],

@@ -57,7 +57,12 @@ describe('createLaneScanner', () => {
       const { lanes, subscriptions } = await censor.take();
       assert.deepEqual([lanes.open, lanes.held], [count - 1, 1]);
       assert.deepEqual([lanes.oldestDueMs, lanes.oldestReadyMs], [7, 8]);
-      assert.deepEqual(subscriptions, { active: count - 1, paused: 1, disabled: 0 });
+      assert.deepEqual(subscriptions, {
+        unconfirmed: 0,
+        active: count - 1,
+        paused: 1,
+        disabled: 0,
+      });
     });
   }
 

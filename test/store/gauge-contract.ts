@@ -9,6 +9,7 @@ import type {
   LaneCensus,
   SubscriptionCensus,
 } from '../../src/store/port/statistics-verbs.ts';
+import type { NewSubscription } from '../../src/store/port/store.ts';
 import { settlementOf } from './settlement.ts';
 import { keptStage } from './store-stage.ts';
 import { callback, newApp, newSubscription, type OpenSubject } from './subject.ts';
@@ -43,7 +44,7 @@ export function gaugeContract(name: string, open: OpenSubject): void {
           notices: 0,
         },
       );
-      assert.deepEqual(Object.values(subscriptions), [undefined, 0, 0, 0]);
+      assert.deepEqual(Object.values(subscriptions), [undefined, 0, 0, 0, 0]);
       assert.deepEqual([lanes.open, lanes.held, lanes.due, lanes.last], [0, 0, 0, undefined]);
     });
 
@@ -85,6 +86,13 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       assert.deepEqual([subscriptions.active, subscriptions.paused], [2, 0]);
     });
 
+    it('does not count an unconfirmed subscription as paused', async () => {
+      const before_ = (await look()).subscriptions;
+      await subscribed([callback(0, 'u')], { confirmByMs: clock.ms + 1 });
+      const { unconfirmed, paused } = (await look()).subscriptions;
+      assert.deepEqual([unconfirmed - before_.unconfirmed, paused - before_.paused], [1, 0]);
+    });
+
     it('counts a lane as broken until its next probe is due, and then as probing', async () => {
       const one = await subscribed([callback(0, 'c')]);
       for (let failures = 0; failures < brokenAfter; failures += 1) {
@@ -117,8 +125,11 @@ export function gaugeContract(name: string, open: OpenSubject): void {
       }
     });
 
-    async function subscribed(callbacks: readonly Callback[]): Promise<Subscription> {
-      const subscription = newSubscription(await newApp(stage.store), { callbacks });
+    async function subscribed(
+      callbacks: readonly Callback[],
+      changes: Partial<NewSubscription> = {},
+    ): Promise<Subscription> {
+      const subscription = newSubscription(await newApp(stage.store), { callbacks, ...changes });
       const output = await stage.store.edit('subscribe', { subscription, idempotency: undefined });
       assert(output.kind === 'created');
       return output.subscription;

@@ -42,7 +42,8 @@ const repeatedReads = Object.entries({
   'statistics.heads': ['bigint'],
   'statistics.running': ['bigint'],
   'attention.lastTried': ['bigint'],
-  'subscriptions.sought': ['bigint', 'bigint', 'bigint', 'text', 'text', 'bigint', 'text'],
+  'subscriptions.sought': 'bigint bigint bigint text text bigint text'.split(' '),
+  'subscriptions.soughtOfSubject': 'bigint bigint bigint text text bigint text text'.split(' '),
   'spans.hasEvents': ['bigint', 'bigint', 'bigint', 'text', 'text', 'text', 'text'],
   'spans.hasWaiting': ['bigint', 'bigint', 'bigint'],
   'walkEvents.ofSlice': 'bigint text text bigint bigint bigint text text'.split(' '),
@@ -147,6 +148,7 @@ const exceptions: Readonly<Record<string, readonly string[]>> = {
   'forgetSpans.old': ['filters a range of slice_span_first', 'reads all of event (id)'],
   // Bounded by the rows of a chunk.
   'subscriptions.sought, repeated': ['sorts by no'],
+  'subscriptions.soughtOfSubject, repeated': ['sorts by no'],
   'search.doneByKey, repeated': [last],
   'search.liveByKey, repeated': [last],
   'search.failed, repeated': [last],

@@ -143,11 +143,12 @@ export function searchContract(name: string, open: OpenSubject): void {
       );
     });
 
-    it('finds subscriptions by state, event and URL', async () => {
+    it('finds subscriptions by state, event, URL and subject', async () => {
       const filters = fc.record({
         state: fc.constantFrom(undefined, 'active' as const, 'ended' as const),
-        event: fc.constantFrom(undefined, ...names, 'ringback.ping', 'other'),
+        event: fc.constantFrom(undefined, ...names, 'ringback.ping', 'other', 'job.done'),
         url: fc.constantFrom(undefined, '/1', 'EXAMPLE/0', 'receiver', 'elsewhere', '%', '_'),
+        subject: fc.constantFrom(undefined, undefined, 'one', 'two', 'none'),
       });
       await fc.assert(
         fc.asyncProperty(filters, limit, app, async (filter, most, owner) => {

@@ -63,8 +63,8 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   const running = await newApp(store);
   const dispatcher = attachDispatcher(store);
   const subscriptions: Subscription[] = [];
-  const add = async (app: App, callbacks: readonly Callback[]): Promise<void> => {
-    const subscription = newSubscription(app, { callbacks });
+  const add = async (app: App, callbacks: readonly Callback[], subject?: string): Promise<void> => {
+    const subscription = newSubscription(app, { callbacks, subject });
     const output = await store.edit('subscribe', { subscription, idempotency: undefined });
     assert(output.kind === 'created');
     subscriptions.push(output.subscription);
@@ -75,6 +75,10 @@ export async function setStage(store: Store, clock: { ms: number }): Promise<Sta
   await add(quiet, [callback(0, '*')]);
   await add(running, [callback(0, '*')]);
   await add(busy, [callback(0, 'nothing other')]);
+  await add(busy, [callback(0, 'job.*')], 'one');
+  await add(busy, [callback(0, 'job.done')], 'two');
+  await add(busy, [callback(0, 'job.done')], 'one');
+  await add(quiet, [callback(0, 'job.done')], 'one');
   // More deliveries of one event than a search examines at first.
   const many = 2 * limits.searchRowsMin - 70;
   await add(
@@ -263,10 +267,11 @@ export function isWithin(
 
 export function hears(
   one: Subscription,
-  { state, event, url }: Pick<ReadInput<'subscriptions'>, 'state' | 'event' | 'url'>,
+  { state, event, url, subject }: Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>,
 ): boolean {
   return (
     (state ?? one.state) === one.state &&
+    (subject ?? one.subject) === one.subject &&
     (event === undefined ||
       one.callbacks.some((each) =>
         each.events.some((pattern) => matchingPatterns(event).includes(pattern)),

@@ -15,6 +15,7 @@ const looks = {
   dead: { tone: 'bad', icon: 'close', word: 'Dead' },
   cancelled: { tone: 'quiet', icon: 'dash', word: 'Cancelled' },
   active: { tone: 'good', icon: 'check', word: 'Active' },
+  unconfirmed: { tone: 'warn', icon: 'clock', word: 'Unconfirmed' },
   paused: { tone: 'warn', icon: 'pause', word: 'Paused' },
   disabled: { tone: 'bad', icon: 'alert', word: 'Disabled' },
   ended: { tone: 'quiet', icon: 'dash', word: 'Ended' },

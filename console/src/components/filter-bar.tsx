@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { fromField, toField } from '../local-time.ts';
 import { hrefWith, setParams } from '../router.ts';
 import { LinkButton } from './button.tsx';
-import { TimeField } from './field.tsx';
+import { TextField, TimeField } from './field.tsx';
 
 /** `cleared` removes all filters; undefined if none is set. */
 export function FilterBar({
@@ -36,6 +36,19 @@ export function ClearFilters({
     <LinkButton size="small" kind="quiet" icon="close" href={hrefWith(cleared)}>
       Clear filters
     </LinkButton>
+  );
+}
+
+export function SubjectField({ value }: { readonly value: string | undefined }): JSX.Element {
+  return (
+    <TextField
+      label="Subject"
+      value={value ?? ''}
+      placeholder="job_17"
+      isMono
+      maxLength={256}
+      onChange={(subject) => setParams({ subject: subject.trim() })}
+    />
   );
 }
 

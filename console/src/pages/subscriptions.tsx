@@ -117,7 +117,7 @@ function SubscriptionRows({
       <ListTable
         list={list}
         nouns={['subscription', 'subscriptions']}
-        columns={subscriptionColumns(figures.byId)}
+        columns={subscriptionColumns(figures.byId, list.items)}
         hrefOf={subscriptionHref}
         selectedId={param('subscription')}
         isStale={isStale}

@@ -13,6 +13,7 @@ import { can } from '../session.ts';
 import type { Accepted } from '../../../src/client/contract/event.ts';
 import type { Subscription } from '../../../src/client/contract/subscription.ts';
 import { toastSuccess } from '../toasts.ts';
+import { isFixed } from './end.ts';
 
 type ActionsProps = {
   readonly subscription: Subscription;
@@ -25,13 +26,16 @@ export function SubscriptionActions({ subscription, onChange, onPing }: ActionsP
   const isOver = state === 'ended';
   return (
     <div class="cluster">
-      {isOver || !can('subscribe') ? null : (
+      {state === 'unconfirmed' && can('subscribe') ? (
+        <ConfirmButton id={id} onChange={onChange} />
+      ) : null}
+      {isFixed(subscription) || !can('subscribe') ? null : (
         <>
           <PauseButton subscription={subscription} onChange={onChange} />
           <PingButton id={id} onPing={onPing} />
         </>
       )}
-      {isOver || !can('admin') ? null : (
+      {isFixed(subscription) || !can('admin') ? null : (
         <LinkButton icon="replay" href={replayHref(id)}>
           Replay dead deliveries…
         </LinkButton>
@@ -54,6 +58,21 @@ export function subscriptionPath(id: string): string {
 function replayHref(id: string): string {
   const from = new Date(nowMs() - limits.replaySinceMs).toISOString();
   return withQuery('/console/replays', { new: 1, subscriberId: id, state: 'dead', from });
+}
+
+function ConfirmButton({
+  id,
+  onChange,
+}: { id: string } & Pick<ActionsProps, 'onChange'>): JSX.Element {
+  const act = useAction(async () => {
+    onChange(await send<Subscription>('POST', `${subscriptionPath(id)}/confirm`));
+    toastSuccess('Subscription confirmed.');
+  });
+  return (
+    <Button kind="primary" icon="check" isBusy={act.isBusy} onClick={act.run}>
+      Confirm
+    </Button>
+  );
 }
 
 function PauseButton({

@@ -14,6 +14,7 @@ import { count, plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
 import type { Callback, Subscription } from '../../../src/client/contract/subscription.ts';
+import { isFixed } from './end.ts';
 import { toastSuccess } from '../toasts.ts';
 import { subscriptionPath } from './actions.tsx';
 import { eventSummary } from './event-summary.ts';
@@ -25,9 +26,9 @@ type CallbacksProps = {
 };
 
 export function Callbacks({ subscription, onChange }: CallbacksProps): JSX.Element {
-  const { callbacks, state } = subscription;
+  const { callbacks } = subscription;
   const changing = useSignal<Callback | undefined>(undefined);
-  const mayChange = can('subscribe') && state !== 'ended';
+  const mayChange = can('subscribe') && !isFixed(subscription);
   return (
     <DrawerSection title={plural(callbacks.length, 'callback')}>
       <ul class="callbacks">

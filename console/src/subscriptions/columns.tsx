@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { StateBadge } from '../components/badge.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Sparkline } from '../components/sparkline.tsx';
+import { subjectColumn } from '../components/subject.tsx';
 import type { Column } from '../components/table.tsx';
 import { compactCount, count, duration, percent } from '../format.ts';
 import { hrefWith } from '../router.ts';
@@ -16,6 +17,7 @@ export function subscriptionHref({ id }: Subscription): string {
 
 export function subscriptionColumns(
   figures: ReadonlyMap<string, Figures>,
+  items: readonly Subscription[],
 ): readonly Column<Subscription>[] {
   const of = ({ id }: Subscription): Figures | undefined => figures.get(id);
   return [
@@ -26,6 +28,7 @@ export function subscriptionColumns(
       isWide: true,
       cell: ({ callbacks }) => <UntrustedText text={eventSummary(callbacks)} clip />,
     },
+    ...subjectColumn(items),
     { name: 'state', title: 'State', cell: (one) => <StateBadge state={shownState(one)} /> },
     { name: 'spark', title: 'Last 24 h', cell: (one) => <Spark figures={of(one)} /> },
     {

@@ -13,6 +13,7 @@ import { Loaded } from '../components/loaded.tsx';
 import { Notice } from '../components/notice.tsx';
 import { UntrustedText } from '../components/untrusted-text.tsx';
 import { Fact, Facts, DrawerSection } from '../components/drawer-section.tsx';
+import { SubjectFact } from '../components/subject.tsx';
 import { Time } from '../components/time.tsx';
 import { useRelatedDeliveries } from '../related-deliveries.ts';
 import { limits } from '../limits.ts';
@@ -25,6 +26,7 @@ import { useThrottled } from '../throttle.ts';
 import { SubscriptionActions } from './actions.tsx';
 import { Callbacks } from './callbacks.tsx';
 import { DayFigures } from './day-figures.tsx';
+import { endText, isFixed } from './end.ts';
 import { HealthNotice } from './health.tsx';
 import { SecretPart } from './secret.tsx';
 import { SettingsPart } from './settings.tsx';
@@ -67,7 +69,7 @@ function Shown({
 }): JSX.Element {
   const { id, state } = subscription;
   const ping = useSignal<Pinged | undefined>(undefined);
-  const hasSecret = can('subscribe') && state !== 'ended';
+  const hasSecret = can('subscribe') && !isFixed(subscription);
   return (
     <>
       <Head subscription={subscription} />
@@ -89,13 +91,14 @@ function Shown({
 }
 
 function Head({ subscription }: { subscription: Subscription }): JSX.Element {
-  const { id, state, contract, operation, createdAt, endedAt } = subscription;
+  const { id, state, subject, contract, operation, createdAt, endedAt } = subscription;
   return (
     <Facts>
       <Fact name="State">
         <StateBadge state={state} />
       </Fact>
       <IdFact id={id} />
+      {subject === undefined ? null : <SubjectFact subject={subject} />}
       <Fact name="Contract">
         <UntrustedText text={contract} />, <UntrustedText text={operation} mono />
       </Fact>
@@ -115,6 +118,8 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
   switch (subscription.state) {
     case 'active':
       return null;
+    case 'unconfirmed':
+      return <UnconfirmedNotice subscription={subscription} />;
     case 'paused':
       return (
         <Notice tone="warn" title="Paused">
@@ -135,12 +140,31 @@ function StateNotice({ subscription }: { subscription: Subscription }): JSX.Elem
       return (
         <Notice tone="quiet" title="Ended">
           <p>
-            The subscription receives no more events and cannot be resumed. Its pending deliveries
-            were cancelled.
+            {endText(subscription.endReason)} The subscription receives no more events and cannot be
+            resumed. Its pending deliveries were cancelled.
           </p>
         </Notice>
       );
   }
+}
+
+function UnconfirmedNotice({ subscription }: { subscription: Subscription }): JSX.Element {
+  const { confirmBy } = subscription;
+  return (
+    <Notice tone="warn" title="Unconfirmed: receives no events yet">
+      <p>
+        It comes from a request to an API, and it is not known whether the API accepted that
+        request. If it did, confirm the subscription. Publishing to it, by its ID or its subject,
+        confirms it, too.
+        {confirmBy === undefined ? null : (
+          <>
+            {' '}
+            Otherwise it ends <Time at={confirmBy} as="exact" />.
+          </>
+        )}
+      </p>
+    </Notice>
+  );
 }
 
 /** A ping of an inactive subscription stays pending. */

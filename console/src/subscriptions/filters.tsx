@@ -1,12 +1,13 @@
 // The filters of the subscriptions list.
 import type { JSX } from 'preact';
 import { Select, TextField } from '../components/field.tsx';
-import { FilterBar } from '../components/filter-bar.tsx';
+import { FilterBar, SubjectField } from '../components/filter-bar.tsx';
 import { eventError } from '../event-name.ts';
 import { param, setParams } from '../router.ts';
 
 const states = [
   { value: '', text: 'Any state' },
+  { value: 'unconfirmed', text: 'Unconfirmed' },
   { value: 'active', text: 'Active' },
   { value: 'paused', text: 'Paused' },
   { value: 'disabled', text: 'Disabled' },
@@ -17,13 +18,24 @@ export type SubscriptionFilter = {
   readonly state: string | undefined;
   readonly event: string | undefined;
   readonly url: string | undefined;
+  readonly subject: string | undefined;
 };
 
 /** Removes every filter, for setParams and links. */
-export const noFilter = { state: undefined, event: undefined, url: undefined } as const;
+export const noFilter = {
+  state: undefined,
+  event: undefined,
+  url: undefined,
+  subject: undefined,
+} as const;
 
 export function readFilter(): SubscriptionFilter {
-  return { state: param('state'), event: param('event'), url: param('url') };
+  return {
+    state: param('state'),
+    event: param('event'),
+    url: param('url'),
+    subject: param('subject'),
+  };
 }
 
 export function SubscriptionFilters({
@@ -58,6 +70,7 @@ export function SubscriptionFilters({
         maxLength={256}
         onChange={(value) => setParams({ url: value.trim() })}
       />
+      <SubjectField value={filter.subject} />
     </FilterBar>
   );
 }

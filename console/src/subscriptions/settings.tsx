@@ -9,6 +9,7 @@ import { plural } from '../format.ts';
 import { limits } from '../limits.ts';
 import { can } from '../session.ts';
 import type { Subscription } from '../../../src/client/contract/subscription.ts';
+import { isFixed } from './end.ts';
 import { filterValues, valueText } from './filter-text.ts';
 import { ChangeSettings } from './settings-form.tsx';
 
@@ -19,7 +20,7 @@ type SettingsProps = {
 
 export function SettingsPart({ subscription, onChange }: SettingsProps): JSX.Element {
   const isChanging = useSignal(false);
-  const mayChange = can('subscribe') && subscription.state !== 'ended';
+  const mayChange = can('subscribe') && !isFixed(subscription);
   const rows = rowsOf(subscription);
   return (
     <DrawerSection

@@ -7,10 +7,16 @@ import { withPrefix } from '../../core/base/id.ts';
 import { invalidRequest, type Fault } from '../../core/errors/problem.ts';
 import { readChoice, readPatterns } from '../../core/domain/read-controls.ts';
 import { signingOf, verifierOf, type SigningSecret } from '../../core/secrets/signing-secret.ts';
-import type { Callback, Subscription, SubscriptionState } from '../../core/domain/subscription.ts';
+import {
+  subscriptionStates,
+  type Callback,
+  type Subscription,
+  type SubscriptionState,
+} from '../../core/domain/subscription.ts';
 import type { Context } from '../../engine/context.ts';
 import {
   changeSubscription,
+  confirm,
   getHealth,
   getSecrets,
   getSubscription,
@@ -31,6 +37,7 @@ export function subscriptionHandlers(context: Context): Handlers {
         state: readState(fields.optionalText(query, 'state')),
         event: fields.optionalText(query, 'event'),
         url: fields.optionalText(query, 'url'),
+        subject: fields.optionalText(query, 'subject'),
       });
       const items = page.items.map(showSubscription);
       return { status: 200, body: { items, nextCursor: page.next ?? null } };
@@ -44,6 +51,10 @@ export function subscriptionHandlers(context: Context): Handlers {
       const id = fields.pathText(request, 'id');
       const changed = await changeSubscription(context, app, { id, change });
       return showOne(context, app, changed);
+    },
+    confirmSubscription: async ({ app, request }) => {
+      const confirmed = await confirm(context, app, fields.pathText(request, 'id'));
+      return showOne(context, app, confirmed);
     },
     deleteSubscription: async ({ app, request }) => {
       await unsubscribe(context, app, fields.pathText(request, 'id'));
@@ -94,16 +105,22 @@ async function showOne(context: Context, app: Call['app'], found: Subscription):
 }
 
 function showSubscription(subscription: Subscription): Record<string, unknown> {
-  const { id, state, contract, operation, callbacks, controls, createdMs, endedMs } = subscription;
+  const { id, state, subject, contract, operation, callbacks, controls } = subscription;
+  const { confirmByMs, createdMs, endedMs, endReason } = subscription;
   return {
     id: withPrefix('sub', id),
     state,
+    ...(subject === undefined ? {} : { subject }),
     contract,
     operation,
     callbacks: callbacks.map(showCallback),
     ...showControls(controls),
+    ...(state === 'unconfirmed' && confirmByMs !== undefined
+      ? { confirmBy: fields.time(confirmByMs) }
+      : {}),
     createdAt: fields.time(createdMs),
     ...(endedMs === undefined ? {} : { endedAt: fields.time(endedMs) }),
+    ...(endReason === undefined ? {} : { endReason }),
   };
 }
 
@@ -148,8 +165,6 @@ function showSecret(one: SigningSecret): Record<string, unknown> {
   return signingOf(one) === 'hmac' ? { secret } : { secret, publicKey: secret };
 }
 
-const states: readonly SubscriptionState[] = ['active', 'paused', 'disabled', 'ended'];
-
 function readState(name: string | undefined): SubscriptionState | undefined {
-  return states.find((state) => state === name);
+  return subscriptionStates.find((state) => state === name);
 }

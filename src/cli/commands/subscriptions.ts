@@ -2,7 +2,8 @@
 // is loaded when they run.
 import type { Command } from '../declare/command.ts';
 import { connectFlags } from '../service/connect.ts';
-import { listFlags, subscriptionStates } from '../service/filter-flags.ts';
+import { subscriptionStates } from '../../core/domain/subscription.ts';
+import { listFlags } from '../service/filter-flags.ts';
 
 export const subscribe: Command = {
   name: 'subscribe',
@@ -133,10 +134,11 @@ export const unsubscribe: Command = {
 export const subscriptions: Command = {
   name: 'subscriptions',
   group: 'inspect',
-  summary: 'List subscriptions; show, pause, resume or ping one',
+  summary: 'List subscriptions; show, confirm, pause, resume or ping one',
   usage: [
-    'ringback subscriptions [--state STATE] [--event NAME] [--target TEXT]',
-    'ringback subscriptions SUB [--pause | --resume | --ping | --secret | --rotate-secret]',
+    'ringback subscriptions [--state STATE] [--event NAME] [--target TEXT] [--subject TEXT]',
+    'ringback subscriptions SUB [--confirm | --pause | --resume | --ping]',
+    'ringback subscriptions SUB (--secret | --rotate-secret)',
   ],
   positionals: { SUB: 'Subscription to show, with its overrides and the health of its receiver' },
   flags: {
@@ -148,7 +150,12 @@ export const subscriptions: Command = {
     },
     event: { kind: 'text', placeholder: 'NAME', says: 'That match this event' },
     target: { kind: 'text', placeholder: 'TEXT', says: 'Whose URL contains this text' },
+    subject: { kind: 'text', placeholder: 'TEXT', says: 'With this subject, such as job_17' },
     ...listFlags,
+    confirm: {
+      kind: 'switch',
+      says: 'Make an unconfirmed subscription active: the API accepted its request',
+    },
     pause: { kind: 'switch', says: 'Stop sending; new deliveries stay pending' },
     resume: { kind: 'switch', says: 'Resume sending, also after the service disabled it' },
     ping: { kind: 'switch', says: 'Send a test event, ringback.ping' },

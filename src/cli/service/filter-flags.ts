@@ -62,8 +62,6 @@ export const deliveryStates = [
   'retrying',
 ] as const;
 
-export const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as const;
-
 export const endedStates = ['dead', 'delivered', 'cancelled', 'ended'] as const;
 
 export const listFlags = {

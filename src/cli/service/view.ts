@@ -60,6 +60,7 @@ const states: Readonly<Record<string, Style>> = {
   due: 'cyan',
   running: 'cyan',
   paused: 'yellow',
+  unconfirmed: 'yellow',
   failing: 'yellow',
   dead: 'red',
   disabled: 'red',

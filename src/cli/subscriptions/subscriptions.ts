@@ -1,11 +1,12 @@
-// `ringback subscriptions`: lists subscriptions, or shows one with its health; pauses, resumes or
+// `ringback subscriptions`: lists subscriptions, or shows one with its health; confirms, pauses, resumes or
 // pings it, and shows or rotates its secret.
 import type { Client, Subscription } from '../../client/client.ts';
 import { durationMs } from '../../core/base/parse-time.ts';
+import { subscriptionStates } from '../../core/domain/subscription.ts';
 import { listed } from '../../core/errors/did-you-mean.ts';
 import type { Invocation } from '../declare/command.ts';
 import { refuseBeside } from '../declare/flags.ts';
-import { listFlags, subscriptionStates } from '../service/filter-flags.ts';
+import { listFlags } from '../service/filter-flags.ts';
 import { expectId } from '../service/id-kind.ts';
 import { json, showList, viewOf, paintState, stateColumn, type View } from '../service/view.ts';
 import { withService } from '../service/with-service.ts';
@@ -21,12 +22,14 @@ export async function subscriptions(call: Invocation, terminal: Terminal): Promi
   }
   const action = readAction(call, id);
   if (id !== undefined) {
-    refuseBeside(call, `"${id}"`, ['state', 'event', 'target', ...Object.keys(listFlags)]);
+    const ofLists = ['state', 'event', 'target', 'subject', ...Object.keys(listFlags)];
+    refuseBeside(call, `"${id}"`, ofLists);
   }
   const filters = {
     state: subscriptionStates.find((one) => one === call.text('state')),
     event: call.text('event'),
     url: call.text('target'),
+    subject: call.text('subject'),
   };
   const isFiltered = Object.values(filters).some((value) => value !== undefined);
   await withService(call, async ({ client }) =>
@@ -42,7 +45,7 @@ export async function subscriptions(call: Invocation, terminal: Terminal): Promi
   );
 }
 
-const actions = ['pause', 'resume', 'ping', 'secret', 'rotate-secret'] as const;
+const actions = ['confirm', 'pause', 'resume', 'ping', 'secret', 'rotate-secret'] as const;
 type Action = (typeof actions)[number] | 'show';
 
 function readAction(call: Invocation, id: string | undefined): Action {
@@ -64,6 +67,7 @@ function readAction(call: Invocation, id: string | undefined): Action {
 
 const verbs: Readonly<Record<Action, string>> = {
   show: 'show',
+  confirm: 'confirm',
   pause: 'pause',
   resume: 'resume',
   ping: 'ping',
@@ -84,6 +88,10 @@ async function act(deps: Deps, id: string, action: Action): Promise<string> {
     case 'show': {
       const subscription = await client.subscriptions.get(id);
       return isJson ? json(subscription) : showSubscription(viewOf(terminal), subscription);
+    }
+    case 'confirm': {
+      const subscription = await client.subscriptions.confirm(id);
+      return isJson ? json(subscription) : `Confirmed ${id}. It is ${subscription.state}.\n`;
     }
     case 'pause':
     case 'resume': {
@@ -147,6 +155,7 @@ function subscriptionColumns({ paint, when }: View): Column<Subscription>[] {
   return [
     { title: 'ID', show: ({ id }) => id },
     stateColumn(paint),
+    { title: 'SUBJECT', show: ({ subject }) => subject ?? '', rank: 7, shrinksTo: 12 },
     { title: 'EVENTS', show: eventList, rank: 7, shrinksTo: 12 },
     { title: 'URL', show: firstUrl, rank: 8, shrinksTo: 16 },
     { title: 'CREATED', show: ({ createdAt }) => when(createdAt), rank: 6 },
@@ -173,11 +182,14 @@ function showSubscription(view: View, subscription: Subscription): string {
   const head = view.facts([
     ['subscription', subscription.id],
     ['state', subscription.state, (text) => paintState(paint, subscription.state, text)],
+    ['confirm by', exactly(subscription.confirmBy)],
+    ['subject', subscription.subject],
     ['description', subscription.description ?? undefined],
     ['contract', `${subscription.contract}, ${subscription.operation}`],
     ['created', exactly(subscription.createdAt)],
     ['expires', exactly(subscription.expiresAt)],
     ['ended', exactly(subscription.endedAt)],
+    ['reason', subscription.endReason],
     [
       'health',
       health === undefined ? undefined : healthText(health, view),

@@ -93,6 +93,13 @@ export const operations = {
     repeat: 'free',
     answer: 'nothing',
   },
+  /** Confirm a subscription. */
+  confirmSubscription: {
+    method: 'POST',
+    path: '/subscriptions/{id}/confirm',
+    repeat: 'free',
+    answer: 'json',
+  },
   /** Show the signing secret. */
   getSecret: { method: 'GET', path: '/subscriptions/{id}/secret', repeat: 'free', answer: 'json' },
   /** Rotate the signing secret. */
@@ -197,6 +204,15 @@ export const members: Readonly<Partial<Record<OperationId, readonly string[]>>> 
   listSubscriptions: ['items', 'nextCursor'],
   getSubscription: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
   editSubscription: ['id', 'state', 'contract', 'operation', 'callbacks', 'ordered', 'createdAt'],
+  confirmSubscription: [
+    'id',
+    'state',
+    'contract',
+    'operation',
+    'callbacks',
+    'ordered',
+    'createdAt',
+  ],
   getSecret: ['secret'],
   rotateSecret: ['secret'],
   pingSubscription: ['eventId', 'deliveries'],
@@ -296,6 +312,7 @@ export interface Calls {
     answer: Subscription;
   };
   deleteSubscription: { request: { path: { id: string } }; answer: undefined };
+  confirmSubscription: { request: { path: { id: string } }; answer: Subscription };
   getSecret: { request: { path: { id: string } }; answer: Secret };
   rotateSecret: { request: { path: { id: string }; body?: RotateBody }; answer: Secret };
   pingSubscription: { request: { path: { id: string } }; answer: Accepted };

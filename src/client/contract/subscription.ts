@@ -1,5 +1,5 @@
 // Generated from openapi.yaml by `npm run docs`: the types of subscriptions.
-import type { EventPattern, EventName } from './event.ts';
+import type { EventPattern, EventName, Subject } from './event.ts';
 
 export interface SubscribeOperationQuery {
   /** Variant query. URL that receives the callback. */
@@ -144,17 +144,28 @@ export interface ListSubscriptionsQuery {
    * characters are not allowed.
    */
   url?: string | undefined;
+  /** Only subscriptions with this subject. */
+  subject?: Subject | undefined;
   /** Items per page. */
   limit?: number | undefined;
   /** The `nextCursor` of the previous page. */
   cursor?: string | undefined;
 }
 
-export type SubscriptionState = 'active' | 'paused' | 'disabled' | 'ended';
+/**
+ * `unconfirmed` - it is not known yet whether the API accepted the request that it comes
+ * from. It receives no events before it is confirmed.
+ */
+export type SubscriptionState = 'unconfirmed' | 'active' | 'paused' | 'disabled' | 'ended';
 
 export interface Subscription {
   id: SubscriptionId;
   state: SubscriptionState;
+  /**
+   * What it is about. It receives only events with this subject; without one, events of any
+   * subject.
+   */
+  subject?: string;
   contract: string;
   operation: string;
   callbacks: readonly Callback[];
@@ -170,8 +181,11 @@ export interface Subscription {
   /** Names of the extra headers that its callbacks carry. */
   headerNames?: readonly string[];
   expiresAt?: ExpiresAt;
+  /** When it ends if it is still unconfirmed. */
+  confirmBy?: string;
   createdAt: string;
   endedAt?: string;
+  endReason?: EndReason;
   health?: Health;
 }
 
@@ -187,6 +201,21 @@ export interface Callback {
   /** Why nothing is sent there. Absent if the callback is active. */
   inactive?: string;
 }
+
+/**
+ * Why it ended - `unsubscribed` by a request, `expired` at `expiresAt`, `gone` because its
+ * receiver answered with 410, `final` with a final callback, `replaced` by a later
+ * subscription of the same resource, `unconfirmed` because it was not confirmed in time,
+ * `refused` because the API refused the request that it comes from.
+ */
+export type EndReason =
+  | 'unsubscribed'
+  | 'expired'
+  | 'gone'
+  | 'final'
+  | 'replaced'
+  | 'unconfirmed'
+  | 'refused';
 
 /**
  * Health of its receivers. Present when a single subscription is requested that has not

@@ -1,7 +1,9 @@
 // A subscription and its callbacks: what a subscribe request creates, and the states it can be in.
 import type { Controls } from './controls.ts';
 
-export type SubscriptionState = 'unconfirmed' | 'active' | 'paused' | 'disabled' | 'ended';
+export const subscriptionStates = ['unconfirmed', 'active', 'paused', 'disabled', 'ended'] as const;
+
+export type SubscriptionState = (typeof subscriptionStates)[number];
 
 /** `unconfirmed`: it was not confirmed in time. `refused`: the API refused the request that it came from. */
 export const endReasons = [

@@ -11,6 +11,7 @@ import { validSecrets, type SigningSecret } from '../../core/secrets/signing-sec
 import type { Subscription } from '../../core/domain/subscription.ts';
 import type { EditInput, Page, ReadInput } from '../../store/port/store.ts';
 import type { Context } from '../context.ts';
+import { confirmSubscription } from '../publish/confirm.ts';
 import { choose, expired, announceExpiry } from './controls.ts';
 import { openSecrets, renewSecrets } from '../targets/secrets.ts';
 import { acceptUrl } from './targets.ts';
@@ -24,6 +25,18 @@ export async function unsubscribe(context: Context, app: Owner, id: string): Pro
   if (result.kind === 'not_found') throw notFound(id);
   context.changed(bare, 'ended');
   context.changes.subscription(app.no, bare);
+  return result.subscription;
+}
+
+/** Confirms an unconfirmed subscription; one that is active or paused stays as it is. */
+export async function confirm(context: Context, app: Owner, id: string): Promise<Subscription> {
+  const bare = readId('sub', id);
+  if (bare === undefined) throw notFound(id);
+  const result = await confirmSubscription(context, { appNo: app.no, id: bare });
+  if (result.kind === 'not_found') throw notFound(id);
+  if (result.kind === 'ended') {
+    throw new Problem('conflict', `Cannot confirm ${id}: it has ended. Subscribe again instead`);
+  }
   return result.subscription;
 }
 

@@ -84,7 +84,7 @@ async function countLanes(store: Reader): Promise<LaneSums> {
 const laneCounts = ['open', 'held', 'ordered', 'limited', 'broken', 'probing', 'due'] as const;
 
 async function countSubscriptions(store: Reader): Promise<SubscriptionSums> {
-  const sums = { active: 0, paused: 0, disabled: 0 };
+  const sums = { unconfirmed: 0, active: 0, paused: 0, disabled: 0 };
   for (let after: number | undefined = 0; after !== undefined;) {
     const piece: SubscriptionCensus = await store.read('subscriptionCensus', { after });
     for (const name of subscriptionCounts) sums[name] += piece[name];
@@ -93,7 +93,7 @@ async function countSubscriptions(store: Reader): Promise<SubscriptionSums> {
   return sums;
 }
 
-const subscriptionCounts = ['active', 'paused', 'disabled'] as const;
+const subscriptionCounts = ['unconfirmed', 'active', 'paused', 'disabled'] as const;
 
 function earlier(one: number | undefined, other: number | undefined): number | undefined {
   if (one === undefined || other === undefined) return one ?? other;

@@ -126,6 +126,7 @@ export interface SubscriptionCensus extends SubscriptionSums {
 }
 
 export interface SubscriptionSums {
+  unconfirmed: number;
   active: number;
   paused: number;
   disabled: number;

@@ -88,11 +88,11 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
 
 /** An unconfirmed subscription is paused as far as its lanes are concerned, and for nodes of an earlier version. */
 function stateOf(row: Row): SubscriptionState {
-  const state = oneOf(subscriptionStates, text(row, 'state'));
+  const state = oneOf(storedStates, text(row, 'state'));
   return state === 'paused' && row['confirm_by_ms'] !== null ? 'unconfirmed' : state;
 }
 
-const subscriptionStates = ['active', 'paused', 'disabled', 'ended'] as const;
+const storedStates = ['active', 'paused', 'disabled', 'ended'] as const;
 
 export function toControls(row: Row): Controls {
   const filter = maybe(text, row, 'filter');

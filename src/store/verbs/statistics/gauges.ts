@@ -69,11 +69,12 @@ export const gaugesSql = {
     select max(found) as found from walk`,
   subscriptions: `
     select max(no) as last, count(*) as examined,
+      ${sumIf("state = 'paused' and confirm_by_ms is not null", 'unconfirmed')},
       ${sumIf("state = 'active'", 'active')},
-      ${sumIf("state = 'paused'", 'paused')},
+      ${sumIf("state = 'paused' and confirm_by_ms is null", 'paused')},
       ${sumIf("state = 'disabled'", 'disabled')}
     from (
-      select no, state from subscription where no > ?1 order by no limit ?2 + 0) as piece`,
+      select no, state, confirm_by_ms from subscription where no > ?1 order by no limit ?2 + 0) as piece`,
 } as const;
 
 export const gauges: Read<'gauges'> = function* () {
@@ -116,6 +117,7 @@ export const subscriptionCensus: Read<'subscriptionCensus'> = function* ({ after
   const row = yield* only(gaugesSql.subscriptions, after, limits.laneScanRowsMax);
   return {
     last: lastOf(row),
+    unconfirmed: integer(row, 'unconfirmed'),
     active: integer(row, 'active'),
     paused: integer(row, 'paused'),
     disabled: integer(row, 'disabled'),

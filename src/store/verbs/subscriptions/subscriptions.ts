@@ -34,13 +34,19 @@ export const subscriptionsSql = {
   byNo: `
     select ${subscriptionColumns}
     from subscription where no = ?1`,
-  // The last row has the number of examined rows. Counts instead of `exists`, which PostgreSQL
-  // might answer by scanning all callbacks. A callback's patterns are one text: see
-  // writePatterns().
-  sought: `
+  sought: soughtAmong('app = ?1 and no < ?2'),
+  soughtOfSubject: soughtAmong('app = ?1 and subject = ?8 and subject is not null and no < ?2'),
+} as const;
+
+/**
+ * The last row has the number of examined rows. Counts instead of `exists`, which PostgreSQL might answer by scanning
+ * all callbacks. A callback's patterns are one text: see writePatterns().
+ */
+function soughtAmong(rows: string): string {
+  return `
     with recursive seen as (
       select no, case when state = 'paused' and confirm_by_ms is not null then 'unconfirmed' else state end as state
-      from subscription where app = ?1 and no < ?2 order by no desc limit ?3 + 0),
+      from subscription where ${rows} order by no desc limit ?3 + 0),
     place (i) as (select 1 union all select i + 1 from place where i < length(?5)),
     hearing (pattern) as (
       select ?5 union all select '*' where ?6 = 0
@@ -54,8 +60,8 @@ export const subscriptionsSql = {
         select count(*) from callback where subscription = seen.no
           and replace(lower(url), ?7, '') <> lower(url)))
     union all
-    select no, (select count(*) from seen) from (select no from seen order by no limit 1) as edge`,
-} as const;
+    select no, (select count(*) from seen) from (select no from seen order by no limit 1) as edge`;
+}
 
 /** A subscription with its number in the store. */
 export interface Found {
@@ -115,13 +121,14 @@ interface Step extends Stepped {
 type Filter = Omit<ReadInput<'subscriptions'>, 'appNo' | 'page'>;
 
 function* walkRows(appNo: number, below: number, filter: Filter): Walk<Step> {
-  const { state = '', event = '', url = '' } = filter;
+  const { state = '', event = '', url = '', subject } = filter;
   const isOwn = event.startsWith(ownPrefix) ? 1 : 0;
   const pattern = event === '' ? '' : writePattern(literalPattern(event));
-  const sought = [state, pattern, isOwn, url.toLowerCase()];
+  const sought = [state, pattern, isOwn, url.toLowerCase(), subject ?? []].flat();
+  const sql = subject === undefined ? subscriptionsSql.sought : subscriptionsSql.soughtOfSubject;
   let from = below;
   for (let most: number = limits.searchRowsMin; ; most = Math.min(most * 4, subscriptionsAtOnce)) {
-    const rows = yield* forEach(subscriptionsSql.sought, [[appNo, from, most, ...sought]]);
+    const rows = yield* forEach(sql, [[appNo, from, most, ...sought]]);
     const steps = rows.map((row): Step & { examined: number } => {
       const examined = integer(row, 'examined');
       const cost = examined * limits.indexProbeRows; // Its callbacks are examined, too.

@@ -45,6 +45,7 @@ const all = [
   { number: 22, name: 'event_names' },
   { number: 23, name: 'subject' },
   { number: 24, name: 'subject_indexes' },
+  { number: 25, name: 'exchange' },
 ];
 
 describe('applyMigrations', () => {

@@ -210,6 +210,7 @@ describe('the schema', () => {
       { number: 22, name: 'event_names' },
       { number: 23, name: 'subject' },
       { number: 24, name: 'subject_indexes' },
+      { number: 25, name: 'exchange' },
     ]);
   });
 

@@ -3,7 +3,7 @@ import { strict as assert } from 'node:assert';
 import { describe, it } from 'node:test';
 import { noControls } from '../../src/core/domain/controls.ts';
 import type { Leased } from '../../src/core/domain/delivery.ts';
-import type { Subscription } from '../../src/core/domain/subscription.ts';
+import { subjectBeforeAnswer, type Subscription } from '../../src/core/domain/subscription.ts';
 import { limits } from '../../src/core/limits/limits.ts';
 import type { NewEvent } from '../../src/store/port/delivery-verbs.ts';
 import type { EditInput, EditOutput } from '../../src/store/port/store.ts';
@@ -212,6 +212,60 @@ export function subjectContract(name: string, open: OpenSubject): void {
         );
       });
 
+      it('keeps the request that made it, and the status of the answer', async () => {
+        const request = { requestId: 'req_1', status: undefined };
+        const one = await unconfirmed({ exchange: request });
+        assert.deepEqual(one.exchange, request);
+        assert.deepEqual((await confirm(one)).exchange, request);
+        const confirmed = await confirm(one, { status: 201 });
+        assert.deepEqual(confirmed.exchange, { ...request, status: 201 });
+        const other = await unconfirmed({ exchange: request });
+        const refusal = { appNo: on.app.no, id: other.id, reason: 'refused', status: 409 } as const;
+        const refused = await on.store.edit('unsubscribe', refusal);
+        assert(refused.kind === 'ended');
+        const { endReason, exchange } = refused.subscription;
+        assert.deepEqual([endReason, exchange], ['refused', { ...request, status: 409 }]);
+        await on.store.edit('unsubscribe', { ...refusal, status: 500 });
+        assert.deepEqual((await find(other.id))?.exchange, exchange);
+        const whole = { requestId: 'req_2', status: 202 };
+        assert.deepEqual((await subscribed({ callbacks: onA, exchange: whole })).exchange, whole);
+      });
+
+      it('has its id as subject until its own is known', async () => {
+        const id = newId();
+        const before = subjectBeforeAnswer(id);
+        const one = await unconfirmed({ id, subject: before });
+        assert.equal((await confirm(one)).subject, before);
+        assert.deepEqual(
+          [await reached({ subject: before }), await reached({ subject: 'one' })],
+          [1, 0],
+        );
+        const byId = { kind: 'subscription', id } as const;
+        assert.equal(await reached({ subject: 'one' }, byId), 1);
+        const named = await confirm(one, { subject: 'one' });
+        assert.equal(named.subject, 'one');
+        assert.deepEqual(
+          [await reached({ subject: before }), await reached({ subject: 'one' })],
+          [0, 1],
+        );
+        assert.equal(await reached({ subject: 'two' }, byId), 0);
+        assert.equal((await confirm(one, { subject: 'two' })).subject, 'one');
+      });
+
+      it('says why a callback stays inactive', async () => {
+        const one = await unconfirmed({ callbacks: [...onA, inactive(1, 'a')] });
+        const reasons = async (given: string): Promise<unknown[]> => {
+          const why = { ...inactive(1, 'a'), inactive: given };
+          const { callbacks } = await confirm(one, { callbacks: [callback(0, 'x'), why] });
+          return callbacks.map((each) => each.inactive);
+        };
+        assert.deepEqual(await reasons('its host is forbidden'), [
+          undefined,
+          'its host is forbidden',
+        ]);
+        assert.deepEqual(await reasons('it has no scheme'), [undefined, 'it has no scheme']);
+      });
+
       it('is reported by a publish that names it, which writes nothing', async () => {
         const one = await unconfirmed({ subject: 'one' });
         const named = { kind: 'unconfirmed', ids: [one.id] };
@@ -271,6 +325,12 @@ export function subjectContract(name: string, open: OpenSubject): void {
         assert.equal(of, one.id);
         await confirm(one, { resource });
         assert.equal((await find(one.id))?.state, 'active');
+        const early = await unconfirmed();
+        await confirm(early);
+        assert.equal((await find(one.id))?.state, 'active', 'its resource is not known yet');
+        await confirm(early, { resource });
+        assert.equal((await find(one.id))?.endReason, 'replaced');
+        assert.equal((await find(early.id))?.state, 'active');
       });
     });
 

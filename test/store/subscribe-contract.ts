@@ -49,6 +49,7 @@ export function subscribeContract(name: string, open: OpenSubject): void {
           endedMs: undefined,
           endReason: undefined,
           confirmByMs: undefined,
+          exchange: undefined,
         });
         assert(output.subscription.version >= 1);
         assert.deepEqual(await find(app, input.id), output.subscription);

@@ -1,4 +1,5 @@
 // A subscription and its callbacks: what a subscribe request creates, and the states it can be in.
+import { withPrefix } from '../base/id.ts';
 import type { Controls } from './controls.ts';
 
 export const subscriptionStates = ['unconfirmed', 'active', 'paused', 'disabled', 'ended'] as const;
@@ -33,6 +34,27 @@ export interface Callback {
   inactive: string | undefined;
 }
 
+/** A request that an API answered, and that made a subscription. */
+export interface Exchange {
+  /** The id of the request, as the API and the log know it. */
+  requestId: string;
+  /** Undefined until the answer is known. */
+  status: number | undefined;
+}
+
+/**
+ * The subject of a subscription whose own subject only the answer of the API has. No event is meant for it by chance, but
+ * an API that got its id with the request can name it.
+ */
+export function subjectBeforeAnswer(id: string): string {
+  return withPrefix('sub', id);
+}
+
+/** Whether its subject is still to come. */
+export function lacksSubject({ id, subject }: Pick<Subscription, 'id' | 'subject'>): boolean {
+  return subject === undefined || subject === subjectBeforeAnswer(id);
+}
+
 export interface Subscription {
   id: string;
   appNo: number;
@@ -55,4 +77,6 @@ export interface Subscription {
   endReason: EndReason | undefined;
   /** When it ends if it is still unconfirmed. */
   confirmByMs: number | undefined;
+  /** Undefined if Ringback itself answered the request that made it. */
+  exchange: Exchange | undefined;
 }

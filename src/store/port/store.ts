@@ -9,6 +9,7 @@ import type { Session, SessionKind } from '../../core/domain/session.ts';
 import type {
   Callback,
   EndReason,
+  Exchange,
   Subscription,
   SubscriptionState,
 } from '../../core/domain/subscription.ts';
@@ -118,6 +119,8 @@ export interface NewSubscription {
    * subscription names its resource when it is confirmed, because only then may it replace another.
    */
   confirmByMs?: number | undefined;
+  /** The exchange that made it, if an API answered. */
+  exchange?: Exchange | undefined;
 }
 
 export type QuotaEdits = { readonly [N in keyof Quotas]?: number | null | undefined };
@@ -209,9 +212,11 @@ export interface Edits
       resource?: string | undefined;
       /**
        * All callbacks, now that the whole exchange is known. A definition without a target so far gets those of this
-       * list; all other callbacks stay as they are.
+       * list, or the reason why it has none; all other callbacks stay as they are.
        */
       callbacks?: readonly Callback[];
+      /** Of the answer that accepted it. */
+      status?: number | undefined;
     };
     output:
       | { kind: 'confirmed'; subscription: Subscription; replaced?: string | undefined }
@@ -220,8 +225,8 @@ export interface Edits
   };
   /** Ends the subscription with all its callbacks; ending it again changes nothing. */
   unsubscribe: {
-    /** `reason`: by default `unsubscribed`. */
-    input: { appNo: number; id: string; reason?: EndReason };
+    /** `reason`: by default `unsubscribed`. `status`: of the answer that refused it. */
+    input: { appNo: number; id: string; reason?: EndReason; status?: number | undefined };
     output: { kind: 'ended'; subscription: Subscription } | { kind: 'not_found' };
   };
   /**

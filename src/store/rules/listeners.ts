@@ -4,6 +4,7 @@
 import { type Rules, payloadMatcher, rulesOf } from '../../core/domain/filter.ts';
 import type { Lane } from '../../core/domain/lane.ts';
 import { decodeFilter } from '../../core/domain/controls.ts';
+import { lacksSubject, type Subscription } from '../../core/domain/subscription.ts';
 import { limits } from '../../core/limits/limits.ts';
 import { type Row, integer, maybe, text } from '../sql/row.ts';
 
@@ -18,13 +19,15 @@ export interface Listener {
   rules: Rules | undefined;
 }
 
-/** Whether an event is about another subject than the subscription that it is addressed to. */
+/**
+ * Whether an event is about another subject than the subscription that it is addressed to. Only the API that
+ * answered its request knows the id of a subscription whose subject is still to come, and it knows the subject, too.
+ */
 export function isOfOther(
   { subject }: { subject?: string | undefined },
-  addressed: { subject: string | undefined },
+  addressed: Pick<Subscription, 'id' | 'subject'>,
 ): boolean {
-  const isEither = subject === undefined || addressed.subject === undefined;
-  return !isEither && subject !== addressed.subject;
+  return subject !== undefined && !lacksSubject(addressed) && subject !== addressed.subject;
 }
 
 /** The callbacks whose filter matches the payload, which is parsed only if one of them has a filter. */

@@ -8,6 +8,7 @@ import type { Quotas } from '../../core/load/quotas.ts';
 import {
   endReasons,
   type Callback,
+  type Exchange,
   type Subscription,
   type SubscriptionState,
 } from '../../core/domain/subscription.ts';
@@ -83,7 +84,15 @@ export function toSubscription(row: Row, callbackRows: readonly Row[]): Subscrip
     endedMs: maybe(integer, row, 'ended_ms'),
     endReason: endReasons.find((reason) => reason === row['end_reason']),
     confirmByMs: maybe(integer, row, 'confirm_by_ms'),
+    exchange: toExchange(row),
   };
+}
+
+function toExchange(row: Row): Exchange | undefined {
+  const requestId = maybe(text, row, 'request_id');
+  return requestId === undefined
+    ? undefined
+    : { requestId, status: maybe(integer, row, 'answer_status') };
 }
 
 /** An unconfirmed subscription is paused as far as its lanes are concerned, and for nodes of an earlier version. */

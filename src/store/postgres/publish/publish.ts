@@ -261,6 +261,7 @@ function listenersOf(
 
 interface Addressee {
   no: number;
+  id: string;
   subject: string | undefined;
   isUnconfirmed: boolean;
   rules: Rules | undefined;
@@ -279,7 +280,8 @@ async function findAddressed(tx: Tx, calls: readonly Publish[]): Promise<Map<num
       if (row === undefined) return [];
       const subject = maybe(text, row, 'subject');
       const isUnconfirmed = row['confirm_by_ms'] !== null;
-      const addressee = { no: integer(row, 'no'), subject, isUnconfirmed, rules: rulesIn(row) };
+      const no = integer(row, 'no');
+      const addressee = { no, id: audience.id, subject, isUnconfirmed, rules: rulesIn(row) };
       return [[index, addressee] as const];
     }),
   );

@@ -33,16 +33,18 @@ export const subscribeAllSql = {
       select x.*, row_number() over (partition by x.app order by x.i) as choice
       from unnest($1::text[], $2::bigint[], $3::bytea[], $4::text[], $5::text[], $6::bytea[],
         $7::text[], $8::text[], $9::int[], $10::bigint[], $11::bytea[], $12::bigint[],
-        $14::text[], $15::bigint[])
+        $14::text[], $15::bigint[], $16::text[], $17::int[])
         with ordinality as x (id, app, key, contract, operation, secrets, settings, filter,
-          ordered, expires_ms, headers, quota, subject, confirm_by_ms, i)
+          ordered, expires_ms, headers, quota, subject, confirm_by_ms, request_id, answer_status, i)
       where x.key is null or x.id = (
         select idem.result from idem where idem.app = x.app and idem.key = x.key)),
     made as (
       insert into subscription (id, app, contract, operation, secrets, settings, filter, ordered,
-        expires_ms, headers, version, created_ms, subject, confirm_by_ms, state)
+        expires_ms, headers, version, created_ms, subject, confirm_by_ms, request_id, answer_status,
+        state)
       select asked.id, asked.app, contract, operation, secrets, asked.settings, filter, ordered,
         expires_ms, headers, app.version + choice, $13::bigint, asked.subject, confirm_by_ms,
+        request_id, answer_status,
         case when confirm_by_ms is null then 'active' else 'paused' end
       from asked join app on app.no = any (array[asked.app])
       where app.subscriptions + choice <= coalesce(
@@ -197,6 +199,8 @@ async function createSubscriptions(
     nowMs,
     asked.map(({ subject }) => subject ?? null),
     asked.map(({ confirmByMs }) => confirmByMs ?? null),
+    asked.map(({ exchange }) => exchange?.requestId ?? null),
+    asked.map(({ exchange }) => exchange?.status ?? null),
   ]);
 }
 
@@ -351,14 +355,16 @@ export const unsubscribeAllSql = {
   // count from going below zero, which would refuse the unsubscribe.
   end: `
     with asked as (
-      select subscription.no, subscription.app, x.reason,
+      select subscription.no, subscription.app, x.reason, x.status,
         row_number() over (partition by subscription.app order by x.i) as choice
-      from unnest($1::text[], $2::bigint[], $4::text[]) with ordinality as x (id, app, reason, i)
+      from unnest($1::text[], $2::bigint[], $4::text[], $5::int[])
+        with ordinality as x (id, app, reason, status, i)
       join subscription on subscription.id = any (array[x.id]) and subscription.app = x.app
         and subscription.state <> 'ended'),
     ended as (
       update subscription set state = 'ended', ended_ms = $3::bigint, version = app.version + choice,
-        end_reason = asked.reason, confirm_by_ms = null
+        end_reason = asked.reason, confirm_by_ms = null,
+        answer_status = coalesce(asked.status, subscription.answer_status)
       from asked join app on app.no = any (array[asked.app])
       where subscription.no = any (array[asked.no])
       returning subscription.app)
@@ -397,6 +403,7 @@ export async function unsubscribeAll(
       apps,
       nowMs,
       asked.map(({ reason = 'unsubscribed' }) => reason),
+      asked.map(({ status }) => status ?? null),
     ]),
     tx.query(unsubscribeAllSql.patterns, [ids, apps]),
     tx.query(unsubscribeAllSql.endLanes, [ids, apps]),

@@ -60,7 +60,7 @@ export function preparePublish(db: DatabaseSync): Edit<'publish'> {
       if (row === undefined) return { kind: 'not_found' };
       if (row['confirm_by_ms'] !== null) return { kind: 'unconfirmed', ids: [audience.id] };
       const subject = maybe(text, row, 'subject');
-      addressed = { no: integer(row, 'no'), subject, rules: rulesIn(row) };
+      addressed = { no: integer(row, 'no'), id: audience.id, subject, rules: rulesIn(row) };
     } else {
       const refused = refusedSubject(input, context.memo);
       if (refused !== undefined) return refused;
@@ -101,6 +101,7 @@ function prepareSubjectCheck(
 
 interface Addressee {
   no: number;
+  id: string;
   subject: string | undefined;
   rules: Rules | undefined;
 }

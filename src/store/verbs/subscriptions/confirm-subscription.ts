@@ -1,11 +1,15 @@
 // Confirms a subscription: from this transaction on publishes find it. The exchange that it came from is complete by
 // then, so what was unknown at the subscribe is filled in; what it already has stays. A publish may confirm it earlier
 // than the exchange does, so an active subscription is completed in the same way.
-import type { Callback, Subscription } from '../../../core/domain/subscription.ts';
+import {
+  lacksSubject,
+  type Callback,
+  type Subscription,
+} from '../../../core/domain/subscription.ts';
 import { limits } from '../../../core/limits/limits.ts';
 import { readPatterns, writePatterns } from '../../sql/pattern-list.ts';
 import { integer, text } from '../../sql/row.ts';
-import { all, type Script } from '../../sql/statement.ts';
+import { all, first, type Script } from '../../sql/statement.ts';
 import type { EditInput } from '../../port/store.ts';
 import type { Edit } from '../shared/verb.ts';
 import { spreadControls } from './apply-controls.ts';
@@ -19,13 +23,15 @@ import {
 } from './edit-subscription.ts';
 import { changePatterns, raiseVersion } from './patterns.ts';
 import { endAtResource, subscribeSql } from './subscribe.ts';
-import { findSubscription, type Found } from './subscriptions.ts';
+import { findSubscription, subscriptionsSql, type Found } from './subscriptions.ts';
 
 export const confirmSubscriptionSql = {
   confirm: `
     update subscription set version = ?2, state = ?3, subject = ?4, expires_ms = ?5, headers = ?6,
-      confirm_by_ms = null
+      confirm_by_ms = null, answer_status = coalesce(?7, answer_status)
     where no = ?1`,
+  reason:
+    'update callback set inactive = ?3 where subscription = ?1 and position = ?2 and inactive is not null',
   found:
     'select no, event, lane from callback where subscription = ?1 and lane is not null order by position',
 } as const;
@@ -36,32 +42,36 @@ export const confirmSubscription: Edit<'confirmSubscription'> = function* (input
   const seen = yield* findSubscription(input);
   if (seen === undefined) return { kind: 'not_found' };
   if (seen.subscription.state === 'ended') return { kind: 'ended' };
-  if (isComplete(seen.subscription, input)) {
+  if (isComplete(seen.subscription, input) && (yield* hasResource(input))) {
     return { kind: 'confirmed', subscription: seen.subscription };
   }
   const version = yield* raiseVersion(input.appNo);
   // Read again, now under the lock: from here on no other node can change it.
   const { no, subscription: before } = yield* foundAgain(input);
-  const { subject = input.subject, controls, headers } = before;
+  const { controls, headers } = before;
+  const subject = lacksSubject(before) ? (input.subject ?? before.subject) : before.subject;
   const isNew = before.state === 'unconfirmed';
   const isNamed = subject !== before.subject || (isNew && subject !== undefined);
   const keepMs = isNamed ? nowMs + limits.subjectKeepMs : undefined;
   const { expiresMs = input.expiresMs ?? keepMs } = controls;
   if (before.state === 'ended' || nowMs >= (expiresMs ?? Infinity)) return { kind: 'ended' };
 
-  const replaced = isNew ? yield* endAtResource(input, nowMs) : undefined;
+  const isThere = yield* hasResource(input);
+  const replaced = isThere ? undefined : yield* endAtResource(input, nowMs);
   const state = isNew ? 'active' : before.state;
   const kept = isNew ? (input.headers ?? headers) : (headers ?? input.headers);
   const values = [version, state, subject ?? null, expiresMs ?? null, kept ?? null] as const;
-  yield* all(confirmSubscriptionSql.confirm, no, ...values);
-  if (isNew) {
-    if (input.resource !== undefined) yield* all(subscribeSql.resource, no, input.resource);
-    yield* all(editSubscriptionSql.resume, no, nowMs);
-  }
+  yield* all(confirmSubscriptionSql.confirm, no, ...values, input.status ?? null);
+  if (!isThere) yield* all(subscribeSql.resource, no, input.resource ?? null);
+  if (isNew) yield* all(editSubscriptionSql.resume, no, nowMs);
   yield* all(editSubscriptionSql.renew, no, version);
   const found = { no, subscription: { ...before, state, subject, version } };
   if (isNew || subject !== before.subject) yield* listen(found, nowMs);
-  yield* addTargets(found, input.callbacks ?? [], nowMs);
+  const { callbacks = [] } = input;
+  for (const { position, inactive } of newReasons(before, callbacks)) {
+    yield* all(confirmSubscriptionSql.reason, no, position, inactive);
+  }
+  yield* addTargets(found, callbacks, nowMs);
   yield* spreadControls(no, controls);
   const { subscription } = yield* foundAgain(input);
   return replaced === undefined
@@ -70,12 +80,35 @@ export const confirmSubscription: Edit<'confirmSubscription'> = function* (input
 };
 
 /** Whether there is nothing to fill in. */
-function isComplete(subscription: Subscription, { subject, expiresMs, callbacks }: Input): boolean {
-  const { state, controls } = subscription;
+function isComplete(subscription: Subscription, input: Input): boolean {
+  const { state, controls, exchange } = subscription;
+  const { subject, expiresMs, callbacks = [], status } = input;
   if (state === 'unconfirmed') return false;
-  if (subject !== undefined && subscription.subject === undefined) return false;
+  if (subject !== undefined && lacksSubject(subscription)) return false;
   if (expiresMs !== undefined && controls.expiresMs === undefined) return false;
-  return newTargets(subscription, callbacks ?? []).length === 0;
+  if (status !== undefined && exchange?.status === undefined) return false;
+  if (newReasons(subscription, callbacks).length > 0) return false;
+  return newTargets(subscription, callbacks).length === 0;
+}
+
+/** A publish may have confirmed it before its resource was known. */
+function* hasResource({ appNo, id, resource }: Input): Script<boolean> {
+  if (resource === undefined) return true;
+  const row = yield* first(subscriptionsSql.ofResource, appNo, resource);
+  return row !== undefined && text(row, 'id') === id;
+}
+
+/** Why callbacks stay inactive, now that the whole exchange is known. */
+function newReasons(
+  { callbacks }: Pick<Subscription, 'callbacks'>,
+  given: readonly Callback[],
+): { position: number; inactive: string }[] {
+  return callbacks.flatMap(({ position, definition, inactive }) => {
+    const own = given.filter((one) => one.definition === definition);
+    const reason = own.some(isActive) ? undefined : own[0]?.inactive;
+    const isOther = inactive !== undefined && reason !== undefined && reason !== inactive;
+    return isOther ? [{ position, inactive: reason }] : [];
+  });
 }
 
 /** The callbacks of definitions that have no target so far. */

@@ -15,7 +15,7 @@ import { findSubscription, type Found } from './subscriptions.ts';
 export const endSubscriptionSql = {
   end: `
     update subscription set state = 'ended', ended_ms = ?2, version = ?3, end_reason = ?4,
-      confirm_by_ms = null
+      confirm_by_ms = null, answer_status = coalesce(?5, answer_status)
     where no = ?1 and state <> 'ended' returning no`,
   // `died is null` would let the planner use the index of all patterns of an app.
   endPatterns: `
@@ -37,13 +37,16 @@ export interface EndingSubscription {
   no: number;
   appNo: number;
   reason: EndReason;
+  /** Of the answer that refused it. */
+  status?: number | undefined;
   nowMs: number;
 }
 
 /** Ending it again changes nothing. */
-export function* endSubscription({ no, appNo, reason, nowMs }: EndingSubscription): Script<void> {
+export function* endSubscription(ending: EndingSubscription): Script<void> {
+  const { no, appNo, reason, status = null, nowMs } = ending;
   const version = yield* raiseVersion(appNo);
-  const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version, reason);
+  const [ended] = yield* all(endSubscriptionSql.end, no, nowMs, version, reason, status);
   if (ended === undefined) return; // Another node has ended it.
   yield* leaveSubscription(appNo);
   yield* all(endSubscriptionSql.endPatterns, no, version);
@@ -80,8 +83,8 @@ export const unsubscribe: Edit<'unsubscribe'> = function* (input, nowMs) {
   if (found === undefined) return { kind: 'not_found' };
   const { no, subscription } = found;
   if (subscription.state === 'ended') return { kind: 'ended', subscription };
-  const { appNo, reason = 'unsubscribed' } = input;
-  yield* endSubscription({ no, appNo, reason, nowMs });
+  const { appNo, reason = 'unsubscribed', status } = input;
+  yield* endSubscription({ no, appNo, reason, status, nowMs });
   const ended = yield* findSubscription(input);
   assert(ended !== undefined);
   return { kind: 'ended', subscription: ended.subscription };

@@ -20,8 +20,9 @@ import type { Edit } from '../shared/verb.ts';
 export const subscribeSql = {
   subscription: `
     insert into subscription
-      (id, app, contract, operation, secrets, version, created_ms, subject, confirm_by_ms, state)
-    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) returning no`,
+      (id, app, contract, operation, secrets, version, created_ms, subject, confirm_by_ms, state,
+        request_id, answer_status)
+    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12) returning no`,
   resource: 'update subscription set resource = ?2 where no = ?1',
   callback: `
     insert into callback
@@ -102,13 +103,15 @@ function* create(
   { version, nowMs }: { version: number; nowMs: number },
 ): Script<void> {
   const { id, appNo, contract, operation, secrets, callbacks, controls, headers, resource } = input;
-  const { subject, confirmByMs } = input;
+  const { subject, confirmByMs, exchange } = input;
   assert(confirmByMs === undefined || resource === undefined, 'It may still be refused');
   assert(callbacks.length <= limits.callbacksPerSubscriptionMax, 'Cannot add so many callbacks');
   const values = [id, appNo, contract, operation, secrets, version, nowMs] as const;
   const stored = confirmByMs === undefined ? 'active' : 'paused';
-  const more = [subject ?? null, confirmByMs ?? null, stored];
-  const subscription = integer(yield* only(subscribeSql.subscription, ...values, ...more), 'no');
+  const more = [subject ?? null, confirmByMs ?? null, stored] as const;
+  const made = [exchange?.requestId ?? null, exchange?.status ?? null] as const;
+  const row = yield* only(subscribeSql.subscription, ...values, ...more, ...made);
+  const subscription = integer(row, 'no');
   const owner = { appNo, subscription, version };
   const active = callbacks.filter(({ inactive }) => inactive === undefined);
   const state = confirmByMs === undefined ? 'active' : 'held';

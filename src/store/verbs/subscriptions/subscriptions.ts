@@ -17,7 +17,8 @@ import type { Read } from '../shared/verb.ts';
 
 /** Read by `toSubscription`, with the number. */
 export const subscriptionColumns = `no, id, app, contract, operation, state, secrets, version,
-      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers, subject, confirm_by_ms, end_reason`;
+      created_ms, ended_ms, settings, filter, ordered, expires_ms, headers, subject, confirm_by_ms, end_reason,
+      request_id, answer_status`;
 export const callbackColumns =
   'subscription, position, label, event, definition, method, url, inactive';
 
